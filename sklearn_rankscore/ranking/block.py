@@ -1,0 +1,205 @@
+"""What a metric sees: some queries of similar length, ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, ArrayFunction, GradeFunction
+from .ties import Runs
+
+
+class TiedRows:
+    """The rows of a block in which documents within reach of the cut-off have equal scores.
+
+    Parameters
+    ----------
+    rows : int array of shape (n_tied,)
+        Positions in the block.
+    labels : array of shape (n_tied, n_places)
+        Labels by rank, those of equal scores in any fixed order.
+    runs : Runs
+        The runs of equal scores.
+    in_input_order : callable
+        Returns the labels by rank with those of equal scores in input order.
+    """
+
+    def __init__(
+        self, rows: Array, labels: Array, runs: Runs, in_input_order: Callable[[], Array]
+    ) -> None:
+        self.rows, self.labels, self.runs = rows, labels, runs
+        self._in_input_order = in_input_order
+
+    @cached_property
+    def labels_in_input_order(self) -> Array:
+        """Labels by rank, those of equal scores in input order."""
+        return self._in_input_order()[:, : self.labels.shape[1]]
+
+
+class Block:
+    """Some queries of similar length, ranked: one row a query, one column a rank.
+
+    A metric asks it for the worth of documents, where `worth` is any function of an array of
+    labels; answers are float arrays with zeros where a query has no (further) document.
+
+    Attributes
+    ----------
+    queries : int array of shape (n_queries,)
+        Positions of these queries in the result.
+    sizes : int array of shape (n_queries,)
+        Number of documents.
+    retrieved : int array of shape (n_queries,)
+        Number of documents that hold a rank, those with a score above -inf.
+    """
+
+    def __init__(
+        self,
+        queries: Array,
+        sizes: Array,
+        retrieved: Array,
+        labels: Array,
+        ranked: Array,
+        tied: TiedRows | None,
+        n_grades: int,
+    ) -> None:
+        self.queries, self.sizes, self.retrieved = queries, sizes, retrieved
+        self._labels, self._ranked, self._tied, self._n_grades = labels, ranked, tied, n_grades
+        self._memory: dict[Any, Array] = {}
+
+    @property
+    def ranks(self) -> Array:
+        """1, 2, …; as many as the deepest cut-off needs, not kept because they may be many."""
+        return np.arange(1, self._ranked.shape[1] + 1)
+
+    def by_rank(self, worth: ArrayFunction, ties: str = "average") -> Array:
+        """Worth of the document at each rank; equal scores as `ties` says."""
+        return self._once(("by_rank", worth, ties), lambda: self._by_rank(worth, ties))
+
+    def ideal(self, worth: ArrayFunction) -> Array:
+        """Worth at each rank if all documents, retrieved or not, stood in the best order."""
+        return self._once(("ideal", worth), lambda: self._ideal(worth))
+
+    def total(self, worth: ArrayFunction) -> Array:
+        """Sum of the worth of all documents of each query, retrieved or not."""
+        return self._once(("total", worth), lambda: self._total(worth))
+
+    def survival(self, keep: ArrayFunction, ties: str = "average") -> Array:
+        """Product of `keep` over the documents up to each rank, in expectation over ties."""
+        return self._once(("survival", keep, ties), lambda: self._survival(keep, ties))
+
+    def tie_runs(self, ties: str = "average") -> tuple[Array | int, Array | int]:
+        """For each rank: how many tied documents may stand before it, and how many there are.
+
+        (0, 1) where the order is fixed, because nothing is tied or `ties` fixes it.
+        """
+        if ties != "average" or self._tied is None:
+            return 0, 1
+        offset = np.zeros(self._ranked.shape, dtype=np.intp)
+        size = np.ones(self._ranked.shape, dtype=np.intp)
+        offset[self._tied.rows] = self._tied.runs.offset[:, : self._ranked.shape[1]]
+        size[self._tied.rows] = self._tied.runs.size[:, : self._ranked.shape[1]]
+        return offset, size
+
+    def runs_across(self, k: int) -> Iterator[tuple[int, int, int]]:
+        """(row, ranks before the run, its length) where a cut-off at k falls inside a run."""
+        if self._tied is None or k >= self._tied.runs.shape[1]:
+            return
+        start, size = self._tied.runs.start[:, k - 1], self._tied.runs.size[:, k - 1]
+        for i in np.flatnonzero((start + size > k) & (start < self.retrieved[self._tied.rows])):
+            yield int(self._tied.rows[i]), int(start[i]), int(size[i])
+
+    def complete(self) -> Block:
+        """Return the block with documents that were not retrieved ranked last, tied."""
+        parts = self._labels, self._ranked, self._tied, self._n_grades
+        return Block(self.queries, self.sizes, self.sizes, *parts)
+
+    def _once(self, key: Any, compute: Callable[[], Array]) -> Array:
+        if key not in self._memory:
+            self._memory[key] = compute()
+        return self._memory[key]
+
+    def _worth(self, worth: ArrayFunction, labels: Array) -> Array:
+        """Worth of labels; what padding is worth is up to `_end`, or 0 where there are grades."""
+        if not self._n_grades:
+            return np.array(worth(labels.astype(np.float64)), dtype=np.float64)
+        if isinstance(worth, GradeFunction):
+            return self._table(worth).take(labels)
+        # padding, 0, takes a label that occurs: the function may know of no other
+        known = np.where(labels > 0, labels, labels.max()) - 1.0
+        return np.array(worth(known), dtype=np.float64)
+
+    def _table(self, worth: ArrayFunction) -> Array:
+        """Worth of padding, 0, and of each grade: one look-up a document is all that is left."""
+        return np.append(0.0, worth(np.arange(self._n_grades, dtype=np.float64)))
+
+    def _end(self, values: Array, ends: Array) -> Array:
+        """Values with zeros from each row's end on."""
+        if ends.min() < values.shape[1]:
+            values[np.arange(values.shape[1]) >= ends[:, None]] = 0.0
+        return values
+
+    def _everything(self, worth: ArrayFunction) -> Array:
+        """Worth of every document of each query, in any order."""
+        values = self._worth(worth, self._labels)
+        tabled = self._n_grades and isinstance(worth, GradeFunction)
+        return values if tabled else self._end(values, self.sizes)
+
+    def _ranked_worth(self, worth: ArrayFunction, labels: Array, retrieved: Array) -> Array:
+        """Worth of the documents that hold a rank."""
+        values = self._worth(worth, labels)
+        tabled = self._n_grades and isinstance(worth, GradeFunction)
+        if tabled and self.retrieved is self.sizes:
+            return values
+        return self._end(values, retrieved)
+
+    def _by_rank(self, worth: ArrayFunction, ties: str) -> Array:
+        values = self._ranked_worth(worth, self._ranked, self.retrieved)
+        if self._tied is not None:
+            rows, runs = self._tied.rows, self._tied.runs
+            fixed = ties in ("stable", "reversed")
+            labels = self._tied.labels_in_input_order if fixed else self._tied.labels
+            tied = self._ranked_worth(worth, labels, self.retrieved[rows])
+            values[rows] = runs.arrange(tied, ties)[:, : values.shape[1]]
+        return values
+
+    def _total(self, worth: ArrayFunction) -> Array:
+        return np.asarray(np.einsum("qd->q", self._everything(worth)))
+
+    def _survival(self, keep: ArrayFunction, ties: str) -> Array:
+        def loss(labels: Array) -> Array:
+            return 1.0 - keep(labels)
+
+        lost_by: ArrayFunction = GradeFunction(loss) if isinstance(keep, GradeFunction) else loss
+        values = np.cumprod(1.0 - self._by_rank(lost_by, ties), axis=1)
+        if ties == "average" and self._tied is not None:
+            rows, runs = self._tied.rows, self._tied.runs
+            lost = self._ranked_worth(lost_by, self._tied.labels, self.retrieved[rows])
+            values[rows] = runs.survival(1.0 - lost, self._ranked.shape[1])
+        return values
+
+    def _ideal(self, worth: ArrayFunction) -> Array:
+        depth = self._ranked.shape[1]
+        if not self._n_grades or not isinstance(worth, GradeFunction):
+            return np.asarray(-np.sort(-self._everything(worth), axis=1)[:, :depth])
+        table = self._table(worth)
+        if (table[2:] >= table[1:-1]).all():
+            codes = self._highest_first
+        else:
+            table, codes = self._in_order_of_worth(table)
+        return table.take(codes[:, :depth])
+
+    @cached_property
+    def _highest_first(self) -> Array:
+        # 32-bit integers, because these sort by vector instructions on all recent machines
+        return np.sort(self._labels.astype(np.int32), axis=1)[:, ::-1]
+
+    def _in_order_of_worth(self, table: Array) -> tuple[Array, Array]:
+        """The table in rising order of worth, and each row's places in it, highest first."""
+        order = np.argsort(table[1:], kind="stable")
+        place_of = np.zeros(len(table), dtype=np.int32)
+        place_of[order + 1] = np.arange(1, len(table))
+        places = np.sort(place_of.take(self._labels), axis=1)[:, ::-1]
+        return np.append(0.0, table[1:][order]), places
