@@ -1,0 +1,7 @@
+"""Rankings in the forms people hold them, as arguments of a metric function."""
+
+from .ranked_lists import from_ranked_lists, from_relevance_lists
+from .recommendations import from_recommendations
+from .trec import from_trec
+
+__all__ = ["from_ranked_lists", "from_recommendations", "from_relevance_lists", "from_trec"]
