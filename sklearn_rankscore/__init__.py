@@ -1,0 +1,119 @@
+"""Ranking metrics, scorers and query-aware model selection for scikit-learn.
+
+``import sklearn_rankscore`` makes names such as ``"ndcg@10"`` known wherever scikit-learn takes a
+string for `scoring`:
+
+>>> from sklearn.linear_model import Ridge
+>>> from sklearn.model_selection import GridSearchCV
+>>> from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking
+>>> X, y = make_ranking(as_frame=True, random_state=0)  # the query ids are X["qid"]
+>>> search = GridSearchCV(
+...     QueryRanker(Ridge()), {"estimator__alpha": [1, 100]}, scoring="ndcg@10", cv=QueryKFold(5)
+... )
+>>> bool(search.fit(X, y).best_score_ > 0.6)
+True
+"""
+
+from .datasets import make_ranking
+from .inspection import (
+    CutoffCurveDisplay,
+    QueryDeltaDisplay,
+    QueryScores,
+    compare,
+    cross_val_query_scores,
+    query_scores,
+    ranking_report,
+)
+from .io import from_ranked_lists, from_recommendations, from_relevance_lists, from_trec
+from .metrics import (
+    convention_report,
+    dcg_score,
+    err_score,
+    evaluate,
+    f1_at_k,
+    hit_rate_at_k,
+    hits_at_k,
+    kendall_tau_score,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    pfound_score,
+    precision_at_k,
+    query_auc_score,
+    r_precision_score,
+    rbp_score,
+    recall_at_k,
+    spearman_score,
+)
+from .model_selection import (
+    PartialQueryWarning,
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    catboost_metric,
+    lightgbm_metric,
+    make_ranking_scorer,
+    one_standard_error,
+    query_train_test_split,
+    register,
+    unregister,
+    xgboost_metric,
+)
+from .ranking import NoGroupsError
+from .streaming import RankingAccumulator, evaluate_parquet
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CutoffCurveDisplay",
+    "NoGroupsError",
+    "PartialQueryWarning",
+    "QueryDeltaDisplay",
+    "QueryKFold",
+    "QueryRanker",
+    "QueryScores",
+    "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
+    "RankingAccumulator",
+    "RepeatedQueryKFold",
+    "catboost_metric",
+    "compare",
+    "convention_report",
+    "cross_val_query_scores",
+    "dcg_score",
+    "err_score",
+    "evaluate",
+    "evaluate_parquet",
+    "f1_at_k",
+    "from_ranked_lists",
+    "from_recommendations",
+    "from_relevance_lists",
+    "from_trec",
+    "hit_rate_at_k",
+    "hits_at_k",
+    "kendall_tau_score",
+    "lightgbm_metric",
+    "make_ranking",
+    "make_ranking_scorer",
+    "map_score",
+    "mrr_score",
+    "ndcg_score",
+    "one_standard_error",
+    "pfound_score",
+    "precision_at_k",
+    "query_auc_score",
+    "query_scores",
+    "query_train_test_split",
+    "r_precision_score",
+    "ranking_report",
+    "rbp_score",
+    "recall_at_k",
+    "register",
+    "spearman_score",
+    "unregister",
+    "xgboost_metric",
+]
+
+register()
