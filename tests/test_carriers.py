@@ -1,0 +1,317 @@
+"""Where query ids come from: what reaches the scorer of each tool, and what wins over what.
+
+The metric `whole_queries` is 1 where the ids arrived, aligned with the rows of a fold.
+"""
+
+import numpy as np
+import oracle
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+import sklearn
+from aligned import FOLDS, QID, X, Y, whole_queries
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils import _safe_indexing
+
+from sklearn_rankscore import NoGroupsError, QueryKFold, make_ranking_scorer
+
+VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+
+pytestmark = pytest.mark.filterwarnings(
+    # scikit-learn 1.6 sets options that SciPy has since deprecated
+    "ignore:scipy.optimize:DeprecationWarning"
+)
+
+
+INDEX = pd.Index(QID, name="qid")
+
+
+def frame(**columns):
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(**columns)
+
+
+def ids_by_row(rows):
+    return QID[rows.index]
+
+
+# name: (X, y, groups of make_ranking_scorer)
+CARRIERS = {
+    "X column": (frame(qid=QID), Y, None),
+    "X column, polars": (pl.from_pandas(frame(qid=QID)), Y, None),
+    "X level": (frame().set_index(INDEX), Y, None),
+    "X level of two": (frame(day=1, qid=QID).set_index(["day", "qid"]), Y, None),
+    "bound column": (frame(session=QID), Y, "session"),
+    "bound level": (frame().set_index(INDEX.rename("session")), Y, "session"),
+    "bound callable": (frame(), Y, ids_by_row),
+    "y level": (X, pd.Series(Y, INDEX), None),
+    "y level, sparse X": (scipy.sparse.csr_matrix(X), pd.Series(Y, INDEX), None),
+    "bound y level": (X, pd.Series(Y, INDEX.rename("session")), "session"),
+}
+ON_Y = {name for name in CARRIERS if "y level" in name}
+ALL = set(CARRIERS)
+
+
+def aligned(bound):
+    return make_ranking_scorer(whole_queries, groups=bound)
+
+
+def split(bound, n_jobs=None):
+    return {"scoring": aligned(bound), "cv": FOLDS, "n_jobs": n_jobs}
+
+
+def search(bound, **kwargs):
+    return GridSearchCV(Ridge(), {"alpha": [1, 10]}, **split(bound), error_score="raise", **kwargs)
+
+
+def tool_cross_val_score(X, y, bound):
+    return cross_val_score(Ridge(), X, y, **split(bound), error_score="raise")
+
+
+def tool_cross_validate(X, y, bound):
+    several = {"ours": aligned(bound), "theirs": "r2"}
+    found = cross_validate(Ridge(), X, y, scoring=several, cv=FOLDS, error_score="raise")
+    return found["test_ours"]
+
+
+def tool_grid_search(X, y, bound):
+    fitted = search(bound).fit(X, y)
+    return [*fitted.cv_results_["mean_test_score"], fitted.score(X, y)]
+
+
+def tool_pipeline(X, y, bound):
+    model = make_pipeline(MaxAbsScaler(), Ridge())
+    return cross_val_score(model, X, y, **split(bound), error_score="raise")
+
+
+def tool_learning_curve(X, y, bound):
+    return learning_curve(Ridge(), X, y, **split(bound), error_score="raise")[2]
+
+
+def tool_permutation_test(X, y, bound):
+    # three permutations, whose own scores mean nothing here
+    return permutation_test_score(Ridge(), X, y, **split(bound), n_permutations=3)[0]
+
+
+def tool_permutation_importance(X, y, bound):
+    fitted = Ridge().fit(X, y)
+    found = permutation_importance(fitted, X, y, scoring=aligned(bound), n_repeats=1)
+    return 1 - found.importances[:3]  # shuffling a feature changes no query; a column qid does
+
+
+def tool_sequential_feature_selector(X, y, bound):
+    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1, **split(bound))
+    return selector.fit(X, y).get_support().sum()
+
+
+def tool_ridge_cv(X, y, bound):
+    return RidgeCV(alphas=[1, 10], scoring=aligned(bound), cv=FOLDS).fit(X, y).best_score_
+
+
+def tool_ridge_cv_leave_one_out(X, y, bound):
+    return RidgeCV(alphas=[1, 10], scoring=aligned(bound)).fit(X, y).best_score_
+
+
+def tool_rfecv(X, y, bound):
+    return RFECV(Ridge(), **split(bound)).fit(X, y).cv_results_["mean_test_score"]
+
+
+def tool_bagged_search(X, y, bound):
+    inner = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=aligned(bound), cv=2)
+    return BaggingRegressor(inner.set_params(error_score="raise"), 2).fit(X, y).score(X, y)
+
+
+def tool_hist_gradient_boosting(X, y, bound):
+    model = HistGradientBoostingRegressor(scoring=aligned(bound), early_stopping=True)
+    return model.fit(X, y).train_score_
+
+
+# what each tool hands to its scorer, routing off
+ARRIVES = {
+    tool_cross_val_score: ALL,
+    tool_cross_validate: ALL,
+    tool_grid_search: ALL,
+    tool_pipeline: ALL,
+    tool_learning_curve: ALL,
+    # a permutation moves the index of y along with y: nothing is lost, but see below
+    tool_permutation_test: ALL,
+    # it makes X an array if X is no pandas frame, and takes no sparse matrix
+    tool_permutation_importance: ALL - {"X column, polars", "y level, sparse X"},
+    tool_ridge_cv: ALL,
+    tool_sequential_feature_selector: ON_Y,
+    tool_rfecv: set(),
+    tool_ridge_cv_leave_one_out: set(),
+    tool_bagged_search: set(),
+    tool_hist_gradient_boosting: set(),
+}
+
+LOST = {
+    "no ids": "No query ids reached the metric",
+    "column is gone": "names no column or index level",
+    "rows have no index": "has no attribute 'index'",
+    "polars became an array": "valid feature names",
+    "sparse is not taken": "array-like|Sparse data was passed",
+}
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("tool", ARRIVES, ids=lambda tool: tool.__name__)
+def test_ids_arrive_aligned_or_not_at_all(tool, carrier):
+    if carrier in ARRIVES[tool]:
+        np.testing.assert_allclose(tool(*CARRIERS[carrier]), 1.0)
+    else:
+        # where a tool turns errors of a scorer into nan and a warning, this holds the message
+        with pytest.raises(
+            (ValueError, TypeError, AttributeError, UserWarning), match="|".join(LOST.values())
+        ):
+            tool(*CARRIERS[carrier])
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_value_equals_a_loop_over_folds(carrier):
+    rows, labels, bound = CARRIERS[carrier]
+    scorer = make_ranking_scorer("ndcg@3", groups=bound)
+    found = cross_validate(
+        Ridge(), rows, labels, scoring=scorer, cv=FOLDS, return_estimator=True, n_jobs=2
+    )
+    for (_, test), model, value in zip(FOLDS, found["estimator"], found["test_score"], strict=True):
+        predicted = model.predict(_safe_indexing(rows, test)).tolist()
+        expected = oracle.score("ndcg", Y[test].tolist(), predicted, QID[test].tolist(), k=3)
+        assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_groups_of_the_splitter_do_not_reach_the_scorer():
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1]}, scoring="ndcg@3", cv=GroupKFold(3), error_score="raise"
+    )
+    with pytest.raises(NoGroupsError, match="No query ids reached the metric 'ndcg@3'"):
+        search.fit(X, Y, groups=QID)
+
+
+@pytest.mark.parametrize(
+    "carrier", sorted(CARRIERS.keys() - {name for name in CARRIERS if "bound" in name})
+)
+def test_splitter_reads_the_same_carriers(carrier):
+    rows, labels, _ = CARRIERS[carrier]
+    values = cross_val_score(Ridge(), rows, labels, scoring=aligned(None), cv=QueryKFold(3))
+    np.testing.assert_allclose(values, 1.0)
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    """Scores of no interest, of one or two dimensions."""
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def predict(self, X):
+        return self.scores
+
+
+def mean_size(block):
+    return block.sizes.astype(float)
+
+
+def ids(n_queries, n_rows=24):
+    return np.arange(n_rows) % n_queries
+
+
+def test_precedence_of_carriers():
+    """Each carrier makes another number of queries; the strongest is taken away one by one."""
+    plain, model, n = make_ranking_scorer(mean_size), Constant(np.zeros(24)), 24
+    bound = make_ranking_scorer(mean_size, groups="session")
+    full = pd.DataFrame({"x": np.zeros(n), "session": ids(2), "qid": ids(3)})
+    level = full[["x"]].set_index(pd.Index(ids(4), name="qid"))
+    y = pd.Series(np.zeros(n), pd.Index(ids(6), name="qid"))
+    routed = {"groups": ids(8)}
+
+    def queries(scorer, rows, labels, **ids):
+        return n / scorer(model, rows, labels, **ids)
+
+    assert queries(bound, full, y, qid=ids(12), **routed) == 12
+    assert queries(bound, full, y, **routed) == 2
+    assert queries(plain, full, y, **routed) == 3
+    assert queries(plain, full.set_index(pd.Index(ids(4), name="qid")), y, **routed) == 3
+    assert queries(plain, level, y, **routed) == 4
+    assert queries(plain, full[["x"]], y, **routed) == 6
+    assert queries(plain, full[["x"]], y.to_numpy(), **routed) == 8
+    with pytest.raises(NoGroupsError):
+        queries(plain, full[["x"]], y.to_numpy())
+
+
+def test_two_dimensional_scores_are_queries_by_themselves():
+    labels, scores = np.array([[1, 0, 0], [0, 1, 0]]), np.array([[3.0, 2, 1], [3, 2, 1]])
+    assert make_ranking_scorer("mrr")(Constant(scores), None, labels) == pytest.approx(0.75)
+
+
+def test_a_column_that_is_missing_is_no_query():
+    scorer = make_ranking_scorer("ndcg", groups="session")
+    with pytest.raises(NoGroupsError, match="groups='session' names no column or index level"):
+        scorer(Constant(np.zeros(len(Y))), frame(), Y, groups=QID)
+
+
+WAYS = [
+    "column or index level 'qid' of X",
+    "index level 'qid' of y",
+    "params={'groups': ids}",
+    "set_config(enable_metadata_routing=True)",
+    "make_ranking_scorer(..., groups='column')",
+    "'...(groups=none)'",
+]
+
+
+def test_error_names_every_way_in_its_first_line():
+    with pytest.raises(NoGroupsError) as raised:
+        cross_val_score(Ridge(), X, Y, scoring="ndcg@3", cv=FOLDS, error_score="raise")
+    first_line = str(raised.value).splitlines()[0]
+    assert [way for way in WAYS if way not in first_line] == []
+
+
+def test_warning_of_a_lenient_search_holds_the_error():
+    with pytest.warns(UserWarning, match="No query ids reached") as warned:
+        values = cross_val_score(Ridge(), X, Y, scoring="ndcg@3", cv=FOLDS)
+    assert np.isnan(values).all()
+    assert all(way in str(warned[0].message) for way in WAYS)
+
+
+def test_groups_none_takes_a_fold_as_one_query():
+    name = "precision@7(groups=none)"
+    found = cross_validate(Ridge(), X, Y % 10, scoring=name, cv=FOLDS, return_estimator=True)
+    for (_, test), model, value in zip(FOLDS, found["estimator"], found["test_score"], strict=True):
+        top = np.argsort(-model.predict(X[test]))[:7]
+        assert value == pytest.approx((Y[test][top] % 10 > 0).mean())
+    by_option = make_ranking_scorer("precision@7", groups="none")
+    np.testing.assert_array_equal(
+        cross_val_score(Ridge(), X, Y % 10, scoring=by_option, cv=FOLDS), found["test_score"]
+    )
+
+
+@pytest.mark.parametrize("carrier", ["y level", "y level, sparse X"])
+def test_threshold_tuning_reads_the_index_of_y(carrier):
+    rows, labels, _ = CARRIERS[carrier]
+    model = TunedThresholdClassifierCV(LogisticRegression(), scoring="precision@3", cv=FOLDS)
+    assert model.fit(rows, (labels % 10 > 2).astype(int)).best_score_ > 0
+
+
+@pytest.mark.parametrize("carrier", ["X column", "X level", "bound callable"])
+def test_threshold_tuning_cannot_see_x(carrier):
+    rows, labels, bound = CARRIERS[carrier]
+    scorer = make_ranking_scorer("precision@3", groups=bound)
+    model = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=FOLDS)
+    with pytest.raises(NoGroupsError, match="No query ids reached"):
+        model.fit(rows, (labels % 10 > 2).astype(int))

@@ -1,0 +1,108 @@
+"""Every block of Python on the pages and in the README runs and gives what it shows."""
+
+import doctest
+import os
+import re
+from pathlib import Path
+
+import pytest
+from sklearn import config_context
+from test_spark import pytestmark as pandas_warning
+from test_spark import session  # noqa: F401 - a fixture
+from threadpoolctl import threadpool_limits
+
+import sklearn_rankscore
+from sklearn_rankscore.metrics.names import METRICS
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    page
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]
+    if not {"_build", "gallery"} & set(page.relative_to(ROOT).parts)
+)
+BLOCK = re.compile(r"^(?P<fence>```+|~~~+)python *\n(?P<code>.*?)^(?P=fence) *$", re.M | re.S)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page):
+    """Line and code of each block of Python."""
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        yield text.count("\n", 0, found.start("code")), found["code"]
+
+
+def run(page):
+    """Run a page's blocks one after the other in one namespace."""
+    names = {"__name__": "__page__"}
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS)
+    failures = []
+    for line, code in blocks(page):
+        if ">>>" in code:
+            # the blank line ends a last expected output
+            test = parser.get_doctest(code + "\n", names, page.name, str(page), line)
+            runner.run(test, out=failures.append, clear_globs=False)
+            names = test.globs
+        else:
+            padded = "\n" * line + code  # so that a traceback names the line of the page
+            exec(compile(padded, page, "exec"), names)
+    if failures:
+        pytest.fail("".join(failures), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path, monkeypatch):
+    """A folder of its own, pictures in memory, and scikit-learn's settings back afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(os.environ, "MPLBACKEND", "agg")
+    # models this small compute shorter than threads of a busy machine wait for each other
+    with config_context(), threadpool_limits(1):
+        yield
+
+
+@pandas_warning
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page, request):
+    if "pyspark" in page.read_text("utf-8"):
+        request.getfixturevalue("session")  # which getOrCreate on the page will find
+    run(page)
+
+
+def test_blocks_are_found():
+    """Each fence that says python is one that the pattern finds."""
+    for page in PAGES:
+        fences = re.findall(r"^\s*(?:```+|~~~+)\s*\{?.*\bpython\b", page.read_text("utf-8"), re.M)
+        assert len(fences) == len(list(blocks(page))), page
+
+
+def test_failure_is_seen(tmp_path):
+    """A wrong number on a page is an error, as is one that only a later block shows."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\na = 1\n```\n\n```python\n>>> a\n2\n```\n")
+    with pytest.raises(pytest.fail.Exception, match=r"Expected:\s+2\s+Got:\s+1"):
+        run(page)
+
+
+def test_every_public_name_is_on_the_api_page():
+    listed = re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text("utf-8"), re.M)
+    assert len(listed) == len(set(listed))
+    flat = {name for name in listed if "." not in name}
+    assert flat == set(sklearn_rankscore.__all__)
+
+
+def test_every_metric_has_a_section_of_the_guide():
+    text = (DOCS / "guide" / "metrics.md").read_text("utf-8")
+    sections = re.split(r"^### ", text, flags=re.M)[1:]
+    for name, metric in METRICS.items():
+        page = metric.page.__name__
+        about = [s for s in sections if f"`{name}`" in s.split("\n")[0]]
+        assert len(about) == 1, name
+        assert f"{{func}}`~sklearn_rankscore.{page}`" in about[0], page
+        assert "$$" in about[0] or "```{math}" in about[0], f"{name} has no formula"
+
+
+def test_every_page_is_in_the_contents():
+    for page in PAGES:
+        if page.parent == DOCS / "guide" and page.name != "index.md":
+            contents = (DOCS / "guide" / "index.md").read_text("utf-8")
+            assert re.search(rf"^{page.stem}$", contents, re.M), page.name

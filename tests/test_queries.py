@@ -1,0 +1,176 @@
+"""The door in: what is accepted, how it is grouped, and what is refused with which words."""
+
+import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_rankscore import NoGroupsError, evaluate, ndcg_score
+from sklearn_rankscore.ranking import queries, read_queries
+from sklearn_rankscore.ranking.queries import group_rows
+
+Y = np.array([2, 0, 1, 0, 1])
+S = np.array([0.3, 0.2, 0.1, 0.9, 0.4])
+
+
+def rows_of(groups):
+    """Rows of each query by the grouping under test."""
+    ids, starts, sizes, rows = group_rows(groups, len(groups))
+    places = np.arange(len(groups)) if rows is None else rows
+    return [
+        (i, places[start : start + size].tolist())
+        for i, start, size in zip(ids.tolist(), starts, sizes, strict=True)
+    ]
+
+
+ids_of_a_kind = st.one_of(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=40),
+    st.lists(st.sampled_from([0, 2**62, -(2**62), 7]), min_size=1, max_size=20),
+    st.lists(st.sampled_from(["b", "a", "ab", "", "ä"]), min_size=1, max_size=40),
+    st.lists(st.sampled_from([0.5, -1.25, 3.0]), min_size=1, max_size=20),
+    st.lists(st.booleans(), min_size=1, max_size=20),
+    st.lists(st.sampled_from([b"x", b"yy"]), min_size=1, max_size=20),
+    st.lists(st.sampled_from([(1, "a"), (1, "b"), (0, "a")]), min_size=1, max_size=20),
+)
+
+
+@given(ids_of_a_kind)
+def test_rows_are_grouped_by_sorted_id_and_keep_their_order(groups):
+    expected = [(i, [r for r, g in enumerate(groups) if g == i]) for i in sorted(set(groups))]
+    assert rows_of(groups) == expected
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "f4", "U3", "S3", "O", "M8[D]"])
+@pytest.mark.parametrize("order", ["sorted", "together", "apart"])
+def test_ids_of_any_dtype(dtype, order):
+    ids = {"sorted": [1, 1, 3, 3, 3], "together": [3, 3, 3, 1, 1], "apart": [3, 1, 3, 1, 3]}[order]
+    groups = np.array(ids).astype("i8").astype(dtype)
+    expected = [[r for r, i in enumerate(ids) if i == q] for q in (1, 3)]
+    assert [rows for _, rows in rows_of(groups)] == expected
+
+
+def test_ids_that_cannot_be_compared_stand_in_order_of_appearance():
+    groups = np.array(["b", 1, "b", ("c",)], dtype=object)
+    assert rows_of(groups) == [("b", [0, 2]), (1, [1]), (("c",), [3])]
+
+
+def test_a_number_and_its_text_are_different_queries():
+    assert len(rows_of([1, "1", 1, "1"])) == 2
+
+
+def test_ids_spanning_their_whole_dtype():
+    groups = np.array([127, -128, 127, -128, 0], dtype=np.int8)
+    assert rows_of(groups) == [(-128, [1, 3]), (0, [4]), (127, [0, 2])]
+
+
+def test_without_groups_all_documents_are_one_query():
+    assert ndcg_score(Y, S) == ndcg_score(Y, S, groups=["x"] * 5)
+    assert read_queries(Y, S).ids.tolist() == [0]
+    assert read_queries([Y, Y], [S, S]).ids.tolist() == [0, 1]
+
+
+def test_two_dimensional_rows_are_queries():
+    assert ndcg_score(np.array([Y, Y]), np.array([S, S])) == ndcg_score(Y, S)
+
+
+def test_class_labels_against_scores_for_each_class():
+    scores = np.array([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
+    one_hot = np.array([[0, 1, 0], [0, 1, 0], [1, 0, 0]])
+    found = ndcg_score(["b", "b", "a"], scores, labels=["a", "b", "c"], average=None)
+    assert found.tolist() == ndcg_score(one_hot, scores, average=None).tolist()
+
+
+def test_weights_go_with_queries_in_any_row_order():
+    order = [4, 0, 3, 1, 2]
+    groups, weights = np.array([7, 7, 7, 2, 2]), np.array([3.0, 3.0, 3.0, 1.0, 1.0])
+    per_query = ndcg_score(Y, S, groups=groups, average=None)  # ids 2, 7
+    expected = (1 * per_query[0] + 3 * per_query[1]) / 4
+    found = ndcg_score(Y[order], S[order], groups=groups[order], sample_weight=weights[order])
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+REFUSED = [
+    ({"y_score": [0.1, np.nan, 0, 0, 0]}, ValueError, "y_score contains NaN .*position 1"),
+    ({"y_true": [0, np.nan, 0, 0, 0]}, ValueError, "y_true contains NaN"),
+    ({"y_true": [0, np.inf, 0, 0, 0]}, ValueError, "y_true contains infinity"),
+    ({"y_true": [0, 1]}, ValueError, "inconsistent numbers of samples: y_true has 2"),
+    ({"y_true": [], "y_score": [], "groups": None}, ValueError, "empty"),
+    ({"y_true": 3, "y_score": 4, "groups": None}, TypeError, "must be an array"),
+    ({"y_true": list("abcde")}, TypeError, "must hold numbers; got strings"),
+    ({"y_true": np.array([1j] * 5)}, TypeError, "complex"),
+    ({"y_true": np.array([1, 2, None, 0, 0], dtype=object)}, ValueError, "y_true contains NaN"),
+    ({"y_true": np.array([2**60] * 5)}, ValueError, r"beyond 2\*\*53"),
+    ({"y_true": np.ma.masked_equal(Y, 2)}, ValueError, "masked"),
+    ({"y_true": [[1, 0], [1]], "y_score": [[1, 0], [1]], "groups": None}, ValueError, "ragged"),
+    ({"y_true": np.zeros((2, 2, 2)), "y_score": np.zeros((2, 2, 2))}, ValueError, "shape"),
+    ({"groups": [3, 2]}, ValueError, r"look like group sizes: pass np.repeat"),
+    ({"groups": [1, 1, 1]}, ValueError, "one query id per document: got 3 for 5"),
+    ({"groups": [1.0, np.nan, 1, 1, 1]}, ValueError, "missing"),
+    ({"groups": ["a", None, "a", "a", "a"]}, ValueError, "missing"),
+    ({"groups": np.array(["2020", "NaT"] * 2 + ["2020"], dtype="M8[Y]")}, ValueError, "missing"),
+    ({"groups": 5}, ValueError, "one-dimensional"),
+    ({"groups": np.zeros((5, 1))}, ValueError, "one-dimensional"),
+    ({"y_true": [Y], "y_score": [S]}, ValueError, "goes with one-dimensional"),
+    ({"sample_weight": [1, 2, 1, 1, 1]}, ValueError, "varies within a query"),
+    ({"sample_weight": [-1] * 5}, ValueError, "not negative"),
+    ({"sample_weight": [0] * 5}, ValueError, "zero for every query"),
+    ({"sample_weight": [1, 1]}, ValueError, "one weight per document"),
+    ({"labels": [0, 1]}, ValueError, "labels= names the columns"),
+    (
+        {"y_true": list("abc"), "y_score": np.eye(3)[:, :2], "groups": None},
+        ValueError,
+        "2 columns for",
+    ),
+    (
+        {"y_true": ["b", "z"], "y_score": np.eye(2), "labels": ["a", "b"], "groups": None},
+        ValueError,
+        "holds the class .*'z'.*'a', 'b'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "message"), REFUSED)
+def test_what_is_refused_and_how(change, error, message):
+    call = {"y_true": Y, "y_score": S, "groups": [0, 0, 0, 1, 1]} | change
+    with pytest.raises(error, match=message):
+        ndcg_score(**call)
+
+
+def test_datetime_ids_are_ids():
+    groups = [datetime.date(2020, 1, 1)] * 3 + [datetime.date(2021, 1, 1)] * 2
+    assert evaluate(Y, S, "mrr", groups=groups) == {"mrr": 0.75}
+
+
+def test_read_only_and_strided_input_is_left_alone():
+    y, s = np.repeat(Y, 2)[::2], np.repeat(S, 2)[::2]
+    y.flags.writeable = s.flags.writeable = False
+    groups = np.array([1, 0, 1, 0, 1])
+    assert ndcg_score(y, s, groups=groups) == ndcg_score(Y.copy(), S.copy(), groups=groups)
+    assert y.tolist() == Y.tolist()
+
+
+def test_no_copy_of_flat_numeric_columns():
+    read = read_queries(Y, S, groups=[0, 0, 0, 1, 1])
+    assert np.shares_memory(read.y_true, Y)
+    assert np.shares_memory(read.y_score, S)
+
+
+def test_no_groups_error_is_a_value_error():
+    assert issubclass(NoGroupsError, ValueError)
+
+
+def test_text_whose_hashes_collide_is_told_apart(monkeypatch):
+    monkeypatch.setattr(queries, "HASH_FACTOR", np.uint64(0))  # only the last letter counts
+    groups = np.array([f"query {i % 1000:03}" for i in np.random.default_rng(0).permutation(3000)])
+    assert queries._factorize_by_hash(groups) is None
+    expected = [(w, np.flatnonzero(groups == w).tolist()) for w in np.unique(groups).tolist()]
+    assert rows_of(groups) == expected
+
+
+def test_scattered_text_is_grouped_like_its_numbers():
+    numbers = np.random.default_rng(1).integers(0, 300, 5000)
+    words = np.array([f"q{i:03}" for i in range(300)])[numbers]
+    assert [rows for _, rows in rows_of(words)] == [rows for _, rows in rows_of(numbers)]
+    assert [rows for _, rows in rows_of(words.astype(object))] == [r for _, r in rows_of(numbers)]
