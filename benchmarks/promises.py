@@ -1,0 +1,151 @@
+"""Measure what is promised besides the comparison with peers; each line is a ratio or a bound.
+
+``python benchmarks/promises.py`` prints the figure that was seen beside the one that is promised.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+from compare import SHAPES, Data, alternate, make
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.metrics import ndcg_score as their_ndcg
+from sklearn.model_selection import cross_validate
+
+from sklearn_rankscore import QueryKFold, QueryRanker, evaluate, make_ranking, ndcg_score
+
+TEN = [
+    *("ndcg@5", "ndcg@10", "map@10", "mrr@10", "precision@5", "precision@10", "recall@10"),
+    *("f1@10", "hits@10", "hit_rate@5"),
+]
+
+
+def say(what: str, seen: float, promised: float) -> None:
+    verdict = "" if seen <= promised else "   NOT MET"
+    print(f"{what:62}{seen:>9.2f}   promised <= {promised:g}{verdict}", flush=True)
+
+
+def ratio(ours: Callable[[], object], theirs: Callable[[], object], runs: int = 7) -> float:
+    ours(), theirs()
+    mine, other = alternate(ours, theirs, runs)  # type: ignore[arg-type]
+    return mine / other
+
+
+def many_metrics(data: Data) -> None:
+    groups = data.groups
+    say(
+        "ten metrics / one NDCG@10",
+        ratio(
+            lambda: evaluate(data.y, data.score, TEN, groups=groups),
+            lambda: ndcg_score(data.y, data.score, groups=groups, k=10),
+        ),
+        2.2,
+    )
+
+
+def ties(data: Data) -> None:
+    groups = data.groups
+    for name, score, promised in (
+        ("no ties", data.score, 1.2),
+        ("heavy ties", np.round(data.score), 2.0),
+    ):
+        say(
+            f"average / stable ties, {name}",
+            ratio(
+                lambda s=score: ndcg_score(data.y, s, groups=groups, k=10),  # type: ignore[misc]
+                lambda s=score: ndcg_score(data.y, s, groups=groups, k=10, ties="stable"),  # type: ignore[misc]
+            ),
+            promised,
+        )
+
+
+def ids(data: Data) -> None:
+    order = np.random.default_rng(0).permutation(len(data.y))
+    groups = data.groups
+    y, score, shuffled = data.y[order], data.score[order], groups[order]
+    words = np.array([f"query-{q}" for q in range(len(data.sizes))])
+    plain = lambda: ndcg_score(data.y, data.score, groups=groups, k=10)  # noqa: E731
+    cases = [
+        ("shuffled integer ids", y, score, shuffled, 40.0),
+        ("shuffled strings", y, score, words[shuffled], 150.0),
+        ("shuffled strings as objects", y, score, words[shuffled].astype(object), 150.0),
+        ("contiguous strings", data.y, data.score, words[groups], 40.0),
+    ]
+    for name, labels, scores, these, promised in cases:
+        call = lambda a=labels, b=scores, g=these: ndcg_score(a, b, groups=g, k=10)  # noqa: E731
+        call(), plain()
+        mine, base = alternate(call, plain, 5)
+        say(f"{name}: added ns a document", (mine - base) / len(data.y) * 1e9, promised)
+
+
+def small_call() -> None:
+    y, s = [3, 0, 1, 2, 0, 0, 1, 0, 0, 0], np.random.default_rng(0).random(10)
+    y, y2, s2 = np.array(y), np.array([y]), s[None]
+
+    def many(call: Callable[[], object]) -> Callable[[], None]:
+        return lambda: [call() for _ in range(200)] and None
+
+    say(
+        "one query of ten documents / scikit-learn",
+        ratio(many(lambda: ndcg_score(y, s)), many(lambda: their_ndcg(y2, s2))),
+        0.5,
+    )
+
+
+def imports() -> None:
+    base = "import sklearn.metrics, sklearn.model_selection"
+
+    def run(code: str) -> Callable[[], None]:
+        return lambda: subprocess.run([sys.executable, "-c", code], check=True) and None
+
+    say(
+        "import with us / without",
+        ratio(run(f"{base}, sklearn_rankscore"), run(base), 9),
+        1.15,
+    )
+
+
+def memory() -> None:
+    for name, sizes in (
+        ("2 M documents, queries of 100", np.full(20_000, 100)),
+        ("one query of 2 M documents", np.array([2_000_000])),
+    ):
+        data = make(sizes)
+        groups = data.groups
+        three = data.y.nbytes + data.score.nbytes + groups.nbytes
+        for k in (10, None):
+            tracemalloc.start()
+            ndcg_score(data.y, data.score, groups=groups, k=k)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            say(f"peak memory / inputs, {name}, k={k}", peak / three, 1.5)
+
+
+def cross_validation() -> None:
+    X, y = make_ranking(n_queries=1000, n_documents=50, as_frame=True, random_state=0)
+    model = QueryRanker(HistGradientBoostingRegressor(max_iter=100, early_stopping=False))
+    five = ["ndcg@5", "ndcg@10", "map@10", "mrr", "precision@5"]
+
+    def run(scoring: object) -> Callable[[], object]:
+        return lambda: cross_validate(model, X, y, scoring=scoring, cv=QueryKFold(3))
+
+    say("cross_validate with five metrics / with r2", ratio(run(five), run("r2"), 5), 1.15)
+
+
+def main() -> None:
+    data = make(SHAPES["30,000 x 120"](3))
+    many_metrics(data)
+    ties(data)
+    ids(data)
+    small_call()
+    imports()
+    memory()
+    cross_validation()
+
+
+if __name__ == "__main__":
+    main()

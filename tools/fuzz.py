@@ -1,0 +1,229 @@
+"""Fuzz every metric against the plain-Python oracle of the tests, and against its own properties.
+
+    python tools/fuzz.py [--cases 1000000] [--seed 0] [--minutes 60]
+
+A case is one query of one metric with drawn options. Short queries are compared with the oracle,
+thousands to a call, in any row order; long ones with themselves: in another row order, under
+another monotone scale, alone, in blocks of other sizes and threads, with ties at their best and
+worst. The first counterexample ends the run, and is printed in full.
+"""
+
+import argparse
+import functools
+import itertools
+import math
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import oracle  # noqa: E402
+
+from sklearn_rankscore.metrics.names import METRICS, evaluate  # noqa: E402
+from sklearn_rankscore.ranking import blocks  # noqa: E402
+
+BATCH = 500
+SCORES = np.array(
+    [
+        -math.inf,
+        -1e300,
+        -2.0,
+        -1.0,
+        -5e-324,
+        0.0,
+        5e-324,
+        1 - 2**-53,
+        1.0,
+        1 + 2**-52,
+        7.0,
+        math.inf,
+    ]
+)
+POOLS = {
+    "grades": [0, 1, 2, 3, 4],
+    "sparse": [0, 0, 0, 0, 1],
+    "high": [0, 5, 31, 61, 62, 63, 64, 100],
+    "reals": [0.0, 0.25, 0.5, 1.0, 1.5],
+    "negative": [-2, -1, 0, 1, 3],
+    "probabilities": [0.0, 0.125, 0.5, 1.0],
+    "one": [1],
+    "none": [0],
+}
+ANY = ["grades", "sparse", "high", "reals", "negative", "one", "none"]
+GAINED = ["grades", "sparse", "high", "reals", "one", "none"]
+PROBABILITIES = ["probabilities", "sparse", "one", "none"]
+LABELS = {
+    **dict.fromkeys(METRICS, ANY),
+    **dict.fromkeys(("dcg", "ndcg", "rbp"), GAINED),
+    "err": ["grades", "sparse", "reals", "one", "none"],
+    "pfound": PROBABILITIES,
+}
+
+
+def squared(label):
+    """A gain of one's own."""
+    return label * label
+
+
+def slow(rank):
+    """A discount of one's own."""
+    return 1 / (rank + 1)
+
+
+CHOICES = {
+    "gain": ["linear", "exponential", "binary", squared, [0.0, 3.0, 1.0, 4.0, 2.0]],
+    "discount": ["log2", "log2_after_first", "reciprocal", None, slow],
+    "threshold": [0, 0, 1, 0.5, -1, 62],
+    "ties": list(oracle.TIES),
+    "max_grade": [4, 5.5, 7, None],
+    "k": [None, 1, 2, 3, 4, 5, 7, 10, 1000],
+}
+DENOMINATORS = {"map": ["min", "relevant", "hits"], "precision": ["k", "min"], "f1": ["k", "min"]}
+
+
+def drawn_options(metric, random):
+    """One value for every option that the metric has."""
+    choices = {**CHOICES, "denominator": DENOMINATORS.get(metric, [])}
+    known = METRICS[metric].options
+    options = {n: v[random.integers(len(v))] for n, v in choices.items() if n in known}
+    for name in {"p", "decay"} & set(known):
+        options[name] = float(random.random())
+    return options
+
+
+def drawn_pool(metric, options, random):
+    """Labels that suit the metric and its options."""
+    kinds = PROBABILITIES if options.get("max_grade", 4) is None else LABELS[metric]
+    if isinstance(options.get("gain"), list):
+        kinds = ["grades", "sparse", "one", "none"]
+    return POOLS[kinds[random.integers(len(kinds))]]
+
+
+def drawn_queries(pool, random, sizes):
+    """Labels, places of scores among all scores, and ids, with the rows of queries mixed."""
+    groups = random.permutation(np.repeat(random.permutation(len(sizes)), sizes))
+    n_scores = random.integers(1, len(SCORES) + 1)
+    places = random.choice(random.permutation(len(SCORES))[:n_scores], len(groups))
+    return random.choice(pool, len(groups)), places, groups
+
+
+@functools.lru_cache(maxsize=2**16)
+def plain(metric, y, s, options):
+    """The oracle's value of one query; it sees the places of scores, which order as scores do."""
+    given = {n: list(v) if isinstance(v, tuple) else v for n, v in options}
+    return oracle.query_value(metric, y, [-math.inf if p == 0 else float(p) for p in s], **given)
+
+
+def against_the_oracle(metric, options, random):
+    """Compare many short queries, in one call, with the oracle."""
+    pool = drawn_pool(metric, options, random)
+    longest = 6 if options.get("ties", "stable") in ("stable", "reversed") else 5
+    y, places, groups = drawn_queries(pool, random, random.integers(1, longest + 1, BATCH))
+    found = each(metric, y, SCORES[places], groups, replace_undefined_by=-9.0, **options)
+    key = tuple((n, tuple(v) if isinstance(v, list) else v) for n, v in options.items())
+    order = np.argsort(groups, kind="stable")
+    heads = np.flatnonzero(np.diff(groups[order], prepend=-1, append=BATCH))
+    y, places = y[order].tolist(), places[order].tolist()
+    for query, (a, b) in enumerate(itertools.pairwise(heads.tolist())):
+        expected = plain(metric, tuple(y[a:b]), tuple(places[a:b]), key)
+        expected = -9.0 if expected is None else expected
+        if not math.isclose(found[query], expected, rel_tol=1e-9, abs_tol=1e-11):
+            fail(metric, options, y[a:b], SCORES[places[a:b]].tolist(), found[query], expected)
+    return BATCH
+
+
+def against_itself(metric, options, random):
+    """Hold long queries to what must not, or may only in one direction, change their values."""
+    pool = drawn_pool(metric, options, random)
+    sizes = np.exp(random.uniform(0, math.log(300), 100)).astype(int)
+    y, places, groups = drawn_queries(pool, random, sizes)
+    s = SCORES[places]
+    if random.integers(2):
+        s = np.where(np.isfinite(s), random.normal(size=len(s)).round(random.integers(4)), s)
+    before = each(metric, y, s, groups, **options)
+
+    def same(what, after, expected=before, tolerance=0.0):
+        good = np.isclose(after, expected, rtol=tolerance, atol=tolerance / 100, equal_nan=True)
+        if not good.all():
+            query = int(np.flatnonzero(~good)[0])
+            rows = groups == query
+            given = metric, options, y[rows].tolist(), s[rows].tolist()
+            fail(*given, after[query], expected[query], what)
+
+    ranks = np.where(s == -math.inf, s, np.unique(s, return_inverse=True)[1])
+    same("ranks for scores", each(metric, y, ranks, groups, **options))
+    order = np.argsort(groups, kind="stable")
+    same("rows together", each(metric, y[order], s[order], groups[order], **options))
+    with_blocks = blocks.BLOCK_DOCUMENTS
+    blocks.BLOCK_DOCUMENTS = int(random.integers(1, 2000))
+    same("other blocks", each(metric, y, s, groups, n_jobs=2, **options))
+    blocks.BLOCK_DOCUMENTS = with_blocks
+    query = int(random.integers(len(sizes)))
+    alone = each(metric, y[groups == query], s[groups == query], None, **options)
+    same("alone", alone, before[[query]])
+    if options.get("ties", "average") not in ("stable", "reversed"):
+        mixed = random.permutation(len(y))
+        same(
+            "other row order",
+            each(metric, y[mixed], s[mixed], groups[mixed], **options),
+            before,
+            1e-9,
+        )
+    if "ties" in options:
+        best, worst = (
+            each(metric, y, s, groups, **{**options, "ties": t})
+            for t in ("optimistic", "pessimistic")
+        )
+        same("no better than the best order", np.fmin(before, best), before, 1e-9)
+        same("no worse than the worst order", np.fmax(before, worst), before, 1e-9)
+    (mean,) = evaluate(y, s, metric, groups=groups, **options).values()
+    kept = before[~np.isnan(before)]
+    same("mean", np.array([mean]), np.array([kept.mean() if len(kept) else math.nan]), 1e-9)
+    return len(sizes)
+
+
+def each(metric, y, s, groups, **options):
+    """The value of every query."""
+    return evaluate(y, s, metric, groups=groups, average=None, **options)[metric]
+
+
+def fail(metric, options, y, s, found, expected, what="the oracle"):
+    """Print a counterexample and end."""
+    sys.exit(
+        f"{metric}, {options}: {what}\ny_true = {y}\ny_score = {s}\nfound {found!r}, "
+        f"expected {expected!r}"
+    )
+
+
+def main():
+    """Draw until there were so many cases, or so much time has passed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--cases", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=60)
+    args = parser.parse_args()
+    begin, cpu, done = time.monotonic(), time.process_time(), Counter()
+    for number in itertools.count():
+        if done["oracle"] >= args.cases or time.monotonic() - begin > 60 * args.minutes:
+            break
+        random = np.random.default_rng([args.seed, number])
+        metric = list(METRICS)[number % len(METRICS)]
+        options = drawn_options(metric, random)
+        done["oracle"] += against_the_oracle(metric, options, random)
+        done["properties"] += against_itself(metric, options, random)
+        done["batches"] += 1
+        done["distinct"] += plain.cache_info().misses
+        plain.cache_clear()
+    print(f"{done['oracle']:,} queries ({done['distinct']:,} distinct in their batch) equal the")
+    print(f"oracle, {done['properties']:,} long ones hold their properties, in {done['batches']:,}")
+    print("batches of one metric and one set of options;")
+    print(f"seed {args.seed}, {time.process_time() - cpu:.0f} s of one core.")
+
+
+if __name__ == "__main__":
+    main()
