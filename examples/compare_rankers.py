@@ -1,0 +1,122 @@
+"""Tell whether the second ranker is really better than the first one.
+
+Trains two rankers, reports on the second one, compares them query by query and saves two pictures.
+
+    python compare_rankers.py
+    python compare_rankers.py --data rank.train --query rank.train.query --out pictures
+    python compare_rankers.py --data mslr/Fold1/train.txt --rankers boosting lightgbm
+"""
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+from sklearn.linear_model import Ridge
+
+from sklearn_rankscore import (
+    CutoffCurveDisplay,
+    QueryDeltaDisplay,
+    QueryKFold,
+    QueryRanker,
+    compare,
+    cross_val_query_scores,
+    make_ranking,
+    ranking_report,
+)
+
+FOLDS = QueryKFold(5)
+METRICS = ["ndcg@5", "ndcg@10", "map@10", "mrr"]
+
+
+def boosting():
+    """Gradient boosting of scikit-learn, which knows nothing of queries."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    return HistGradientBoostingRegressor(max_iter=100, random_state=0)
+
+
+def lightgbm():
+    return import_module("lightgbm").LGBMRanker(n_estimators=100, random_state=0, verbose=-1)
+
+
+def xgboost():
+    return import_module("xgboost").XGBRanker(n_estimators=100, random_state=0)
+
+
+RANKERS = {"ridge": Ridge, "boosting": boosting, "lightgbm": lightgbm, "xgboost": xgboost}
+
+
+def read(data, query):
+    """X, y and query ids, from a svmlight file or a folder with a file ``*.train`` in it."""
+    if data is None:
+        return make_ranking(n_queries=300, random_state=0)
+    if data.is_dir():
+        data = next(data.glob("*.train"))
+    if query is None and Path(f"{data}.query").exists():
+        query = Path(f"{data}.query")
+    X, y, groups = load_svmlight_file(data, query_id=True)
+    if query is not None:
+        sizes = np.loadtxt(query, dtype=int)
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+    elif not groups.any():
+        raise SystemExit(f"{data} has no qid: column; give the sizes of its queries by --query.")
+    return X.toarray(), y, groups
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="svmlight file, or a folder with *.train in it")
+    parser.add_argument("--query", type=Path, help="file of query sizes, if DATA has no qid:")
+    parser.add_argument("--rankers", nargs=2, choices=RANKERS, default=["ridge", "boosting"])
+    parser.add_argument("--out", type=Path, default=Path(), help="folder of the pictures")
+    parser.add_argument("--jobs", type=int, help="folds worked on at once")
+    return parser.parse_args(arguments)
+
+
+def cross_validate(rankers, X, y, groups, n_jobs):
+    """Every query's metrics, by a model that has not seen it."""
+    scores = {}
+    for name, ranker in rankers.items():
+        print(f"cross-validating {name} …", flush=True)
+        scores[name] = cross_val_query_scores(
+            ranker, X, y, groups=groups, cv=FOLDS, metrics=METRICS, n_jobs=n_jobs, verbose=10
+        )
+    return scores
+
+
+def fit(rankers, X, y, groups):
+    for name, ranker in rankers.items():
+        print(f"training {name} on {len(y):,} documents …", flush=True)
+        ranker.fit(X, y, groups=groups)
+
+
+def save(pictures, out):
+    out.mkdir(parents=True, exist_ok=True)
+    for name, display in pictures.items():
+        display.figure_.savefig(out / name, dpi=150)
+        print(f"saved {out / name}")
+
+
+def main(arguments=None):
+    given = parse(arguments)
+    X, y, groups = read(given.data, given.query)
+    rankers = {name: QueryRanker(RANKERS[name]()) for name in given.rankers}
+    scores = cross_validate(rankers, X, y, groups, given.jobs)
+    train, test = next(FOLDS.split(X, y, groups))
+    fit(rankers, X[train], y[train], groups[train])
+
+    X, y, groups = X[test], y[test], groups[test]
+    last = given.rankers[-1]
+    print(f"\n{last} on a fifth of the queries\n")
+    print(ranking_report(y, rankers[last].predict(X), groups=groups, random_state=0))
+    print("\nAll queries, each by a model that has not seen it\n")
+    print(compare(scores, random_state=0), end="\n\n")
+    curve = CutoffCurveDisplay.from_estimator(rankers, X, y, groups=groups, random_state=0)
+    delta = QueryDeltaDisplay.from_query_scores(scores, metric="ndcg@10", random_state=0)
+    save({"cutoff_curve.png": curve, "query_delta.png": delta}, given.out)
+
+
+if __name__ == "__main__":
+    main()
