@@ -1,5 +1,7 @@
 """The hot path: every shortcut gives what the plain path gives, to the last bit where it can."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import oracle
 import pytest
@@ -7,27 +9,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore import evaluate, map_score, mrr_score, ndcg_score
-from sklearn_rankscore.ranking import Ranking, blocks, read_queries
+from sklearn_rankscore.ranking import Ranking, blocks, documents, read_queries
 
 NAMES = ["ndcg@3", "ndcg", "map@5", "mrr", "precision@2", "err@4", "hit_rate@1", "spearman"]
+CUT_OFF = ["ndcg@3", "map@5", "mrr@4", "precision@2", "err@4", "hit_rate@1"]
 SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
 
 
 @st.composite
-def ragged(draw):
+def ragged(draw, longest=60):
     """Labels, scores that collide once cut off, and ids in any order."""
-    n = draw(st.integers(1, 60))
+    n = draw(st.integers(1, longest))
     y = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
     s = draw(st.lists(st.sampled_from(SCORES), min_size=n, max_size=n))
     g = draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))
     return np.array(y), np.array(s), np.array(g)
 
 
+@contextmanager
+def settings(**values):
+    """Other constants of the hot path, which turn one of its shortcuts on or off."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in values.items():
+            patch.setattr(blocks, name, value)
+        yield
+
+
 def plain(y, s, g, **options):
     """The same through the path without grades in bytes, keys or row copies."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "_graded", lambda y_true, low, high: (y_true.astype(float), 0))
+        patch.setattr(documents, "_graded", lambda y_true, low, high: (y_true.astype(float), 0))
         return evaluate(y, s, NAMES, groups=g, average=None, **options)
+
+
+def assert_equal_bits(found, expected):
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
 
 
 @given(ragged(), st.sampled_from(oracle.TIES))
@@ -38,16 +56,71 @@ def test_keys_agree_with_the_sort_of_whole_scores(data, ties):
         np.testing.assert_allclose(by_key[name], by_score[name], rtol=1e-13, atol=0, err_msg=name)
 
 
-@given(ragged(), st.sampled_from(oracle.TIES), st.integers(1, 5))
-def test_partition_agrees_with_the_full_sort(data, ties, k):
-    y, s, g = data
-    names = [f"ndcg@{k}", f"map@{k}", f"hit_rate@{k}"]
-    full = evaluate(y, s, names, groups=g, average=None, ties=ties)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "PARTITION_SHARE", 1.0)
-        cut = evaluate(y, s, names, groups=g, average=None, ties=ties)
-    for name in names:
-        assert cut[name].tolist() == full[name].tolist()
+# each shortcut always on, and never
+SHORTCUTS = {
+    "sorting by columns": ({"FEW": 1}, {"FEW": 10**9}),
+    "tournaments": ({"SHORT": 1, "MEDIUM": 1, "MANY_TIMES": 1}, {"SHORT": 1, "MEDIUM": 10**9}),
+    "counted grades": ({"SHORT": 1, "SORTED_GRADES": 1}, {"SHORT": 1, "SORTED_GRADES": 10**9}),
+    "joined blocks": ({"SMALL_BLOCK": 10**9}, {"SMALL_BLOCK": 0}),
+    "stretches": ({"STRETCH": 1}, {"STRETCH": 10**9}),
+    "padding of long queries": ({"LONG": 10**9}, {"LONG": 1}),
+}
+
+
+@pytest.mark.parametrize("shortcut", SHORTCUTS)
+@given(data=ragged(), ties=st.sampled_from(oracle.TIES))
+def test_a_shortcut_agrees_with_the_plain_path(shortcut, data, ties):
+    on, off = SHORTCUTS[shortcut]
+    for names in (NAMES, CUT_OFF):  # with keys of 64 bits, and of 32
+        with settings(**on):
+            found = evaluate(*data[:2], names, groups=data[2], average=None, ties=ties)
+        with settings(**off):
+            expected = evaluate(*data[:2], names, groups=data[2], average=None, ties=ties)
+        if shortcut == "padding of long queries":  # sums over more columns
+            for name in names:
+                np.testing.assert_allclose(found[name], expected[name], rtol=1e-14, atol=0)
+        else:
+            assert_equal_bits(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])
+@pytest.mark.parametrize("width", range(1, 17))
+def test_sorting_by_columns_sorts(width, dtype):
+    """Every row of zeros and ones: a network that sorts these sorts everything."""
+    rows = (np.arange(2**width)[:, None] >> np.arange(width) & 1).astype(dtype)
+    for n in {1, (width + 1) // 2, width}:
+        found = blocks._sorted_by_columns(rows.copy(), n)
+        assert (found == np.sort(rows, axis=1)[:, :n]).all()
+
+
+@pytest.mark.parametrize("width", [600, 1200, 1201, 5000])
+def test_a_tournament_finds_the_first(width):
+    random = np.random.default_rng(width)
+    rows = random.integers(0, [50, 10**9], (40, width, 2)).reshape(80, width).astype(np.int32)
+    expected = np.sort(rows, axis=1)[:, :11]
+    assert (blocks._smallest(rows, 11) == expected).all()
+
+
+@pytest.mark.parametrize("n", [1, 7, 200])
+def test_counted_grades_are_those_of_a_sort(n):
+    random = np.random.default_rng(n)
+    labels = random.integers(0, 6, (50, 200), dtype=np.uint8) * (random.random((50, 1)) < 0.9)
+    expected = -np.sort(-labels.astype(int), axis=1)[:, :n]
+    assert (blocks._highest(labels.astype(np.uint8), 5, n) == expected).all()
+
+
+def test_padding_beyond_what_32_bits_can_tell_apart():
+    """Two long queries in one block; the shorter one has fewer documents than the cut-off."""
+    random = np.random.default_rng(0)
+    sizes = np.array([262_000, 123_000])
+    g, y = np.repeat([0, 1], sizes), random.integers(0, 63, sizes.sum())
+    s = random.permutation(len(y)) * 1.0
+    s[sizes[0] + 5 :] = -np.inf
+    found = evaluate(y, s, ["ndcg@32(gain=linear)", "hits@32"], groups=g, average=None)
+    for q in (0, 1):
+        alone = evaluate(y[g == q], s[g == q], ["ndcg@32(gain=linear)", "hits@32"])
+        assert alone == {name: values[q] for name, values in found.items()}
+    assert found["hits@32"][1] == np.count_nonzero(y[g == 1][:5])
 
 
 @given(ragged())
@@ -84,17 +157,29 @@ def test_a_query_alone_has_the_same_bits_as_among_others():
         assert alone == {name: values[i] for name, values in among.items()}
 
 
-def test_equal_lengths_are_a_view():
-    y, s = np.zeros((8, 16)), np.arange(128.0).reshape(8, 16)
-    queries = read_queries(y, s)
-    rows = blocks._gather(queries.y_score, queries.starts, 16)
-    assert np.shares_memory(rows, s)
+@pytest.mark.parametrize("longest", [16, 70])
+def test_graded_queries_alone_have_the_same_bits_as_among_others(longest):
+    random = np.random.default_rng(longest)
+    g = np.repeat(np.arange(200), random.integers(2, longest + 1, 200))
+    y, s = random.integers(0, 5, len(g)), random.normal(size=len(g)).round(1)
+    names = ["ndcg", "map", "err", "rbp", "mrr", "query_auc", "spearman"]
+    for at in ("", "@9", "@30"):
+        asked = [name + at for name in names[: 5 if at else None]]
+        among = evaluate(y, s, asked, groups=g, average=None)
+        for i in range(200):
+            alone = evaluate(y[g == i], s[g == i], asked)
+            assert_equal_bits(
+                {name: np.array([v]) for name, v in alone.items()},
+                {name: values[[i]] for name, values in among.items()},
+            )
 
 
-def test_rows_side_by_side_only_in_sum_are_no_view():
-    flat = np.arange(40.0)
-    rows = blocks._gather(flat, np.array([0, 8, 20]), 10)  # 20 = 2 * 10, but not in steps
-    assert rows.tolist() == [flat[i : i + 10].tolist() for i in (0, 8, 20)]
+def test_padding_ties_with_nothing(monkeypatch):
+    """Rows shorter than the cut-off are not looked at twice."""
+    monkeypatch.setattr(blocks, "_settle", None)
+    g = np.repeat(np.arange(9), np.arange(17, 26))
+    s = np.random.default_rng(0).permutation(len(g)) * 1.0
+    assert evaluate(np.ones(len(g)), s, "ndcg@30", groups=g) == {"ndcg@30": 1.0}
 
 
 def test_a_score_that_differs_in_its_last_bit_is_no_tie():

@@ -183,6 +183,31 @@ def test_long_queries(metric, k):
         np.testing.assert_allclose(*found.values(), expected, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(("metric", "k"), [cut for cut in CUT if cut[1] in (10, None)])
+def test_padded_queries(metric, k, whole):
+    """Queries of so many documents that their rows are padded, with ties and not all retrieved."""
+    rng = np.random.default_rng(8)
+    sizes = np.append(rng.integers(17, 45, 8), [100, 130])
+    groups = rng.permutation(np.repeat(np.arange(10), sizes))
+    labels = [label for label in LABELS[metric] if not whole or label in (0, 1, 2, 3, 4)]
+    y_true = rng.choice(labels, len(groups))
+    y_score = rng.permutation(len(groups)) * 1.0
+    for q in range(10):
+        some = rng.permutation(np.flatnonzero(groups == q))
+        first = some[np.argsort(-y_score[some])]
+        y_score[first[1:4]], y_score[some[4:6]] = y_score[first[1]], y_score[some[4]]
+        y_score[some[6 : 6 + q]] = -INF
+        y_score[some[16]] = INF
+    rows = (y_true.tolist(), y_score.tolist(), groups.tolist())
+    cut = {} if k is None else {"k": k}
+    for ties in oracle.TIES if "ties" in METRICS[metric].options else [None]:
+        given = cut if ties is None else {**cut, "ties": ties}
+        expected = oracle.score(metric, *rows, average=None, **given)
+        found = evaluate(y_true, y_score, metric, groups=groups, average=None, **given)
+        np.testing.assert_allclose(*found.values(), expected, rtol=1e-10, atol=1e-12, err_msg=ties)
+
+
 def exact_hit_rate(m, r, k):
     return 1 - Fraction(math.comb(m - k, r), math.comb(m, r))
 

@@ -21,7 +21,7 @@ class Values:
     @classmethod
     def empty(cls, n_queries: int) -> Values:
         """Room for so many queries."""
-        return cls(np.zeros(n_queries), np.ones(n_queries), np.ones(n_queries, dtype=bool))
+        return cls(np.empty(n_queries), np.empty(n_queries), np.empty(n_queries, dtype=bool))
 
     def put(self, queries: Array, found: Any) -> None:
         """Store a kernel's result for some queries: (numerator, denominator, defined) or values."""
@@ -38,7 +38,7 @@ class Values:
                 f"a metric must return one value per query of the block: {len(queries)} queries, "
                 f"got an array of shape {values.shape}."
             )
-        self.numerator[queries] = values
+        self.numerator[queries], self.denominator[queries] = values, 1.0
         self.defined[queries] = ~np.isnan(values)
 
     def per_query(self, replace_undefined_by: float) -> Array:
@@ -54,13 +54,17 @@ class Values:
 
 def aggregate(
     values: Values,
-    average: str | None = "macro",
-    replace_undefined_by: float = 0.0,
-    weights: Array | None = None,
+    average: str | None,
+    replace_undefined_by: float,
+    weights: Array | None,
 ) -> float | Array:
     """Mean over queries, ratio of sums, or the array."""
     if average is None:
         return values.per_query(replace_undefined_by)
+    if average == "macro" and weights is None:
+        found = values.per_query(replace_undefined_by)
+        found = found[values.defined] if np.isnan(replace_undefined_by) else found
+        return float(found.sum() / len(found)) if len(found) else float("nan")
     counted = values.defined if np.isnan(replace_undefined_by) else np.ones_like(values.defined)
     w = counted.astype(np.float64) if weights is None else weights * counted
     if not w.any():

@@ -11,6 +11,9 @@ import numpy as np
 from .arrays import Array, ArrayFunction, GradeFunction
 from .ties import Runs
 
+# entries of a table that are looked up at once
+AT_ONCE = 2**16
+
 
 class TiedRows:
     """The rows of a block in which documents within reach of the cut-off have equal scores.
@@ -64,9 +67,11 @@ class Block:
         ranked: Array,
         tied: TiedRows | None,
         n_grades: int,
+        highest: Callable[[Array, int, int], Array],
     ) -> None:
         self.queries, self.sizes, self.retrieved = queries, sizes, retrieved
-        self._labels, self._ranked, self._tied, self._n_grades = labels, ranked, tied, n_grades
+        self._labels, self._ranked, self._tied = labels, ranked, tied
+        self._n_grades, self._highest = n_grades, highest
         self._memory: dict[Any, Array] = {}
 
     @property
@@ -97,8 +102,8 @@ class Block:
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        offset = np.zeros(self._ranked.shape, dtype=np.intp)
-        size = np.ones(self._ranked.shape, dtype=np.intp)
+        offset = np.zeros_like(self._ranked, dtype=np.intp)
+        size = np.ones_like(self._ranked, dtype=np.intp)
         offset[self._tied.rows] = self._tied.runs.offset[:, : self._ranked.shape[1]]
         size[self._tied.rows] = self._tied.runs.size[:, : self._ranked.shape[1]]
         return offset, size
@@ -113,7 +118,7 @@ class Block:
 
     def complete(self) -> Block:
         """Return the block with documents that were not retrieved ranked last, tied."""
-        parts = self._labels, self._ranked, self._tied, self._n_grades
+        parts = self._labels, self._ranked, self._tied, self._n_grades, self._highest
         return Block(self.queries, self.sizes, self.sizes, *parts)
 
     def _once(self, key: Any, compute: Callable[[], Array]) -> Array:
@@ -126,7 +131,7 @@ class Block:
         if not self._n_grades:
             return np.array(worth(labels.astype(np.float64)), dtype=np.float64)
         if isinstance(worth, GradeFunction):
-            return self._table(worth).take(labels)
+            return _look_up(self._table(worth), labels)
         # padding, 0, takes a label that occurs: the function may know of no other
         known = np.where(labels > 0, labels, labels.max()) - 1.0
         return np.array(worth(known), dtype=np.float64)
@@ -156,13 +161,17 @@ class Block:
         return self._end(values, retrieved)
 
     def _by_rank(self, worth: ArrayFunction, ties: str) -> Array:
+        if self._tied is None:
+            return self._ranked_worth(worth, self._ranked, self.retrieved)
+        rows, runs = self._tied.rows, self._tied.runs
+        fixed = ties in ("stable", "reversed")
+        labels = self._tied.labels_in_input_order if fixed else self._tied.labels
+        tied = runs.arrange(self._ranked_worth(worth, labels, self.retrieved[rows]), ties)
+        tied = tied[:, : self._ranked.shape[1]]
+        if len(rows) == 1 == len(self._ranked):  # no second array where a query may have millions
+            return tied
         values = self._ranked_worth(worth, self._ranked, self.retrieved)
-        if self._tied is not None:
-            rows, runs = self._tied.rows, self._tied.runs
-            fixed = ties in ("stable", "reversed")
-            labels = self._tied.labels_in_input_order if fixed else self._tied.labels
-            tied = self._ranked_worth(worth, labels, self.retrieved[rows])
-            values[rows] = runs.arrange(tied, ties)[:, : values.shape[1]]
+        values[rows] = tied
         return values
 
     def _total(self, worth: ArrayFunction) -> Array:
@@ -186,20 +195,26 @@ class Block:
             return np.asarray(-np.sort(-self._everything(worth), axis=1)[:, :depth])
         table = self._table(worth)
         if (table[2:] >= table[1:-1]).all():
-            codes = self._highest_first
-        else:
-            table, codes = self._in_order_of_worth(table)
-        return table.take(codes[:, :depth])
+            return _look_up(table, self._highest_grades)
+        # grades in rising order of worth take the place of the labels
+        order = np.append(0, 1 + np.argsort(table[1:], kind="stable"))
+        place_of = np.empty(len(table), dtype=np.uint8)
+        place_of[order] = np.arange(len(table))
+        places = self._highest(_look_up(place_of, self._labels), self._n_grades, depth)
+        return _look_up(table[order], places)
 
     @cached_property
-    def _highest_first(self) -> Array:
-        # 32-bit integers, because these sort by vector instructions on all recent machines
-        return np.sort(self._labels.astype(np.int32), axis=1)[:, ::-1]
+    def _highest_grades(self) -> Array:
+        return self._highest(self._labels, self._n_grades, self._ranked.shape[1])
 
-    def _in_order_of_worth(self, table: Array) -> tuple[Array, Array]:
-        """The table in rising order of worth, and each row's places in it, highest first."""
-        order = np.argsort(table[1:], kind="stable")
-        place_of = np.zeros(len(table), dtype=np.int32)
-        place_of[order + 1] = np.arange(1, len(table))
-        places = np.sort(place_of.take(self._labels), axis=1)[:, ::-1]
-        return np.append(0.0, table[1:][order]), places
+
+def _look_up(table: Array, codes: Array) -> Array:
+    """Entries of a table, stored in the same order as the codes."""
+    order: Any = "F" if codes.flags.f_contiguous else "C"
+    flat = codes.ravel(order)
+    found = np.empty(flat.shape, table.dtype)
+    # in parts, because each is converted to indices of eight bytes
+    for start in range(0, len(flat), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        table.take(flat[part], out=found[part], mode="clip")
+    return found.reshape(codes.shape, order=order)

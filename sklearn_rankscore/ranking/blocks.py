@@ -1,307 +1,371 @@
-"""The only sort: queries of similar length become dense ranked blocks that stay in cache."""
+"""The hot path and the only sort: queries of similar length become dense ranked blocks.
+
+A document becomes one integer, its key: the high bits are ordered like descending scores, the low
+ones hold its grade. Keys are copied into rows, one row a query, and a sort of the rows ranks them.
+Where the high bits do not tell two documents apart, whole scores decide (`exact`), as they do for
+labels that are no small whole numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from .aggregate import Values
 from .arrays import Array
 from .block import Block, TiedRows
-from .queries import Queries
+from .documents import Documents
+from .exact import equal_neighbours, in_input_order, rank_by_score, reach_of_runs
+from .threads import share
 from .ties import Runs
 
-# documents in a block: few enough to stay in cache, and enough that threads, which hold Python's
-# lock between two operations, seldom wait for one another
-BLOCK_DOCUMENTS = 2**19
+# documents in a block, and in a stretch of which keys are made at once: few enough to stay in
+# cache, and enough that threads, which hold Python's lock between operations, seldom wait
+BLOCK_DOCUMENTS = STRETCH = 2**19
+
+# blocks of similar width are joined up to this size: each costs some sixty calls of NumPy
+SMALL_BLOCK = 2**18
 
 # a query from this length on fills blocks by itself, and needs no padding
-LONG = 2**16
+LONG = 2**19
 
-# labels up to this are kept in a byte, and in the low bits of the key that is sorted
-HIGHEST_GRADE = 62
-
-# up to this depth keys of 32 bits are sorted, in half the time; beyond it too many scores would
-# collide in them
+# up to this depth keys have 32 bits and are sorted in half the time; beyond it too many scores
+# would collide in them
 SHALLOW = 32
 
-# below this share of the width, finding the first ranks is cheaper than sorting them all
-PARTITION_SHARE = 1 / 16
+# up to this width rows are sorted column by column, unless they are few: it takes some sixty calls,
+# and a call for each row costs more
+SHORT, FEW = 16, 100
+
+# up to this width a sort has no branches; from there on the first ranks are found without it, if
+# the row is so many times as long
+MEDIUM, MANY_TIMES = 512, 16
+
+# beyond this width grades are counted, because a sort of few distinct values is slow
+SORTED_GRADES = 128
 
 
-class Ranking:
-    """Queries as ranked blocks, made when they are asked for.
+@dataclass
+class Piece:
+    """Queries for one block, and their keys as rows, unless labels are no grades."""
 
-    Parameters
-    ----------
-    queries : Queries
-        What `read_queries` returned.
-    depth : int or None
-        How many ranks the metrics look at; None for all of them.
-    """
-
-    def __init__(self, queries: Queries, depth: int | None = None) -> None:
-        self.queries, self.depth = queries, depth
-        labels, self.n_grades = _graded(queries.y_true, *queries.label_range)
-        self.labels = _together(labels, queries.rows)
-        self.scores = _together(queries.y_score, queries.rows)
-        self.all_retrieved = queries.lowest_score > -np.inf
-        self._kept: list[Block] | None = None
-
-    def keep(self) -> Ranking:
-        """Rank now and keep the blocks, for metrics that come one at a time."""
-        self._kept = [rank(self, *piece) for piece in pieces(self.queries.sizes)]
-        return self
-
-    def apply(
-        self, kernels: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
-    ) -> list[Values]:
-        """Each kernel's value for every query, after one sort."""
-        results = [Values.empty(len(self.queries)) for _ in kernels]
-
-        def work(piece: tuple[int, Array] | Block) -> None:
-            block = piece if isinstance(piece, Block) else rank(self, *piece)
-            for kernel, values in zip(kernels, results, strict=True):
-                values.put(block.queries, kernel(block))
-
-        if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
-            raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
-        jobs = effective_n_jobs(n_jobs)
-        todo: Any = pieces(self.queries.sizes, jobs) if self._kept is None else self._kept
-        if jobs == 1:
-            for piece in todo:
-                work(piece)
-        else:
-            # NumPy lets go of the interpreter lock in sorts and arithmetic
-            with ThreadPoolExecutor(jobs) as pool:
-                list(pool.map(work, todo))
-        return results
+    width: int
+    queries: Array
+    keys: Array | None
 
 
-def pieces(sizes: Array, jobs: int = 1) -> Iterator[tuple[int, Array]]:
-    """Padded width and positions of queries of similar length, for a block each."""
-    if len(sizes) == 1:
-        yield int(padded_width(sizes)[0]), np.zeros(1, dtype=np.intp)
-        return
-    widths, which = np.unique(padded_width(sizes), return_inverse=True)
-    # a stable sort of 16-bit integers takes linear time, and keeps memory access in order
-    order = np.argsort(which.astype(np.uint16), kind="stable")
-    ends = np.cumsum(np.bincount(which)).tolist()
-    for width, (first, last) in zip(widths.tolist(), pairwise([0, *ends]), strict=True):
-        rows, most = last - first, max(1, BLOCK_DOCUMENTS // width)
-        n_blocks = -(-rows // most)
+def pieces(documents: Documents, depth: int | None, jobs: int) -> list[Piece]:
+    """Queries of similar length together, the largest blocks first."""
+    graded = documents.n_grades > 0
+    widths, members = _by_width(documents, depth if graded else None)
+    keys: Any = [None] * len(widths)
+    if graded:
+        keys = _keys_in_rows(documents, widths, members, _integer(depth), jobs)
+    found = []
+    for width, queries, rows in zip(widths, members, keys, strict=True):
+        n_blocks = -(-len(queries) // max(1, BLOCK_DOCUMENTS // width))
         if n_blocks > 1:  # as many for each thread as for the next
-            n_blocks = min(rows, -(-n_blocks // jobs) * jobs)
-        for part in np.array_split(order[first:last], n_blocks):
-            yield width, part
+            n_blocks = min(len(queries), -(-n_blocks // jobs) * jobs)
+        for a, b in pairwise(len(queries) * i // n_blocks for i in range(n_blocks + 1)):
+            found.append(Piece(width, queries[a:b], None if rows is None else rows[a:b]))
+    return sorted(found, key=lambda piece: -piece.width * len(piece.queries))
+
+
+def _by_width(documents: Documents, depth: int | None) -> tuple[list[int], list[Array]]:
+    """Padded widths, and for each of them its queries in the order of their documents."""
+    sizes, starts = documents.sizes, documents.starts
+    if len(sizes) == 1:
+        return padded_width(sizes).tolist(), [np.zeros(1, dtype=np.intp)]
+    # a stable sort of 16-bit integers takes linear time; longer queries are few
+    short = np.minimum(sizes, 2**16 - 1).astype(np.uint16)
+    order = np.argsort(short, kind="stable")
+    if short[order[-1]] == 2**16 - 1:
+        long = order[np.searchsorted(short, 2**16 - 1, sorter=order) :]
+        long[:] = long[np.argsort(sizes[long], kind="stable")]
+    ordered = sizes[order]
+    firsts = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
+    joined = _joined(padded_width(ordered[firsts]).tolist(), firsts.tolist(), depth)
+    widths, begins = [*joined.values()], [*joined]
+    sequential = bool((starts[1:] > starts[:-1]).all())
+    if len(begins) < len(firsts) or not sequential:
+        # queries of one width stand in the order of their sizes; back to that of documents
+        which = np.empty(len(sizes), dtype=np.uint16)
+        which[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(sizes)))
+        order = np.argsort(which, kind="stable")
+        if not sequential:
+            by_start = np.argsort(starts)
+            order = by_start[np.argsort(which[by_start], kind="stable")]
+    return widths, np.split(order, begins[1:])
+
+
+def _joined(widths: list[int], begins: list[int], depth: int | None) -> dict[int, int]:
+    """Where queries of another width begin, and that width, for rising sizes.
+
+    With a cut-off, small blocks join their neighbours: ranks beyond it are part of no sum, so that
+    a row may be longer than it must.
+    """
+    joined: dict[int, int] = {}
+    first = narrowest = 0
+    for width, begin in zip(widths, begins, strict=True):
+        if not joined or width != joined[first]:
+            fits = width <= 2 * narrowest and (begin - first) * width <= SMALL_BLOCK
+            if depth is None or narrowest <= max(depth, SHORT) or not fits:
+                first, narrowest = begin, width
+            joined[first] = width
+    return joined
 
 
 def padded_width(sizes: Array) -> Array:
-    """Sizes rounded up: a power of two to 16, then four significant bits, long ones not at all.
+    """Sizes rounded up to four significant bits, which short ones have; long ones as they are.
 
     It depends on a query's own size alone, so that a sum over its ranks has the same bits in
     whatever block it stands.
     """
-    length = np.frexp(sizes - 1)[1]
-    shift = np.where(sizes <= 16, length, np.where(sizes < LONG, length - 4, 0))
+    bits = np.frexp(sizes - 1)[1]
+    shift = np.where((bits > 4) & (sizes < LONG), bits - 4, 0)
     return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)
 
 
-def rank(ranking: Ranking, width: int, piece: Array) -> Block:
-    """Gather some queries into rows and sort each by descending score."""
-    queries = ranking.queries
-    sizes, starts = queries.sizes[piece], queries.starts[piece]
-    depth = width if ranking.depth is None else min(ranking.depth, width)
-    labels = _gather(ranking.labels, starts, width)
-    scores = _gather(ranking.scores, starts, width)
-    if scores.dtype.kind != "f":
-        scores = scores.astype(np.float64)
-    outside = _outside(sizes, width)
-    retrieved = sizes
-    if not ranking.all_retrieved:
-        scores = _padded(scores, outside, -np.inf)
-        retrieved = (scores > -np.inf).sum(axis=1)
-    if ranking.n_grades:
-        labels = _padded(labels, outside, 0)
-        ranked, tied = _sort_grades(labels, scores, sizes, depth, ranking.n_grades, outside)
-    else:
-        labels = _padded(labels, outside, labels[:, :1])
-        ranked, tied = _sort_scores(labels, _padded(scores, outside, -np.inf), sizes, depth)
-    return Block(piece, sizes, retrieved, labels, ranked, tied, ranking.n_grades)
+def _keys_in_rows(
+    documents: Documents, widths: list[int], members: list[Array], integer: Any, jobs: int
+) -> list[Array]:
+    """Keys of the queries of each width as rows; what lies beyond a query's end is anything."""
+    rows = [np.empty((len(m), w), integer) for m, w in zip(members, widths, strict=True)]
+    starts = [documents.starts[m] for m in members]
+    cuts, low = _cuts(documents), _grade_bits(documents.n_grades)
+    places = [np.searchsorted(begins, cuts) for begins in starts]
+
+    # the keys of a stretch are still in cache when they are copied into rows
+    def fill(stretch: int) -> None:
+        begin, end = int(cuts[stretch]), int(cuts[stretch + 1])
+        keys = np.empty(end - begin + max(widths), integer)
+        part = slice(begin, end)
+        _put_keys(keys[: end - begin], documents.labels[part], documents.scores[part], low)
+        for to, width, begins, place in zip(rows, widths, starts, places, strict=True):
+            some = slice(place[stretch], place[stretch + 1])
+            if some.start < some.stop:
+                # a row is copied faster as one item of so many bytes than as numbers
+                item = np.dtype((np.void, width * keys.itemsize))
+                shape, step = (len(keys) - width + 1,), (keys.itemsize,)
+                windows: Array = np.ndarray(shape, item, keys, strides=step)
+                found = windows[begins[some] - begin].view(integer)
+                to[some] = found.reshape(len(found) // width, width)
+
+    share(fill, range(len(cuts) - 1), jobs)
+    return rows
 
 
-def _graded(y_true: Array, low: float, high: float) -> tuple[Array, int]:
-    """Labels plus one as bytes, and how many grades there are, if they are small whole numbers.
+def _cuts(documents: Documents) -> Array:
+    """Where stretches of about the same number of documents begin and end, cutting no query."""
+    starts, n = documents.starts, len(documents.scores)
+    if n <= STRETCH:
+        return np.array([0, n])
+    if (starts[1:] < starts[:-1]).any():
+        starts = np.sort(starts)
+    first_behind = np.searchsorted(starts, np.arange(0, starts[-1] + 1, STRETCH))
+    return np.append(np.unique(starts[first_behind]), n)
 
-    0 is left for padding. Other labels come back as they are, with 0 grades.
+
+def _integer(depth: int | None) -> Any:
+    """Type of the keys."""
+    return np.dtype(np.int32 if depth is not None and depth <= SHALLOW else np.int64)
+
+
+def _grade_bits(n_grades: int) -> int:
+    """The low bits of a key, which hold the grade."""
+    return (1 << n_grades.bit_length()) - 1
+
+
+def rank(documents: Documents, depth: int | None, piece: Piece) -> Block:
+    """Sort some queries, each by descending score; their keys are used up."""
+    width, queries, keys = piece.width, piece.queries, piece.keys
+    depth = width if depth is None else min(depth, width)
+    if keys is None:
+        labels, scores = documents.rows(queries, width)
+        sizes, retrieved = _sizes(documents, queries, width)
+        ranked, tied = rank_by_score(labels, scores, sizes, depth)
+        return Block(queries, sizes, retrieved, labels, ranked, tied, 0, _highest)
+    piece.keys = None
+    if width <= SHORT:
+        queries, keys = _by_columns(queries, keys)
+    sizes, retrieved = _sizes(documents, queries, width)
+    low = _grade_bits(documents.n_grades)
+    _pad(keys, sizes, low)
+    labels = keys.astype(np.uint8)
+    labels &= low
+    first = _smallest(keys, depth + 1)
+    ranked = first[:, :depth].astype(np.uint8)
+    ranked &= low
+    tied = None
+    unclear = _unclear(first, low)
+    if unclear.any():
+        rows = np.flatnonzero(unclear.any(axis=1))
+        known = first if first.dtype == np.int64 and first.shape[1] == width else None
+        tied = _settle(documents, width, queries, rows, ranked, known)
+    return Block(queries, sizes, retrieved, labels, ranked, tied, documents.n_grades, _highest)
+
+
+def _unclear(keys: Array, low: int) -> Array:
+    """Whether each sorted key, cut off by its low bits, has the score of the next one."""
+    return np.asarray(keys[:, 1:] <= (keys[:, :-1] | low))
+
+
+def _sizes(documents: Documents, queries: Array, width: int) -> tuple[Array, Array]:
+    """How many documents there are, and how many of them hold a rank."""
+    short = width <= SHORT  # and so not padded: no need to look
+    sizes = np.full(len(queries), width) if short else documents.sizes[queries]
+    if documents.all_retrieved:
+        return sizes, sizes
+    return sizes, (documents.rows(queries, width)[1] > -np.inf).sum(axis=1)
+
+
+def _put_keys(keys: Array, labels: Array, scores: Array, low: int) -> None:
+    """Write integers ordered like descending scores, with the label in the low bits."""
+    real = keys.view(np.float32 if keys.dtype == np.int32 else np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        np.copyto(real, scores, casting="unsafe")
+    # 0 - x: the negative zero must tie with zero
+    np.subtract(0.0, real, out=real)
+    # the bits of negative floats are ordered backwards
+    flip = keys >> (8 * keys.itemsize - 1)
+    flip &= np.iinfo(keys.dtype).max
+    keys ^= flip
+    keys &= ~low
+    keys |= labels
+
+
+def _pad(keys: Array, sizes: Array, low: int) -> None:
+    """Put keys that come last and tie with nothing where rows go beyond their query."""
+    width, shortest = keys.shape[1], int(sizes.min())
+    if shortest == width:
+        return
+    infinity = np.array(np.inf, np.float32 if keys.dtype == np.int32 else np.float64)
+    beyond = np.arange(width - shortest)
+    padding = int(infinity.view(keys.dtype)) + (beyond + 1) * (low + 1)
+    # 32 bits have room for some 100,000; what is alike beyond them is taken apart by 64
+    np.minimum(padding, np.iinfo(keys.dtype).max & ~low, out=padding)
+    outside = beyond.astype(np.int32) >= (sizes - shortest).astype(np.int32)[:, None]
+    np.copyto(keys[:, shortest:], padding.astype(keys.dtype), where=outside)
+
+
+def _by_columns(queries: Array, keys: Array) -> tuple[Array, Array]:
+    """Store rows column by column: sums over short rows are much cheaper as sums of columns.
+
+    A lone row is doubled, because NumPy adds up the columns of a single one in another order.
     """
-    if low < 0 or high > HIGHEST_GRADE:
-        return y_true, 0
-    codes = y_true.astype(np.uint8)
-    if y_true.dtype.kind == "f" and not np.array_equal(codes, y_true):
-        return y_true, 0
-    codes += 1
-    return codes, int(high) + 1
+    if len(queries) == 1:
+        queries, keys = np.repeat(queries, 2), np.repeat(keys, 2, axis=0)
+    return queries, np.asfortranarray(keys)
 
 
-def _together(values: Array, rows: Array | None) -> Array:
-    """Values with those of a query side by side, in one stretch of memory."""
-    return np.ascontiguousarray(values) if rows is None else values.take(rows)
+def _smallest(rows: Array, n: int) -> Array:
+    """The n smallest values of each row, in order; the rows are used up."""
+    width = rows.shape[1]
+    if width <= SHORT and len(rows) >= FEW:
+        return _sorted_by_columns(rows, n)
+    if width <= MEDIUM or width < MANY_TIMES * n:
+        rows.sort(axis=1)
+        return rows[:, :n]
+    # a tournament: the n smallest of a row stand in the n lanes with the smallest winners
+    height = round((width / n) ** 0.5)
+    n_lanes = width // height
+    lanes = rows[:, : height * n_lanes].reshape(len(rows), height, n_lanes)
+    best = np.argpartition(lanes.min(axis=1), n - 1, axis=1)[:, :n]
+    finalists = np.take_along_axis(lanes, best[:, None], axis=2).reshape(len(rows), -1)
+    finalists = np.hstack([finalists, rows[:, height * n_lanes :]])
+    finalists.sort(axis=1)
+    return finalists[:, :n]
 
 
-def _gather(values: Array, starts: Array, width: int) -> Array:
-    """The `width` values from each start on; what lies beyond a query's end is anything."""
-    if starts[-1] + width <= len(values) and _side_by_side(starts, width):
-        return values[starts[0] : starts[-1] + width].reshape(len(starts), width)
-    if len(values) < width:
-        return values.take(starts[:, None] + np.arange(width), mode="clip")
-    # whole rows of a sliding window are copied several times faster than single elements
-    shape, step = (len(values) - width + 1, width), values.itemsize
-    windows: Array = np.ndarray(shape, values.dtype, values, strides=(step, step))
-    gathered = windows[np.minimum(starts, len(windows) - 1)]
-    for row in np.flatnonzero(starts >= len(windows)):
-        gathered[row, : len(values) - starts[row]] = values[starts[row] :]
-    return np.asarray(gathered)
+def _sorted_by_columns(rows: Array, n: int) -> Array:
+    """The n smallest values of each row in order, for short rows of which there are many."""
+    columns = [*rows.T]
+    spare = np.empty_like(columns[0])
+    for i, j in _comparisons(len(columns)):
+        smaller = np.minimum(columns[i], columns[j], out=spare)
+        np.maximum(columns[i], columns[j], out=columns[j])
+        columns[i], spare = smaller, columns[i]
+    return np.array(columns[:n]).T
 
 
-def _side_by_side(starts: Array, width: int) -> bool:
-    """Whether rows follow one another without a gap, so that a view of them will do."""
-    apart = int(starts[-1] - starts[0]) == width * (len(starts) - 1)
-    return apart and bool((np.diff(starts) == width).all())
+@lru_cache
+def _comparisons(n: int) -> list[tuple[int, int]]:
+    """Batcher's sorting network: pairs of places to put in order, one after the other.
 
-
-def _outside(sizes: Array, width: int) -> Array | None:
-    """Where rows go beyond their query; None where they do not."""
-    if int(sizes.min()) == width:
-        return None
-    # the narrowest integers compare the fastest
-    narrow: Any = np.uint16 if width < 2**16 else np.int64
-    return np.asarray(np.arange(width, dtype=narrow) >= sizes.astype(narrow)[:, None])
-
-
-def _padded(values: Array, outside: Array | None, padding: Any) -> Array:
-    """Rows with something else where they go beyond their query."""
-    if outside is None:
-        return values
-    if values.base is not None:  # a view of what was given
-        values = values.copy()
-    np.copyto(values, padding, where=outside, casting="unsafe")
-    return values
-
-
-def _sort_grades(
-    labels: Array, scores: Array, sizes: Array, depth: int, n_grades: int, outside: Array | None
-) -> tuple[Array, TiedRows | None]:
-    """Sort integer keys that hold a score in the high bits and its grade in the low ones.
-
-    One sort of integers takes the grades along, where an argsort would have to gather them. Cut
-    off by its low bits, a score may equal a neighbour that it does not; rows in which that
-    happens are looked at again with more bits, and at last with the whole score.
+    K. E. Batcher. Sorting networks and their applications. AFIPS 1968.
     """
-    low = (1 << n_grades.bit_length()) - 1
-    shallow = depth <= SHALLOW
-    keys = _keys(labels, scores, outside, low, np.int32 if shallow else np.int64)
-    if depth < keys.shape[1] * PARTITION_SHARE:
-        keys.partition(depth, axis=1)
-        first = np.sort(keys[:, : depth + 1], axis=1)
-    else:
+    powers = [1 << i for i in range((n - 1).bit_length())]
+    return [
+        (i + j, i + j + gap)
+        for size in powers
+        for gap in reversed(powers[: powers.index(size) + 1])
+        for j in range(gap % size, n - gap, 2 * gap)
+        for i in range(min(gap, n - j - gap))
+        if (i + j) // (2 * size) == (i + j + gap) // (2 * size)
+    ]
+
+
+def _highest(labels: Array, n_grades: int, n: int) -> Array:
+    """The n highest grades of each row, in order; 0 where there are no more."""
+    width = labels.shape[1]
+    if width <= SORTED_GRADES:
+        lowest = ~labels
+        if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
+            lowest = lowest.astype(np.int32)
+        return ~_smallest(lowest, n).astype(np.uint8)
+    # grades are few, so that counting them is cheaper than a sort
+    places = np.zeros((len(labels), n_grades + 1), dtype=np.intp)
+    left = np.full(len(labels), n)
+    for i, grade in enumerate(range(n_grades, 0, -1)):
+        if not left.any():
+            break
+        found = np.bitwise_count(np.packbits(labels == grade, axis=1)).sum(axis=1, dtype=np.intp)
+        places[:, i] = np.minimum(found, left)
+        left -= places[:, i]
+    places[:, -1] = left
+    grades = np.tile(np.arange(n_grades, -1, -1, dtype=np.uint8), len(labels))
+    return np.repeat(grades, places.ravel()).reshape(len(labels), n)
+
+
+def _settle(
+    documents: Documents,
+    width: int,
+    queries: Array,
+    rows: Array,
+    ranked: Array,
+    keys: Array | None,
+) -> TiedRows | None:
+    """Rank rows of equal keys by keys of 64 bits, and those still unclear by whole scores."""
+    depth, low = ranked.shape[1], _grade_bits(documents.n_grades)
+    labels, scores = documents.rows(queries[rows], width)
+    sizes = documents.sizes[queries[rows]]
+    if keys is None:
+        keys = np.empty(scores.shape, dtype=np.int64)
+        _put_keys(keys, labels, scores, low)
+        _pad(keys, sizes, low)
         keys.sort(axis=1)
-        first = keys[:, : depth + 1]
-    ranked = first[:, :depth].astype(np.uint8) & low
-    same = _same(first, low)
-    if not same.any():
-        return ranked, None
-    rows = np.flatnonzero(same.any(axis=1))
-    if len(rows) < len(keys):
-        labels, scores, keys = labels[rows], scores[rows], keys[rows]
-        outside = None if outside is None else outside[rows]
-    if shallow:
-        keys = _keys(labels, scores, outside, low, np.int64)
-    keys.sort(axis=1)
-    whole, same = keys.astype(np.uint8) & low, _same(keys, low)
-    scores = _padded(scores, outside, -np.inf)
+    elif len(rows) < len(keys):
+        keys = keys[rows]
+    whole = keys.astype(np.uint8)
+    whole &= low
+    unclear = _unclear(keys, low)
     ordered = np.subtract(0.0, scores)
     ordered.sort(axis=1)
-    truly = _tied(ordered, sizes[rows])
-    wrong = np.flatnonzero(truly.sum(axis=1) != same.sum(axis=1))
-    whole[wrong] = _in_input_order(labels[wrong], scores[wrong])
+    same = equal_neighbours(ordered, sizes)
+    del keys, ordered  # perhaps of millions of documents
+    wrong = np.flatnonzero(same.sum(axis=1) != unclear.sum(axis=1))
+    if len(wrong):
+        whole[wrong] = in_input_order(labels[wrong], scores[wrong])
     ranked[rows] = whole[:, :depth]
-    tied = np.flatnonzero(truly[:, :depth].any(axis=1))
+    tied = np.flatnonzero(same[:, :depth].any(axis=1))
     if not len(tied):
-        return ranked, None
-    reach = _reach(truly[tied], depth)
-    runs = Runs(truly[tied, : reach - 1])
-    return ranked, TiedRows(
-        rows[tied], whole[tied, :reach], runs, lambda: _in_input_order(labels[tied], scores[tied])
-    )
-
-
-def _keys(
-    labels: Array, scores: Array, outside: Array | None, low: int, integer: type[Any]
-) -> Array:
-    """Integers ordered like descending scores, with the label in the low bits."""
-    real: Any = np.float32 if integer is np.int32 else np.float64
-    with np.errstate(over="ignore", under="ignore"):
-        # 0 - x: the negative zero must tie with zero
-        keys = np.subtract(0.0, scores, dtype=real, casting="same_kind").view(integer)
-    # the bits of negative floats are ordered backwards
-    keys ^= (keys >> (8 * keys.itemsize - 1)) & np.iinfo(integer).max
-    keys &= integer(~low)
-    keys |= labels
-    if outside is not None:
-        # above infinity, and no two alike, so that padding ties with nothing
-        infinity = int(real(np.inf).view(integer))
-        padding = infinity + np.arange(1, keys.shape[1] + 1) * (low + 1)
-        np.copyto(keys, padding.astype(integer), where=outside)
-    return np.asarray(keys)
-
-
-def _same(keys: Array, low: int) -> Array:
-    """Whether each sorted key has the score of the next one."""
-    return np.asarray(keys[:, 1:] <= (keys[:, :-1] | keys.dtype.type(low)))
-
-
-def _tied(ordered: Array, sizes: Array) -> Array:
-    """Whether each sorted score equals the next one, both of them documents."""
-    inside = np.arange(1, ordered.shape[1]) < sizes[:, None]
-    return np.asarray((ordered[:, 1:] == ordered[:, :-1]) & inside)
-
-
-def _sort_scores(
-    labels: Array, scores: Array, sizes: Array, depth: int
-) -> tuple[Array, TiedRows | None]:
-    """Sort by the scores themselves and gather the labels: for labels that are no small grades."""
-    descending = np.subtract(0.0, scores)
-    order = np.argsort(descending, axis=1)
-    ordered = np.take_along_axis(descending, order, axis=1)
-    same = _tied(ordered, sizes)
-    ranked = np.take_along_axis(labels, order[:, :depth], axis=1)
-    # documents that were not retrieved must come before the padding, which ties with them
-    rows = np.flatnonzero(same[:, :depth].any(axis=1) | (ordered == np.inf).any(axis=1))
-    if not len(rows):
-        return ranked, None
-    tied = _in_input_order(labels[rows], scores[rows])
-    ranked[rows] = tied[:, :depth]
-    reach = _reach(same[rows], depth)
-    runs = Runs(same[rows, : reach - 1])
-    return ranked, TiedRows(rows, tied[:, :reach], runs, lambda: tied)
-
-
-def _in_input_order(labels: Array, scores: Array) -> Array:
-    """Labels by descending score, those of equal scores in input order."""
-    order = np.argsort(np.subtract(0.0, scores), axis=1, kind="stable")
-    return np.take_along_axis(labels, order, axis=1)
-
-
-def _reach(same: Array, depth: int) -> int:
-    """How many places a row must show so that no run that begins within the depth is cut."""
-    beyond = same[:, depth - 1 :]
-    if not beyond.size or not beyond[:, 0].any():
-        return depth
-    return depth + int(np.where(beyond.all(axis=1), beyond.shape[1], beyond.argmin(axis=1)).max())
+        return None
+    if len(tied) < len(rows):
+        rows, labels, scores = rows[tied], labels[tied], scores[tied]
+        same, whole = same[tied], whole[tied]
+    reach = reach_of_runs(same, depth)
+    runs = Runs(same[:, : reach - 1])
+    return TiedRows(rows, whole[:, :reach], runs, lambda: in_input_order(labels, scores))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,29 +16,43 @@ NEGLIGIBLE = 1e-20
 
 
 class Runs:
-    """Runs of equal scores in ranked rows; a document without equals is a run of one.
+    """Runs of equal scores in ranked rows.
 
     Parameters
     ----------
     same : bool array of shape (n_rows, n_ranks - 1)
         Whether the score at each rank equals the next one.
+
+    Attributes
+    ----------
+    tied : bool array of shape (n_rows, n_ranks)
+        Which places belong to a run.
+    starts, sizes : int array of shape (n_runs,)
+        First place of each run, in the flattened array, and how many places it has, at least 2.
     """
 
     def __init__(self, same: Array) -> None:
         self.shape = len(same), same.shape[1] + 1
-        begins = np.ones(self.shape, dtype=bool)
-        np.logical_not(same, out=begins[:, 1:])
-        self.starts = np.flatnonzero(begins)
-        self.sizes = np.diff(self.starts, append=begins.size)
+        self.tied = np.zeros(self.shape, dtype=bool)
+        self.tied[:, 1:] = same
+        first = np.zeros(self.shape, dtype=bool)
+        np.greater(same, self.tied[:, :-1], out=first[:, :-1])
+        last = self.tied.copy()
+        np.greater(self.tied[:, :-1], same, out=last[:, :-1])
+        self.tied[:, :-1] |= same
+        self.starts = np.flatnonzero(first)
+        self.sizes = np.flatnonzero(last) + 1 - self.starts
 
-    def spread(self, values: Array) -> Array:
-        """One value per run, given to each of its places."""
-        return np.repeat(values, self.sizes).reshape(self.shape)
+    def spread(self, values: Array, others: Array) -> Array:
+        """One value per run, given to each of its places; `others`, overwritten, elsewhere."""
+        others[self.tied] = np.repeat(values, self.sizes)
+        return others
 
     @property
     def start(self) -> Array:
         """First place of the run that each place belongs to, in its row."""
-        return self.spread(self.starts % self.shape[1])
+        width = self.shape[1]
+        return self.spread(self.starts % width, np.tile(np.arange(width), (self.shape[0], 1)))
 
     @property
     def offset(self) -> Array:
@@ -46,13 +61,13 @@ class Runs:
 
     @property
     def size(self) -> Array:
-        """Length of the run that each place belongs to."""
-        return self.spread(self.sizes)
+        """Length of the run that each place belongs to, 1 outside of runs."""
+        return self.spread(self.sizes, np.ones(self.shape, dtype=np.intp))
 
     def arrange(self, values: Array, ties: str) -> Array:
-        """Values by rank under a tie rule; they come in with ties in input order."""
+        """Values under a tie rule; they come in with ties in input order, and are used up."""
         if ties == "average":
-            return self.spread(np.add.reduceat(values.ravel(), self.starts) / self.sizes)
+            return self.spread(self._reduce(np.add, values) / self.sizes, values)
         if ties == "reversed":
             mirrored = 2 * self.start + self.size - 1 - np.arange(self.shape[1])
             return np.take_along_axis(values, mirrored, axis=1)
@@ -68,35 +83,35 @@ class Runs:
         The first j of m tied documents are a random subset, so their expected product is the
         elementary symmetric mean of degree j; runs are independent of one another.
         """
-        factors = np.ones(keep.size)
-        flat = keep.ravel()
-        totals = np.multiply.reduceat(flat, self.starts)
+        flat, factors = keep.ravel(), keep.copy()
+        within = factors.ravel()
         first_rank = self.starts % self.shape[1]
         for size, runs in self._by_size():
-            places = self.starts[runs, None] + np.arange(size)
-            reach = min(size, depth)
-            if size == 1:
-                factors[places] = flat[places]
-            elif (wanted := first_rank[runs] < depth).any():
-                means = _symmetric_means(flat[places[wanted]], reach)
-                factors[places[wanted][:, :reach]] = means[:, 1:]
-        earlier = self._product_of_earlier_runs(totals)
-        return (self.spread(earlier) * factors.reshape(self.shape))[:, :depth]
+            if (wanted := first_rank[runs] < depth).any():
+                places = self.starts[runs[wanted], None] + np.arange(size)
+                reach = min(size, depth)
+                within[places[:, :reach]] = _symmetric_means(flat[places], reach)[:, 1:]
+        return (self._before(keep) * factors)[:, :depth]
+
+    def _reduce(self, function: np.ufunc, values: Array) -> Array:
+        """A sum or product over each run."""
+        edges = np.stack([self.starts, self.starts + self.sizes], axis=1).ravel()
+        return np.asarray(function.reduceat(values.ravel(), edges[edges < values.size])[::2])
 
     def _by_size(self) -> Iterator[tuple[int, Array]]:
         order = np.argsort(self.sizes, kind="stable")
         sizes, heads = np.unique(self.sizes[order], return_index=True)
-        for size, runs in zip(sizes, np.split(order, heads[1:]), strict=True):
-            yield int(size), runs
+        for size, (head, end) in zip(sizes, pairwise([*heads, len(order)]), strict=True):
+            yield int(size), order[head:end]
 
-    def _product_of_earlier_runs(self, totals: Array) -> Array:
-        """Product of the totals of the runs before each run of the same row."""
-        by_place = np.ones(self.shape)
-        by_place.ravel()[self.starts] = totals
-        through = np.cumprod(by_place, axis=1)
+    def _before(self, keep: Array) -> Array:
+        """Product of `keep` over the places before each place, or before the run it belongs to."""
+        whole = keep.copy()
+        whole[self.tied] = 1.0
+        whole.ravel()[self.starts] = self._reduce(np.multiply, keep)
         before = np.ones(self.shape)
-        before[:, 1:] = through[:, :-1]
-        return np.asarray(before.ravel()[self.starts])
+        np.cumprod(whole[:, :-1], axis=1, out=before[:, 1:])
+        return self.spread(before.ravel()[self.starts], before)
 
 
 def _symmetric_means(keep: Array, reach: int) -> Array:
@@ -112,7 +127,6 @@ def _symmetric_means(keep: Array, reach: int) -> Array:
     last = np.minimum(reach, np.log(NEGLIGIBLE) / np.log(mean) + 1)[:, None]
     means = np.ones((n_rows, reach + 1))
     first = int((keep == 1).all(axis=0).sum())  # the largest come first, and 1 changes nothing
-    means[:, first + 1 :] = 0.0
     for t in range(first + 1, size + 1):
         top = min(t, int(last.max()))
         share, factor = np.arange(1, top + 1) / t, keep[:, t - 1 : t]

@@ -1,0 +1,78 @@
+"""Documents in the order of their queries, and rows of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Array
+from .queries import Queries
+
+# labels up to this are kept in a byte
+HIGHEST_GRADE = 62
+
+
+class Documents:
+    """Labels and scores, those of a query side by side.
+
+    Attributes
+    ----------
+    labels : array of shape (n_documents,)
+        Labels plus one as bytes, if they are small whole numbers; 0 is left for padding. Others
+        as they were given.
+    scores : array of shape (n_documents,)
+        Scores as they were given.
+    n_grades : int
+        How many grades there may be, 0 if labels are no small whole numbers.
+    sizes, starts : int array of shape (n_queries,)
+        Length of each query, and where it begins.
+    all_retrieved : bool
+        Whether every document holds a rank.
+    """
+
+    def __init__(self, queries: Queries) -> None:
+        labels, self.n_grades = _graded(queries.y_true, *queries.label_range)
+        self.labels = _together(labels, queries.rows)
+        self.scores = _together(queries.y_score, queries.rows)
+        self.sizes, self.starts = queries.sizes, queries.starts
+        self.all_retrieved = queries.lowest_score > -np.inf
+
+    def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
+        """Labels and scores of some queries as rows, beyond them a label that occurs, and -inf."""
+        labels = _gather(self.labels, self.starts[queries], width)
+        scores = _gather(self.scores, self.starts[queries], width)
+        outside = np.arange(width) >= self.sizes[queries, None]
+        if outside.any():
+            labels = np.where(outside, 0 if self.n_grades else labels[:, :1], labels)
+            scores = np.where(outside, -np.inf, scores)
+        return labels, scores
+
+
+def _graded(y_true: Array, low: float, high: float) -> tuple[Array, int]:
+    """Labels plus one as bytes and how many grades there are; or the labels as they are, and 0."""
+    if low < 0 or high > HIGHEST_GRADE:
+        return y_true, 0
+    codes = y_true.astype(np.uint8)
+    if y_true.dtype.kind == "f" and not np.array_equal(codes, y_true):
+        return y_true, 0
+    codes += 1
+    return codes, int(high) + 1
+
+
+def _together(values: Array, rows: Array | None) -> Array:
+    """Values with those of a query side by side, in one stretch of memory."""
+    return np.ascontiguousarray(values) if rows is None else values.take(rows)
+
+
+def _gather(values: Array, starts: Array, width: int) -> Array:
+    """The `width` values from each start on; what lies beyond a query's end is anything."""
+    if len(starts) == 1 and starts[0] + width <= len(values):  # perhaps millions of documents
+        return values[None, starts[0] : starts[0] + width]
+    if len(values) < width:
+        return values.take(starts[:, None] + np.arange(width), mode="clip")
+    # whole rows of a sliding window are copied several times faster than single elements
+    shape, step = (len(values) - width + 1, width), values.itemsize
+    windows: Array = np.ndarray(shape, values.dtype, values, strides=(step, step))
+    gathered = windows[np.minimum(starts, len(windows) - 1)]
+    for row in np.flatnonzero(starts >= len(windows)):
+        gathered[row, : len(values) - starts[row]] = values[starts[row] :]
+    return np.asarray(gathered)

@@ -1,0 +1,160 @@
+"""The parts of the hot path, each on examples worked by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sklearn_rankscore import evaluate, ndcg_score
+from sklearn_rankscore.ranking import blocks, exact
+
+
+def documents(sizes, starts=None):
+    sizes = np.array(sizes)
+    starts = np.cumsum(sizes) - sizes if starts is None else np.array(starts)
+    return SimpleNamespace(sizes=sizes, starts=starts, scores=np.zeros(sizes.sum()))
+
+
+def test_padded_widths():
+    sizes = np.array([1, 2, 8, 15, 16, 17, 18, 31, 33, 64, 65, 113, 2**19 - 1, 2**19, 2**19 + 1])
+    widths = [1, 2, 8, 15, 16, 18, 18, 32, 36, 64, 72, 120, 2**19, 2**19, 2**19 + 1]
+    assert blocks.padded_width(sizes).tolist() == widths
+
+
+JOINED = [
+    # widths of distinct sizes, where they begin, depth -> begin: width
+    ([2, 5, 18, 18, 20], [0, 3, 4, 6, 9], None, {0: 2, 3: 5, 4: 18, 9: 20}),
+    ([2, 5, 16, 18, 20], [0, 3, 4, 6, 9], 10, {0: 2, 3: 5, 4: 16, 6: 20}),
+    ([18, 20, 36, 40], [0, 1, 2, 3], 10, {0: 36, 3: 40}),
+    ([18, 20, 36, 40], [0, 1, 2, 3], 18, {0: 18, 1: 40}),
+    ([18, 20, 36, 40], [0, 1, 2, 3], 17, {0: 36, 3: 40}),
+    ([20, 22, 24], [0, 10, 20], 10, {0: 22, 20: 24}),
+    ([20, 22, 24], [0, 9, 10], 10, {0: 24}),
+]
+
+
+@pytest.mark.parametrize(("widths", "begins", "depth", "expected"), JOINED)
+def test_small_blocks_are_joined(widths, begins, depth, expected, monkeypatch):
+    monkeypatch.setattr(blocks, "SMALL_BLOCK", 240)
+    assert blocks._joined(widths, begins, depth) == expected
+
+
+def test_queries_by_width():
+    widths, members = blocks._by_width(documents([3, 20, 1, 3, 17, 16, 19]), None)
+    assert widths == [1, 3, 16, 18, 20]
+    assert [m.tolist() for m in members] == [[2], [0, 3], [5], [4], [1, 6]]
+
+
+def test_queries_by_width_in_the_order_of_their_documents():
+    widths, members = blocks._by_width(documents([3, 20, 3, 19], [39, 0, 42, 20]), None)
+    assert widths == [3, 20]
+    assert [m.tolist() for m in members] == [[0, 2], [1, 3]]
+    widths, members = blocks._by_width(documents([3, 20, 3, 19], [42, 19, 39, 0]), None)
+    assert [m.tolist() for m in members] == [[2, 0], [3, 1]]
+
+
+def test_queries_by_width_beyond_16_bits():
+    sizes = [2**16 + 9, 2**16 - 1, 5, 2**20, 2**16, 2**16 - 2, 2**17 + 1]
+    widths, members = blocks._by_width(documents(sizes), None)
+    assert widths == [5, 2**16, 2**16 + 2**13, 2**17 + 2**14, 2**20]
+    assert [m.tolist() for m in members] == [[2], [1, 4, 5], [0], [6], [3]]
+
+
+def test_stretches_cut_no_query(monkeypatch):
+    monkeypatch.setattr(blocks, "STRETCH", 4)
+    cuts = blocks._cuts(documents([3, 1, 4, 1]))
+    assert cuts.tolist() == [0, 4, 8, 9]
+    assert blocks._cuts(documents([3, 4, 2], [0, 5, 3])).tolist() == [0, 5, 9]
+    assert blocks._cuts(documents([9])).tolist() == [0, 9]
+    assert blocks._cuts(documents([2, 2])).tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+def test_padding_stands_above_infinity(integer):
+    real = np.float32 if integer == np.int32 else np.float64
+    keys = np.zeros((3, 5), dtype=integer)
+    blocks._pad(keys, np.array([4, 5, 2]), low=7)
+    above = int(real(np.inf).view(integer)) + 8
+    expected = [[0, 0, 0, 0, above + 16], [0] * 5, [0, 0, above, above + 8, above + 16]]
+    assert keys.tolist() == expected
+
+
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+def test_keys_are_ordered_like_descending_scores(integer):
+    scores = np.array([np.inf, 3.5, 1.0, 0.0, -0.0, -1.0, -1e30, -np.inf])
+    labels = np.array([7, 6, 5, 4, 3, 2, 1, 0], dtype=np.uint8)
+    keys = np.empty(8, dtype=integer)
+    blocks._put_keys(keys, labels, scores, low=7)
+    assert (keys & 7).tolist() == labels.tolist()
+    high = (keys & ~7).tolist()
+    assert high == sorted(high)
+    assert (np.diff(high) == 0).tolist() == [False] * 3 + [True] + [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("same", "depth", "expected"),
+    [
+        ([[0, 0, 0, 0]], 2, 2),
+        ([[1, 0, 0, 0]], 2, 2),
+        ([[0, 1, 0, 0]], 2, 3),
+        ([[0, 1, 1, 0]], 2, 4),
+        ([[0, 1, 1, 1]], 2, 5),
+        ([[0, 0, 1, 1], [0, 1, 0, 1]], 2, 3),
+        ([[0, 0, 1, 1]], 5, 5),
+    ],
+)
+def test_reach_of_runs(same, depth, expected):
+    assert exact.reach_of_runs(np.array(same, dtype=bool), depth) == expected
+
+
+def ways_taken(monkeypatch, y, s, names, **options):
+    """Which of the ways to sort rows were taken."""
+    taken = set()
+    for name in ("_by_columns", "_sorted_by_columns", "_settle"):
+        way = getattr(blocks, name)
+        spy = lambda *a, name=name, way=way: taken.add(name) or way(*a)  # noqa: E731
+        monkeypatch.setattr(blocks, name, spy)
+    partition = np.argpartition
+    spy = lambda *a, **k: taken.add("tournament") or partition(*a, **k)  # noqa: E731
+    monkeypatch.setattr(np, "argpartition", spy)
+    evaluate(y, s, names, **options)
+    return taken
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "k", "expected"),
+    [
+        (100, 16, 3, {"_by_columns", "_sorted_by_columns"}),
+        (99, 16, 3, {"_by_columns"}),
+        (100, 17, 3, set()),
+        (3, 512, 3, set()),
+        (3, 513, 3, {"tournament"}),
+        (3, 640, 40, set()),
+        (3, 640, 39, {"tournament"}),
+        (3, 640, 639, set()),
+    ],
+)
+def test_each_width_is_sorted_in_its_way(rows, width, k, expected, monkeypatch):
+    random = np.random.default_rng(0)
+    s = random.permutation(rows * width).reshape(rows, width) * 1.0
+    y = random.integers(0, 3, s.shape)
+    assert ways_taken(monkeypatch, y, s, f"ndcg@{k}") == expected
+
+
+def test_only_rows_with_ties_are_settled(monkeypatch):
+    assert "_settle" not in ways_taken(monkeypatch, [1, 0, 2], [3.0, 2.0, 1.0], "ndcg")
+    assert "_settle" in ways_taken(monkeypatch, [1, 0, 2], [3.0, 1.0, 1.0], "ndcg")
+
+
+def test_a_gain_of_ones_own_is_not_asked_about_padding():
+    """Where rows are padded, the gain sees labels that occur, and no others."""
+    seen = set()
+
+    def gain(labels):
+        seen.update(labels.ravel().tolist())
+        return 2**labels - 1
+
+    y = np.random.default_rng(0).choice([3, 5], 35)
+    g, s = np.repeat([0, 1], [17, 18]), np.arange(35.0)
+    assert ndcg_score(y, s, groups=g, gain=gain) == ndcg_score(y, s, groups=g, gain="exponential")
+    assert seen == {3.0, 5.0}
