@@ -3,13 +3,14 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore import NoGroupsError, evaluate, ndcg_score
-from sklearn_rankscore.ranking import queries, read_queries
-from sklearn_rankscore.ranking.queries import group_rows
+from sklearn_rankscore.ranking import grouping, read_queries
+from sklearn_rankscore.ranking.grouping import group_rows
 
 Y = np.array([2, 0, 1, 0, 1])
 S = np.array([0.3, 0.2, 0.1, 0.9, 0.4])
@@ -162,9 +163,9 @@ def test_no_groups_error_is_a_value_error():
 
 
 def test_text_whose_hashes_collide_is_told_apart(monkeypatch):
-    monkeypatch.setattr(queries, "HASH_FACTOR", np.uint64(0))  # only the last letter counts
+    monkeypatch.setattr(grouping, "HASH_FACTOR", np.uint64(0))  # only the last letter counts
     groups = np.array([f"query {i % 1000:03}" for i in np.random.default_rng(0).permutation(3000)])
-    assert queries._factorize_by_hash(groups) is None
+    assert grouping._factorize_text(groups) is None
     expected = [(w, np.flatnonzero(groups == w).tolist()) for w in np.unique(groups).tolist()]
     assert rows_of(groups) == expected
 
@@ -174,3 +175,44 @@ def test_scattered_text_is_grouped_like_its_numbers():
     words = np.array([f"q{i:03}" for i in range(300)])[numbers]
     assert [rows for _, rows in rows_of(words)] == [rows for _, rows in rows_of(numbers)]
     assert [rows for _, rows in rows_of(words.astype(object))] == [r for _, r in rows_of(numbers)]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int32])
+def test_integers_far_apart_are_grouped_like_any_ids(dtype):
+    random = np.random.default_rng(2)
+    info = np.iinfo(dtype)
+    names = np.unique(random.integers(info.min, info.max, 400, dtype=dtype, endpoint=True))
+    names = np.append(names, np.array([info.min, info.max, 0], dtype=dtype))
+    groups = random.choice(np.unique(names), 3000)
+    expected = [(w, np.flatnonzero(groups == w).tolist()) for w in np.unique(groups).tolist()]
+    assert rows_of(groups) == expected
+
+
+def test_numbers_that_share_a_slot_are_told_apart(monkeypatch):
+    """With one slot for all, each round of the table finds the rows of one number."""
+    monkeypatch.setattr(grouping, "HASH_FACTOR", np.uint64(0))
+    hashes = np.array([7, 3, 7, 9, 3, 3], dtype=np.uint64)
+    examples, codes = grouping._factorize_hashes(hashes)
+    assert sorted(hashes[examples].tolist()) == [3, 7, 9]
+    assert hashes[examples][codes].tolist() == hashes.tolist()
+
+
+def test_integers_up_to_2_to_53_are_scores():
+    s = [2**53 - 1, 2**53 - 2, 2**53 - 3, 0, 1]
+    assert ndcg_score(Y, np.array(s)) == ndcg_score(Y, [5, 4, 3, 1, 2])
+    assert ndcg_score(Y, s) == ndcg_score(Y, [5, 4, 3, 1, 2])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_larger_integers_are_refused_in_any_column(sign):
+    large = [0, sign * 2**60, 1, 2, 3]
+    for column in (large, np.array(large), pd.Series(large), pd.Series(large, dtype=object)):
+        with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
+            ndcg_score(Y, column)
+    assert ndcg_score(Y, np.array(large) * 1.0) == ndcg_score(Y, [0, sign * 9, 1, 2, 3])
+
+
+def test_single_precision_is_not_copied():
+    s = S.astype(np.float32)
+    assert np.shares_memory(read_queries(Y, s).y_score, s)
+    assert read_queries(Y, S.astype(np.float16)).y_score.dtype == np.float64

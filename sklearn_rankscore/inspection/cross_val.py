@@ -22,7 +22,7 @@ from ..model_selection import QueryKFold
 from ..model_selection.carriers import find_groups, missing_groups
 from ..model_selection.scorer import _read, _respond, _scores
 from ..ranking.arrays import Array
-from ..ranking.queries import group_rows
+from ..ranking.grouping import group_rows
 from .query_scores import QueryScores, per_query, resolve_per_query
 
 WHO = "cross_val_query_scores"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ranking.arrays import Array
-from ..ranking.queries import group_rows
+from ..ranking.grouping import group_rows
 from .carriers import find_groups
 from .scorer import SINGLE_QUERY, RankingScorer
 

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params, check_consistent_length
 
 from ..ranking.arrays import Array
-from ..ranking.queries import group_rows
+from ..ranking.grouping import group_rows
 from .hold_out import QueryShuffleSplit
 
 

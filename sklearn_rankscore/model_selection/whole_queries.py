@@ -12,7 +12,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from ..ranking.arrays import Array
-from ..ranking.queries import group_rows
+from ..ranking.grouping import group_rows
 from .carriers import Bound, find_groups, missing_groups
 
 

@@ -2,8 +2,8 @@
 
 from .aggregate import Values, aggregate
 from .block import Block
-from .blocks import Ranking
 from .queries import NoGroupsError, Queries, read_queries
+from .ranking import Ranking
 
 __all__ = [
     "Block",

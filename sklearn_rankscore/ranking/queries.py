@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_ids, as_numbers, measured
-
-# 2**64 over the golden ratio, whose multiples are spread evenly
-HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+from .arrays import Array, as_numbers, measured
+from .grouping import group_rows
 
 
 class NoGroupsError(ValueError):
@@ -81,125 +78,6 @@ def read_queries(
         return queries
     weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
     return replace(queries, weights=weights)
-
-
-def group_rows(groups: Any, n_rows: int) -> tuple[Array, Array, Array, Array | None]:
-    """Sorted ids of the queries, where each starts, its size, and the rows (None: as they are)."""
-    ids, values = as_ids(groups)
-    _check_ids(ids, n_rows)
-    if _scattered(ids):
-        unique, codes = _factorize(ids)
-        sizes = np.bincount(codes, minlength=len(unique))
-        names = unique if values is None else values[unique]
-        return names, np.cumsum(sizes) - sizes, sizes, _stable_order(codes)
-    heads = np.append(0, np.flatnonzero(ids[1:] != ids[:-1]) + 1)
-    lengths = np.diff(heads, append=n_rows)
-    if values is None and ids.dtype.kind in "biuf" and (ids[heads[1:]] > ids[heads[:-1]]).all():
-        return ids[heads], heads, lengths, None
-    unique, codes = _factorize(ids[heads])
-    if values is not None:
-        unique = values[unique]
-    if len(unique) == len(heads):
-        in_order = np.empty_like(heads)
-        in_order[codes] = np.arange(len(heads))
-        return unique, heads[in_order], lengths[in_order], None
-    sizes = np.bincount(codes, weights=lengths, minlength=len(unique)).astype(np.intp)
-    rows = _stable_order(np.repeat(codes, lengths))
-    return unique, np.cumsum(sizes) - sizes, sizes, rows
-
-
-def _scattered(ids: Array) -> bool:
-    """Whether rows of a query are so far apart that looking for those together would be in vain."""
-    sample = ids[:1024].tolist()
-    changes = sum(a != b for a, b in pairwise(sample))
-    try:
-        return bool(2 * changes > len(sample) and len(set(sample)) <= changes)
-    except TypeError:  # what cannot be hashed is refused further on
-        return False
-
-
-def _factorize(ids: Array) -> tuple[Array, Array]:
-    """Distinct ids in sorted order (first appearance where they cannot be compared), and codes."""
-    if ids.dtype.kind in "iu":
-        low, span = ids.min(), int(ids.max()) - int(ids.min())
-        if span < 4 * len(ids) + 1024:
-            # a table over the range of the ids is several times faster than a sort
-            places = ids.astype(np.int64) - int(low) if ids.dtype.kind == "i" else ids - low
-            present = np.zeros(span + 1, dtype=bool)
-            present[places] = True
-            unique = np.flatnonzero(present).astype(ids.dtype) + low
-            return unique, (np.cumsum(present) - 1)[places]
-    if ids.dtype.kind not in "OUS":
-        return np.unique(ids, return_inverse=True)
-    if ids.dtype.kind == "U" and ids.itemsize:
-        hashed = _factorize_by_hash(ids)
-        if hashed is not None:
-            return hashed
-    # a dictionary visits every string once; sorting them compares each some twenty times
-    words = ids.tolist()
-    try:
-        table = {word: code for code, word in enumerate(dict.fromkeys(words))}
-        codes = np.fromiter(map(table.__getitem__, words), dtype=np.intp, count=len(words))
-    except TypeError as error:
-        raise TypeError(f"groups must hold hashable query ids, such as words ({error}).") from error
-    unique = np.empty(len(table), dtype=object)
-    unique[:] = list(table)
-    if any(value is None or value != value for value in table):
-        raise ValueError("groups contains missing values; every document needs a query id.")
-    if ids.dtype.kind != "O":
-        unique = unique.astype(ids.dtype)
-    try:
-        return _in_sorted_order(unique, codes)
-    except TypeError:
-        return unique, codes
-
-
-def _factorize_by_hash(ids: Array) -> tuple[Array, Array] | None:
-    """The same for text of fixed width, without a Python object for each; None on a collision."""
-    letters = np.ascontiguousarray(ids).view(np.uint32).reshape(len(ids), -1)
-    hashes = np.zeros(len(ids), dtype=np.uint64)
-    for column in letters.T:
-        hashes *= HASH_FACTOR
-        hashes += column
-    distinct, codes = np.unique(hashes, return_inverse=True)
-    one_of_each = np.empty(len(distinct), dtype=np.intp)
-    one_of_each[codes] = np.arange(len(ids))
-    unique = ids[one_of_each]
-    return _in_sorted_order(unique, codes) if (unique[codes] == ids).all() else None
-
-
-def _in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
-    order = np.argsort(unique, kind="stable")
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return unique[order], rank[codes]
-
-
-def _stable_order(codes: Array) -> Array:
-    """Rows sorted by code, input order kept within a code."""
-    # one sort of integers that hold code and row is vectorised, a stable argsort is not
-    bits = len(codes).bit_length()
-    keys = codes.astype(np.int64)
-    keys <<= bits
-    keys |= np.arange(len(codes))
-    keys.sort()
-    keys &= (1 << bits) - 1
-    return keys
-
-
-def _check_ids(ids: Array, n_rows: int) -> None:
-    if len(ids) != n_rows:
-        message = (
-            f"groups must hold one query id per document: got {len(ids)} for {n_rows} documents."
-        )
-        if ids.dtype.kind in "iuf" and len(ids) and ids.sum() == n_rows:
-            message += " These look like group sizes: pass np.repeat(np.arange(len(sizes)), sizes)."
-        raise ValueError(message)
-    missing = (ids.dtype.kind == "f" and np.isnan(ids).any()) or (
-        ids.dtype.kind in "mM" and np.isnat(ids).any()
-    )
-    if missing:
-        raise ValueError("groups contains missing values; every document needs a query id.")
 
 
 def _check_shapes(true: Array, score: Array) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ranking import Queries, read_queries
 from ..ranking.arrays import Array, as_ids
-from ..ranking.queries import group_rows
+from ..ranking.grouping import group_rows
 
 
 def read_batch(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Queries:
