@@ -1,0 +1,73 @@
+"""Options: what they accept at the edges of their ranges, and what reaches which metric."""
+
+import numpy as np
+import pytest
+
+from sklearn_rankscore import dcg_score, evaluate, map_score, mrr_score, ndcg_score, rbp_score
+
+Y, S, G = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4], [0, 0, 0, 1, 1]
+
+
+def first_label(block):
+    return block.by_rank(lambda labels: labels * 1.0)[:, 0]
+
+
+def test_metrics_of_different_depth_together_are_those_alone():
+    random = np.random.default_rng(0)
+    y, s, g = random.integers(0, 4, 300), random.normal(size=300), random.integers(0, 9, 300)
+    names = ["ndcg@2", "ndcg@20", "map@7", "precision@25"]
+    together = evaluate(y, s, names, groups=g)
+    assert together == {name: evaluate(y, s, name, groups=g)[name] for name in names}
+    assert len({*together.values()}) == len(names)
+
+
+def test_whole_labels_may_be_floats_where_gains_are_a_sequence():
+    gains = [0.0, 1.0, 5.0]
+    assert ndcg_score(np.array(Y, dtype=float), S, groups=G, gain=gains) == ndcg_score(
+        Y, S, groups=G, gain=gains
+    )
+
+
+def test_the_largest_label_with_an_exponential_gain():
+    assert dcg_score([1023], [0.0], gain="exponential") == 2.0**1023
+    with pytest.raises(ValueError, match="not finite from 1024 on"):
+        dcg_score([1024], [0.0], gain="exponential")
+
+
+def test_a_discount_may_be_zero():
+    found = dcg_score([3, 4], [2, 1], discount=lambda ranks: (ranks == 1) * 1.0)
+    assert found == 3.0
+
+
+def test_rbp_refuses_labels_without_a_gain():
+    with pytest.raises(ValueError, match="negative labels"):
+        rbp_score([-1, 1], [1, 2], gain="linear")
+
+
+def test_map_over_hits_is_undefined_without_a_relevant_document():
+    found = map_score([[0, 0], [1, 0]], [[1, 2], [2, 1]], denominator="hits", average=None)
+    assert found.tolist() == [0.0, 1.0]
+    found = map_score([0, 0], [1, 2], denominator="hits", replace_undefined_by=0.25)
+    assert found == 0.25
+
+
+def test_torchmetrics_counts_a_query_of_one_label_as_0():
+    found = evaluate([1, 1, 1, 0], [4, 3, 2, 1], "query_auc", groups=[0, 0, 1, 1])
+    assert found["query_auc"] != 0.5
+    found = evaluate(
+        [1, 1, 1, 0], [4, 3, 2, 1], "query_auc", groups=[0, 0, 1, 1], like="torchmetrics"
+    )
+    assert found["query_auc"] == 0.5
+
+
+def test_an_option_goes_to_each_metric_function_that_has_it():
+    found = evaluate(Y, S, [ndcg_score, mrr_score], groups=G, gain="exponential")
+    assert found["ndcg"] == ndcg_score(Y, S, groups=G, gain="exponential")
+    assert found["mrr"] == mrr_score(Y, S, groups=G)
+
+
+def test_a_function_of_a_block_has_an_average():
+    found = evaluate(Y, S, [first_label], groups=G, average=None)
+    assert found["first_label"].tolist() == [2.0, 0.0]
+    with pytest.raises(ValueError, match="no ratio"):
+        evaluate(Y, S, [first_label], groups=G, average="micro")
