@@ -35,22 +35,31 @@ TESTS = [
     "test_hostile.py",
     "test_public_api.py::test_a_page_is_its_metric_by_name",
     "test_worked_numbers.py",
+    "test_options.py",
     *(f"{COMBINATIONS}[{metric}]" for metric in ("mrr", "query_auc", "spearman", "map", "dcg")),
+    "test_ranking_parts.py",
     "test_queries.py",
     "test_parity_recorded.py",
     "test_blocks.py",
+    "test_oracle.py::test_padded_queries",
     "test_oracle.py::test_long_queries",
     "test_properties.py",
     "test_oracle.py::test_every_combination_of_options",
 ]
 FIRST = {
     "queries.py": ["test_queries.py", "test_hostile.py"],
+    "grouping.py": ["test_queries.py", "test_hostile.py"],
     "arrays.py": ["test_queries.py", "test_hostile.py", "test_properties.py"],
-    "options.py": ["test_hostile.py"],
-    "names.py": ["test_hostile.py"],
+    "options.py": ["test_options.py", "test_hostile.py"],
+    "names.py": ["test_options.py", "test_hostile.py"],
     "conventions.py": ["test_parity_recorded.py", "test_parity.py", "test_parity_evaluators.py"],
     "convention_report.py": ["test_convention_report.py"],
-    "blocks.py": ["test_blocks.py"],
+    "blocks.py": ["test_ranking_parts.py", "test_blocks.py"],
+    "block.py": ["test_ranking_parts.py", "test_blocks.py"],
+    "documents.py": ["test_ranking_parts.py", "test_blocks.py"],
+    "exact.py": ["test_ranking_parts.py", "test_blocks.py"],
+    "ranking.py": ["test_ranking_parts.py", "test_blocks.py"],
+    "threads.py": ["test_ranking_parts.py", "test_blocks.py"],
 }
 METRICS_OF = {
     "cascade.py": ["err", "pfound", "rbp"],
@@ -117,10 +126,15 @@ def sites(parent):
                 yield from sites(node)
 
 
+# sizes that choose between a shortcut and the plain path, and change no number; the tests of
+# tests/test_blocks.py run both
+SIZES = {"BLOCK_DOCUMENTS", "SMALL_BLOCK", "LONG", "SHALLOW", "SORTED_GRADES", "AT_ONCE"}
+
+
 def is_text(node):
-    """Docstrings, imports and lists of names."""
+    """Docstrings, imports, lists of names, and sizes that only make a difference to speed."""
     if isinstance(node, ast.Assign):
-        return isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
+        return isinstance(node.targets[0], ast.Name) and node.targets[0].id in {"__all__", *SIZES}
     docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return docstring or isinstance(node, ast.Import | ast.ImportFrom)
 
