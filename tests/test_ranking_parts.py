@@ -124,9 +124,11 @@ def ways_taken(monkeypatch, y, s, names, **options):
 @pytest.mark.parametrize(
     ("rows", "width", "k", "expected"),
     [
-        (100, 16, 3, {"_by_columns", "_sorted_by_columns"}),
-        (99, 16, 3, {"_by_columns"}),
-        (100, 17, 3, set()),
+        (3150, 16, 3, {"_by_columns", "_sorted_by_columns"}),  # 63 comparisons
+        (3149, 16, 3, {"_by_columns"}),
+        (150, 3, 2, {"_by_columns", "_sorted_by_columns"}),  # 3 comparisons
+        (149, 3, 2, {"_by_columns"}),
+        (4000, 17, 3, set()),
         (3, 512, 3, set()),
         (3, 513, 3, {"tournament"}),
         (3, 640, 40, set()),

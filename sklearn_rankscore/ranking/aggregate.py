@@ -43,12 +43,9 @@ class Values:
 
     def per_query(self, replace_undefined_by: float) -> Array:
         """One value per query."""
-        ratio = np.divide(
-            self.numerator,
-            self.denominator,
-            out=np.zeros_like(self.numerator),
-            where=self.denominator != 0,
-        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.numerator / self.denominator
+        ratio[self.denominator == 0] = 0.0
         return np.where(self.defined, ratio, replace_undefined_by)
 
 

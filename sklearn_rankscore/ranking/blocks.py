@@ -36,9 +36,9 @@ LONG = 2**19
 # would collide in them
 SHALLOW = 32
 
-# up to this width rows are sorted column by column, unless they are few: it takes some sixty calls,
-# and a call for each row costs more
-SHORT, FEW = 16, 100
+# up to this width rows are sorted column by column, because a call for each row costs more, unless
+# there are fewer rows than this for each comparison of columns, of which some sixty are needed
+SHORT, FEW = 16, 50
 
 # up to this width a sort has no branches; from there on the first ranks are found without it, if
 # the row is so many times as long
@@ -91,13 +91,14 @@ def _by_width(documents: Documents, depth: int | None) -> tuple[list[int], list[
     widths, begins = [*joined.values()], [*joined]
     sequential = bool((starts[1:] > starts[:-1]).all())
     if len(begins) < len(firsts) or not sequential:
-        # queries of one width stand in the order of their sizes; back to that of documents
-        which = np.empty(len(sizes), dtype=np.uint16)
-        which[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(sizes)))
-        order = np.argsort(which, kind="stable")
-        if not sequential:
-            by_start = np.argsort(starts)
-            order = by_start[np.argsort(which[by_start], kind="stable")]
+        # queries of one width stand in the order of their sizes, back to that of documents; short
+        # ones of one width are of one size
+        first = next(i for i, width in enumerate(widths) if width > SHORT) if sequential else 0
+        lengths = np.diff(begins[first:], append=len(sizes))
+        which = np.zeros(len(sizes), dtype=np.uint16)
+        which[order[begins[first] :]] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
+        some = np.flatnonzero(which) if sequential else np.argsort(starts)
+        order[begins[first] :] = some[np.argsort(which[some], kind="stable")]
     return widths, np.split(order, begins[1:])
 
 
@@ -264,7 +265,7 @@ def _by_columns(queries: Array, keys: Array) -> tuple[Array, Array]:
 def _smallest(rows: Array, n: int) -> Array:
     """The n smallest values of each row, in order; the rows are used up."""
     width = rows.shape[1]
-    if width <= SHORT and len(rows) >= FEW:
+    if width <= SHORT and len(rows) >= FEW * len(_comparisons(width)):
         return _sorted_by_columns(rows, n)
     if width <= MEDIUM or width < MANY_TIMES * n:
         rows.sort(axis=1)
