@@ -12,7 +12,10 @@ from sklearn_rankscore.ranking import blocks, exact
 def documents(sizes, starts=None):
     sizes = np.array(sizes)
     starts = np.cumsum(sizes) - sizes if starts is None else np.array(starts)
-    return SimpleNamespace(sizes=sizes, starts=starts, scores=np.zeros(sizes.sum()))
+    by_start = None if (np.diff(starts) > 0).all() else np.argsort(starts)
+    return SimpleNamespace(
+        sizes=sizes, starts=starts, scores=np.zeros(sizes.sum()), by_start=by_start
+    )
 
 
 def test_padded_widths():

@@ -76,7 +76,7 @@ def pieces(documents: Documents, depth: int | None, jobs: int) -> list[Piece]:
 
 def _by_width(documents: Documents, depth: int | None) -> tuple[list[int], list[Array]]:
     """Padded widths, and for each of them its queries in the order of their documents."""
-    sizes, starts = documents.sizes, documents.starts
+    sizes = documents.sizes
     if len(sizes) == 1:
         return padded_width(sizes).tolist(), [np.zeros(1, dtype=np.intp)]
     # a stable sort of 16-bit integers takes linear time; longer queries are few
@@ -89,15 +89,15 @@ def _by_width(documents: Documents, depth: int | None) -> tuple[list[int], list[
     firsts = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
     joined = _joined(padded_width(ordered[firsts]).tolist(), firsts.tolist(), depth)
     widths, begins = [*joined.values()], [*joined]
-    sequential = bool((starts[1:] > starts[:-1]).all())
-    if len(begins) < len(firsts) or not sequential:
+    by_start = documents.by_start
+    if len(begins) < len(firsts) or by_start is not None:
         # queries of one width stand in the order of their sizes, back to that of documents; short
         # ones of one width are of one size
-        first = next(i for i, width in enumerate(widths) if width > SHORT) if sequential else 0
+        first = sum(width <= SHORT for width in widths) if by_start is None else 0
         lengths = np.diff(begins[first:], append=len(sizes))
         which = np.zeros(len(sizes), dtype=np.uint16)
         which[order[begins[first] :]] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
-        some = np.flatnonzero(which) if sequential else np.argsort(starts)
+        some = np.flatnonzero(which) if by_start is None else by_start
         order[begins[first] :] = some[np.argsort(which[some], kind="stable")]
     return widths, np.split(order, begins[1:])
 
@@ -164,8 +164,8 @@ def _cuts(documents: Documents) -> Array:
     starts, n = documents.starts, len(documents.scores)
     if n <= STRETCH:
         return np.array([0, n])
-    if (starts[1:] < starts[:-1]).any():
-        starts = np.sort(starts)
+    if documents.by_start is not None:
+        starts = starts[documents.by_start]
     first_behind = np.searchsorted(starts, np.arange(0, starts[-1] + 1, STRETCH))
     return np.append(np.unique(starts[first_behind]), n)
 
@@ -184,15 +184,16 @@ def rank(documents: Documents, depth: int | None, piece: Piece) -> Block:
     """Sort some queries, each by descending score; their keys are used up."""
     width, queries, keys = piece.width, piece.queries, piece.keys
     depth = width if depth is None else min(depth, width)
+    if keys is not None and width <= SHORT:
+        queries, keys = _by_columns(queries, keys)
+    piece.keys = None
+    sizes = retrieved = documents.sizes[queries]
+    if documents.retrieved is not documents.sizes:
+        retrieved = documents.retrieved[queries]
     if keys is None:
         labels, scores = documents.rows(queries, width)
-        sizes, retrieved = _sizes(documents, queries, width)
         ranked, tied = rank_by_score(labels, scores, sizes, depth)
         return Block(queries, sizes, retrieved, labels, ranked, tied, 0, _highest)
-    piece.keys = None
-    if width <= SHORT:
-        queries, keys = _by_columns(queries, keys)
-    sizes, retrieved = _sizes(documents, queries, width)
     low = _grade_bits(documents.n_grades)
     _pad(keys, sizes, low)
     labels = keys.astype(np.uint8)
@@ -212,15 +213,6 @@ def rank(documents: Documents, depth: int | None, piece: Piece) -> Block:
 def _unclear(keys: Array, low: int) -> Array:
     """Whether each sorted key, cut off by its low bits, has the score of the next one."""
     return np.asarray(keys[:, 1:] <= (keys[:, :-1] | low))
-
-
-def _sizes(documents: Documents, queries: Array, width: int) -> tuple[Array, Array]:
-    """How many documents there are, and how many of them hold a rank."""
-    short = width <= SHORT  # and so not padded: no need to look
-    sizes = np.full(len(queries), width) if short else documents.sizes[queries]
-    if documents.all_retrieved:
-        return sizes, sizes
-    return sizes, (documents.rows(queries, width)[1] > -np.inf).sum(axis=1)
 
 
 def _put_keys(keys: Array, labels: Array, scores: Array, low: int) -> None:

@@ -25,8 +25,10 @@ class Documents:
         How many grades there may be, 0 if labels are no small whole numbers.
     sizes, starts : int array of shape (n_queries,)
         Length of each query, and where it begins.
-    all_retrieved : bool
-        Whether every document holds a rank.
+    by_start : int array of shape (n_queries,) or None
+        Queries in the order of their documents; None where they stand in it.
+    retrieved : int array of shape (n_queries,)
+        How many documents of each query hold a rank; `sizes` itself where all do.
     """
 
     def __init__(self, queries: Queries) -> None:
@@ -34,7 +36,16 @@ class Documents:
         self.labels = _together(labels, queries.rows)
         self.scores = _together(queries.y_score, queries.rows)
         self.sizes, self.starts = queries.sizes, queries.starts
-        self.all_retrieved = queries.lowest_score > -np.inf
+        sequential = (self.starts[1:] > self.starts[:-1]).all()
+        self.by_start = None if sequential else np.argsort(self.starts)
+        self.retrieved = self.sizes if queries.lowest_score > -np.inf else self._retrieved()
+
+    def _retrieved(self) -> Array:
+        order = slice(None) if self.by_start is None else self.by_start
+        retrieved = np.empty(len(self.sizes), dtype=np.intp)
+        ranked = self.scores > -np.inf
+        retrieved[order] = np.add.reduceat(ranked, self.starts[order], dtype=np.intp)
+        return retrieved
 
     def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
         """Labels and scores of some queries as rows, beyond them a label that occurs, and -inf."""
