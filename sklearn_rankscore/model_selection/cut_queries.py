@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ranking.arrays import Array
-from ..ranking.grouping import group_rows
+from ..ranking.grouping import number_queries
 from .carriers import find_groups
 from .scorer import SINGLE_QUERY, RankingScorer
 
@@ -77,15 +77,7 @@ class CutQueries:
             qid=routed.get("qid"),
             bound=scorer.groups,
         )
-        _, starts, sizes, rows = group_rows(ids, given["X"].shape[0])
-        codes = np.empty(sizes.sum(), dtype=np.intp)
-        places = np.repeat(np.arange(len(sizes)), sizes)
-        if rows is not None:
-            codes[rows] = places
-        else:
-            in_order = np.argsort(starts)
-            codes[:] = np.repeat(in_order, sizes[in_order])
-        return codes
+        return number_queries(ids, given["X"].shape[0])[0]
 
 
 def _level_of_user() -> int:

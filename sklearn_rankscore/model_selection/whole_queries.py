@@ -12,7 +12,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from ..ranking.arrays import Array
-from ..ranking.grouping import group_rows
+from ..ranking.grouping import number_queries
 from .carriers import Bound, find_groups, missing_groups
 
 
@@ -63,15 +63,7 @@ def read_split_queries(
     if ids is None:
         raise missing_groups(who, single=", or as split(X, y, groups=ids)")
     check_consistent_length(X, y)
-    n_rows = _num_samples(X)
-    _, starts, sizes, rows = group_rows(ids, n_rows)
-    order = np.argsort(starts if rows is None else rows[starts], kind="stable")
-    if rows is None:
-        return SplitQueries(np.repeat(np.arange(len(order)), sizes[order]), sizes[order], _plain(y))
-    places, codes = np.empty_like(order), np.empty(n_rows, dtype=np.intp)
-    places[order] = np.arange(len(order))
-    codes[rows] = np.repeat(places, sizes)
-    return SplitQueries(codes, sizes[order], _plain(y))
+    return SplitQueries(*number_queries(ids, _num_samples(X)), _plain(y))
 
 
 def _plain(y: Any) -> Array | None:

@@ -40,6 +40,18 @@ def group_rows(groups: Any, n_rows: int) -> tuple[Array, Array, Array, Array | N
     return unique, np.cumsum(sizes) - sizes, sizes, rows
 
 
+def number_queries(groups: Any, n_rows: int) -> tuple[Array, Array]:
+    """Each row's query, numbered as they first appear, and the size of each."""
+    _, starts, sizes, rows = group_rows(groups, n_rows)
+    order = np.argsort(starts if rows is None else rows[starts], kind="stable")
+    if rows is None:
+        return np.repeat(np.arange(len(order)), sizes[order]), sizes[order]
+    places, codes = np.empty_like(order), np.empty(n_rows, dtype=np.intp)
+    places[order] = np.arange(len(order))
+    codes[rows] = np.repeat(places, sizes)
+    return codes, sizes[order]
+
+
 def _scattered(ids: Array) -> bool:
     """Whether rows of a query are so far apart that looking for those together would be in vain."""
     sample = ids[:1024].tolist()
