@@ -301,6 +301,12 @@ def test_groups_none_takes_a_fold_as_one_query():
     )
 
 
+@pytest.mark.parametrize("name", ["ndcg@3(average=none)", "ndcg@3(groups=none,average=none)"])
+def test_a_scorer_of_many_numbers_is_refused(name):
+    with pytest.raises(ValueError, match="average=None gives one per query"):
+        make_ranking_scorer(name)(Ridge().fit(X, Y), X, Y)
+
+
 @pytest.mark.parametrize("carrier", ["y level", "y level, sparse X"])
 def test_threshold_tuning_reads_the_index_of_y(carrier):
     rows, labels, _ = CARRIERS[carrier]

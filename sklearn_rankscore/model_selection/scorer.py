@@ -238,7 +238,7 @@ def _named(metric: Any, options: dict[str, Any]) -> NamedMetric:
         name, named = parse_name(metric)
         if "groups" in dict(named):
             own = {option: value for option, value in named if option != "groups"}
-            return resolve(name, **{**options, **own})
+            metric, options = name, {**options, **own}
     named_metric = resolve(metric, **options)
     if named_metric.average is None:
         raise ValueError("a scorer needs one number; average=None gives one per query.")
