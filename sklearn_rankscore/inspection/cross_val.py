@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, has_fit
 
 from ..model_selection import QueryKFold
 from ..model_selection.carriers import find_groups, missing_groups
-from ..model_selection.scorer import _read, _respond, _scores
+from ..model_selection.predictions import predicted, read_predicted, respond
 from ..ranking.arrays import Array
 from ..ranking.grouping import group_rows
 from .query_scores import QueryScores, per_query, resolve_per_query
@@ -210,11 +210,11 @@ def _score_fold(
     train, test = split
     fit_params = _check_method_params(X, params=fit_params, indices=train)
     estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train), **fit_params)
-    scores = _scores(_respond, estimator, _safe_indexing(X, test), as_one=True)
+    scores = predicted(respond, estimator, _safe_indexing(X, test), as_one=True)
     weights = None if sample_weight is None else _safe_indexing(sample_weight, test)
     named = resolve_per_query(metrics, **options)
     labels = _safe_indexing(y, test)
-    queries = _read(estimator, labels, scores, codes[test], weights, ", ".join(named))
+    queries = read_predicted(estimator, labels, scores, codes[test], weights, ", ".join(named))
     return queries.ids, per_query(queries, named.values()), queries.weights
 
 

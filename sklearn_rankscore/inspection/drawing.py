@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model_selection.carriers import find_groups, missing_groups
-from ..model_selection.scorer import _respond, _scores
+from ..model_selection.predictions import predicted, respond
 from ..ranking.arrays import Array
 
 # Okabe and Ito's colours, told apart by all kinds of colour vision, in order of contrast
@@ -23,7 +23,8 @@ def predictions(
     if not isinstance(estimators, Mapping):
         estimators = {type(estimators).__name__: estimators}
     return ids, {
-        name: _scores(_respond, estimator, X, as_one=True) for name, estimator in estimators.items()
+        name: predicted(respond, estimator, X, as_one=True)
+        for name, estimator in estimators.items()
     }
 
 
