@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from samples import lambdarank_sample, random_sample
 from sklearn.datasets import load_svmlight_file
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -46,3 +47,11 @@ def lambdarank_test(data_path):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "thread_unsafe: of scikit-learn's own tests")
+
+
+@pytest.fixture(scope="module", params=["short", "long", "lambdarank"])
+def sample(request):
+    """Rankings on which other libraries are asked for their numbers."""
+    if request.param == "lambdarank":
+        return lambdarank_sample(*request.getfixturevalue("lambdarank"))
+    return random_sample(longest={"short": 14, "long": 70}[request.param])

@@ -8,6 +8,8 @@ import pytest
 
 from sklearn_rankscore import evaluate
 
+CUTOFFS = (1, 2, 3, 5, 10)
+
 
 @dataclass(frozen=True)
 class Sample:

@@ -10,18 +10,9 @@ import numpy as np
 import pytest
 import xgboost
 from catboost.utils import eval_metric
-from samples import Sample, assert_same, lambdarank_sample, random_sample
+from samples import CUTOFFS, Sample, assert_same
 
 from sklearn_rankscore import evaluate
-
-CUTOFFS = (1, 2, 3, 5, 10)
-
-
-@pytest.fixture(scope="module", params=["short", "long", "lambdarank"])
-def sample(request):
-    if request.param == "lambdarank":
-        return lambdarank_sample(*request.getfixturevalue("lambdarank"))
-    return random_sample(longest={"short": 14, "long": 70}[request.param])
 
 
 def at(*cutoffs):

@@ -9,20 +9,11 @@ import ranx
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from samples import Sample, assert_same, lambdarank_sample, random_sample
+from samples import CUTOFFS, Sample, assert_same
 from scipy.stats import kendalltau, spearmanr
 from sklearn import metrics
 
 from sklearn_rankscore import evaluate
-
-CUTOFFS = (1, 2, 3, 5, 10)
-
-
-@pytest.fixture(scope="module", params=["short", "long", "lambdarank"])
-def sample(request):
-    if request.param == "lambdarank":
-        return lambdarank_sample(*request.getfixturevalue("lambdarank"))
-    return random_sample(longest={"short": 14, "long": 70}[request.param])
 
 
 def as_judgements_and_run(sample):
