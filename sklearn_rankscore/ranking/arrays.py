@@ -20,10 +20,18 @@ class GradeFunction:
 
     def __init__(self, function: ArrayFunction) -> None:
         self._function = function
+        self._tables: dict[int, Array] = {}
 
     def __call__(self, labels: Array) -> Array:
         """Value of each label."""
         return self._function(labels)
+
+    def table(self, n_grades: int) -> Array:
+        """Value of padding, 0, and of each grade: one look-up a document is all that is left."""
+        if n_grades not in self._tables:
+            grades = np.arange(n_grades, dtype=np.float64)
+            self._tables[n_grades] = np.append(0.0, self._function(grades))
+        return self._tables[n_grades]
 
 
 LARGEST_EXACT = 2**53

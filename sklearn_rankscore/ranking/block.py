@@ -131,14 +131,10 @@ class Block:
         if not self._n_grades:
             return np.array(worth(labels.astype(np.float64)), dtype=np.float64)
         if isinstance(worth, GradeFunction):
-            return _look_up(self._table(worth), labels)
+            return _look_up(worth.table(self._n_grades), labels)
         # padding, 0, takes a label that occurs: the function may know of no other
         known = np.where(labels > 0, labels, labels.max()) - 1.0
         return np.array(worth(known), dtype=np.float64)
-
-    def _table(self, worth: ArrayFunction) -> Array:
-        """Worth of padding, 0, and of each grade: one look-up a document is all that is left."""
-        return np.append(0.0, worth(np.arange(self._n_grades, dtype=np.float64)))
 
     def _end(self, values: Array, ends: Array) -> Array:
         """Values with zeros from each row's end on."""
@@ -193,7 +189,7 @@ class Block:
         depth = self._ranked.shape[1]
         if not self._n_grades or not isinstance(worth, GradeFunction):
             return np.asarray(-np.sort(-self._everything(worth), axis=1)[:, :depth])
-        table = self._table(worth)
+        table = worth.table(self._n_grades)
         if (table[2:] >= table[1:-1]).all():
             return _look_up(table, self._highest_grades)
         # grades in rising order of worth take the place of the labels
