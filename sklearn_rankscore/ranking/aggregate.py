@@ -45,8 +45,10 @@ class Values:
         """One value per query."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.numerator / self.denominator
-        ratio[self.denominator == 0] = 0.0
-        return np.where(self.defined, ratio, replace_undefined_by)
+        # in place, and not by an index of places: queries may be as many as documents
+        np.copyto(ratio, 0.0, where=self.denominator == 0)
+        np.copyto(ratio, replace_undefined_by, where=~self.defined)
+        return ratio
 
 
 def aggregate(
