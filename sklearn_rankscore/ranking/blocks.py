@@ -184,10 +184,11 @@ def rank(documents: Documents, depth: int | None, piece: Piece) -> Block:
     """Sort some queries, each by descending score; their keys are used up."""
     width, queries, keys = piece.width, piece.queries, piece.keys
     depth = width if depth is None else min(depth, width)
-    if keys is not None and width <= SHORT:
+    short = width <= SHORT  # and so all of one size
+    if keys is not None and short:
         queries, keys = _by_columns(queries, keys)
     piece.keys = None
-    sizes = retrieved = documents.sizes[queries]
+    sizes = retrieved = np.full(len(queries), width) if short else documents.sizes[queries]
     if documents.retrieved is not documents.sizes:
         retrieved = documents.retrieved[queries]
     if keys is None:
