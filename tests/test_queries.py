@@ -57,6 +57,20 @@ def test_ids_that_cannot_be_compared_stand_in_order_of_appearance():
     assert rows_of(groups) == [("b", [0, 2]), (1, [1]), (("c",), [3])]
 
 
+@given(ids_of_a_kind)
+def test_queries_are_numbered_as_they_appear(groups):
+    first_seen = list(dict.fromkeys(groups))
+    codes, sizes = grouping.number_queries(groups, len(groups))
+    assert codes.tolist() == [first_seen.index(g) for g in groups]
+    assert sizes.tolist() == [groups.count(g) for g in first_seen]
+
+
+@pytest.mark.parametrize("words", ["aab", "bba", "aba"])
+def test_categorical_ids_come_back_as_their_values(words):
+    expected = [(word, [r for r, w in enumerate(words) if w == word]) for word in "ab"]
+    assert rows_of(pd.Categorical(list(words))) == expected
+
+
 def test_a_number_and_its_text_are_different_queries():
     assert len(rows_of([1, "1", 1, "1"])) == 2
 

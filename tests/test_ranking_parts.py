@@ -110,6 +110,19 @@ def test_reach_of_runs(same, depth, expected):
     assert exact.reach_of_runs(np.array(same, dtype=bool), depth) == expected
 
 
+@pytest.mark.parametrize("width", [18, 40, 300])
+def test_documents_that_were_not_retrieved_come_before_padding(width):
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(200, width))
+    scores[np.arange(200), random.integers(0, width - 5, 200)] = -np.inf
+    labels = random.random(scores.shape)
+    sizes = random.integers(width - 5, width + 1, len(scores))
+    beyond = np.arange(width) >= sizes[:, None]
+    scores[beyond], labels[beyond] = -np.inf, -99.0
+    ranked, _ = exact.rank_by_score(labels, scores, sizes, width)
+    assert ((ranked == -99.0) == beyond).all()
+
+
 def ways_taken(monkeypatch, y, s, names, **options):
     """Which of the ways to sort rows were taken."""
     taken = set()
