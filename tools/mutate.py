@@ -49,7 +49,7 @@ TESTS = [
 FIRST = {
     "queries.py": ["test_queries.py", "test_hostile.py"],
     "grouping.py": ["test_queries.py", "test_hostile.py"],
-    "arrays.py": ["test_queries.py", "test_hostile.py", "test_properties.py"],
+    "arrays.py": ["test_queries.py", "test_io_columns.py", "test_hostile.py", "test_properties.py"],
     "options.py": ["test_options.py", "test_hostile.py"],
     "names.py": ["test_options.py", "test_hostile.py"],
     "conventions.py": ["test_parity_recorded.py", "test_parity.py", "test_parity_evaluators.py"],
