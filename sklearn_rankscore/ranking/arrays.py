@@ -47,7 +47,7 @@ def as_numbers(values: Any, name: str) -> Array:
 
 
 def measured(values: Any, name: str, *, greatest: bool = True) -> tuple[Array, float, float]:
-    """What `as_numbers` returns, with the least and, if asked for, the greatest number."""
+    """What `as_numbers` returns, with the least number and the greatest, nan if not asked for."""
     array = _plain(values, name)
     if array.dtype.kind not in "biuf":
         array = _to_float(array, values, name)
@@ -59,9 +59,9 @@ def measured(values: Any, name: str, *, greatest: bool = True) -> tuple[Array, f
     if array.size == 0:
         raise ValueError(f"{name} is empty; at least one document is needed.")
     low = array.min()
-    # of an array of floats the greatest need not be looked for unless it is asked for
+    # integers that floats cannot tell apart need to be looked for only where there may be some
     plain = array is values and array.dtype.kind == "f"
-    high = low if plain and not greatest else array.max()
+    high = array.max() if greatest or not plain else np.nan
     if np.isnan(low):  # the minimum carries a NaN along and needs no temporary array
         raise ValueError(
             f"{name} contains NaN (first at position {int(np.isnan(array).argmax())}). Drop or "
@@ -148,11 +148,9 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
     categories, codes = _categorical(groups)
     if codes is not None and categories is not None:
         if codes.size and codes.min() < 0:
-            raise ValueError("groups contains missing values; every document needs a query id.")
-        order = np.argsort(categories, kind="stable")
-        rank = np.empty(len(order), dtype=np.intp)
-        rank[order] = np.arange(len(order))
-        return rank[codes], categories[order]
+            raise missing_ids()
+        values, codes = in_sorted_order(categories, codes)
+        return codes, values
     if isinstance(groups, np.ma.MaskedArray):
         if np.ma.is_masked(groups):
             raise ValueError("groups contains masked values; every document needs a query id.")
@@ -169,13 +167,26 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         ) from error
     if ids.dtype.kind == "O" and hasattr(groups, "isna") and groups.isna().any():
         # pandas' NA cannot even be compared
-        raise ValueError("groups contains missing values; every document needs a query id.")
+        raise missing_ids()
     if ids.ndim != 1:
         raise ValueError(
             "groups must be one-dimensional, one query id per document; got "
             f"{'a single value' if ids.ndim == 0 else f'an array of shape {ids.shape}'}."
         )
     return ids, None
+
+
+def missing_ids() -> ValueError:
+    """The error for documents without a query."""
+    return ValueError("groups contains missing values; every document needs a query id.")
+
+
+def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
+    """Distinct ids in sorted order, and codes that stand for the same ids as before."""
+    order = np.argsort(unique, kind="stable")
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return unique[order], rank[codes]
 
 
 def _only_as_objects(groups: list[Any] | tuple[Any, ...]) -> bool:
@@ -191,7 +202,7 @@ def _categorical(column: Any) -> tuple[Array | None, Array | None]:
         column = column.combine_chunks()
     if hasattr(column, "dictionary") and hasattr(column, "indices"):
         if column.null_count:
-            raise ValueError("groups contains missing values; every document needs a query id.")
+            raise missing_ids()
         return np.asarray(column.dictionary), np.asarray(column.indices)
     dtype = getattr(column, "dtype", None)
     if dtype is not None and hasattr(dtype, "categories") and not hasattr(column, "to_physical"):
@@ -202,7 +213,7 @@ def _categorical(column: Any) -> tuple[Array | None, Array | None]:
         "Enum",
     ):
         if column.null_count():
-            raise ValueError("groups contains missing values; every document needs a query id.")
+            raise missing_ids()
         # physical codes are shared by all columns of the process, so that few of them occur here
         used, physical = column.unique(), column.to_physical().to_numpy()
         table = np.zeros(int(physical.max(initial=0)) + 1, dtype=np.intp)

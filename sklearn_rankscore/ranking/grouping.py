@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .arrays import Array, as_ids
+from .arrays import Array, as_ids, in_sorted_order, missing_ids
 
 # 2**64 over the golden ratio, whose multiples are spread evenly
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -82,11 +82,11 @@ def _factorize(ids: Array) -> tuple[Array, Array]:
     unique = np.empty(len(table), dtype=object)
     unique[:] = list(table)
     if any(value is None or value != value for value in table):
-        raise ValueError("groups contains missing values; every document needs a query id.")
+        raise missing_ids()
     if ids.dtype.kind != "O":
         unique = unique.astype(ids.dtype)
     try:
-        return _in_sorted_order(unique, codes)
+        return in_sorted_order(unique, codes)
     except TypeError:
         return unique, codes
 
@@ -101,7 +101,7 @@ def _factorize_integers(ids: Array) -> tuple[Array, Array]:
         unique = np.flatnonzero(present).astype(ids.dtype) + low
         return unique, (np.cumsum(present) - 1)[places]
     examples, codes = _factorize_hashes(ids.astype(np.uint64))
-    return _in_sorted_order(ids[examples], codes)
+    return in_sorted_order(ids[examples], codes)
 
 
 def _factorize_text(ids: Array) -> tuple[Array, Array] | None:
@@ -113,7 +113,7 @@ def _factorize_text(ids: Array) -> tuple[Array, Array] | None:
         hashes += column
     examples, codes = _factorize_hashes(hashes)
     unique = ids[examples]
-    return _in_sorted_order(unique, codes) if (unique[codes] == ids).all() else None
+    return in_sorted_order(unique, codes) if (unique[codes] == ids).all() else None
 
 
 def _factorize_hashes(hashes: Array) -> tuple[Array, Array]:
@@ -138,13 +138,6 @@ def _factorize_hashes(hashes: Array) -> tuple[Array, Array]:
     return examples, table[example]
 
 
-def _in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
-    order = np.argsort(unique, kind="stable")
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return unique[order], rank[codes]
-
-
 def _stable_order(codes: Array, n_codes: int) -> Array:
     """Rows sorted by code, input order kept within a code."""
     # rows to columns of a sparse matrix is a counting sort, in linear time
@@ -166,4 +159,4 @@ def _check_ids(ids: Array, n_rows: int) -> None:
         ids.dtype.kind in "mM" and np.isnat(ids).any()
     )
     if missing:
-        raise ValueError("groups contains missing values; every document needs a query id.")
+        raise missing_ids()
