@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, ArrayFunction, GradeFunction
-from .ties import Runs
+from .ties import BY_INPUT, Runs
 
 # entries of a table that are looked up at once
 AT_ONCE = 2**16
@@ -55,7 +55,8 @@ class Block:
     sizes : int array of shape (n_queries,)
         Number of documents.
     retrieved : int array of shape (n_queries,)
-        Number of documents that hold a rank, those with a score above -inf.
+        Number of documents that hold a rank, those with a score above -inf; `sizes` itself where
+        that is all of them.
     """
 
     def __init__(
@@ -126,41 +127,42 @@ class Block:
             self._memory[key] = compute()
         return self._memory[key]
 
-    def _worth(self, worth: ArrayFunction, labels: Array) -> Array:
-        """Worth of labels; what padding is worth is up to `_end`, or 0 where there are grades."""
-        if not self._n_grades:
-            return np.array(worth(labels.astype(np.float64)), dtype=np.float64)
-        if isinstance(worth, GradeFunction):
-            return _look_up(worth.table(self._n_grades), labels)
-        # padding, 0, takes a label that occurs: the function may know of no other
-        known = np.where(labels > 0, labels, labels.max()) - 1.0
-        return np.array(worth(known), dtype=np.float64)
+    def _table(self, worth: ArrayFunction) -> Array | None:
+        """Worth of padding, 0, and of each grade, if that says it all."""
+        if self._n_grades and isinstance(worth, GradeFunction):
+            return worth.table(self._n_grades)
+        return None
 
-    def _end(self, values: Array, ends: Array) -> Array:
-        """Values with zeros from each row's end on."""
+    def _worth(self, worth: ArrayFunction, labels: Array, ends: Array, *, padding: bool) -> Array:
+        """Worth of labels, 0 from each row's end on, where `padding` says there is nothing else."""
+        table = self._table(worth)
+        if table is not None:
+            values = _look_up(table, labels)
+            if padding:
+                return values
+        elif self._n_grades:
+            # padding, 0, takes a label that occurs: the function may know of no other
+            known = np.where(labels > 0, labels, labels.max()) - 1.0
+            values = np.array(worth(known), dtype=np.float64)
+        else:
+            values = np.array(worth(labels.astype(np.float64)), dtype=np.float64)
         if ends.min() < values.shape[1]:
             values[np.arange(values.shape[1]) >= ends[:, None]] = 0.0
         return values
 
     def _everything(self, worth: ArrayFunction) -> Array:
         """Worth of every document of each query, in any order."""
-        values = self._worth(worth, self._labels)
-        tabled = self._n_grades and isinstance(worth, GradeFunction)
-        return values if tabled else self._end(values, self.sizes)
+        return self._worth(worth, self._labels, self.sizes, padding=True)
 
     def _ranked_worth(self, worth: ArrayFunction, labels: Array, retrieved: Array) -> Array:
         """Worth of the documents that hold a rank."""
-        values = self._worth(worth, labels)
-        tabled = self._n_grades and isinstance(worth, GradeFunction)
-        if tabled and self.retrieved is self.sizes:
-            return values
-        return self._end(values, retrieved)
+        return self._worth(worth, labels, retrieved, padding=self.retrieved is self.sizes)
 
     def _by_rank(self, worth: ArrayFunction, ties: str) -> Array:
         if self._tied is None:
             return self._ranked_worth(worth, self._ranked, self.retrieved)
         rows, runs = self._tied.rows, self._tied.runs
-        fixed = ties in ("stable", "reversed")
+        fixed = ties in BY_INPUT
         labels = self._tied.labels_in_input_order if fixed else self._tied.labels
         tied = runs.arrange(self._ranked_worth(worth, labels, self.retrieved[rows]), ties)
         tied = tied[:, : self._ranked.shape[1]]
@@ -187,9 +189,9 @@ class Block:
 
     def _ideal(self, worth: ArrayFunction) -> Array:
         depth = self._ranked.shape[1]
-        if not self._n_grades or not isinstance(worth, GradeFunction):
+        table = self._table(worth)
+        if table is None:
             return np.asarray(-np.sort(-self._everything(worth), axis=1)[:, :depth])
-        table = worth.table(self._n_grades)
         if (table[2:] >= table[1:-1]).all():
             return _look_up(table, self._highest_grades)
         # grades in rising order of worth take the place of the labels

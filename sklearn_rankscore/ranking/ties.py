@@ -11,6 +11,9 @@ from .arrays import Array
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 
+# rules by which the order of the input decides
+BY_INPUT = ("stable", "reversed")
+
 # a survival below this share of itself changes no result in double precision
 NEGLIGIBLE = 1e-20
 
