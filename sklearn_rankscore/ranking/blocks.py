@@ -79,27 +79,36 @@ def _by_width(documents: Documents, depth: int | None) -> tuple[list[int], list[
     sizes = documents.sizes
     if len(sizes) == 1:
         return padded_width(sizes).tolist(), [np.zeros(1, dtype=np.intp)]
+    order = _by_size(sizes)
+    ordered = sizes[order]
+    firsts = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
+    joined = _joined(padded_width(ordered[firsts]).tolist(), firsts.tolist(), depth)
+    widths, begins = [*joined.values()], [*joined]
+    if len(begins) < len(firsts) or documents.by_start is not None:
+        # short queries of one width are of one size, and so in the order in which they came
+        first = sum(width <= SHORT for width in widths) if documents.by_start is None else 0
+        _back_in_order(order, begins[first:], documents.by_start)
+    return widths, np.split(order, begins[1:])
+
+
+def _by_size(sizes: Array) -> Array:
+    """Queries by rising size, those of one size in their order."""
     # a stable sort of 16-bit integers takes linear time; longer queries are few
     short = np.minimum(sizes, 2**16 - 1).astype(np.uint16)
     order = np.argsort(short, kind="stable")
     if short[order[-1]] == 2**16 - 1:
         long = order[np.searchsorted(short, 2**16 - 1, sorter=order) :]
         long[:] = long[np.argsort(sizes[long], kind="stable")]
-    ordered = sizes[order]
-    firsts = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
-    joined = _joined(padded_width(ordered[firsts]).tolist(), firsts.tolist(), depth)
-    widths, begins = [*joined.values()], [*joined]
-    by_start = documents.by_start
-    if len(begins) < len(firsts) or by_start is not None:
-        # queries of one width stand in the order of their sizes, back to that of documents; short
-        # ones of one width are of one size
-        first = sum(width <= SHORT for width in widths) if by_start is None else 0
-        lengths = np.diff(begins[first:], append=len(sizes))
-        which = np.zeros(len(sizes), dtype=np.uint16)
-        which[order[begins[first] :]] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
-        some = np.flatnonzero(which) if by_start is None else by_start
-        order[begins[first] :] = some[np.argsort(which[some], kind="stable")]
-    return widths, np.split(order, begins[1:])
+    return order
+
+
+def _back_in_order(order: Array, begins: list[int], by_start: Array | None) -> None:
+    """Put the queries of each width, where one begins, back in the order of their documents."""
+    lengths = np.diff(begins, append=len(order))
+    width_of = np.zeros(len(order), dtype=np.uint16)
+    width_of[order[begins[0] :]] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
+    moved = np.flatnonzero(width_of) if by_start is None else by_start
+    order[begins[0] :] = moved[np.argsort(width_of[moved], kind="stable")]
 
 
 def _joined(widths: list[int], begins: list[int], depth: int | None) -> dict[int, int]:
@@ -343,14 +352,8 @@ def _settle(
         keys.sort(axis=1)
     elif len(rows) < len(keys):
         keys = keys[rows]
-    whole = keys.astype(np.uint8)
-    whole &= low
-    unclear = _unclear(keys, low)
-    ordered = np.subtract(0.0, scores)
-    ordered.sort(axis=1)
-    same = equal_neighbours(ordered, sizes)
-    del keys, ordered  # perhaps of millions of documents
-    wrong = np.flatnonzero(same.sum(axis=1) != unclear.sum(axis=1))
+    whole, same, wrong = _compared(keys, scores, sizes, low)
+    del keys  # perhaps of millions of documents
     if len(wrong):
         whole[wrong] = in_input_order(labels[wrong], scores[wrong])
     ranked[rows] = whole[:, :depth]
@@ -363,3 +366,14 @@ def _settle(
     reach = reach_of_runs(same, depth)
     runs = Runs(same[:, : reach - 1])
     return TiedRows(rows, whole[:, :reach], runs, lambda: in_input_order(labels, scores))
+
+
+def _compared(keys: Array, scores: Array, sizes: Array, low: int) -> tuple[Array, Array, Array]:
+    """Labels by sorted keys, which whole scores are equal, and in which rows keys say otherwise."""
+    labels = keys.astype(np.uint8)
+    labels &= low
+    unclear = _unclear(keys, low)
+    ordered = np.subtract(0.0, scores)
+    ordered.sort(axis=1)
+    same = equal_neighbours(ordered, sizes)
+    return labels, same, np.flatnonzero(same.sum(axis=1) != unclear.sum(axis=1))

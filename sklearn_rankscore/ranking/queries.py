@@ -65,19 +65,22 @@ def read_queries(
         _check_shapes(true, score)
     if math.isinf(low) or math.isinf(high):
         raise ValueError("y_true contains infinity; labels must be finite numbers.")
-    if score.ndim == 2:
-        n, width = score.shape
-        ids, starts, sizes, rows = np.arange(n), np.arange(n) * width, np.full(n, width), None
-    elif groups is None:
-        ids = starts = np.zeros(1, dtype=np.intp)
-        sizes, rows = np.array([len(score)]), None
-    else:
-        ids, starts, sizes, rows = group_rows(groups, len(score))
+    ids, starts, sizes, rows = _layout(score, groups)
     queries = Queries(true.ravel(), score.ravel(), ids, starts, sizes, (low, high), lowest, rows)
     if sample_weight is None:
         return queries
     weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
     return replace(queries, weights=weights)
+
+
+def _layout(score: Array, groups: Any) -> tuple[Array, Array, Array, Array | None]:
+    """Ids of the queries, where each starts, its size, and the rows, see `Queries`."""
+    if score.ndim == 2:
+        n, width = score.shape
+        return np.arange(n), np.arange(n) * width, np.full(n, width), None
+    if groups is None:
+        return np.zeros(1, dtype=np.intp), np.zeros(1, dtype=np.intp), np.array([len(score)]), None
+    return group_rows(groups, len(score))
 
 
 def _check_shapes(true: Array, score: Array) -> None:

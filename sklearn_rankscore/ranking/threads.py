@@ -9,7 +9,10 @@ from typing import Any
 
 
 def share(function: Callable[[Any], None], items: Iterable[Any], jobs: int) -> None:
-    """Call a function on each item, largest first, from threads of which this one is the first."""
+    """Call a function once on each item, in any order, from so many threads, this one among them.
+
+    Items of different size best come largest first.
+    """
     todo = deque(items)
 
     # each thread takes its next item by itself: to be handed one costs a wake-up of two threads
