@@ -128,13 +128,15 @@ def sites(parent):
 
 # sizes that choose between a shortcut and the plain path, and change no number; the tests of
 # tests/test_blocks.py run both
-SIZES = {"BLOCK_DOCUMENTS", "SMALL_BLOCK", "LONG", "SHALLOW", "SORTED_GRADES", "AT_ONCE"}
+SIZES = {"BLOCK_DOCUMENTS", "STRETCH", "SMALL_BLOCK", "LONG", "SHALLOW", "SHORT", "FEW"}
+SIZES |= {"MEDIUM", "MANY_TIMES", "SORTED_GRADES", "AT_ONCE"}
 
 
 def is_text(node):
     """Docstrings, imports, lists of names, and sizes that only make a difference to speed."""
     if isinstance(node, ast.Assign):
-        return isinstance(node.targets[0], ast.Name) and node.targets[0].id in {"__all__", *SIZES}
+        targets = getattr(node.targets[0], "elts", node.targets)
+        return all(isinstance(t, ast.Name) and t.id in {"__all__", *SIZES} for t in targets)
     docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return docstring or isinstance(node, ast.Import | ast.ImportFrom)
 
