@@ -75,6 +75,10 @@ def test_a_number_and_its_text_are_different_queries():
     assert len(rows_of([1, "1", 1, "1"])) == 2
 
 
+def test_tuples_among_other_ids_are_ids():
+    assert rows_of([("c",), 1, ("c",)]) == [(("c",), [0, 2]), (1, [1])]
+
+
 def test_ids_spanning_their_whole_dtype():
     groups = np.array([127, -128, 127, -128, 0], dtype=np.int8)
     assert rows_of(groups) == [(-128, [1, 3]), (0, [4]), (127, [0, 2])]
@@ -114,6 +118,7 @@ REFUSED = [
     ({"y_true": [], "y_score": [], "groups": None}, ValueError, "empty"),
     ({"y_true": 3, "y_score": 4, "groups": None}, TypeError, "must be an array"),
     ({"y_true": list("abcde")}, TypeError, "must hold numbers; got strings"),
+    ({"y_true": np.array([2, "1", 0, 0, 0], dtype=object)}, TypeError, "got strings"),
     ({"y_true": np.array([1j] * 5)}, TypeError, "complex"),
     ({"y_true": np.array([1, 2, None, 0, 0], dtype=object)}, ValueError, "y_true contains NaN"),
     ({"y_true": np.array([2**60] * 5)}, ValueError, r"beyond 2\*\*53"),
@@ -212,7 +217,7 @@ def test_numbers_that_share_a_slot_are_told_apart(monkeypatch):
 
 
 def test_integers_up_to_2_to_53_are_scores():
-    s = [2**53 - 1, 2**53 - 2, 2**53 - 3, 0, 1]
+    s = [2**53, 2**53 - 1, 2**53 - 2, 0, 1]
     assert ndcg_score(Y, np.array(s)) == ndcg_score(Y, [5, 4, 3, 1, 2])
     assert ndcg_score(Y, s) == ndcg_score(Y, [5, 4, 3, 1, 2])
 
