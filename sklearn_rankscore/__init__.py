@@ -20,13 +20,13 @@ from .inspection import (
     QueryDeltaDisplay,
     QueryScores,
     compare,
+    convention_report,
     cross_val_query_scores,
     query_scores,
     ranking_report,
 )
 from .io import from_ranked_lists, from_recommendations, from_relevance_lists, from_trec
 from .metrics import (
-    convention_report,
     dcg_score,
     err_score,
     evaluate,

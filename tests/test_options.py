@@ -2,8 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import get_scorer
 
-from sklearn_rankscore import dcg_score, evaluate, map_score, mrr_score, ndcg_score, rbp_score
+from sklearn_rankscore import (
+    dcg_score,
+    evaluate,
+    make_ranking_scorer,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    rbp_score,
+)
 
 Y, S, G = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4], [0, 0, 0, 1, 1]
 
@@ -71,3 +80,23 @@ def test_a_function_of_a_block_has_an_average():
     assert found["first_label"].tolist() == [2.0, 0.0]
     with pytest.raises(ValueError, match="no ratio"):
         evaluate(Y, S, [first_label], groups=G, average="micro")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("map@10(denominator=k)", "denominator must be one of 'min', 'relevant', 'hits'; got 'k'"),
+        ("precision@10(denominator=hits)", "denominator must be one of 'k', 'min'; got 'hits'"),
+        ("rbp(p=1)", "p must be below 1"),
+        ("pfound(decay=2)", r"decay must be in \[0, 1\]; got 2"),
+        ("err(max_grade=-1)", r"max_grade must be in \[0, 1023\]; got -1"),
+        ("ndcg(discount=log10)", "discount must be one of 'log2'"),
+        ("ndcg(ties=random)", "ties must be one of 'average'"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_there_are_data(name, message):
+    """A search turns the error of a fold into a NaN, and would choose by it."""
+    with pytest.raises(ValueError, match=message):
+        make_ranking_scorer(name)
+    with pytest.raises(ValueError, match=message):
+        get_scorer(name)

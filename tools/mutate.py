@@ -53,7 +53,6 @@ FIRST = {
     "options.py": ["test_options.py", "test_hostile.py"],
     "names.py": ["test_options.py", "test_hostile.py"],
     "conventions.py": ["test_parity_recorded.py", "test_parity.py", "test_parity_evaluators.py"],
-    "convention_report.py": ["test_convention_report.py"],
     "blocks.py": ["test_ranking_parts.py", "test_blocks.py"],
     "block.py": ["test_ranking_parts.py", "test_blocks.py"],
     "documents.py": ["test_ranking_parts.py", "test_blocks.py"],
@@ -66,7 +65,7 @@ METRICS_OF = {
     "correlation.py": ["query_auc", "kendall_tau", "spearman"],
     "gain.py": ["dcg", "ndcg"],
     "hits.py": ["mrr", "hit_rate", "hits"],
-    "precision.py": ["map", "r_precision"],
+    "average_precision.py": ["map", "r_precision"],
     "relevance.py": ["precision", "recall", "f1"],
 }
 

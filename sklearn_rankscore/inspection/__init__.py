@@ -1,6 +1,7 @@
 """From a number to a decision: per-query results, intervals, tests, reports, pictures."""
 
 from .compare import Comparison, Difference, compare
+from .convention_report import convention_report
 from .cross_val import cross_val_query_scores
 from .cutoff_curve import CutoffCurveDisplay
 from .query_delta import QueryDeltaDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "QueryDeltaDisplay",
     "QueryScores",
     "compare",
+    "convention_report",
     "cross_val_query_scores",
     "query_scores",
     "ranking_report",

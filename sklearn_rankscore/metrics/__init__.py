@@ -1,16 +1,14 @@
 """Ranking metrics: pages over kernels, their names, and other libraries' conventions."""
 
+from .average_precision import map_score, r_precision_score
 from .cascade import err_score, pfound_score, rbp_score
-from .convention_report import convention_report
 from .correlation import kendall_tau_score, query_auc_score, spearman_score
 from .gain import dcg_score, ndcg_score
 from .hits import hit_rate_at_k, hits_at_k, mrr_score
 from .names import evaluate
-from .precision import map_score, r_precision_score
 from .relevance import f1_at_k, precision_at_k, recall_at_k
 
 __all__ = [
-    "convention_report",
     "dcg_score",
     "err_score",
     "evaluate",

@@ -10,26 +10,18 @@ import numpy as np
 from ..ranking import Block, Queries, read_queries
 from ..ranking.arrays import Array, ArrayFunction, GradeFunction
 from .kernel import kernel
-from .options import above, check_gains, check_range, number
+from .options import above, check_gains, check_range
 
 
 def _check_grades(queries: Queries, *, max_grade: float | None, **_: Any) -> None:
     if max_grade is None:
         check_range(queries, 0, 1, "(with max_grade=None labels are probabilities)")
     else:
-        number("max_grade", max_grade, 0, 1023)
         check_range(queries, 0, max_grade, "(max_grade)")
 
 
-def _check_probabilities(queries: Queries, *, decay: float, **_: Any) -> None:
-    number("decay", decay, 0, 1)
+def _check_probabilities(queries: Queries, **_: Any) -> None:
     check_range(queries, 0, 1, "(pFound's labels are probabilities)")
-
-
-def _check_gains(queries: Queries, *, gain: Any, p: float, **_: Any) -> None:
-    if number("p", p, 0, 1) == 1:
-        raise ValueError("p must be below 1: a user who never stops sees every document.")
-    check_gains(queries, gain)
 
 
 @kernel(check=_check_grades)
@@ -41,7 +33,7 @@ def err(block: Block, k: int | None, max_grade: float | None, ties: str) -> Any:
     return (stops / block.ranks)[:, :k].sum(axis=1), np.ones(len(stops)), _any_positive(block)
 
 
-@kernel(check=_check_gains)
+@kernel(check=check_gains)
 def rbp(
     block: Block, k: int | None, p: float, gain: ArrayFunction, threshold: float, ties: str
 ) -> Any:

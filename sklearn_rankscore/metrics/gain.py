@@ -6,17 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ranking import Block, Queries, read_queries
+from ..ranking import Block, read_queries
 from ..ranking.arrays import ArrayFunction
 from .kernel import kernel
 from .options import check_gains
 
 
-def _check(queries: Queries, *, gain: Any, **_: Any) -> None:
-    check_gains(queries, gain)
-
-
-@kernel(check=_check)
+@kernel(check=check_gains)
 def dcg(
     block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: str
 ) -> Any:
@@ -25,7 +21,7 @@ def dcg(
     return found, np.ones(len(found)), block.ideal(gain)[:, 0] > 0
 
 
-@kernel(ratio=True, check=_check)
+@kernel(ratio=True, check=check_gains)
 def ndcg(
     block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: str
 ) -> Any:

@@ -9,14 +9,7 @@ from typing import Any
 
 from ..ranking import Block, Queries, Ranking, Values, aggregate
 from ..ranking.arrays import Array
-from .options import (
-    check_average,
-    cutoff,
-    discount_function,
-    gain_function,
-    number,
-    tie_rule,
-)
+from .options import READERS, check_average, choice, gain_function, number
 
 
 def _no_check(queries: Queries, **options: Any) -> None:
@@ -36,25 +29,25 @@ class Kernel:
         Whether the ratio of the sums over queries (``average="micro"``) means something.
     check : callable
         ``check(queries, **options)`` raises where the labels do not suit the options.
+    denominators : tuple of str
+        What the option `denominator` may be, if there is one.
     """
 
     formula: Callable[..., tuple[Array, Array, Array]]
     ratio: bool
     check: Callable[..., None]
+    denominators: tuple[str, ...]
 
     def bind(self, **options: Any) -> BoundKernel:
         """The formula with its options, each checked and turned into what it stands for."""
-        ready = dict(options)
-        if "k" in ready:
-            ready["k"] = cutoff(ready["k"])
-        if "ties" in ready:
-            ready["ties"] = tie_rule(ready["ties"])
-        if "threshold" in ready:
-            ready["threshold"] = number("threshold", ready["threshold"])
+        ready = {
+            name: READERS[name](value) if name in READERS else value
+            for name, value in options.items()
+        }
         if "gain" in ready:
             ready["gain"] = gain_function(ready["gain"], ready.get("threshold", 0.0))
-        if "discount" in ready:
-            ready["discount"] = discount_function(ready["discount"])
+        if "denominator" in ready:
+            choice("denominator", ready["denominator"], self.denominators)
         return BoundKernel(partial(self.formula, **ready), ready.get("k"), self, options)
 
     def score(
@@ -93,11 +86,14 @@ class BoundKernel:
 
 
 def kernel(
-    *, ratio: bool = False, check: Callable[..., None] = _no_check
+    *,
+    ratio: bool = False,
+    check: Callable[..., None] = _no_check,
+    denominators: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., tuple[Array, Array, Array]]], Kernel]:
     """Make a formula a kernel."""
 
     def wrap(formula: Callable[..., tuple[Array, Array, Array]]) -> Kernel:
-        return Kernel(formula, ratio, check)
+        return Kernel(formula, ratio, check, denominators)
 
     return wrap

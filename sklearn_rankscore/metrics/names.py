@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from ..ranking import Block, Queries, Ranking, Values, aggregate, read_queries
-from . import cascade, correlation, gain, hits, precision, relevance
+from . import average_precision, cascade, correlation, gain, hits, relevance
 from .conventions import convention
 from .kernel import Kernel
 from .options import check_average, number
@@ -36,14 +36,14 @@ class Metric:
 METRICS = {
     "dcg": Metric(gain.dcg_score, gain.dcg),
     "ndcg": Metric(gain.ndcg_score, gain.ndcg),
-    "map": Metric(precision.map_score, precision.average_precision),
+    "map": Metric(average_precision.map_score, average_precision.average_precision),
     "mrr": Metric(hits.mrr_score, hits.reciprocal_rank),
     "precision": Metric(relevance.precision_at_k, relevance.precision),
     "recall": Metric(relevance.recall_at_k, relevance.recall),
     "f1": Metric(relevance.f1_at_k, relevance.f1),
     "hits": Metric(hits.hits_at_k, hits.hits),
     "hit_rate": Metric(hits.hit_rate_at_k, hits.hit_rate),
-    "r_precision": Metric(precision.r_precision_score, precision.r_precision),
+    "r_precision": Metric(average_precision.r_precision_score, average_precision.r_precision),
     "err": Metric(cascade.err_score, cascade.err),
     "rbp": Metric(cascade.rbp_score, cascade.rbp),
     "pfound": Metric(cascade.pfound_score, cascade.pfound),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def _checked(gain: ArrayFunction) -> ArrayFunction:
     return call
 
 
-def check_gains(queries: Queries, gain: Any) -> None:
+def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
     """Refuse labels that have no gain, or a negative or infinite one."""
     low, high = queries.label_range
     if callable(gain):
@@ -241,6 +242,30 @@ def discount_function(discount: Any) -> ArrayFunction:
 def tie_rule(ties: Any) -> str:
     """What equal scores mean."""
     return str(choice("ties", ties, TIES))
+
+
+def patience(p: Any) -> float:
+    """The probability of going on to the next document."""
+    if number("p", p, 0, 1) == 1:
+        raise ValueError("p must be below 1: a user who never stops sees every document.")
+    return float(p)
+
+
+def highest_grade(max_grade: Any) -> float | None:
+    """The label that always satisfies, or None where labels are probabilities."""
+    return None if max_grade is None else number("max_grade", max_grade, 0, 1023)
+
+
+# what becomes of an option, whatever the metric; what may not be is an error
+READERS: dict[str, Callable[[Any], Any]] = {
+    "k": cutoff,
+    "ties": tie_rule,
+    "threshold": partial(number, "threshold"),
+    "discount": discount_function,
+    "p": patience,
+    "decay": partial(number, "decay", low=0, high=1),
+    "max_grade": highest_grade,
+}
 
 
 def check_average(average: Any, *, ratio: bool) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from ..ranking import Block, read_queries
 from ..ranking.arrays import Array
 from .kernel import kernel
-from .options import above, choice
+from .options import above
 
 
-@kernel(ratio=True)
+@kernel(ratio=True, denominators=("k", "min"))
 def precision(block: Block, k: int | None, threshold: float, denominator: str, ties: str) -> Any:
     """Hits, and the places that were open for them."""
     hits, _, defined = recall.formula(block, k, threshold, ties)
@@ -26,7 +26,7 @@ def recall(block: Block, k: int | None, threshold: float, ties: str) -> Any:
     return block.by_rank(above(threshold), ties)[:, :k].sum(axis=1), relevant, relevant > 0
 
 
-@kernel(ratio=True)
+@kernel(ratio=True, denominators=("k", "min"))
 def f1(block: Block, k: int | None, threshold: float, denominator: str, ties: str) -> Any:
     """Hits counted twice, and the places and relevant documents."""
     hits, relevant, defined = recall.formula(block, k, threshold, ties)
@@ -35,7 +35,6 @@ def f1(block: Block, k: int | None, threshold: float, denominator: str, ties: st
 
 def _places(block: Block, k: int | None, denominator: str) -> Array:
     """How many ranked documents precision divides by."""
-    choice("denominator", denominator, ("k", "min"))
     if k is None:
         return block.retrieved
     return np.full(len(block.sizes), k) if denominator == "k" else np.minimum(k, block.retrieved)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..metrics.conventions import CONVENTIONS
+from ..metrics.names import NamedMetric, measure, parse_name, resolve_all
 from ..ranking import Queries, read_queries
-from .conventions import CONVENTIONS
-from .names import NamedMetric, measure, parse_name, resolve_all
+from .table import Table
 
 Report = dict[str, dict[str, float | None]]
 
@@ -131,14 +132,9 @@ def _accepts(metric: NamedMetric, queries: Queries) -> bool:
 
 def _text(report: Report, names: list[str], digits: int) -> str:
     """The report as a table, names and numbers to the right."""
-    cells = {
-        row: ["-" if v is None else f"{v:.{digits}f}" for v in found.values()]
+    rows = [
+        [row, *("-" if value is None else f"{value:.{digits}f}" for value in found.values())]
         for row, found in report.items()
-    }
-    first = max(map(len, report))
-    widths = [max(map(len, column)) for column in zip(names, *cells.values(), strict=True)]
-    lines = [
-        "  ".join([f"{row:>{first}}", *(f"{c:>{w}}" for c, w in zip(line, widths, strict=True))])
-        for row, line in [("", names), *cells.items()]
     ]
-    return "\n".join([lines[0], "", *lines[1:]])
+    header, *lines = Table("", ["", *names], rows, n_labels=0).text().splitlines()
+    return "\n".join([header, "", *lines])

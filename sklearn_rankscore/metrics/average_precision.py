@@ -9,20 +9,20 @@ from scipy.stats import hypergeom
 
 from ..ranking import Block, read_queries
 from ..ranking.arrays import Array
+from ..ranking.ties import BY_INPUT
 from .kernel import kernel
-from .options import above, choice
+from .options import above
 
 
-@kernel(ratio=True)
+@kernel(ratio=True, denominators=("min", "relevant", "hits"))
 def average_precision(
     block: Block, k: int | None, threshold: float, denominator: str, ties: str
 ) -> Any:
     """Precision at the relevant documents, summed, and what it is divided by."""
-    choice("denominator", denominator, ("min", "relevant", "hits"))
     relevant = block.total(above(threshold))
     precisions = _precision_at_relevant(block, threshold, ties)[:, :k]
     if denominator == "hits":
-        rule = ties if ties in ("stable", "reversed") else "average"
+        rule = ties if ties in BY_INPUT else "average"
         found = block.by_rank(above(threshold), rule)[:, :k].sum(axis=1)
         return _mean_over_hits(block, precisions, threshold, ties) * found, found, relevant > 0
     most = relevant if k is None or denominator == "relevant" else np.minimum(relevant, k)
@@ -59,8 +59,10 @@ def _mean_over_hits(block: Block, precisions: Array, threshold: float, ties: str
     k = precisions.shape[1]
     found = block.by_rank(above(threshold), ties)[:, :k]
     means = precisions.sum(axis=1) / np.maximum(found.sum(axis=1), 1e-300)
+    if ties in BY_INPUT:
+        return np.asarray(means)
     expected = block.by_rank(above(threshold))
-    for row, start, size in block.runs_across(k) if ties not in ("stable", "reversed") else ():
+    for row, start, size in block.runs_across(k):
         within, relevant = k - start, round(expected[row, start] * size)
         already, fixed = found[row, :start].sum(), precisions[row, :start].sum()
         counts = np.arange(max(0, within - size + relevant), min(within, relevant) + 1)
