@@ -340,6 +340,14 @@ def test_bad_input_gets_a_clear_error(ranker, weight, message, data):
         ranker.fit(X, y, groups=qid, sample_weight=weight)
 
 
+@pytest.mark.parametrize("groups", [lambda X: X["qid"], [1, 2], 3])
+def test_ids_are_bound_by_name(groups, data):
+    """A function would leave the ids among the features."""
+    X, y, _ = data
+    with pytest.raises(TypeError, match="must be the name of a column or index level; got"):
+        QueryRanker(Ridge(), groups=groups).fit(X, y)
+
+
 def test_rankers_without_ids_say_how_to_give_them(library, data):
     X, y, _ = data
     for ranker in (QueryRanker(RANKERS[library]), QueryRanker(Ridge(), max_queries=3)):

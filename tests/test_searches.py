@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import optuna
@@ -354,4 +355,5 @@ def test_permutation_importance_of_drawn_rows_warns(max_samples, times, carried)
             fitted, *carried, scoring="ndcg@10", n_repeats=1, max_samples=max_samples
         )
 
-    assert len(warned(call)) == times
+    found = warned(call)
+    assert [Path(warning.filename).name for warning in found] == [Path(__file__).name] * times

@@ -106,5 +106,5 @@ def _warn_of_drawn_rows() -> None:
         "max_samples draws rows, which cuts queries and overstates ranking metrics. Use "
         "max_samples=1.0, and fewer queries if it takes too long (query_train_test_split).",
         PartialQueryWarning,
-        stacklevel=7,
+        stacklevel=_level_of_user(),
     )

@@ -161,9 +161,20 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         -------
         QueryRanker
             The fitted ranker.
+
+        Raises
+        ------
+        NoGroupsError
+            If no query ids arrive and the ranker, `early_stopping` or `max_queries` needs them.
+        TypeError
+            If `groups` of QueryRanker is no name.
         """
-        bound = self.groups if qid is None else None
-        ids = find_groups(X, y, groups=groups, qid=qid, bound=bound)
+        if self.groups is not None and not isinstance(self.groups, str):
+            raise TypeError(
+                "groups of QueryRanker must be the name of a column or index level; got "
+                f"{type(self.groups).__name__}. Ids themselves go with fit(X, y, groups=ids)."
+            )
+        ids = find_groups(X, y, groups=groups, qid=qid, bound=self.groups)
         estimator = clone(self.estimator)
         target, prefix = _last_step(estimator)
         name = _group_param(target) if self.group_param == "auto" else self.group_param
@@ -241,8 +252,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             The score.
         """
         check_is_fitted(self, "estimator_")
-        bound = self.groups if qid is None else None
-        ids = find_groups(X, y, groups=groups, qid=qid, bound=bound)
+        ids = find_groups(X, y, groups=groups, qid=qid, bound=self.groups)
         if ids is None and self.n_queries_ is None:
             ids = np.zeros(_num_samples(X), dtype=int)
         return make_ranking_scorer("ndcg")(self, X, y, qid=ids, sample_weight=sample_weight)
@@ -279,8 +289,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _last_step(estimator: Any, prefix: str = "") -> tuple[Any, str]:
+def _last_step(estimator: Any) -> tuple[Any, str]:
     """The model at the end of nested pipelines, and the prefix of its fit parameters."""
+    prefix = ""
     while hasattr(estimator, "steps"):
         name, estimator = estimator.steps[-1]
         prefix += f"{name}__"

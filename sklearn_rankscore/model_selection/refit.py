@@ -10,7 +10,8 @@ import numpy as np
 
 from ..ranking.arrays import Array
 
-Complexity = str | Callable[[dict[str, Any]], float] | None
+Cost = str | Callable[[dict[str, Any]], float]
+Complexity = Cost | None
 
 
 def one_standard_error(
@@ -98,9 +99,9 @@ def _simplest(cv_results: Mapping[str, Any], metric: str | None, complexity: Com
     best = int(np.nanargmax(means))
     error = folds[best].std(ddof=1) / np.sqrt(folds.shape[1])
     near = np.flatnonzero(means >= means[best] - error).tolist()
-    cost = _costs(cv_results["params"], complexity)
     if complexity is None:
         return int(near[0])
+    cost = _costs(cv_results["params"], complexity)
     return int(min(near, key=lambda i: (cost[i], -means[i])))
 
 
@@ -120,10 +121,8 @@ def _fold_scores(cv_results: Mapping[str, Any], metric: str | None) -> Array:
     return np.column_stack(folds)
 
 
-def _costs(candidates: list[dict[str, Any]], complexity: Complexity) -> list[float]:
+def _costs(candidates: list[dict[str, Any]], complexity: Cost) -> list[float]:
     """How complex each candidate is."""
-    if complexity is None:
-        return []
     if callable(complexity):
         return [float(complexity(params)) for params in candidates]
     name, sign = complexity.removeprefix("-"), -1 if complexity.startswith("-") else 1

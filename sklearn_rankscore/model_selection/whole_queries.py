@@ -59,7 +59,7 @@ def read_split_queries(
     X: Any, y: Any, groups: Any, qid: Any = None, *, bound: Bound = None, who: str
 ) -> SplitQueries:
     """Find the ids and number the queries."""
-    ids = find_groups(X, y, groups=groups, qid=qid, bound=bound if qid is None else None)
+    ids = find_groups(X, y, groups=groups, qid=qid, bound=bound)
     if ids is None:
         raise missing_groups(who, single=", or as split(X, y, groups=ids)")
     check_consistent_length(X, y)
