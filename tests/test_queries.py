@@ -79,6 +79,17 @@ def test_tuples_among_other_ids_are_ids():
     assert rows_of([("c",), 1, ("c",)]) == [(("c",), [0, 2]), (1, [1])]
 
 
+@pytest.mark.parametrize("groups", [[2**64, 2**64 + 1, -1, -1], [2**53 + 1, 2**53, 0.5, 0.5]])
+def test_integers_that_become_floats_in_numpy_stay_apart(groups):
+    expected = [(i, [r for r, g in enumerate(groups) if g == i]) for i in sorted(set(groups))]
+    assert rows_of(groups) == expected
+
+
+def test_tuples_of_a_multi_index_are_ids():
+    groups = pd.MultiIndex.from_tuples([("u", 2), ("u", 1), ("u", 2)])
+    assert rows_of(groups) == [(("u", 1), [1]), (("u", 2), [0, 2])]
+
+
 def test_ids_spanning_their_whole_dtype():
     groups = np.array([127, -128, 127, -128, 0], dtype=np.int8)
     assert rows_of(groups) == [(-128, [1, 3]), (0, [4]), (127, [0, 2])]

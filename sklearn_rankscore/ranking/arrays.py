@@ -157,7 +157,8 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         groups = groups.data
     if hasattr(groups, "detach"):
         groups = groups.detach().cpu()
-    if isinstance(groups, list | tuple) and _only_as_objects(groups):
+    listed = isinstance(groups, list | tuple)
+    if listed and _only_as_objects(groups):
         return np.fromiter(groups, dtype=object, count=len(groups)), None
     try:
         ids = _from_column(groups)
@@ -165,8 +166,12 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         raise ValueError(
             f"groups must hold one hashable query id per document ({error})."
         ) from error
-    if ids.dtype.kind == "O" and hasattr(groups, "isna") and groups.isna().any():
-        # pandas' NA cannot even be compared
+    if listed and ids.dtype.kind == "f" and _has_large_integers(ids, groups):
+        # NumPy has rounded them
+        return np.fromiter(groups, dtype=object, count=len(groups)), None
+    # pandas' NA cannot even be compared; tuples of a MultiIndex are none
+    maybe_missing = ids.dtype.kind == "O" and hasattr(groups, "isna")
+    if maybe_missing and not hasattr(groups, "levels") and groups.isna().any():
         raise missing_ids()
     if ids.ndim != 1:
         raise ValueError(
