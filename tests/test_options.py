@@ -1,7 +1,10 @@
 """Options: what they accept at the edges of their ranges, and what reaches which metric."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+import sklearn.metrics
 from sklearn.metrics import get_scorer
 
 from sklearn_rankscore import (
@@ -100,3 +103,29 @@ def test_a_wrong_option_is_refused_before_there_are_data(name, message):
         make_ranking_scorer(name)
     with pytest.raises(ValueError, match=message):
         get_scorer(name)
+
+
+def place_of_label(block, *, label):
+    return block.by_rank(lambda labels: (labels == label) * 1.0) @ block.ranks
+
+
+def test_functions_of_a_block_are_named_after_what_is_bound():
+    both = [partial(place_of_label, label=1), partial(place_of_label, label=2)]
+    found = evaluate(Y, S, both, groups=G)
+    assert found == {"place_of_label(label=1)": 2.5, "place_of_label(label=2)": 0.5}
+
+
+def test_a_metric_function_with_bound_options_is_that_metric():
+    bound = partial(ndcg_score, k=3, gain="exponential")
+    expected = evaluate(Y, S, "ndcg@3(gain=exponential)", groups=G)
+    assert [*evaluate(Y, S, [bound], groups=G, ties="stable").items()] == [
+        ("ndcg@3", *expected.values())
+    ]
+
+
+@pytest.mark.parametrize(
+    "metric", [sklearn.metrics.ndcg_score, lambda: 1.0, partial(place_of_label, 1, label=2)]
+)
+def test_functions_of_anything_but_a_block_are_refused(metric):
+    with pytest.raises(TypeError, match=r"is a function of one argument, a block; .* is not"):
+        make_ranking_scorer(metric)

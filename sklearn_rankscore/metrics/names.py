@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from ..ranking import Block, Queries, Ranking, Values, aggregate, read_queries
@@ -124,6 +124,8 @@ def resolve(metric: Any, *, like: str | None = None, **options: Any) -> NamedMet
     Options come, each over the one before, from the function's defaults, the convention, the
     options given here, and the name.
     """
+    metric, fixed = _unbound(metric)
+    options |= fixed
     page = page_name(metric)
     if callable(metric) and page is None:
         return _resolve_callable(metric, like, options)
@@ -154,10 +156,18 @@ def resolve(metric: Any, *, like: str | None = None, **options: Any) -> NamedMet
     return NamedMetric(metric, bound.formula, bound.depth, bound.check, average, replacement)
 
 
+def _unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
+    """A metric function and the options that `functools.partial` has bound to it."""
+    if isinstance(metric, partial) and not metric.args and page_name(metric.func):
+        return metric.func, metric.keywords
+    return metric, {}
+
+
 def _resolve_callable(
     metric: Callable[[Block], Any], like: str | None, options: dict[str, Any]
 ) -> NamedMetric:
-    name = getattr(metric, "__name__", type(metric).__name__)
+    name = _name_of(metric)
+    _check_takes_a_block(metric, name)
     average = options.pop("average", "macro")
     replacement = number(
         "replace_undefined_by", options.pop("replace_undefined_by", math.nan), nan=True
@@ -169,6 +179,27 @@ def _resolve_callable(
         )
     check_average(average, ratio=False)
     return NamedMetric(name, metric, None, lambda queries: None, average, replacement)
+
+
+def _name_of(metric: Callable[..., Any]) -> str:
+    """Name of a function, with what `functools.partial` has bound."""
+    if not isinstance(metric, partial):
+        return str(getattr(metric, "__name__", type(metric).__name__))
+    bound = [*map(repr, metric.args), *(f"{name}={v!r}" for name, v in metric.keywords.items())]
+    return f"{_name_of(metric.func)}({', '.join(bound)})"
+
+
+def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
+    """Refuse functions of labels and scores, such as those of other libraries."""
+    try:
+        inspect.signature(metric).bind(None)
+    except ValueError:  # it has no signature to look at
+        return
+    except TypeError as error:
+        raise TypeError(
+            f"a metric of one's own is a function of one argument, a block; {name} is not "
+            f"({error}). The metrics of this package go by name, such as 'ndcg@10'."
+        ) from error
 
 
 def measure(
@@ -213,9 +244,10 @@ def has_option(metric: Any, option: str) -> bool:
     if isinstance(metric, str):
         name, named = parse_name(metric)
         return option in METRICS[name].options and option not in dict(named)
+    metric, fixed = _unbound(metric)
     page = page_name(metric)
     if page is not None:
-        return option in METRICS[page].options
+        return option in METRICS[page].options and option not in fixed
     return option in ("average", "replace_undefined_by")
 
 
