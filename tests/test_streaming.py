@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -423,3 +423,51 @@ def test_spark_and_dask_are_imported_only_on_demand():
     code = "import sklearn_rankscore, sys; assert not {'pyspark', 'dask'} & set(sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def mean_label(block, *, times):
+    return block.total(lambda labels: labels * times) / block.sizes
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_functions_of_one_name_are_told_apart(same):
+    """Two results of one metric add up, those of two metrics do not."""
+
+    def accumulator(metric):
+        return RankingAccumulator(metric).update([1, 0], [2, 1], [0, 0])
+
+    ours = accumulator(lambda block: block.sizes * 1.0)
+    theirs = accumulator((lambda block: block.sizes * 1.0) if same else (lambda b: b.sizes * 2.0))
+    if same:
+        (value,) = ours.merge(accumulator(ours.metrics)).scores().values()
+        assert value == 2.0
+        return
+    with pytest.raises(ValueError, match="the same"):
+        ours.merge(theirs)
+    with pytest.raises(ValueError, match=r"mean_label\(times=1\).*mean_label\(times=2\)"):
+        accumulator(partial(mean_label, times=1)).merge(accumulator(partial(mean_label, times=2)))
+
+
+def test_whole_batches_and_a_sorted_stream_share_no_query():
+    rows = [1, 0], [2, 1]
+    accumulator = RankingAccumulator("mrr").update(*rows, [0, 0])
+    with pytest.raises(ValueError, match="goes on with query 0, which the batch before ended"):
+        accumulator.update_sorted(*rows, [0, 1])
+    accumulator.update_sorted(*rows, [1, 2])
+    with pytest.raises(ValueError, match="goes on with query 2, which update_sorted"):
+        accumulator.update(*rows, [2, 2])
+    assert accumulator.update(*rows, [3, 3]).result()["mrr"].n_queries == 4
+
+
+def test_a_stream_goes_on_where_the_part_merged_into_it_ended():
+    random = np.random.default_rng(0)
+    y, s, g = random.integers(0, 3, 40), random.random(40), np.sort(random.integers(0, 9, 40))
+    parts = [slice(0, 7), slice(7, 19), slice(19, 30), slice(30, 40)]
+    first, second = (RankingAccumulator("ndcg").update_sorted(y[p], s[p], g[p]) for p in parts[:2])
+    first.merge(second)
+    for p in parts[2:]:
+        first.update_sorted(y[p], s[p], g[p])
+    assert first.scores()["ndcg"] == pytest.approx(evaluate(y, s, "ndcg", groups=g)["ndcg"])
+    assert first.result()["ndcg"].n_queries == len(np.unique(g))
+    with pytest.raises(ValueError, match=r"not sorted|overlap"):
+        first.update_sorted(y[:7], s[:7], g[:7])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -153,9 +154,10 @@ class RankingAccumulator:
             For what `evaluate` refuses, and if the ids are not in ascending order.
         """
         batch = Rows.read(y_true, y_score, groups, sample_weight)
+        self._check_new(batch.ids[0])
         whole, still_open = self._open.after(batch)
         self._add_rows(whole)
-        self._open = still_open
+        self._open, self._last_id = still_open, None
         self.n_documents += len(batch.y_true)
         return self
 
@@ -318,20 +320,35 @@ class RankingAccumulator:
                 raise ValueError("per_query=True needs groups, to tell whose the values are.")
             return None
         first, last = edge_ids(groups)
+        self._check_new(first)
+        if first in self._open.rows:
+            raise ValueError(
+                f"the batch goes on with query {first}, which update_sorted() has left open: it "
+                "would count twice. Go on with update_sorted(), or close() the stream first."
+            )
+        return last
+
+    def _check_new(self, first: Any) -> None:
+        """Refuse a first row that goes on with the last batch of whole queries."""
         if self._last_id is not None and first == self._last_id:
             raise ValueError(
                 f"the batch goes on with query {first}, which the batch before ended with. Cut "
                 "batches between queries, or use update_sorted() for a stream sorted by query."
             )
-        return last
 
     def _check_same(self, other: RankingAccumulator) -> None:
-        mine, theirs = ((a.names, a.like, a.options) for a in (self, other))
+        mine, theirs = ((a.names, a.like, a.options, _codes(a.metrics)) for a in (self, other))
         if mine != theirs or self.per_query != other.per_query:
             raise ValueError(
                 "accumulators merge if their metrics and options are the same; got "
                 f"{_described(self)} and {_described(other)}."
             )
+
+
+def _codes(metrics: list[Any]) -> list[Any]:
+    """What tells functions of the same name apart."""
+    functions = (metric.func if isinstance(metric, partial) else metric for metric in metrics)
+    return [getattr(function, "__code__", None) for function in functions]
 
 
 def _described(a: RankingAccumulator) -> str:

@@ -99,7 +99,8 @@ class OpenQueries:
     def after(self, batch: Rows) -> tuple[Rows | None, OpenQueries]:
         """Return the queries that a further batch makes whole, and those then open."""
         first, last = batch.ids[0], batch.ids[-1]
-        start, end = self.stretches[0] if self.stretches else (first, first)
+        here = self._stretch_before(first)
+        start, end = self.stretches[here] if self.stretches else (first, first)
         _check_ascending(end, batch.ids)
         rows = {name: list(parts) for name, parts in self.rows.items()}
         n = len(batch.ids)
@@ -109,8 +110,17 @@ class OpenQueries:
         parts = [part for name in whole for part in rows.pop(name)]
         if n > 2:
             parts.append(batch.cut(1, n - 1))
-        opened = OpenQueries(rows, [(start, last), *self.stretches[1:]]).checked()
+        others = [stretch for place, stretch in enumerate(self.stretches) if place != here]
+        opened = OpenQueries(rows, [(start, last), *others]).checked()
         return Rows.join(parts) if parts else None, opened
+
+    def _stretch_before(self, first: Any) -> int:
+        """Which stretch a batch goes on with: after a merge it need not be one's own."""
+        try:
+            before = [place for place, (_, end) in enumerate(self.stretches) if end <= first]
+        except TypeError:  # ids without an order are refused further on
+            before = []
+        return max(before, key=lambda place: self.stretches[place][1], default=0)
 
     def merged(self, other: OpenQueries) -> OpenQueries:
         """Both, the parts of a query joined."""
