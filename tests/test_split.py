@@ -164,6 +164,19 @@ def test_contrast_only_balances_the_tested_queries():
     assert max(counts) - min(counts) <= 1
 
 
+def test_contrast_only_balances_rows_of_tested_and_of_other_queries():
+    sizes = [300, 150] + [10] * 10
+    query = np.repeat(np.arange(12), sizes)
+    y = (np.arange(len(query)) % 10 < 3) & (query > 1)
+    found = list(QueryKFold(2, contrast_only=True).split(query, y, query))
+    assert [len(test) for _, test in found] == [50, 50]
+    y = (query == 0) | ((query > 1) & (np.arange(len(query)) % 2 == 0))
+    found = list(QueryKFold(3, contrast_only=True).split(query, y, query))
+    assert sorted(len(test) for _, test in found) == [30, 30, 40]
+    # the two large queries, which are in no test, are left out of different training sets
+    assert sorted(len(query) - len(train) - len(test) for train, test in found) == [0, 150, 300]
+
+
 def test_fifty_thousand_queries_are_split_at_once():
     y, query = zipf_problem(850_000, 50_000, 0)
     X = np.empty((len(y), 0))
@@ -323,6 +336,19 @@ def test_repr_is_scikit_learns():
         (lambda: RepeatedQueryKFold(n_repeats=0), "n_repeats must be an integer of at least 1"),
         (lambda: QueryShuffleSplit(0), "n_splits must be an integer of at least 1"),
         (lambda: QueryTimeSeriesSplit(gap=-1), "gap must be an integer of at least 0"),
+        (lambda: QueryTimeSeriesSplit(test_size=0), "test_size must be an integer of at least 1"),
+        (lambda: QueryTimeSeriesSplit(test_size=0.2), "test_size must be an integer"),
+        (lambda: QueryTimeSeriesSplit(max_train_size=0), "max_train_size must be an integer"),
+        (
+            lambda: folds(QueryTimeSeriesSplit(2, times="t"), pd.DataFrame({"qid": QUERY})),
+            "times='t' names no column or index level of X",
+        ),
+        (
+            lambda: folds(
+                QueryTimeSeriesSplit(2, times=np.array([None] * len(QUERY))), QUERY, groups=QUERY
+            ),
+            "times contains missing values",
+        ),
         (lambda: folds(QueryKFold(3), QUERY, groups=QUERY // 3), "more than the number of queries"),
         (lambda: folds(QueryTimeSeriesSplit(5), QUERY, groups=QUERY), "n_splits=5 needs more quer"),
         (lambda: folds(QueryShuffleSplit(test_size=9), QUERY, groups=QUERY), "test_size=9"),

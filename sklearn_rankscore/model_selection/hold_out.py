@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
 from ..ranking.arrays import Array
-from .carriers import QID, Bound, carried_ids, find_groups, missing_groups
+from .carriers import QID, Bound, carried_ids, missing_groups
 from .whole_queries import QuerySplitter, SplitQueries, check_count
 
 
@@ -139,7 +139,11 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.times = times
         self.gap = check_count("gap", gap, 0)
         self.max_train_size = max_train_size
+        if max_train_size is not None:
+            check_count("max_train_size", max_train_size, 1)
         self.test_size = test_size
+        if test_size is not None:
+            check_count("test_size", test_size, 1)
         self.groups = groups
         self.contrast_only = contrast_only
 
@@ -163,14 +167,15 @@ class QueryTimeSeriesSplit(QuerySplitter):
 
 def _times(X: Any, times: Any) -> Array:
     """Times of the rows as an array that can be sorted."""
-    bound: str | Callable[[Any], Any] | None = (
-        times if isinstance(times, str) or callable(times) else None
-    )
-    found = np.asarray(times if bound is None else find_groups(X, bound=bound))
+    found = carried_ids(X, times) if isinstance(times, str) else times
+    if found is None:
+        raise ValueError(f"times={times!r} names no column or index level of X.")
+    found = np.asarray(times(X) if callable(times) else found)
     check_consistent_length(X, found)
-    ranks: Array = np.unique(found, return_inverse=True)[1]
-    if found.dtype.kind in "fmM" and (found != found).any():
+    none = found.dtype == object and any(value is None for value in found)
+    if none or (found != found).any():
         raise ValueError("times contains missing values; every document needs a time.")
+    ranks: Array = np.unique(found, return_inverse=True)[1]
     return ranks
 
 

@@ -79,16 +79,24 @@ class QueryKFold(QuerySplitter):
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the number of queries, {len(queries)}."
             )
-        counts = _counts(queries, tested_only=self.contrast_only)
-        fold, rest = _deal_alike(counts, self._queue(len(queries)), self.n_splits)
-        shares = counts / np.maximum(counts.sum(axis=0), 1)
+        queue = self._queue(len(queries))
+        # queries that are not tested are balanced among themselves, for those who train on them
+        tested = queries.contrast()[queue] if self.contrast_only else np.ones(len(queue), bool)
+        fold = np.empty(len(queries), dtype=np.intp)
+        for part in (queue[tested], queue[~tested]):
+            if len(part):
+                self._put_in_folds(part, queries.counts(), fold)
+        for f in range(self.n_splits):
+            yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+
+    def _put_in_folds(self, queue: Array, counts: Array, fold: Array) -> None:
+        rest = _deal_alike(queue, counts, self.n_splits, fold)
+        shares = counts / np.maximum(counts[queue].sum(axis=0), 1)
         # what is left is dealt from the heaviest on; shuffled, from the heaviest power of two on
         weight = shares[rest].max(axis=1)
         weight = np.frexp(weight)[1] if self.shuffle else weight
         order = rest[np.argsort(-weight, kind="stable")]
         fold[order] = _balance(shares[order], self.n_splits)
-        for f in range(self.n_splits):
-            yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 
     def _queue(self, n_queries: int) -> Array:
         """Queries in the order in which they queue up where they weigh the same."""
@@ -166,14 +174,8 @@ class RepeatedQueryKFold(QuerySplitter):
             yield from folds._deal(X, queries)
 
 
-def _counts(queries: SplitQueries, *, tested_only: bool) -> Array:
-    """Rows, queries (that are tested) and relevant documents that each query brings."""
-    counted = queries.contrast() if tested_only else np.ones(len(queries))
-    return np.column_stack((queries.sizes, counted, queries.relevant())).astype(np.intp)
-
-
-def _deal_alike(counts: Array, queue: Array, n_folds: int) -> tuple[Array, Array]:
-    """Fold of each query among many with the same counts, and which queries are left, in order.
+def _deal_alike(queue: Array, counts: Array, n_folds: int, fold: Array) -> Array:
+    """Find folds for queries among many with the same counts; return the others, in order.
 
     Every fold gets as many of them, which keeps any balance; some are left to even out others.
     """
@@ -183,9 +185,8 @@ def _deal_alike(counts: Array, queue: Array, n_folds: int) -> tuple[Array, Array
     place = np.empty(len(queue), dtype=np.intp)
     place[by_kind] = np.arange(len(queue)) - np.repeat(np.cumsum(count) - count, count)
     alike = n_folds * np.maximum(count // n_folds - LEFT_PER_FOLD, 0)
-    fold = np.empty(len(queue), dtype=np.intp)
     fold[queue] = place % n_folds
-    return fold, queue[place >= alike[kind]]
+    return queue[place >= alike[kind]]
 
 
 def _balance(shares: Array, n_folds: int) -> list[float]:

@@ -43,6 +43,10 @@ class SplitQueries:
         relevant = np.flatnonzero(self.labels > self.labels.min())
         return np.bincount(self.codes[relevant], minlength=len(self))
 
+    def counts(self) -> Array:
+        """Rows, queries and relevant documents that each query brings."""
+        return np.column_stack((self.sizes, np.ones_like(self.sizes), self.relevant()))
+
     def contrast(self) -> Array:
         """Whether the documents of each query have different labels."""
         if self.labels is None:
