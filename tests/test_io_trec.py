@@ -254,3 +254,11 @@ def test_a_query_without_judgments_is_left_out_or_refused():
 def test_unsuitable_sources_are_refused(qrels, error, message):
     with pytest.raises(error, match=message):
         from_trec(qrels, StringIO(RUN))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_documents_named_by_floats_are_refused(frame):
+    """1.0 is no name that a run in a file could have."""
+    judged = frame({"qid": [1, 1], "doc_id": [1.0, 2.0], "relevance": [1, 0]})
+    with pytest.raises(ValueError, match=r"floats as document ids, such as 1\.0"):
+        from_trec(judged, StringIO("1 Q0 1 1 .5 t\n1 Q0 2 2 .4 t\n"))

@@ -256,6 +256,11 @@ def _from_frame(frame: Any, form: Format) -> Table:
     for ids in (query, document):
         if any(name is None or name != name for name in ids):
             raise ValueError(f"the {form.name} has rows without a query or document id.")
+    if unnamed := [name for name in document if isinstance(name, float)]:
+        raise ValueError(
+            f"the {form.name} has floats as document ids, such as {unnamed[0]!r}, which no text "
+            "names alike. Make them integers or strings."
+        )
     column = _column(frame, form.value[1], form)
     values = as_numbers(column, f"{form.name} column") if query else np.zeros(0)
     floats = values.astype(np.float64)
