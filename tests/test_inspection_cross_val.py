@@ -207,3 +207,16 @@ def test_refuses_what_is_missing_or_unknown_before_any_fit(arrays):
         cross_val_query_scores(Unfit(), X, y, groups=groups, metrics="mrr", cv=31)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         cross_val_query_scores(Unfit(), X, y[:-1], groups=groups, metrics="mrr")
+
+
+@pytest.mark.parametrize("given", [{"groups": "session"}, {"cv": QueryKFold(5, groups="session")}])
+def test_ids_in_a_column_of_another_name(table, given):
+    X, y = table
+    expected = cross_val_query_scores(QueryRanker(Ridge()), X, y, metrics="ndcg@5")
+    ranker = QueryRanker(Ridge(), groups="session")
+    given = {"cv": QueryKFold(5, groups="session"), **given}
+    found = cross_val_query_scores(
+        ranker, X.rename(columns={"qid": "session"}), y, metrics="ndcg@5", **given
+    )
+    assert found.ids.tolist() == expected.ids.tolist()
+    np.testing.assert_array_equal(found["ndcg@5"], expected["ndcg@5"])

@@ -169,6 +169,12 @@ def test_from_estimator_finds_the_ids(fitted):
         models, features, y, groups=X["qid"], metric="mrr", n_resamples=99
     )
     np.testing.assert_array_equal(again.deltas, delta.deltas)
+    by_name = QueryDeltaDisplay.from_estimator(
+        {name: model.estimator_ for name, model in models.items()},
+        features.set_axis(X["qid"].rename("session"), axis=0),
+        y, groups="session", metric="mrr", n_resamples=99,
+    )  # fmt: skip
+    np.testing.assert_array_equal(by_name.deltas, delta.deltas)
     with pytest.raises(NoGroupsError, match="No query ids reached CutoffCurveDisplay"):
         CutoffCurveDisplay.from_estimator(models, features, y)
 

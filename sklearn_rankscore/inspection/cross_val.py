@@ -65,9 +65,10 @@ def cross_val_query_scores(
     cv : int, splitter or iterable of (train, test), default=None
         Folds that keep queries whole and test each query once; an integer k means
         ``QueryKFold(k)``, None five folds.
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         Query ids, if they do not come as a column or index level ``qid`` of X, or an index level
-        ``qid`` of y. Passed on to the splitter, and to the fit of estimators that take `groups`.
+        ``qid`` of y; or the name of another column or level, as in `cv`. An array is passed on to
+        the splitter, and to the fit of estimators that take `groups`.
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document's query in the result; it does not go to the fit.
     params : dict, default=None
@@ -112,7 +113,11 @@ def cross_val_query_scores(
     resolve_per_query(metrics, like=like, **options)  # a wrong name is an error before any fit
     X, y, sample_weight = indexable(X, y, sample_weight)
     given = params or {}
-    ids = find_groups(X, y, groups=given.get("groups", groups), qid=given.get("qid"))
+    # ids that are bound by name travel with the data, wherever they are needed
+    bound, groups = (
+        (groups, None) if isinstance(groups, str) else (getattr(cv, "groups", None), groups)
+    )
+    ids = find_groups(X, y, groups=given.get("groups", groups), qid=given.get("qid"), bound=bound)
     if ids is None:
         raise missing_groups(WHO)
     cv = _splitter(cv)

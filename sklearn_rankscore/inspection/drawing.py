@@ -17,7 +17,8 @@ def predictions(
     estimators: Any, X: Any, y: Any, groups: Any, who: str
 ) -> tuple[Any, dict[str, Array]]:
     """Query ids, and each estimator's scores under its name."""
-    ids = find_groups(X, y, groups=groups)
+    how = "bound" if isinstance(groups, str) else "groups"
+    ids = find_groups(X, y, **{how: groups})
     if ids is None:
         raise missing_groups(who)
     if not isinstance(estimators, Mapping):

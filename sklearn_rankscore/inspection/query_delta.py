@@ -89,8 +89,9 @@ class QueryDeltaDisplay:
             Documents.
         y : array-like of shape (n_documents,)
             Relevance.
-        groups : array-like of shape (n_documents,), default=None
-            Query ids, if they do not come with X or y.
+        groups : array-like of shape (n_documents,) or str, default=None
+            Query ids, or the name of their column or index level, if they do not come as ``qid``
+            with X or y.
         **options
             Any other argument of `from_predictions`.
 
