@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_method_params, check_consistent_length
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_consistent_length,
+)
 
 from ..ranking.arrays import Array
 from ..ranking.grouping import group_rows
 from .hold_out import QueryShuffleSplit
+
+# arguments of CatBoostRanker.fit that number rows instead of going along with them
+PAIRS = ("pairs", "pairs_weight")
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,12 @@ class Documents:
     @classmethod
     def read(cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any]) -> Documents:
         """Sort the rows by query where they are not together."""
+        if y is None:
+            raise ValueError(
+                "QueryRanker requires y to be passed, but the target y is None: it holds the "
+                "relevance of each document."
+            )
+        X, y = indexable(X, y)
         check_consistent_length(X, y, weights)
         weights = None if weights is None else np.asarray(weights)
         if ids is None:
@@ -40,13 +54,28 @@ class Documents:
 
     def take(self, rows: Array) -> Documents:
         """Some of the rows, in that order; fit parameters as long as there are rows go along."""
+        aligned = {k: v for k, v in self.params.items() if not k.endswith(PAIRS)}
         return Documents(
             _safe_indexing(self.X, rows),
             _safe_indexing(self.y, rows),
             None if self.codes is None else self.codes[rows],
             None if self.weights is None else self.weights[rows],
-            _check_method_params(self.X, self.params, indices=rows),
+            _check_method_params(self.X, aligned, indices=rows) | self._pairs(rows),
         )
+
+    def _pairs(self, rows: Array) -> dict[str, Any]:
+        """CatBoost's pairs of row numbers, and their weights, of those whose rows are taken."""
+        place = np.full(_num_samples(self.X), -1)
+        place[rows] = np.arange(len(rows))
+        found = {}
+        for name in [name for name in self.params if name.endswith(PAIRS[0])]:
+            pairs = place[np.asarray(self.params[name])]
+            kept = (pairs >= 0).all(axis=1)
+            found[name] = pairs[kept]
+            weights = name + "_weight"
+            if weights in self.params:
+                found[weights] = np.asarray(self.params[weights])[kept]
+        return found
 
     @property
     def sizes(self) -> Array:
@@ -78,7 +107,9 @@ class Documents:
 
     def hold_out(self, fraction: float, random_state: Any) -> tuple[Documents, Documents]:
         """Queries to train on, and those with something to rank among the rest."""
-        if not (0 < fraction < 1 or (isinstance(fraction, int | np.integer) and fraction > 0)):
+        known = isinstance(fraction, Real) and not isinstance(fraction, bool | np.bool_)
+        most = np.inf if isinstance(fraction, Integral) else 1
+        if not known or not 0 < fraction < most:
             raise ValueError(
                 "validation_fraction must be a share of the queries between 0 and 1, or a number "
                 f"of queries; got {fraction!r}."
