@@ -321,3 +321,11 @@ def test_threshold_tuning_cannot_see_x(carrier):
     model = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=FOLDS)
     with pytest.raises(NoGroupsError, match="No query ids reached"):
         model.fit(rows, (labels % 10 > 2).astype(int))
+
+
+def test_threshold_tuning_of_words_asks_for_numbers():
+    """Nothing says which of two words is the relevant one, least of all in a fold of one."""
+    words = pd.Series(np.where(Y > 0, "yes", "no"), index=pd.Index(QID, name="qid"))
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring="f1@5", cv=QueryKFold(2))
+    with pytest.raises(ValueError, match=r"labels are words, such as .* Code them as numbers"):
+        tuned.fit(X, words)

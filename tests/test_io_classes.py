@@ -9,12 +9,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
 from sklearn.metrics import top_k_accuracy_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import sklearn_rankscore
@@ -173,3 +176,28 @@ def test_the_example_runs(capsys):
     printed = capsys.readouterr().out
     assert "NDCG@5" in printed
     assert 0.5 < float(printed.split()[-1]) < 1
+
+
+def test_values_of_pairs_of_classes_rank_no_classes():
+    """An SVC has three pairs of three classes, and so as many columns."""
+    X, y = load_iris(return_X_y=True)
+    in_pairs = make_pipeline(StandardScaler(), SVC(decision_function_shape="ovo"))
+    with pytest.raises(ValueError, match="decision_function_shape='ovo' gives a value for each"):
+        cross_val_score(in_pairs, X, y, scoring="mrr", cv=3, error_score="raise")
+    # probabilities are one for each class, whatever the decision values are
+    likely = SVC(decision_function_shape="ovo")
+    likely.predict_proba = lambda X: np.eye(3)[likely.predict(X)]
+    scorer = make_ranking_scorer("hit_rate@1")
+    assert scorer(likely.fit(X, y), X, y) == pytest.approx(likely.score(X, y))
+
+
+def test_a_label_that_training_lacked_or_always_had():
+    X, y = make_multilabel_classification(200, random_state=0, n_classes=4)
+    y[:, 1], y[:60, 2] = 0, 1
+    y[-3:, 1] = 1
+    model = RandomForestClassifier(5, random_state=0).fit(X[:60], y[:60])
+    columns = model.predict_proba(X[60:])
+    assert [column.shape[1] for column in columns] == [2, 1, 1, 2]
+    scores = np.column_stack([columns[0][:, 1], np.zeros(140), np.ones(140), columns[3][:, 1]])
+    found = make_ranking_scorer("ndcg@2")(model, X[60:], y[60:])
+    assert found == pytest.approx(ndcg_score(y[60:], scores, k=2))

@@ -6,13 +6,17 @@ import polars as pl
 import pytest
 from catboost import CatBoostRanker, CatBoostRegressor, Pool
 from lightgbm import LGBMRanker, LGBMRegressor, early_stopping
+from scipy import sparse
 from sklearn import config_context
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor, VotingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import LinearSVC
 from xgboost import XGBRanker, XGBRegressor
 
 from sklearn_rankscore import (
@@ -22,6 +26,7 @@ from sklearn_rankscore import (
     QueryShuffleSplit,
     lightgbm_metric,
     make_ranking,
+    make_ranking_scorer,
     ndcg_score,
 )
 
@@ -309,6 +314,87 @@ def test_a_classifier_ranks_by_its_expected_grade(data):
     np.testing.assert_allclose(ranker.predict(X), fitted.predict_proba(X) @ fitted.classes_)
 
 
+@pytest.mark.parametrize("model", [RidgeClassifier(), LinearSVC(), LogisticRegression()], ids=repr)
+@pytest.mark.parametrize("words", [False, True])
+def test_a_classifier_of_two_classes_ranks_as_on_its_own(model, words):
+    X, y = make_ranking(random_state=0, as_frame=True)
+    relevant = np.where(y > 0, "yes", "no") if words else (y > 0).astype(int)
+    features = X.drop(columns="qid")
+    alone = model.fit(features, relevant).decision_function(features)
+    ranker = QueryRanker(model).fit(X, relevant)
+    found = make_ranking_scorer("ndcg@5")(ranker, X, pd.Series(relevant, index=X.index))
+    assert found == pytest.approx(ndcg_score(y > 0, alone, groups=X["qid"], k=5))
+
+
+def test_several_classes_in_words_are_no_grades():
+    X, y = make_ranking(random_state=0, as_frame=True)
+    words = np.array(["bad", "fair", "good", "great", "best"])[y]
+    for model in (LogisticRegression(max_iter=20, tol=1), RidgeClassifier()):
+        with pytest.raises(ValueError, match=r"these are words .*Code them as grades"):
+            QueryRanker(model).fit(X, words).predict(X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BaggingRegressor(Ridge(), 3, random_state=0),
+        VotingRegressor([("a", Ridge()), ("b", Ridge(100))]),
+        GridSearchCV(Ridge(), {"alpha": [1, 10]}),
+        CalibratedClassifierCV(LogisticRegression(max_iter=20, tol=1)),
+    ],
+    ids=lambda model: type(model).__name__,
+)  # fmt: skip
+def test_estimators_of_scikit_learn_are_pointwise(model):
+    X, y, groups = make_ranking(random_state=0)
+    y = np.minimum(y, 1)
+    together = np.argsort(groups, kind="stable")
+    ranker = QueryRanker(model).fit(X, y, groups=groups)
+    alone = clone(model).fit(X[together], y[together])
+    likely = getattr(alone, "predict_proba", None)
+    expected = alone.predict(X) if likely is None else likely(X)[:, 1]
+    np.testing.assert_allclose(ranker.predict(X), expected)
+
+
+def test_pairs_of_catboost_move_with_their_rows():
+    X, groups, y = (
+        np.array([[1.0], [0], [0], [1], [0], [0]]),
+        [1, 0, 1, 0, 1, 0],
+        [1, 0, 0, 1, 0, 0],
+    )
+    model = CatBoostRanker(
+        iterations=5, depth=1, learning_rate=0.5, loss_function="PairLogit", verbose=0,
+        allow_writing_files=False, thread_count=1,
+    )  # fmt: skip
+    order = np.argsort(groups, kind="stable")
+    pairs = np.array([[0, 2], [3, 5], [0, 4]])
+    moved = np.argsort(order)[pairs]
+    expected = clone(model).fit(
+        X[order], np.array(y)[order], group_id=np.array(groups)[order], pairs=moved
+    )
+    found = QueryRanker(model).fit(X, y, groups=groups, pairs=pairs)
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    assert found.predict(X)[0] > found.predict(X)[1]
+    # pairs of queries that are left out go with them, and so do their weights
+    few = QueryRanker(model, max_queries=1, random_state=0)
+    few.fit(X, y, groups=groups, pairs=pairs, pairs_weight=[1.0, 2.0, 3.0])
+    assert few.predict(X)[0] > few.predict(X)[1]
+
+
+def test_sparse_rows_of_any_format():
+    X, y, groups = make_ranking(random_state=0)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y, groups = X[order], y[order], groups[order]
+    expected = QueryRanker(Ridge()).fit(sparse.csr_array(X), y, groups=groups).predict(X)
+    found = QueryRanker(Ridge()).fit(sparse.coo_array(X), y, groups=groups).predict(X)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_labels_are_required():
+    X, _, groups = make_ranking(random_state=0)
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        QueryRanker(Ridge()).fit(X, None, groups=groups)
+
+
 def test_without_any_ids_a_pointwise_model_has_one_query():
     X, y, groups = make_ranking(20, random_state=0)
     ranker = QueryRanker(Ridge()).fit(X, y)
@@ -330,7 +416,9 @@ def test_without_any_ids_a_pointwise_model_has_one_query():
         (QueryRanker(LGBM, max_queries=0), None, "max_queries must be an integer of at least 1"),
         (QueryRanker(XGB), "by row", "one weight per query"),
         (QueryRanker(CAT), "by row", "one weight per query"),
-        (QueryRanker(GridSearchCV(Ridge(), {})), None, "takes any keyword"),
+        (QueryRanker(GridSearchCV(LGBM, {})), None, "takes any keyword"),
+        (QueryRanker(LGBM, early_stopping=True, validation_fraction=True), None, "got True"),
+        (QueryRanker(LGBM, early_stopping=True, validation_fraction="0.1"), None, "got '0.1'"),
     ],
 )  # fmt: skip
 def test_bad_input_gets_a_clear_error(ranker, weight, message, data):

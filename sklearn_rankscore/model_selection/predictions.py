@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ..ranking import Queries, read_queries
+from ..ranking.arrays import Array
 from .carriers import missing_groups
 
 
@@ -26,11 +27,18 @@ def read_predicted(
         if classes is not None:
             classes, scores = _with_unseen(labels, classes, scores)
         return read_queries(labels, scores, labels=classes, sample_weight=sample_weight)
-    if labels.dtype.kind not in "biuf" and labels.ndim == 1 and labels.dtype != object:
-        labels = labels == (np.unique(labels) if classes is None else classes)[-1]
-    elif labels.dtype == object and classes is not None and np.asarray(classes).dtype.kind in "OUS":
+    if labels.ndim == 1 and _are_words(labels):
+        if classes is None:
+            raise ValueError(
+                f"the labels are words, such as {labels[0]!r}, and without a classifier's classes_ "
+                "nothing says which of them is relevant. Code them as numbers, such as 0 and 1."
+            )
         labels = labels == classes[-1]
     return read_queries(labels, scores, groups=ids, sample_weight=sample_weight)
+
+
+def _are_words(labels: Any) -> bool:
+    return labels.dtype.kind in "US" or (labels.dtype == object and isinstance(labels[0], str))
 
 
 def _with_unseen(labels: Any, classes: Any, scores: Any) -> tuple[Any, Any]:
@@ -57,16 +65,41 @@ def predicted(call: Callable[..., Any], estimator: Any, X: Any, *, as_one: bool)
     scores = np.asarray(call(estimator, methods[0], X))
     if scores.ndim == 1:
         return scores
-    multiclass = np.ndim(estimator.classes_[0]) == 0
-    columns = len(estimator.classes_) if multiclass else scores.shape[1]
-    if (as_one or scores.shape[1] != columns) and methods[-1] == "predict_proba":
-        # decision values of one class against another are not one column a class
-        scores = np.asarray(call(estimator, "predict_proba", X))
-    if not as_one:
-        return scores
-    if methods[-1] != "predict_proba":
+    in_pairs = methods[0] == "decision_function" and _decides_between_pairs(estimator)
+    if methods[-1] == "predict_proba":
+        if as_one or in_pairs:
+            scores = np.asarray(call(estimator, "predict_proba", X))
+        return scores @ _grades(estimator.classes_) if as_one else scores  # the expected grade
+    if as_one:
+        _grades(estimator.classes_)
         return np.asarray(call(estimator, "predict", X))
-    return scores @ np.asarray(estimator.classes_, dtype=float)  # the expected grade
+    if in_pairs:
+        raise ValueError(
+            "decision_function_shape='ovo' gives a value for each pair of classes, and a ranking "
+            "of the classes needs one for each class: use 'ovr'."
+        )
+    return scores
+
+
+def _decides_between_pairs(estimator: Any) -> bool:
+    """Whether decision values are those of one class against another, as an SVC's may be."""
+    while True:
+        for name in ("best_estimator_", "estimator_"):
+            estimator = getattr(estimator, name, estimator)
+        if not hasattr(estimator, "steps"):
+            return getattr(estimator, "decision_function_shape", "ovr") == "ovo"
+        estimator = estimator.steps[-1][1]
+
+
+def _grades(classes: Any) -> Array:
+    """Classes as the numbers that documents are ranked by."""
+    try:
+        return np.asarray(classes, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(
+            f"several classes rank documents by their number, and these are words ({error}). Code "
+            "them as grades: 0, 1, 2, ..., the more relevant the higher."
+        ) from error
 
 
 def respond(estimator: Any, method: str, X: Any) -> Any:
@@ -75,5 +108,7 @@ def respond(estimator: Any, method: str, X: Any) -> Any:
     if method != "predict_proba":
         return response
     if isinstance(response, list):  # one array for each label of a multilabel classifier
-        return np.column_stack([column[:, -1] for column in response])
+        # a label that is never or always there in the training data has one column alone
+        positive = zip(response, estimator.classes_, strict=True)
+        return np.column_stack([column[:, -1] * (known[-1] != 0) for column, known in positive])
     return response[:, 1] if np.shape(response)[1:] == (2,) else response

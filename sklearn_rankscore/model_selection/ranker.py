@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -16,6 +16,7 @@ from ..ranking.arrays import Array
 from .carriers import drop_ids, find_groups, missing_groups
 from .documents import Documents
 from .early_stopping import best_iteration, library_of, stopping_arguments
+from .predictions import predicted, respond
 from .scorer import make_ranking_scorer
 from .whole_queries import check_count
 
@@ -33,8 +34,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator object
-        The ranker, regressor or classifier, or a Pipeline that ends in one. A classifier ranks by
-        the expected grade, its class labels weighted by their probabilities.
+        The ranker, regressor or classifier, or a Pipeline that ends in one. A classifier of two
+        classes ranks by how sure it is of the second one, of several by the expected grade, its
+        class labels weighted by their probabilities.
     groups : str, default=None
         Column or index level that holds the query ids; None means ``"qid"``.
     group_param : str or None, default="auto"
@@ -64,7 +66,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Number of queries it was fitted on, those held out included; None without ids.
     n_features_in_ : int
         Number of features, without the column of query ids.
-    feature_names_in_, feature_importances_, coef_ : ndarray
+    classes_, feature_names_in_, feature_importances_, coef_ : ndarray
         As the ranker tells them, where it does.
 
     See Also
@@ -223,11 +225,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             Scores.
         """
         check_is_fitted(self, "estimator_")
-        X = drop_ids(X, self.groups)
-        if hasattr(self.estimator_, "predict_proba") and hasattr(self.estimator_, "classes_"):
-            grades = np.asarray(self.estimator_.classes_, dtype=np.float64)
-            return np.asarray(self.estimator_.predict_proba(X) @ grades)
-        return np.asarray(self.estimator_.predict(X))
+        scores = predicted(respond, self.estimator_, drop_ids(X, self.groups), as_one=True)
+        return np.asarray(scores)
 
     def score(
         self, X: Any, y: Any, groups: Any = None, *, qid: Any = None, sample_weight: Any = None
@@ -256,6 +255,11 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         if ids is None and self.n_queries_ is None:
             ids = np.zeros(_num_samples(X), dtype=int)
         return make_ranking_scorer("ndcg")(self, X, y, qid=ids, sample_weight=sample_weight)
+
+    @property
+    def classes_(self) -> Array:
+        """Classes of a classifier, in sorted order."""
+        return np.asarray(self._fitted().classes_)
 
     @property
     def n_features_in_(self) -> int:
@@ -304,6 +308,8 @@ def _group_param(target: Any) -> str | None:
     for name in GROUP_PARAMS:
         if name in parameters:
             return name
+    if _is_scikit_learns(target):
+        return None
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise ValueError(
             f"{type(target).__name__}.fit takes any keyword, so it does not show whether and how "
@@ -311,6 +317,12 @@ def _group_param(target: Any) -> str | None:
             "'group_id', 'group' (sizes), or None for a pointwise model."
         )
     return None
+
+
+def _is_scikit_learns(target: Any) -> bool:
+    """Whether it is a regressor or classifier of scikit-learn, none of which ranks by query."""
+    own = type(target).__module__.partition(".")[0] == "sklearn"
+    return own and (is_regressor(target) or is_classifier(target))
 
 
 def _arguments(documents: Documents, name: str | None, prefix: str) -> dict[str, Any]:
