@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .metrics.options import number
+from .metrics.options import check_count, number
 
 
 def make_ranking(
@@ -67,6 +66,8 @@ def make_ranking(
     ------
     ValueError
         If a number is too small.
+    TypeError
+        If a number is not an integer where one is needed.
 
     Examples
     --------
@@ -78,10 +79,7 @@ def make_ranking(
     least = {"n_queries": 1, "n_features": 1, "n_documents": 1, "n_informative": 1, "n_grades": 2}
     given = locals()
     for name, low in least.items():
-        if isinstance(given[name], bool) or not isinstance(given[name], Integral):
-            raise TypeError(f"{name} must be an integer of at least {low}; got {given[name]!r}.")
-        if given[name] < low:
-            raise ValueError(f"{name} must be at least {low}; got {given[name]!r}.")
+        check_count(name, given[name], low)
     for name in ("noise", "query_effect"):
         number(name, given[name], low=0.0)
     random = check_random_state(random_state)

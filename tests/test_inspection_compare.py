@@ -219,7 +219,7 @@ def test_refuses_what_cannot_be_paired():
         ({"baseline": "x"}, ValueError, "baseline='x' is not one of 'first', 'second'"),
         ({"test": "anova"}, ValueError, "test must be one of"),
         ({"correction": "bonferroni"}, ValueError, "correction must be one of 'holm', None"),
-        ({"n_resamples": 1.5}, ValueError, "n_resamples must be a positive integer"),
+        ({"n_resamples": 1.5}, ValueError, "n_resamples must be an integer of at least 1"),
         ({"confidence": 0}, ValueError, "confidence must be between 0 and 1"),
     ],
 )

@@ -214,7 +214,7 @@ def test_refuses_what_does_not_go_together(arguments, message):
     [
         (lambda s: s.interval(95), "confidence must be between 0 and 1"),
         (lambda s: s.interval(method="bca"), "method must be one of 'bootstrap', 't'"),
-        (lambda s: s.interval(n_resamples=0), "n_resamples must be a positive integer"),
+        (lambda s: s.interval(n_resamples=0), "n_resamples must be an integer of at least 1"),
         (lambda s: s.interval(random_state="x"), "cannot be used to seed"),
         (lambda s: s.to_frame("arrow"), "library must be one of 'pandas', 'polars'"),
     ],

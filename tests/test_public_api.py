@@ -49,6 +49,9 @@ OWN_TEXTS = {
     ("denominator", "map"): "what average precision divides by",
     ("k", "precision"): "as divisor",
     ("ties", "query_auc"): "pairs, not places",
+    ("y_score", "query_auc"): "documents that were not retrieved stand last",
+    ("y_score", "kendall_tau"): "documents that were not retrieved stand last",
+    ("y_score", "spearman"): "documents that were not retrieved stand last",
 }
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.options import choice
+from ..metrics.options import check_count, choice
 from ..ranking.arrays import Array
-from .query_scores import Interval, QueryScores, positive
+from .query_scores import Interval, QueryScores
 from .resampling import (
     ROUNDING,
     generator,
@@ -210,7 +210,7 @@ def compare(
     baseline, challengers = _models(systems, baseline)
     choice("test", test, TESTS)
     choice("correction", correction, ("holm", None))
-    n_resamples, random = positive("n_resamples", n_resamples), generator(random_state)
+    n_resamples, random = check_count("n_resamples", n_resamples, 1), generator(random_state)
     found: list[Difference] = []
     for name in challengers:
         differences = paired(systems[baseline], systems[name], (baseline, name))

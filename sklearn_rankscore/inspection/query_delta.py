@@ -186,7 +186,7 @@ class QueryDeltaDisplay:
         first, second = names
         both = paired(systems[first], systems[second], (first, second))
         metric = both.metrics[0] if metric is None else metric
-        counted = both.counted()[:, both.metrics.index(both.known(metric))]
+        counted = both.counted()[:, both.column(metric)]
         interval = both.interval(
             confidence, method=method, n_resamples=n_resamples, random_state=random_state
         )[metric]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..metrics.names import NamedMetric, measure, resolve_all
-from ..metrics.options import choice, number
+from ..metrics.options import check_count, choice, number
 from ..ranking import Queries, read_queries
 from ..ranking.arrays import Array
 from .resampling import bootstrap_interval, generator, mean, standard_error, t_interval
@@ -86,7 +86,7 @@ class QueryScores:
         return len(self.ids)
 
     def __getitem__(self, metric: str) -> Array:
-        return np.asarray(self.values[:, self.metrics.index(self.known(metric))])
+        return np.asarray(self.values[:, self.column(metric)])
 
     def mean(self) -> dict[str, float]:
         """Weighted mean over the queries on which the metric is defined.
@@ -142,7 +142,7 @@ class QueryScores:
             If an argument is out of its range.
         """
         confidence = _fraction("confidence", confidence)
-        n_resamples = positive("n_resamples", n_resamples)
+        n_resamples = check_count("n_resamples", n_resamples, 1)
         if choice("method", method, METHODS) == "t":
             ends = self._by_part(lambda v, w: np.array(t_interval(v, w, confidence)), (2,))
         else:
@@ -229,8 +229,8 @@ class QueryScores:
     def _named(self, values: Array) -> dict[str, float]:
         return dict(zip(self.metrics, values.tolist(), strict=True))
 
-    def known(self, metric: str) -> str:
-        """Return the name of a metric, if there is one of that name.
+    def column(self, metric: str) -> int:
+        """Return the place of a metric in `metrics`.
 
         Parameters
         ----------
@@ -239,17 +239,17 @@ class QueryScores:
 
         Returns
         -------
-        str
-            The same name.
+        int
+            The column of `values` that holds it.
 
         Raises
         ------
         KeyError
-            If there is none.
+            If there is no metric of that name.
         """
         if metric not in self.metrics:
             raise KeyError(f"no metric {metric!r}; there are {', '.join(self.metrics)}.")
-        return metric
+        return self.metrics.index(metric)
 
 
 def query_scores(
@@ -383,10 +383,3 @@ def _fraction(name: str, value: Any) -> float:
     if not 0 < fraction < 1:
         raise ValueError(f"{name} must be between 0 and 1, both excluded; got {value!r}.")
     return fraction
-
-
-def positive(name: str, value: Any) -> int:
-    """A positive integer."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
-    return int(value)

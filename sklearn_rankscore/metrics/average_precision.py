@@ -116,7 +116,7 @@ def map_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -227,7 +227,7 @@ def r_precision_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -262,7 +262,7 @@ def r_precision_score(
         If lengths differ, an input is empty or has NaN, weights vary within a query or an option
         or label is out of its range.
     TypeError
-        If an input does not hold numbers, or k is not an integer.
+        If an input does not hold numbers.
 
     See Also
     --------

@@ -99,7 +99,7 @@ def err_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -201,7 +201,7 @@ def rbp_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -317,7 +317,7 @@ def pfound_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.

@@ -119,7 +119,7 @@ def query_auc_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it stands last, tied with the others that were not.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -153,7 +153,7 @@ def query_auc_score(
         If lengths differ, an input is empty or has NaN, weights vary within a query or an option
         or label is out of its range.
     TypeError
-        If an input does not hold numbers, or k is not an integer.
+        If an input does not hold numbers.
 
     See Also
     --------
@@ -212,7 +212,7 @@ def kendall_tau_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it stands last, tied with the others that were not.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -241,7 +241,7 @@ def kendall_tau_score(
         If lengths differ, an input is empty or has NaN, weights vary within a query or an option
         or label is out of its range.
     TypeError
-        If an input does not hold numbers, or k is not an integer.
+        If an input does not hold numbers.
 
     See Also
     --------
@@ -298,7 +298,7 @@ def spearman_score(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it stands last, tied with the others that were not.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -327,7 +327,7 @@ def spearman_score(
         If lengths differ, an input is empty or has NaN, weights vary within a query or an option
         or label is out of its range.
     TypeError
-        If an input does not hold numbers, or k is not an integer.
+        If an input does not hold numbers.
 
     See Also
     --------

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..ranking import Block, Queries, Ranking, Values, aggregate, read_queries
 from . import average_precision, cascade, correlation, gain, hits, relevance
 from .conventions import convention
 from .kernel import Kernel
-from .options import check_average, number
+from .options import check_average, did_you_mean, number
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,7 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
             "'metric@k(option=value, ...)', such as 'ndcg@10' or 'map@5(threshold=1)'."
         )
     if match["name"] not in METRICS:
-        near = get_close_matches(match["name"], METRICS, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(match["name"], METRICS)
         raise ValueError(f"{name!r} is not a known metric.{hint} Known are {', '.join(METRICS)}.")
     options: dict[str, Any] = {}
     if match["k"] is not None:
@@ -140,8 +138,7 @@ def resolve(metric: Any, *, like: str | None = None, **options: Any) -> NamedMet
     known = METRICS[name].options
     for option in given:
         if option not in known:
-            near = get_close_matches(option, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(option, known)
             raise ValueError(
                 f"{name!r} has no option {option!r}; it has {', '.join(known)} and like.{hint}"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import Any
@@ -18,14 +18,32 @@ from ..ranking.ties import TIES
 AVERAGES = ("macro", "micro", None)
 
 
+class WrongTypeError(TypeError, ValueError):
+    """An argument of another type, which scikit-learn's splitters call a wrong value."""
+
+
 def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     """`value` if it is one of the allowed ones."""
     if isinstance(value, str | None) and value in allowed:
         return value
     words = ", ".join(repr(a) for a in allowed)
-    near = get_close_matches(value, [a for a in allowed if a], 1) if isinstance(value, str) else []
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{name} must be one of {words}; got {value!r}.{hint}")
+    raise ValueError(f"{name} must be one of {words}; got {value!r}.{did_you_mean(value, allowed)}")
+
+
+def did_you_mean(value: Any, allowed: Iterable[Any]) -> str:
+    """The allowed word most like a wrong one, as a question; nothing if none is."""
+    words = [word for word in allowed if isinstance(word, str)]
+    near = get_close_matches(value, words, 1) if isinstance(value, str) else []
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def check_count(name: str, value: Any, least: int) -> int:
+    """An integer of at least `least`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise WrongTypeError(f"{name} must be an integer of at least {least}; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
+    return int(value)
 
 
 def cutoff(k: Any) -> int | None:

@@ -69,7 +69,7 @@ def precision_at_k(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -179,7 +179,7 @@ def recall_at_k(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.
@@ -280,7 +280,7 @@ def f1_at_k(
         class labels of shape (n_queries,), see `labels`.
     y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Score of each document, higher is ranked first; no NaN. A document with score -inf was not
-        retrieved: it holds no rank, and still counts among the relevant ones.
+        retrieved: it holds no rank, and if it is relevant it was missed.
     groups : array-like of shape (n_documents,), default=None
         Query id of each document, of any hashable dtype, in any row order. None: all documents
         belong to one query; two-dimensional input: each row is a query.

@@ -10,9 +10,10 @@ from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
+from ..metrics.options import check_count
 from ..ranking.arrays import Array
 from .carriers import QID, Bound, carried_ids, missing_groups
-from .whole_queries import QuerySplitter, SplitQueries, check_count
+from .whole_queries import QuerySplitter, SplitQueries
 
 
 class QueryShuffleSplit(QuerySplitter):

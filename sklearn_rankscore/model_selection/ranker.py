@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ..metrics.options import check_count
 from ..ranking.arrays import Array
 from .carriers import drop_ids, find_groups, missing_groups
 from .documents import Documents
 from .early_stopping import best_iteration, library_of, stopping_arguments
 from .predictions import predicted, respond
 from .scorer import make_ranking_scorer
-from .whole_queries import check_count
 
 # what rankers call their argument for query ids; LightGBM's `group` takes sizes, in row order
 GROUP_PARAMS = ("qid", "group_id", "group", "groups")

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..metrics.options import check_count
 from ..ranking.arrays import Array
 from .carriers import Bound
-from .whole_queries import QuerySplitter, SplitQueries, check_count
+from .whole_queries import QuerySplitter, SplitQueries
 
 # of many queries that weigh the same, so many for each fold are not dealt in bulk
 LEFT_PER_FOLD = 100

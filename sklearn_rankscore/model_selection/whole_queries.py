@@ -148,10 +148,3 @@ class QuerySplitter(BaseCrossValidator):
                     "labels. Use fewer splits, or contrast_only=False."
                 )
             yield queries.rows(train), queries.rows(tested)
-
-
-def check_count(name: str, value: Any, least: int) -> int:
-    """An integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
-    return int(value)
