@@ -29,7 +29,7 @@ TESTS = ("permutation", "t", "wilcoxon")
 class Difference:
     """What a model's mean is above the baseline's, for one metric.
 
-    Attributes
+    Parameters
     ----------
     metric, model : str
         What is compared.
@@ -62,7 +62,7 @@ class Difference:
 class Comparison:
     """What `compare` returns: one `Difference` for each metric and model.
 
-    Attributes
+    Parameters
     ----------
     baseline : str
         The model that the others are compared with.

@@ -19,7 +19,13 @@ METHODS = ("bootstrap", "t")
 
 
 class Interval(NamedTuple):
-    """The ends of a confidence interval."""
+    """The ends of a confidence interval.
+
+    Parameters
+    ----------
+    low, high : float
+        Where it begins, and where it ends.
+    """
 
     low: float
     high: float

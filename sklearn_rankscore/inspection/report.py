@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.names import METRICS, has_option, page_name, parse_name
+from ..metrics.names import METRICS, has_option, name_of, page_name, parse_name
 from ..metrics.options import above, cutoff, number
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.arrays import Array
@@ -53,7 +53,7 @@ def ranking_report(
         Cut-offs, one column each; None for all ranks.
     threshold : float, default=None
         A document is relevant if its label is greater. None means 0, or what `like` and the names
-        of the metrics say.
+        of the metrics say; in the facts about the data it means 0.
     confidence : float, default=0.95
         Level of the intervals.
     method : {"bootstrap", "t"}, default="bootstrap"
@@ -178,7 +178,7 @@ def _cells(metrics: Any, k: Any) -> dict[Any, Cell]:
 
 def _row(metric: Any, cutoffs: list[int | None]) -> list[tuple[Any, Cell]]:
     if not isinstance(metric, str):
-        return [(metric, (getattr(metric, "__name__", type(metric).__name__), None))]
+        return [(metric, (name_of(metric), None))]
     name, own = parse_name(metric)
     rest = ", ".join(f"{option}={value}" for option, value in own if option != "k")
     label = f"{name}({rest})" if rest else name

@@ -163,7 +163,7 @@ def _unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
 def _resolve_callable(
     metric: Callable[[Block], Any], like: str | None, options: dict[str, Any]
 ) -> NamedMetric:
-    name = _name_of(metric)
+    name = name_of(metric)
     _check_takes_a_block(metric, name)
     average = options.pop("average", "macro")
     replacement = number(
@@ -178,12 +178,12 @@ def _resolve_callable(
     return NamedMetric(name, metric, None, lambda queries: None, average, replacement)
 
 
-def _name_of(metric: Callable[..., Any]) -> str:
+def name_of(metric: Callable[..., Any]) -> str:
     """Name of a function, with what `functools.partial` has bound."""
     if not isinstance(metric, partial):
         return str(getattr(metric, "__name__", type(metric).__name__))
     bound = [*map(repr, metric.args), *(f"{name}={v!r}" for name, v in metric.keywords.items())]
-    return f"{_name_of(metric.func)}({', '.join(bound)})"
+    return f"{name_of(metric.func)}({', '.join(bound)})"
 
 
 def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:

@@ -41,14 +41,14 @@ def find_groups(
     return groups
 
 
-def missing_groups(who: str, *, single: str = "") -> NoGroupsError:
-    """The error where no ids came along: it says every way to give them in its first line."""
+def missing_groups(who: str, *, also: str = "") -> NoGroupsError:
+    """The error where no ids came along: it says every way to give them, and `also` one more."""
     return NoGroupsError(
         f"No query ids reached {who}. Give them as a column or index level 'qid' of X, as an index "
         "level 'qid' of y (y = pd.Series(labels, index=pd.Index(ids, name='qid'))), as groups=ids "
         "or params={'groups': ids} with sklearn.set_config(enable_metadata_routing=True), by the "
         "name of another column as groups='column' of QueryRanker, the splitters and the scorer, "
-        f"make_ranking_scorer(..., groups='column'){single}."
+        f"make_ranking_scorer(..., groups='column'){also}."
     )
 
 

@@ -250,7 +250,7 @@ def query_train_test_split(
         groups = next((ids for ids in found if ids is not None), None)
         if groups is None:
             raise missing_groups(
-                "query_train_test_split", single=f"; no array has a column or index level {name!r}"
+                "query_train_test_split", also=f"; no array has a column or index level {name!r}"
             )
     ((train, test),) = splits.split(arrays[0], qid=groups)
     return [_safe_indexing(array, rows) for array in arrays for rows in (train, test)]

@@ -21,7 +21,7 @@ def read_predicted(
     if ids is None and scores.ndim == 1:
         raise missing_groups(
             f"the metric {name}",
-            single=", or ask for all rows as one query by '...(groups=none)' in the name",
+            also=", or ask for all rows as one query by '...(groups=none)' in the name",
         )
     if scores.ndim == 2 and labels.ndim == 1:
         if classes is not None:

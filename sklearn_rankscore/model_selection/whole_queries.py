@@ -60,12 +60,19 @@ class SplitQueries:
 
 
 def read_split_queries(
-    X: Any, y: Any, groups: Any, qid: Any = None, *, bound: Bound = None, who: str
+    X: Any,
+    y: Any,
+    groups: Any,
+    qid: Any = None,
+    *,
+    bound: Bound = None,
+    who: str,
+    also: str = "",
 ) -> SplitQueries:
     """Find the ids and number the queries."""
     ids = find_groups(X, y, groups=groups, qid=qid, bound=bound)
     if ids is None:
-        raise missing_groups(who, single=", or as split(X, y, groups=ids)")
+        raise missing_groups(who, also=also)
     check_consistent_length(X, y)
     return SplitQueries(*number_queries(ids, _num_samples(X)), _plain(y))
 
@@ -138,7 +145,8 @@ class QuerySplitter(BaseCrossValidator):
             If there are too few queries, or with `contrast_only` none is left to test on.
         """
         who = type(self).__name__
-        queries = read_split_queries(X, y, groups, qid, bound=self.groups, who=who)
+        also = ", or as split(X, y, groups=ids)"
+        queries = read_split_queries(X, y, groups, qid, bound=self.groups, who=who, also=also)
         contrast = queries.contrast() if self.contrast_only else None
         for train, test in self._deal(X, queries):
             tested = test if contrast is None else test[contrast[test]]

@@ -46,7 +46,8 @@ class Block:
     """Some queries of similar length, ranked: one row a query, one column a rank.
 
     A metric asks it for the worth of documents, where `worth` is any function of an array of
-    labels; answers are float arrays with zeros where a query has no (further) document.
+    labels; answers are float arrays with zeros where a query has no (further) document. Blocks are
+    made by the package and handed to metrics; the parameters are its own business.
 
     Attributes
     ----------
@@ -57,6 +58,8 @@ class Block:
     retrieved : int array of shape (n_queries,)
         Number of documents that hold a rank, those with a score above -inf; `sizes` itself where
         that is all of them.
+    ranks : int array of shape (n_ranks,)
+        1, 2, …; as many as the deepest cut-off of the call needs.
     """
 
     def __init__(
@@ -81,25 +84,82 @@ class Block:
         return np.arange(1, self._ranked.shape[1] + 1)
 
     def by_rank(self, worth: ArrayFunction, ties: str = "average") -> Array:
-        """Worth of the document at each rank; equal scores as `ties` says."""
+        """Return the worth of the document at each rank.
+
+        Parameters
+        ----------
+        worth : callable
+            Function of an array of labels.
+        ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+            What equal scores mean.
+
+        Returns
+        -------
+        ndarray of float of shape (n_queries, n_ranks)
+            Zeros where no document holds the rank.
+        """
         return self._once(("by_rank", worth, ties), lambda: self._by_rank(worth, ties))
 
     def ideal(self, worth: ArrayFunction) -> Array:
-        """Worth at each rank if all documents, retrieved or not, stood in the best order."""
+        """Return the worth at each rank if all documents stood in the best order.
+
+        Parameters
+        ----------
+        worth : callable
+            Function of an array of labels.
+
+        Returns
+        -------
+        ndarray of float of shape (n_queries, n_ranks)
+            Documents that were not retrieved are among them.
+        """
         return self._once(("ideal", worth), lambda: self._ideal(worth))
 
     def total(self, worth: ArrayFunction) -> Array:
-        """Sum of the worth of all documents of each query, retrieved or not."""
+        """Return the sum of the worth of all documents of each query.
+
+        Parameters
+        ----------
+        worth : callable
+            Function of an array of labels.
+
+        Returns
+        -------
+        ndarray of float of shape (n_queries,)
+            Documents that were not retrieved are among them.
+        """
         return self._once(("total", worth), lambda: self._total(worth))
 
     def survival(self, keep: ArrayFunction, ties: str = "average") -> Array:
-        """Product of `keep` over the documents up to each rank, in expectation over ties."""
+        """Return the product of `keep` over the documents up to each rank.
+
+        Parameters
+        ----------
+        keep : callable
+            Function of an array of labels, with values from 0 to 1: the probability of going on.
+        ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+            What equal scores mean; "average" is the expectation of the product.
+
+        Returns
+        -------
+        ndarray of float of shape (n_queries, n_ranks)
+            The probability of getting past each rank.
+        """
         return self._once(("survival", keep, ties), lambda: self._survival(keep, ties))
 
     def tie_runs(self, ties: str = "average") -> tuple[Array | int, Array | int]:
-        """For each rank: how many tied documents may stand before it, and how many there are.
+        """Return the place of each rank in its run of equal scores, and how long the run is.
 
-        (0, 1) where the order is fixed, because nothing is tied or `ties` fixes it.
+        Parameters
+        ----------
+        ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+            What equal scores mean.
+
+        Returns
+        -------
+        before, size : int arrays of shape (n_queries, n_ranks)
+            How many documents of the run stand before the rank, and how many there are in all;
+            plain 0 and 1 if nothing is tied, or if `ties` fixes the order.
         """
         if ties != "average" or self._tied is None:
             return 0, 1
@@ -110,7 +170,18 @@ class Block:
         return offset, size
 
     def runs_across(self, k: int) -> Iterator[tuple[int, int, int]]:
-        """(row, ranks before the run, its length) where a cut-off at k falls inside a run."""
+        """Generate the runs of equal scores that a cut-off goes through.
+
+        Parameters
+        ----------
+        k : int
+            The cut-off.
+
+        Yields
+        ------
+        row, before, size : int
+            The query's row, how many ranks come before the run, and its length.
+        """
         if self._tied is None or k >= self._tied.runs.shape[1]:
             return
         start, size = self._tied.runs.start[:, k - 1], self._tied.runs.size[:, k - 1]
@@ -118,7 +189,13 @@ class Block:
             yield int(self._tied.rows[i]), int(start[i]), int(size[i])
 
     def complete(self) -> Block:
-        """Return the block with documents that were not retrieved ranked last, tied."""
+        """Return the block with documents that were not retrieved ranked last, tied.
+
+        Returns
+        -------
+        Block
+            All its documents are retrieved.
+        """
         parts = self._labels, self._ranked, self._tied, self._n_grades, self._highest
         return Block(self.queries, self.sizes, self.sizes, *parts)
 

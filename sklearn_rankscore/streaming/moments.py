@@ -17,7 +17,7 @@ from ..ranking.arrays import Array
 class MetricSummary(NamedTuple):
     """A metric over all queries so far.
 
-    Attributes
+    Parameters
     ----------
     mean : float
         What `evaluate` returns: the mean over queries, or the ratio of sums.
