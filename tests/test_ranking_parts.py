@@ -42,6 +42,70 @@ def test_small_blocks_are_joined(widths, begins, depth, expected, monkeypatch):
     assert blocks._joined(widths, begins, depth) == expected
 
 
+PIECES = [
+    # sizes, threads -> (width, number of queries) of each piece; 100 documents fill a block
+    ([5], 2, [(5, 1)]),
+    ([10] * 10, 2, [(10, 10)]),
+    ([10] * 11, 1, [(10, 5), (10, 6)]),
+    ([10] * 11, 4, [(10, 2), (10, 3), (10, 3), (10, 3)]),
+    ([10] * 31, 3, [(10, 5)] * 5 + [(10, 6)]),
+    ([60] * 3, 4, [(60, 1)] * 3),
+    ([200] * 3, 1, [(208, 1)] * 3),
+    ([1] * 40 + [9] * 6 + [50], 1, [(9, 6), (52, 1), (1, 40)]),
+]
+
+
+@pytest.mark.parametrize(("sizes", "jobs", "expected"), PIECES)
+def test_pieces_are_even_and_the_largest_come_first(sizes, jobs, expected, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", 100)
+    many = documents(sizes)
+    many.n_grades = 0
+    found = [(p.width, len(p.queries)) for p in blocks.pieces(many, None, jobs)]
+    area = [-width * n for width, n in found]
+    assert area == sorted(area)
+    assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize(("n_grades", "widths"), [(0, [18, 20, 22]), (5, [22])])
+def test_queries_without_grades_are_not_joined(n_grades, widths):
+    """Their ties are looked for in the whole row."""
+    many = documents([18, 20, 22])
+    many.n_grades, many.labels = n_grades, np.ones(60, dtype=np.uint8)
+    assert sorted(piece.width for piece in blocks.pieces(many, 3, 1)) == widths
+
+
+def test_a_lone_query_is_ranked_once():
+    widths, (members,) = blocks._by_width(documents([33]), None)
+    assert (widths, members.tolist()) == ([36], [0])
+
+
+def test_type_and_bits_of_keys():
+    assert [blocks._integer(k) for k in (1, 32, 33, None)] == ["i4", "i4", "i8", "i8"]
+    assert [blocks._grade_bits(n) for n in (1, 2, 3, 4, 7, 8, 63)] == [1, 3, 3, 7, 7, 15, 63]
+
+
+@pytest.mark.parametrize("n", [1, 2, 11, 30])
+@pytest.mark.parametrize("width", [2, 16, 17, 512, 513, 1000])
+@pytest.mark.parametrize("n_rows", [1, 40, 4000])
+def test_the_smallest_of_each_row(n_rows, width, n):
+    if n > width or n_rows * width > 10**6:
+        return
+    rows = np.random.default_rng(n).permutation(n_rows * width).reshape(n_rows, width)
+    expected = np.sort(rows, axis=1)[:, :n]
+    np.testing.assert_array_equal(blocks._smallest(rows.astype(np.int32), n), expected)
+
+
+@pytest.mark.parametrize("n_queries", [50, 64])
+def test_ties_across_a_deep_cut_off(n_queries):
+    """Beyond 32 ranks keys have 64 bits, and rows are not all sorted to their end."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, (n_queries, 64))
+    s = random.integers(0, 20, y.shape)
+    found = ndcg_score(y, s, k=40, average=None)
+    # labels that are no whole numbers go the plain way
+    np.testing.assert_allclose(found, ndcg_score(y / 3, s, k=40, average=None), rtol=1e-12)
+
+
 def test_queries_by_width():
     widths, members = blocks._by_width(documents([3, 20, 1, 3, 17, 16, 19]), None)
     assert widths == [1, 3, 16, 18, 20]
@@ -84,6 +148,7 @@ def test_padding_stands_above_infinity(integer):
 
 @pytest.mark.parametrize("integer", [np.int32, np.int64])
 def test_keys_are_ordered_like_descending_scores(integer):
+    real = np.float32 if integer == np.int32 else np.float64
     scores = np.array([np.inf, 3.5, 1.0, 0.0, -0.0, -1.0, -1e30, -np.inf])
     labels = np.array([7, 6, 5, 4, 3, 2, 1, 0], dtype=np.uint8)
     keys = np.empty(8, dtype=integer)
@@ -92,6 +157,9 @@ def test_keys_are_ordered_like_descending_scores(integer):
     high = (keys & ~7).tolist()
     assert high == sorted(high)
     assert (np.diff(high) == 0).tolist() == [False] * 3 + [True] + [False] * 3
+    # a negative score's key is what its opposite looks like as an integer
+    opposite = np.array([0, 0, 1, 1e30, np.inf], dtype=real).view(integer)
+    assert high[3:] == (opposite & ~7).tolist()
 
 
 @pytest.mark.parametrize(
