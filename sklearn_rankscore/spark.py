@@ -4,7 +4,7 @@ Queries are brought together by Spark's own shuffle and sort, and every partitio
 `RankingAccumulator` in Arrow batches: no partition has to fit into memory, only the largest query.
 What comes back to the driver is one small accumulator a partition.
 
->>> from sklearn_rankscore import spark  # needs the extra: pip install sklearn-rankscore[spark]
+>>> from sklearn_rankscore import spark  # needs the extra "spark"
 """
 
 from __future__ import annotations

@@ -471,3 +471,8 @@ def test_a_stream_goes_on_where_the_part_merged_into_it_ended():
     assert first.result()["ndcg"].n_queries == len(np.unique(g))
     with pytest.raises(ValueError, match=r"not sorted|overlap"):
         first.update_sorted(y[:7], s[:7], g[:7])
+
+
+def test_only_accumulators_are_merged():
+    with pytest.raises(TypeError, match="takes another RankingAccumulator; got dict"):
+        RankingAccumulator("ndcg").merge({"ndcg": 0.5})

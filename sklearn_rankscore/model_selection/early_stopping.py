@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from .documents import Documents
+from .training_rows import TrainingRows
 
 
 def library_of(target: Any) -> str:
@@ -21,7 +21,7 @@ def library_of(target: Any) -> str:
 
 
 def stopping_arguments(
-    target: Any, held_out: Documents, rounds: int, *, by_query: bool
+    target: Any, held_out: TrainingRows, rounds: int, *, by_query: bool
 ) -> dict[str, Any]:
     """Fit arguments that stop `target` after so many rounds without improvement."""
     arguments = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}
@@ -36,7 +36,7 @@ def best_iteration(target: Any) -> int:
     return 1 + int(target.best_iteration if library == "xgboost" else target.best_iteration_)
 
 
-def _lightgbm(target: Any, held_out: Documents, rounds: int, by_query: bool) -> dict[str, Any]:
+def _lightgbm(target: Any, held_out: TrainingRows, rounds: int, by_query: bool) -> dict[str, Any]:
     import lightgbm
 
     arguments: dict[str, Any] = {"callbacks": [lightgbm.early_stopping(rounds, verbose=False)]}
@@ -51,7 +51,7 @@ def _lightgbm(target: Any, held_out: Documents, rounds: int, by_query: bool) -> 
     return arguments
 
 
-def _xgboost(target: Any, held_out: Documents, rounds: int, by_query: bool) -> dict[str, Any]:
+def _xgboost(target: Any, held_out: TrainingRows, rounds: int, by_query: bool) -> dict[str, Any]:
     target.set_params(early_stopping_rounds=rounds)
     arguments: dict[str, Any] = {"eval_set": [(held_out.X, held_out.y)]}
     if by_query:
@@ -64,7 +64,7 @@ def _xgboost(target: Any, held_out: Documents, rounds: int, by_query: bool) -> d
     return arguments
 
 
-def _catboost(target: Any, held_out: Documents, rounds: int, by_query: bool) -> dict[str, Any]:
+def _catboost(target: Any, held_out: TrainingRows, rounds: int, by_query: bool) -> dict[str, Any]:
     from catboost import Pool
 
     queries = {"group_id": held_out.codes, "group_weight": held_out.weights}

@@ -15,10 +15,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from ..metrics.options import check_count
 from ..ranking.arrays import Array
 from .carriers import drop_ids, find_groups, missing_groups
-from .documents import Documents
 from .early_stopping import best_iteration, library_of, stopping_arguments
 from .predictions import predicted, respond
 from .scorer import make_ranking_scorer
+from .training_rows import TrainingRows
 
 # what rankers call their argument for query ids; LightGBM's `group` takes sizes, in row order
 GROUP_PARAMS = ("qid", "group_id", "group", "groups")
@@ -182,27 +182,27 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         name = _group_param(target) if self.group_param == "auto" else self.group_param
         if ids is None and (name or self.early_stopping or self.max_queries is not None):
             raise missing_groups(f"{type(target).__name__}.fit")
-        documents = Documents.read(drop_ids(X, self.groups), y, ids, sample_weight, fit_params)
+        rows = TrainingRows.read(drop_ids(X, self.groups), y, ids, sample_weight, fit_params)
         if self.max_queries is not None:
             most = check_count("max_queries", self.max_queries, 1)
-            documents = documents.thin(most, self.random_state)
+            rows = rows.thin(most, self.random_state)
         if hasattr(self, "n_iter_"):
             del self.n_iter_
-        self.n_queries_ = None if ids is None else len(documents.sizes)
+        self.n_queries_ = None if ids is None else len(rows.sizes)
         # the ranker is spoken to by name, whatever it says to metadata routing
         with config_context(enable_metadata_routing=False):
             if self.early_stopping:
-                self._fit_and_stop(estimator, documents, name)
+                self._fit_and_stop(estimator, rows, name)
             else:
-                arguments = _arguments(documents, name, prefix)
-                self.estimator_ = estimator.fit(documents.X, documents.y, **arguments)
+                arguments = _arguments(rows, name, prefix)
+                self.estimator_ = estimator.fit(rows.X, rows.y, **arguments)
         return self
 
-    def _fit_and_stop(self, estimator: Any, documents: Documents, name: str | None) -> None:
+    def _fit_and_stop(self, estimator: Any, rows: TrainingRows, name: str | None) -> None:
         """Fit with some queries held out, which decide on the number of rounds."""
         rounds = check_count("n_iter_no_change", self.n_iter_no_change, 1)
         library_of(_last_step(estimator)[0])
-        train, held_out = documents.hold_out(self.validation_fraction, self.random_state)
+        train, held_out = rows.hold_out(self.validation_fraction, self.random_state)
         target, train, held_out = _transform(estimator, train, held_out)
         stop = stopping_arguments(target, held_out, rounds, by_query=name is not None)
         given = _arguments(train, name, "")
@@ -325,22 +325,22 @@ def _is_scikit_learns(target: Any) -> bool:
     return own and (is_regressor(target) or is_classifier(target))
 
 
-def _arguments(documents: Documents, name: str | None, prefix: str) -> dict[str, Any]:
+def _arguments(rows: TrainingRows, name: str | None, prefix: str) -> dict[str, Any]:
     """Fit arguments of the ranker: ids or sizes, and weights, one a row or one a query."""
-    arguments = dict(documents.params)
+    arguments = dict(rows.params)
     if name is not None:
-        arguments[prefix + name] = documents.sizes if name == "group" else documents.codes
-    if documents.weights is None:
+        arguments[prefix + name] = rows.sizes if name == "group" else rows.codes
+    if rows.weights is None:
         return arguments
-    by_query = documents.query_weights if name in ("qid", "group_id") else None
+    by_query = rows.query_weights if name in ("qid", "group_id") else None
     argument = "group_weight" if name == "group_id" else "sample_weight"
-    arguments[prefix + argument] = by_query if name == "qid" else documents.weights
+    arguments[prefix + argument] = by_query if name == "qid" else rows.weights
     return arguments
 
 
 def _transform(
-    estimator: Any, train: Documents, held_out: Documents
-) -> tuple[Any, Documents, Documents]:
+    estimator: Any, train: TrainingRows, held_out: TrainingRows
+) -> tuple[Any, TrainingRows, TrainingRows]:
     """Fit the steps before the ranker, and send both parts through them."""
     while hasattr(estimator, "steps"):
         before = estimator[:-1]

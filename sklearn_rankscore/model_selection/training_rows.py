@@ -23,7 +23,7 @@ PAIRS = ("pairs", "pairs_weight")
 
 
 @dataclass(frozen=True)
-class Documents:
+class TrainingRows:
     """Rows in which each query's stand together; `codes` is None where there are no queries."""
 
     X: Any
@@ -33,7 +33,7 @@ class Documents:
     params: dict[str, Any]
 
     @classmethod
-    def read(cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any]) -> Documents:
+    def read(cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any]) -> TrainingRows:
         """Sort the rows by query where they are not together."""
         if y is None:
             raise ValueError(
@@ -52,10 +52,10 @@ class Documents:
         codes = np.repeat(np.arange(len(sizes)), sizes)
         return cls(whole.X, whole.y, codes, whole.weights, whole.params)
 
-    def take(self, rows: Array) -> Documents:
+    def take(self, rows: Array) -> TrainingRows:
         """Some of the rows, in that order; fit parameters as long as there are rows go along."""
         aligned = {k: v for k, v in self.params.items() if not k.endswith(PAIRS)}
-        return Documents(
+        return TrainingRows(
             _safe_indexing(self.X, rows),
             _safe_indexing(self.y, rows),
             None if self.codes is None else self.codes[rows],
@@ -97,7 +97,7 @@ class Documents:
             )
         return np.asarray(first)
 
-    def thin(self, n_queries: int, random_state: Any) -> Documents:
+    def thin(self, n_queries: int, random_state: Any) -> TrainingRows:
         """At most so many whole queries; more of them contain fewer of the same seed."""
         if n_queries >= len(self.sizes):
             return self
@@ -105,7 +105,7 @@ class Documents:
         ((kept, _),) = splits.split(self.X, qid=self.codes)
         return self.take(kept)
 
-    def hold_out(self, fraction: float, random_state: Any) -> tuple[Documents, Documents]:
+    def hold_out(self, fraction: float, random_state: Any) -> tuple[TrainingRows, TrainingRows]:
         """Queries to train on, and those with something to rank among the rest."""
         known = isinstance(fraction, Real) and not isinstance(fraction, bool | np.bool_)
         most = np.inf if isinstance(fraction, Integral) else 1
