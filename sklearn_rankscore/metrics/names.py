@@ -299,6 +299,8 @@ def evaluate(
     ------
     ValueError
         For an unknown name or option, and for whatever the metric functions refuse.
+    TypeError
+        If a metric is neither a name nor a function of a block, or an input does not hold numbers.
 
     See Also
     --------

@@ -48,6 +48,8 @@ def one_standard_error(
     ValueError
         When the search ends: if there are fewer than two folds, no candidate has a score, or the
         metric or parameter is not in the results.
+    TypeError
+        If `metric` is no name, or `complexity` neither a name nor a function.
 
     See Also
     --------

@@ -31,8 +31,10 @@ _undo: list[Callable[[], None]] = []
 def register() -> None:
     """Make the names of ranking metrics known to scikit-learn; importing the package does it.
 
-    Where a future scikit-learn has moved what this needs, it warns, and `make_ranking_scorer`
-    still works.
+    Warns
+    -----
+    RuntimeWarning
+        Where a future scikit-learn has moved what this needs; `make_ranking_scorer` still works.
     """
     with _lock:
         if _undo:

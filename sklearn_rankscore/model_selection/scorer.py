@@ -49,6 +49,9 @@ def make_ranking_scorer(metric: Any, *, groups: Bound = None, **options: Any) ->
     ------
     ValueError
         For an unknown metric or option.
+    TypeError
+        If `groups` holds ids instead of saying where they are, or `metric` is neither a name nor
+        a function of a block.
 
     Examples
     --------
