@@ -85,7 +85,7 @@ def test_type_and_bits_of_keys():
 
 
 @pytest.mark.parametrize("n", [1, 2, 11, 30])
-@pytest.mark.parametrize("width", [2, 16, 17, 512, 513, 1000])
+@pytest.mark.parametrize("width", [2, 16, 17, 512, 513, 1000, 20_000])
 @pytest.mark.parametrize("n_rows", [1, 40, 4000])
 def test_the_smallest_of_each_row(n_rows, width, n):
     if n > width or n_rows * width > 10**6:
