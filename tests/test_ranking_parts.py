@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import evaluate, ndcg_score
-from sklearn_rankscore.ranking import blocks, exact
+from sklearn_rankscore.ranking import blocks, exact, read_queries
+from sklearn_rankscore.ranking import documents as documents_module
 
 
 def documents(sizes, starts=None):
@@ -244,3 +245,48 @@ def test_a_gain_of_ones_own_is_not_asked_about_padding():
     g, s = np.repeat([0, 1], [17, 18]), np.arange(35.0)
     assert ndcg_score(y, s, groups=g, gain=gain) == ndcg_score(y, s, groups=g, gain="exponential")
     assert seen == {3.0, 5.0}
+
+
+GRADED = [
+    # labels -> how many grades there may be
+    ([0, 3, 1], 4),
+    ([0.0, 3.0], 4),
+    ([62, 0], 63),
+    ([63, 0], 0),
+    ([-1, 0], 0),
+    ([0.5, 1.0], 0),
+    ([True, False], 2),
+]
+
+
+@pytest.mark.parametrize(("labels", "n_grades"), GRADED)
+def test_small_whole_labels_are_grades(labels, n_grades):
+    queries = read_queries(labels, np.arange(len(labels)))
+    found = documents_module.Documents(queries)
+    assert found.n_grades == n_grades
+    assert found.labels.tolist() == [y + 1 if n_grades else y for y in labels]
+
+
+@pytest.mark.parametrize("labels", [[2, 0, 1, 0, 1], [0.5, 0, 1, 0, 1]])
+def test_rows_of_documents(labels):
+    s = [0.3, 0.2, -np.inf, 0.9, 0.4]
+    found = documents_module.Documents(read_queries(labels, s, groups=["b", "b", "b", "a", "a"]))
+    assert found.by_start.tolist() == [1, 0]
+    assert found.retrieved.tolist() == [2, 2]
+    rows, scores = found.rows(np.array([0, 1]), 4)
+    grades = found.n_grades > 0
+    beyond = [0, 0] if grades else [labels[3]] * 2
+    assert rows[0].tolist() == [*(np.array(labels[3:]) + grades), *beyond]
+    assert rows[1].tolist() == [*(np.array(labels[:3]) + grades), 0 if grades else labels[0]]
+    assert scores.tolist() == [[0.9, 0.4, -np.inf, -np.inf], [0.3, 0.2, -np.inf, -np.inf]]
+
+
+@pytest.mark.parametrize("starts", [[0], [3], [5], [0, 4], [1, 5, 2], [0, 1, 2, 3, 4, 5]])
+@pytest.mark.parametrize("width", [1, 2, 4, 6, 7, 9])
+def test_rows_begin_where_they_should(starts, width):
+    values = np.arange(10.0, 16.0)
+    found = documents_module._gather(values, np.array(starts), width)
+    assert found.shape == (len(starts), width)
+    for row, start in zip(found, starts, strict=True):
+        expected = values[start : start + width]
+        assert row[: len(expected)].tolist() == expected.tolist()

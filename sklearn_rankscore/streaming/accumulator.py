@@ -185,7 +185,9 @@ class RankingAccumulator:
             If it is no accumulator.
         """
         if not isinstance(other, RankingAccumulator):
-            raise TypeError(f"merge() takes another RankingAccumulator; got {type(other).__name__}.")
+            raise TypeError(
+                f"merge() takes another RankingAccumulator; got {type(other).__name__}."
+            )
         self._check_same(other)
         self._open = self._open.merged(other._open)
         self._moments = {name: m + other._moments[name] for name, m in self._moments.items()}
