@@ -93,6 +93,46 @@ def test_tuples_of_a_multi_index_are_ids():
 def test_ids_spanning_their_whole_dtype():
     groups = np.array([127, -128, 127, -128, 0], dtype=np.int8)
     assert rows_of(groups) == [(-128, [1, 3]), (0, [4]), (127, [0, 2])]
+    groups = np.array([100, -100, 0, 100], dtype=np.int8)
+    assert rows_of(groups) == [(-100, [1]), (0, [2]), (100, [0, 3])]
+
+
+@pytest.mark.parametrize("ids", [["b", "a", "b"], [b"b", b"a", b"b"], [2, 1, 2], [2.5, 1, 2.5]])
+def test_ids_keep_their_dtype(ids):
+    groups = np.array(ids)
+    assert group_rows(groups, 3)[0].dtype == groups.dtype
+
+
+SCATTERED = [
+    ([1, 2, 1, 2], True),
+    ([1, 2, 2, 1], False),  # half of the rows have a neighbour of another query
+    ([1, 2, 3, 1], True),
+    ([1, 2, 3, 4], False),  # each query together
+    ([1, 2, 3, 4, 4, 1], True),
+    ([1, 1, 1, 2, 2, 2], False),
+    ([[1], [2], [1], [2]], False),
+    ([1, 2] * 512 + [2] * 9, True),
+    ([1] * 1024 + [1, 2] * 512, False),
+    ([1, 1] * 256 + [1, 2] * 256 + [3], False),
+    ([1, 1] * 255 + [1] + [2, 1] * 256 + [2, 1], True),
+]
+
+
+@pytest.mark.parametrize(("ids", "expected"), SCATTERED)
+def test_a_sample_tells_whether_rows_are_scattered(ids, expected):
+    array = np.empty(len(ids), dtype=object)
+    array[:] = ids
+    assert grouping._scattered(array) is expected
+
+
+@pytest.mark.parametrize(("span", "hashed"), [(4 * 5 + 1023, False), (4 * 5 + 1024, True)])
+def test_a_table_serves_ids_that_are_not_far_apart(span, hashed, monkeypatch):
+    calls = []
+    way = grouping._factorize_hashes
+    monkeypatch.setattr(grouping, "_factorize_hashes", lambda h: calls.append(h) or way(h))
+    unique, codes = grouping._factorize(np.array([7 + span, 7, 9, 7, 9]))
+    assert (unique.tolist(), codes.tolist()) == ([7, 9, 7 + span], [2, 0, 1, 0, 1])
+    assert bool(calls) == hashed
 
 
 def test_without_groups_all_documents_are_one_query():
