@@ -1,13 +1,16 @@
 """The parts of the hot path, each on examples worked by hand."""
 
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sklearn_rankscore import evaluate, ndcg_score
-from sklearn_rankscore.ranking import blocks, exact, read_queries
+from sklearn_rankscore import evaluate, mrr_score, ndcg_score
+from sklearn_rankscore.ranking import Ranking, blocks, exact, read_queries
 from sklearn_rankscore.ranking import documents as documents_module
+from sklearn_rankscore.ranking.threads import share
 
 
 def documents(sizes, starts=None):
@@ -290,3 +293,68 @@ def test_rows_begin_where_they_should(starts, width):
     for row, start in zip(found, starts, strict=True):
         expected = values[start : start + width]
         assert row[: len(expected)].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+@pytest.mark.parametrize("n_items", [0, 1, 2, 50])
+def test_threads_share_every_item_once(n_items, jobs):
+    done, threads = [], set()
+
+    def work(item):
+        time.sleep(0.001)
+        threads.add(threading.get_ident())
+        done.append(item)
+
+    share(work, range(n_items), jobs)
+    assert sorted(done) == list(range(n_items))
+    most = min(jobs, n_items)
+    assert len(threads) <= most
+    if n_items == 50:
+        assert len(threads) == jobs
+        assert threading.get_ident() in threads
+    if most == 1:
+        assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("wrong", [0, 49])
+def test_an_error_in_any_thread_is_raised(wrong):
+    """The first item goes to another thread, the last one to this."""
+
+    def work(item):
+        time.sleep(0.001)
+        if item == wrong:
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        share(work, range(50), 2)
+
+
+def test_a_kept_ranking_serves_one_metric_after_another():
+    random = np.random.default_rng(0)
+    queries = read_queries(
+        random.integers(0, 3, 60), random.normal(size=60), groups=random.integers(0, 7, 60)
+    )
+
+    def place(block):
+        return (block.by_rank(lambda y: y * 1.0) * block.ranks).sum(axis=1), block.sizes, True
+
+    (expected,) = Ranking(queries).apply([place])
+    kept = Ranking(queries).keep()
+    for jobs in (1, 2):
+        for (found,) in (kept.apply([place], jobs), kept.apply([place], jobs)):
+            np.testing.assert_array_equal(found.numerator, expected.numerator)
+            np.testing.assert_array_equal(found.denominator, expected.denominator)
+            assert found.defined.all()
+
+
+def test_runs_beyond_the_cut_off_do_not_hide_others():
+    """One of two runs of two begins behind the cut-off, in a row that another one's run widens."""
+    s = [[5, 4, 4, 4, 1], [5, 4, 3, 3, 1], [5, 5, 4, 3, 2]]
+    y = [[0, 1, 0, 0, 0], [1, 0, 0, 1, 0], [0, 1, 0, 0, 0]]
+    expected = [(1 / 3) / 2, 1.0, (1 + 1 / 2) / 2]
+    np.testing.assert_allclose(mrr_score(y, s, k=2, average=None), expected, rtol=1e-15)
+
+
+def test_some_queries_may_weigh_nothing():
+    given = {"groups": [0, 0, 1, 1], "sample_weight": [0, 0, 3, 3]}
+    assert mrr_score([0, 1, 1, 0], [2, 1, 2, 1], **given) == 1.0

@@ -57,7 +57,7 @@ FIRST = {
     "block.py": ["test_ranking_parts.py", "test_blocks.py"],
     "documents.py": ["test_ranking_parts.py", "test_blocks.py"],
     "exact.py": ["test_ranking_parts.py", "test_blocks.py"],
-    "ranking.py": ["test_ranking_parts.py", "test_blocks.py"],
+    "ranking.py": ["test_ranking_parts.py", "test_shared_sort.py", "test_blocks.py"],
     "threads.py": ["test_ranking_parts.py", "test_blocks.py"],
 }
 METRICS_OF = {
