@@ -137,6 +137,7 @@ def test_an_arrow_backed_pandas_column_is_not_copied():
     [
         lambda: pd.Series(np.resize(["b", "a"], 100), dtype="category"),
         lambda: pl.Series(["b", "a"] * 50, dtype=pl.Categorical),
+        lambda: pl.Series(["b", "a"] * 50, dtype=pl.Enum(["b", "a"])),
         lambda: pa.array(["b", "a"] * 50).dictionary_encode(),
     ],
 )

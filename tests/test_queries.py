@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sklearn_rankscore import NoGroupsError, evaluate, ndcg_score
 from sklearn_rankscore.ranking import grouping, read_queries
+from sklearn_rankscore.ranking.arrays import as_ids
 from sklearn_rankscore.ranking.grouping import group_rows
 
 Y = np.array([2, 0, 1, 0, 1])
@@ -137,7 +138,8 @@ def test_a_table_serves_ids_that_are_not_far_apart(span, hashed, monkeypatch):
 
 def test_without_groups_all_documents_are_one_query():
     assert ndcg_score(Y, S) == ndcg_score(Y, S, groups=["x"] * 5)
-    assert read_queries(Y, S).ids.tolist() == [0]
+    alone = read_queries(Y, S)
+    assert (alone.ids.tolist(), alone.starts.tolist(), alone.sizes.tolist()) == ([0], [0], [5])
     assert read_queries([Y, Y], [S, S]).ids.tolist() == [0, 1]
 
 
@@ -150,6 +152,7 @@ def test_class_labels_against_scores_for_each_class():
     one_hot = np.array([[0, 1, 0], [0, 1, 0], [1, 0, 0]])
     found = ndcg_score(["b", "b", "a"], scores, labels=["a", "b", "c"], average=None)
     assert found.tolist() == ndcg_score(one_hot, scores, average=None).tolist()
+    assert read_queries(["b", "b", "a"], scores, labels=["a", "b", "c"]).label_range == (0, 1)
 
 
 def test_weights_go_with_queries_in_any_row_order():
@@ -265,6 +268,28 @@ def test_numbers_that_share_a_slot_are_told_apart(monkeypatch):
     examples, codes = grouping._factorize_hashes(hashes)
     assert sorted(hashes[examples].tolist()) == [3, 7, 9]
     assert hashes[examples][codes].tolist() == hashes.tolist()
+
+
+def test_text_is_grouped_by_its_hashes(monkeypatch):
+    words = np.array(["ab", "cb", "ab", "a"])
+    unique, codes = grouping._factorize_text(words)
+    assert (unique.tolist(), codes.tolist()) == (["a", "ab", "cb"], [1, 2, 1, 0])
+    # where the last letter is all that counts, two words have one hash
+    monkeypatch.setattr(grouping, "HASH_FACTOR", np.uint64(0))
+    assert grouping._factorize_text(words) is None
+    assert [name for name, _ in rows_of(words)] == ["a", "ab", "cb"]
+
+
+def test_a_list_of_text_is_no_list_of_objects():
+    assert as_ids(["b", "a"])[0].dtype.kind == "U"
+    assert as_ids(["b", None])[0].dtype.kind == "O"
+
+
+@pytest.mark.parametrize("groups", [[1, 1, 1], ["a", "b"], [2, 4]])
+def test_ids_of_another_number_are_no_sizes(groups):
+    with pytest.raises(ValueError, match="one query id per document") as error:
+        ndcg_score(Y, S, groups=groups)
+    assert "sizes" not in str(error.value)
 
 
 def test_integers_up_to_2_to_53_are_scores():

@@ -358,3 +358,31 @@ def test_runs_beyond_the_cut_off_do_not_hide_others():
 def test_some_queries_may_weigh_nothing():
     given = {"groups": [0, 0, 1, 1], "sample_weight": [0, 0, 3, 3]}
     assert mrr_score([0, 1, 1, 0], [2, 1, 2, 1], **given) == 1.0
+
+
+def test_all_retrieved_is_told_by_identity():
+    given = [1, 0, 2], [3.0, 1.0, 2.0]
+    found = documents_module.Documents(read_queries(*given))
+    assert found.retrieved is found.sizes
+    found = documents_module.Documents(read_queries(given[0], [3.0, -np.inf, 2.0]))
+    assert found.retrieved.tolist() == [2]
+
+
+def test_what_a_block_tells_of_ties():
+    y, s = [[1, 0, 1, 0, 1]] * 2, [[5, 4, 4, 4, -np.inf]] * 2
+    seen = {}
+
+    def look(block):
+        keep = lambda labels: 1 - labels / 2  # noqa: E731
+        seen["crossed"] = [list(block.runs_across(k)) for k in range(1, 6)]
+        seen["default"] = block.survival(keep).tolist()
+        seen["average"] = block.survival(keep, "average").tolist()
+        return block.sizes * 1.0
+
+    evaluate(y, s, look)
+    both = [(0, 1, 3), (1, 1, 3)]
+    assert seen["crossed"] == [[], both, both, [], []]
+    # one of three tied documents is relevant
+    halves = [1 / 2, 1 / 2 * 5 / 6, 1 / 2 * 2 / 3, 1 / 4, 1 / 4]
+    np.testing.assert_allclose(seen["average"], [halves] * 2)
+    assert seen["default"] == seen["average"]

@@ -117,6 +117,8 @@ def sites(parent):
         if field in ("annotation", "returns", "decorator_list", "type_comment"):
             continue
         for index, node in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(node, ast.keyword) and node.arg == "strict":  # of a zip: a mere check
+                continue
             if not isinstance(node, ast.AST) or is_text(node) or not hasattr(node, "lineno"):
                 yield from sites(node) if isinstance(node, ast.arguments) else ()
                 continue
@@ -125,10 +127,10 @@ def sites(parent):
                 yield from sites(node)
 
 
-# sizes that choose between a shortcut and the plain path, and change no number; the tests of
-# tests/test_blocks.py run both
+# sizes that choose between a shortcut and the plain path, and a factor that spreads hashes: they
+# change no number, and the tests of tests/test_blocks.py run both paths
 SIZES = {"BLOCK_DOCUMENTS", "STRETCH", "SMALL_BLOCK", "LONG", "SHALLOW", "SHORT", "FEW"}
-SIZES |= {"MEDIUM", "MANY_TIMES", "SORTED_GRADES", "AT_ONCE"}
+SIZES |= {"MEDIUM", "MANY_TIMES", "SORTED_GRADES", "AT_ONCE", "HASH_FACTOR"}
 
 
 def is_text(node):
@@ -138,6 +140,11 @@ def is_text(node):
         return all(isinstance(t, ast.Name) and t.id in {"__all__", *SIZES} for t in targets)
     docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return docstring or isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def is_none(node):
+    """Whether it is None already."""
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def put(parent, field, index, node):
@@ -179,7 +186,7 @@ def changes(node, parent, field):
             new = copy.copy(node)
             new.test = ast.UnaryOp(ast.Not(), node.test)
             yield f"negate {ast.unparse(node.test)[:40]}", new
-        case ast.Return(value=ast.AST()):
+        case ast.Return(value=ast.AST() as value) if not is_none(value):
             yield "return None", ast.Return(ast.Constant(None))
         case ast.Expr() | ast.AugAssign() | ast.Raise():
             yield f"drop {ast.unparse(node)[:40]}", ast.Pass()
