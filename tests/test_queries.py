@@ -72,6 +72,10 @@ def test_categorical_ids_come_back_as_their_values(words):
     assert rows_of(pd.Categorical(list(words))) == expected
 
 
+def test_queries_that_stand_together_are_sorted():
+    assert [i for i, _ in rows_of([0, 0, 2, 2, 1, 1])] == [0, 1, 2]
+
+
 def test_a_number_and_its_text_are_different_queries():
     assert len(rows_of([1, "1", 1, "1"])) == 2
 

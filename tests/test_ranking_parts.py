@@ -10,6 +10,8 @@ import pytest
 from sklearn_rankscore import evaluate, mrr_score, ndcg_score
 from sklearn_rankscore.ranking import Ranking, blocks, exact, read_queries
 from sklearn_rankscore.ranking import documents as documents_module
+from sklearn_rankscore.ranking.arrays import GradeFunction
+from sklearn_rankscore.ranking.documents import Documents
 from sklearn_rankscore.ranking.threads import share
 
 
@@ -386,3 +388,53 @@ def test_what_a_block_tells_of_ties():
     halves = [1 / 2, 1 / 2 * 5 / 6, 1 / 2 * 2 / 3, 1 / 4, 1 / 4]
     np.testing.assert_allclose(seen["average"], [halves] * 2)
     assert seen["default"] == seen["average"]
+
+
+@pytest.mark.parametrize(("width", "dtype"), [(16, "u1"), (17, "i4"), (128, "i4")])
+def test_grades_are_sorted_as_the_integers_that_sort_fastest(width, dtype, monkeypatch):
+    seen = []
+    way = blocks._smallest
+    monkeypatch.setattr(
+        blocks, "_smallest", lambda rows, n: seen.append(rows.dtype) or way(rows, n)
+    )
+    labels = np.random.default_rng(0).integers(1, 5, (3, width)).astype(np.uint8)
+    found = blocks._highest(labels, 4, 5)
+    assert seen == [dtype]
+    np.testing.assert_array_equal(found, -np.sort(-labels.astype(int), axis=1)[:, :5])
+
+
+def test_only_equal_scores_are_ties():
+    """Two scores that single precision cannot tell apart are looked at again, and are no tie."""
+    s = [[2.0, 1.0, 1.0], [2.0, 1.0 + 1e-12, 1.0]]
+    ranked = Documents(read_queries([[0, 1, 0]] * 2, s))
+    (piece,) = blocks.pieces(ranked, 2, 1)
+    assert blocks.rank(ranked, 2, piece)._tied.rows.tolist() == [0]
+
+
+def test_a_function_of_grades_is_asked_once_for_each():
+    seen = []
+
+    def function(labels):
+        seen.append(labels.tolist())
+        return labels / 4
+
+    worth = GradeFunction(function)
+
+    def look(block):
+        for values in (block.by_rank(worth), block.ideal(worth), block.survival(worth)):
+            assert values.shape == (3, 3)
+        return block.total(worth)
+
+    evaluate([[0, 1, 3]] * 3, [[3, 2, 2]] * 3, look)
+    assert all(labels == [0, 1, 2, 3] for labels in seen)
+
+
+@pytest.mark.parametrize("n", [16, 17, 33])
+def test_gains_that_do_not_rise_with_the_grade(n):
+    random = np.random.default_rng(0)
+    y, s = random.integers(0, 3, n), random.normal(size=n)
+    gains = [3.0, 1.0, 2.0]
+    found = ndcg_score(y, s, gain=gains)
+    ranked = np.array(gains)[y[np.argsort(-s)]]
+    discounts = 1 / np.log2(np.arange(2, n + 2))
+    assert found == pytest.approx(ranked @ discounts / (-np.sort(-ranked) @ discounts), rel=1e-12)
