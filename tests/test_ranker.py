@@ -374,6 +374,9 @@ def test_pairs_of_catboost_move_with_their_rows():
     found = QueryRanker(model).fit(X, y, groups=groups, pairs=pairs)
     np.testing.assert_array_equal(found.predict(X), expected.predict(X))
     assert found.predict(X)[0] > found.predict(X)[1]
+    last = QueryRanker(make_pipeline(StandardScaler(), model))
+    last.fit(X, y, groups=groups, catboostranker__pairs=pairs)
+    np.testing.assert_array_equal(last.predict(X), expected.predict(X))
     # pairs of queries that are left out go with them, and so do their weights
     few = QueryRanker(model, max_queries=1, random_state=0)
     few.fit(X, y, groups=groups, pairs=pairs, pairs_weight=[1.0, 2.0, 3.0])
@@ -384,8 +387,8 @@ def test_sparse_rows_of_any_format():
     X, y, groups = make_ranking(random_state=0)
     order = np.random.default_rng(0).permutation(len(y))
     X, y, groups = X[order], y[order], groups[order]
-    expected = QueryRanker(Ridge()).fit(sparse.csr_array(X), y, groups=groups).predict(X)
-    found = QueryRanker(Ridge()).fit(sparse.coo_array(X), y, groups=groups).predict(X)
+    expected = QueryRanker(Ridge()).fit(sparse.csr_matrix(X), y, groups=groups).predict(X)
+    found = QueryRanker(Ridge()).fit(sparse.coo_matrix(X), y, groups=groups).predict(X)
     np.testing.assert_allclose(found, expected)
 
 

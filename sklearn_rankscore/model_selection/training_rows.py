@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import (
-    _check_method_params,
-    _num_samples,
-    check_consistent_length,
-)
+from sklearn.utils.validation import _check_method_params, _num_samples
 
 from ..ranking.arrays import Array
 from ..ranking.grouping import group_rows
@@ -40,8 +36,7 @@ class TrainingRows:
                 "QueryRanker requires y to be passed, but the target y is None: it holds the "
                 "relevance of each document."
             )
-        X, y = indexable(X, y)
-        check_consistent_length(X, y, weights)
+        X, y, weights = indexable(X, y, weights)
         weights = None if weights is None else np.asarray(weights)
         if ids is None:
             return cls(X, y, None, weights, params)
@@ -54,7 +49,7 @@ class TrainingRows:
 
     def take(self, rows: Array) -> TrainingRows:
         """Some of the rows, in that order; fit parameters as long as there are rows go along."""
-        aligned = {k: v for k, v in self.params.items() if not k.endswith(PAIRS)}
+        aligned = {k: v for k, v in self.params.items() if k.rpartition("__")[2] not in PAIRS}
         return TrainingRows(
             _safe_indexing(self.X, rows),
             _safe_indexing(self.y, rows),
@@ -68,7 +63,7 @@ class TrainingRows:
         place = np.full(_num_samples(self.X), -1)
         place[rows] = np.arange(len(rows))
         found = {}
-        for name in [name for name in self.params if name.endswith(PAIRS[0])]:
+        for name in [name for name in self.params if name.rpartition("__")[2] == PAIRS[0]]:
             pairs = place[np.asarray(self.params[name])]
             kept = (pairs >= 0).all(axis=1)
             found[name] = pairs[kept]
