@@ -17,8 +17,8 @@ def predictions(
     estimators: Any, X: Any, y: Any, groups: Any, who: str
 ) -> tuple[Any, dict[str, Array]]:
     """Query ids, and each estimator's scores under its name."""
-    how = "bound" if isinstance(groups, str) else "groups"
-    ids = find_groups(X, y, **{how: groups})
+    bound, groups = (groups, None) if isinstance(groups, str) else (None, groups)
+    ids = find_groups(X, y, groups=groups, bound=bound)
     if ids is None:
         raise missing_groups(who)
     if not isinstance(estimators, Mapping):
