@@ -45,9 +45,9 @@ class Values:
         """One value per query."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.numerator / self.denominator
-        # in place, and not by an index of places: queries may be as many as documents
-        np.copyto(ratio, 0.0, where=self.denominator == 0)
-        np.copyto(ratio, replace_undefined_by, where=~self.defined)
+        ratio[self.defined & (self.denominator == 0)] = 0.0
+        # by places, because a mask that changes at every other query is several times as slow
+        ratio[np.flatnonzero(~self.defined)] = replace_undefined_by
         return ratio
 
 
