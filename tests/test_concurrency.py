@@ -1,6 +1,8 @@
 """Threads, processes and sizes: the same numbers, whoever asks and however much there is."""
 
 import multiprocessing
+import os
+import subprocess
 import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -27,6 +29,7 @@ from sklearn_rankscore import (
     unregister,
 )
 from sklearn_rankscore.metrics.names import METRICS
+from sklearn_rankscore.ranking import queries
 
 X, Y = make_ranking(n_queries=60, as_frame=True, random_state=0)
 MODEL = Ridge().fit(X, Y)
@@ -178,3 +181,68 @@ def test_a_single_query_of_ten_million(labels):
     if labels == "grades":
         full = sklearn_ndcg(y[None].astype(float), s[None], ignore_ties=True)
         assert ndcg_score(y, s) == pytest.approx(full, rel=1e-9)
+
+
+@pytest.fixture
+def large():
+    """Labels, scores and ids that are read by two threads."""
+    random = np.random.default_rng(0)
+    g = np.repeat(np.arange(20_000), random.integers(1, 20, 20_000))
+    assert len(g) >= queries.MANY
+    return random.integers(0, 5, len(g)), random.normal(size=len(g)).round(2), g
+
+
+@pytest.mark.parametrize("order", ["contiguous", "shuffled"])
+def test_ids_are_read_beside_labels(large, order):
+    if order == "shuffled":
+        large = [column[np.random.default_rng(0).permutation(len(column))] for column in large]
+    y, s, g = large
+    one, two = (ndcg_score(y, s, groups=g, k=10, average=None, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_is_wrong_is_said_in_the_same_order(large, n_jobs):
+    y, s, g = large
+    bad_ids, bad_labels = g * 1.0, y * 1.0
+    bad_ids[7] = bad_labels[7] = np.nan
+    with pytest.raises(ValueError, match="groups contains missing"):
+        ndcg_score(y, s, groups=bad_ids, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match="y_true contains NaN"):
+        ndcg_score(bad_labels, s, groups=bad_ids, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match="got 7 for"):
+        ndcg_score(y, s, groups=g[:7], n_jobs=n_jobs)
+
+
+def test_a_metric_may_call_another_with_threads(large):
+    y, s, g = large
+    inner = ndcg_score(y, s, groups=g)
+
+    def nested(block):
+        assert ndcg_score(y, s, groups=g, n_jobs=2) == inner
+        return block.sizes * 1.0
+
+    found = evaluate(y, s, nested, groups=g, average=None, n_jobs=2)["nested"]
+    assert found.tolist() == np.bincount(g).tolist()
+
+
+FORKED = """
+import os, warnings
+import numpy as np
+from sklearn_rankscore import ndcg_score
+
+warnings.simplefilter("ignore")  # newer Pythons warn of any fork beside threads
+g = np.repeat(np.arange(40_000), 10)
+y, s = g % 3, np.random.default_rng(0).permutation(len(g)) * 1.0
+score = lambda: ndcg_score(y, s, groups=g, k=5, n_jobs=2)
+before = score()
+child = os.fork()
+if not child:
+    os._exit(score() != before)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_threads_begin_anew_in_a_forked_process():
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sklearn_rankscore import NoGroupsError, evaluate, ndcg_score
 from sklearn_rankscore.ranking import grouping, read_queries
-from sklearn_rankscore.ranking.arrays import as_ids
+from sklearn_rankscore.ranking.arrays import as_ids, graded
 from sklearn_rankscore.ranking.grouping import group_rows
 
 Y = np.array([2, 0, 1, 0, 1])
@@ -315,3 +315,43 @@ def test_single_precision_is_not_copied():
     s = S.astype(np.float32)
     assert np.shares_memory(read_queries(Y, s).y_score, s)
     assert read_queries(Y, S.astype(np.float16)).y_score.dtype == np.float64
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.09, 0.5, 1.0])
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 1000, 4099])
+def test_places_of_hits(n, share):
+    hits = np.random.default_rng(n).random(n) < share
+    assert grouping._places(hits).tolist() == np.flatnonzero(hits).tolist()
+    assert grouping._places(np.append(hits, True)).tolist() == [*np.flatnonzero(hits), n]
+
+
+GRADES = [
+    ("i1", [0, 62, 1]),
+    ("u8", [0, 62, 1]),
+    (">i4", [3, 0]),
+    ("?", [1, 0]),
+    ("f4", [3, 0]),
+    ("f8", [0, 62]),
+]
+NO_GRADES = [
+    ("i1", [0, -1]),
+    ("i8", [-(2**40), 3]),
+    ("u1", [63]),
+    ("u8", [2**40]),
+    (">i4", [256]),
+    ("f8", [63]),
+    ("f8", [-1, 2]),
+    ("f4", [0.5, 1]),
+]
+
+
+@pytest.mark.parametrize(("dtype", "labels"), GRADES)
+def test_small_whole_labels_of_any_dtype_are_grades(dtype, labels):
+    codes, low, high = graded(np.array(labels, dtype=dtype), None)
+    assert (codes.tolist(), codes.dtype) == ([int(y) + 1 for y in labels], "u1")
+    assert (low, high) == (min(labels), max(labels))
+
+
+@pytest.mark.parametrize(("dtype", "labels"), NO_GRADES)
+def test_other_labels_are_no_grades(dtype, labels):
+    assert graded(np.array(labels, dtype=dtype), None) == (None, min(labels), max(labels))

@@ -325,7 +325,7 @@ def query_scores(
     """
     named = resolve_per_query(metrics, like=like, **options)
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     values = per_query(queries, named.values(), n_jobs)
     return QueryScores(queries.ids, values, tuple(named), queries.weights)

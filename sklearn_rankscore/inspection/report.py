@@ -113,7 +113,7 @@ def ranking_report(
         options["threshold"] = threshold
     named = resolve_per_query(list(cells), like=like, **options)
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     values = per_query(queries, named.values(), n_jobs)
     scores = QueryScores(queries.ids, values, tuple(named), queries.weights)

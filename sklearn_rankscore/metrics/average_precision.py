@@ -186,7 +186,7 @@ def map_score(
     0.6667
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return average_precision.score(
         queries,
@@ -291,7 +291,7 @@ def r_precision_score(
     0.25
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return r_precision.score(
         queries, average, replace_undefined_by, n_jobs, threshold=threshold, ties=ties

@@ -163,7 +163,7 @@ def err_score(
     0.4479
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return err.score(
         queries, average, replace_undefined_by, n_jobs, k=k, max_grade=max_grade, ties=ties
@@ -273,7 +273,7 @@ def rbp_score(
     0.4375
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return rbp.score(
         queries,
@@ -380,6 +380,6 @@ def pfound_score(
     0.6806
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return pfound.score(queries, average, replace_undefined_by, n_jobs, k=k, decay=decay, ties=ties)

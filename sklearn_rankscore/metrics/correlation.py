@@ -180,7 +180,7 @@ def query_auc_score(
     0.25
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return query_auc.score(
         queries, average, replace_undefined_by, n_jobs, threshold=threshold, ties=ties
@@ -268,7 +268,7 @@ def kendall_tau_score(
     -0.3333
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return kendall_tau.score(queries, average, replace_undefined_by, n_jobs)
 
@@ -354,6 +354,6 @@ def spearman_score(
     -0.25
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return spearman.score(queries, average, replace_undefined_by, n_jobs)

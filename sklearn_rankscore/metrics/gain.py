@@ -132,7 +132,7 @@ def dcg_score(
     1.5655
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return dcg.score(
         queries, average, replace_undefined_by, n_jobs, k=k, gain=gain, discount=discount, ties=ties
@@ -247,7 +247,7 @@ def ndcg_score(
     array([1., 0.])
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return ndcg.score(
         queries, average, replace_undefined_by, n_jobs, k=k, gain=gain, discount=discount, ties=ties

@@ -127,7 +127,7 @@ def mrr_score(
     0.75
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return reciprocal_rank.score(
         queries, average, replace_undefined_by, n_jobs, k=k, threshold=threshold, ties=ties
@@ -225,7 +225,7 @@ def hits_at_k(
     1.0
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return hits.score(
         queries, average, replace_undefined_by, n_jobs, k=k, threshold=threshold, ties=ties
@@ -324,7 +324,7 @@ def hit_rate_at_k(
     0.5
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return hit_rate.score(
         queries, average, replace_undefined_by, n_jobs, k=k, threshold=threshold, ties=ties

@@ -317,7 +317,7 @@ def evaluate(
     """
     resolved = resolve_all(metrics, like=like, **options)
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     values = measure(queries, resolved.values(), n_jobs=n_jobs)
     return {

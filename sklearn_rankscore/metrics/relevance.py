@@ -137,7 +137,7 @@ def precision_at_k(
     0.5
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return precision.score(
         queries,
@@ -244,7 +244,7 @@ def recall_at_k(
     0.75
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return recall.score(
         queries, average, replace_undefined_by, n_jobs, k=k, threshold=threshold, ties=ties
@@ -348,7 +348,7 @@ def f1_at_k(
     0.5833
     """
     queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
     return f1.score(
         queries,

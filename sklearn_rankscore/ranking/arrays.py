@@ -36,6 +36,9 @@ class GradeFunction:
 
 LARGEST_EXACT = 2**53
 
+# labels up to this are kept in a byte
+HIGHEST_GRADE = 62
+
 
 class NotNumbersError(TypeError, ValueError):
     """A column of another kind than numbers: a type error, and for scikit-learn a wrong value."""
@@ -43,11 +46,13 @@ class NotNumbersError(TypeError, ValueError):
 
 def as_numbers(values: Any, name: str) -> Array:
     """One or two-dimensional numbers without NaN; a numeric column is not copied."""
-    return measured(values, name)[0]
+    array = as_column(values, name)
+    span(array, values, name)
+    return array
 
 
-def measured(values: Any, name: str, *, greatest: bool = True) -> tuple[Array, float, float]:
-    """What `as_numbers` returns, with the least number and the greatest, nan if not asked for."""
+def as_column(values: Any, name: str) -> Array:
+    """One or two-dimensional numbers, not looked at yet; a numeric column is not copied."""
     array = _plain(values, name)
     if array.dtype.kind not in "biuf":
         array = _to_float(array, values, name)
@@ -58,6 +63,16 @@ def measured(values: Any, name: str, *, greatest: bool = True) -> tuple[Array, f
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty; at least one document is needed.")
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        array = array.astype(np.float64)
+    return array
+
+
+def span(array: Array, values: Any, name: str, *, greatest: bool = True) -> tuple[float, float]:
+    """The least number and the greatest, nan if not asked for; refuses what is no number.
+
+    Both what was given, `values`, and its `array` are looked at.
+    """
     low = array.min()
     # integers that floats cannot tell apart need to be looked for only where there may be some
     plain = array is values and array.dtype.kind == "f"
@@ -72,9 +87,28 @@ def measured(values: Any, name: str, *, greatest: bool = True) -> tuple[Array, f
             f"{name} contains integers, from {low:.0f} to {high:.0f}; beyond 2**53 floating point "
             "cannot tell them apart. Rescale them first."
         )
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        array = array.astype(np.float64)
-    return array, float(low), float(high)
+    return float(low), float(high)
+
+
+def graded(labels: Array, values: Any) -> tuple[Array | None, float, float]:
+    """Labels plus one as bytes, None if they are no small whole numbers; the least, the greatest.
+
+    `labels` are the column of `values`, as were given.
+    """
+    # one look is enough for integers: without their sign those below zero are large ones
+    integers = labels.dtype.kind != "f"
+    if integers and labels.view(labels.dtype.str.replace("i", "u")).max() <= HIGHEST_GRADE:
+        codes = labels.astype(np.uint8)
+        low, high = float(codes.min()), float(codes.max())
+    else:
+        low, high = span(labels, values, "y_true")
+        if low < 0 or high > HIGHEST_GRADE:
+            return None, low, high
+        codes = labels.astype(np.uint8)
+        if not np.array_equal(codes, labels):
+            return None, low, high
+    codes += 1
+    return codes, low, high
 
 
 def _has_large_integers(array: Array, values: Any) -> bool:

@@ -7,9 +7,6 @@ import numpy as np
 from .arrays import Array
 from .queries import Queries
 
-# labels up to this are kept in a byte
-HIGHEST_GRADE = 62
-
 
 class Documents:
     """Labels and scores, those of a query side by side.
@@ -32,7 +29,8 @@ class Documents:
     """
 
     def __init__(self, queries: Queries) -> None:
-        labels, self.n_grades = _graded(queries.y_true, *queries.label_range)
+        labels = queries.y_true if queries.grades is None else queries.grades
+        self.n_grades = 0 if queries.grades is None else int(queries.label_range[1]) + 1
         self.labels = _together(labels, queries.rows)
         self.scores = _together(queries.y_score, queries.rows)
         self.sizes, self.starts = queries.sizes, queries.starts
@@ -56,17 +54,6 @@ class Documents:
             labels = np.where(outside, 0 if self.n_grades else labels[:, :1], labels)
             scores = np.where(outside, -np.inf, scores)
         return labels, scores
-
-
-def _graded(y_true: Array, low: float, high: float) -> tuple[Array, int]:
-    """Labels plus one as bytes and how many grades there are; or the labels as they are, and 0."""
-    if low < 0 or high > HIGHEST_GRADE:
-        return y_true, 0
-    codes = y_true.astype(np.uint8)
-    if y_true.dtype.kind == "f" and not np.array_equal(codes, y_true):
-        return y_true, 0
-    codes += 1
-    return codes, int(high) + 1
 
 
 def _together(values: Array, rows: Array | None) -> Array:

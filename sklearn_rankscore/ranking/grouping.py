@@ -23,7 +23,7 @@ def group_rows(groups: Any, n_rows: int) -> tuple[Array, Array, Array, Array | N
         sizes = np.bincount(codes, minlength=len(unique))
         names = unique if values is None else values[unique]
         return names, np.cumsum(sizes) - sizes, sizes, _stable_order(codes, len(unique))
-    heads = np.append(0, np.flatnonzero(ids[1:] != ids[:-1]) + 1)
+    heads = np.append(0, _places(ids[1:] != ids[:-1]) + 1)
     lengths = np.diff(heads, append=n_rows)
     firsts = ids[heads]
     if values is None and ids.dtype.kind in "biuf" and (firsts[1:] > firsts[:-1]).all():
@@ -50,6 +50,18 @@ def number_queries(groups: Any, n_rows: int) -> tuple[Array, Array]:
     places[order] = np.arange(len(order))
     codes[rows] = np.repeat(places, sizes)
     return codes, sizes[order]
+
+
+def _places(hits: Array) -> Array:
+    """Where hits are, as `numpy.flatnonzero` says it, in half the time if they are rare."""
+    if 10 * np.count_nonzero(hits) > len(hits):
+        return np.flatnonzero(hits)
+    # looked for among words of eight hits, and then in the words that have any
+    cut = len(hits) // 8 * 8
+    words = hits[:cut].view(np.uint64)
+    some = np.flatnonzero(words != 0)
+    inside = np.flatnonzero(words[some].view(bool))
+    return np.append(8 * some[inside >> 3] + (inside & 7), cut + np.flatnonzero(hits[cut:]))
 
 
 def _scattered(ids: Array) -> bool:

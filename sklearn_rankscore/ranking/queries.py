@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_numbers, measured
+from .arrays import Array, as_column, as_numbers, graded, span
 from .grouping import group_rows
+from .threads import begin, number_of_threads
+
+# so many ids take longer to read than another thread to wake
+MANY = 2**17
 
 
 class NoGroupsError(ValueError):
@@ -21,7 +26,8 @@ class Queries:
     """Documents with the queries they belong to.
 
     Query ``q`` owns the places ``starts[q] : starts[q] + sizes[q]`` of `rows`, which holds
-    positions in `y_true` and `y_score`; without `rows` the places are those positions.
+    positions in `y_true` and `y_score`; without `rows` the places are those positions. `grades` are
+    the labels plus one as bytes, if they are small whole numbers.
     """
 
     y_true: Array
@@ -30,6 +36,7 @@ class Queries:
     starts: Array
     sizes: Array
     label_range: tuple[float, float]
+    grades: Array | None
     lowest_score: float
     rows: Array | None = None
     weights: Array | None = None
@@ -45,32 +52,48 @@ def read_queries(
     groups: Any = None,
     sample_weight: Any = None,
     labels: Any = None,
+    n_jobs: int | None = None,
 ) -> Queries:
     """Validate and group; every public function comes through here."""
-    score, lowest, _ = measured(y_score, "y_score", greatest=False)
+    score = as_column(y_score, "y_score")
     if score.ndim == 2 and groups is not None:
         raise ValueError(
             "groups= goes with one-dimensional y_true and y_score; with two-dimensional scores "
             f"each row is a query. Got y_score of shape {score.shape}."
         )
+    # ids are read beside labels and scores, if they are so many that it pays
+    jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= MANY else 1
+    layout = begin(partial(_layout, score, groups), jobs)
+    lowest, _ = span(score, y_score, "y_score", greatest=False)
+    true, grades, low, high = _read_labels(y_true, score, labels)
+    ids, starts, sizes, rows = layout()
+    queries = Queries(
+        true.ravel(), score.ravel(), ids, starts, sizes, (low, high), grades, lowest, rows
+    )
+    if sample_weight is None:
+        return queries
+    weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
+    return replace(queries, weights=weights)
+
+
+def _read_labels(
+    y_true: Any, score: Array, classes: Any
+) -> tuple[Array, Array | None, float, float]:
+    """Labels, the same as grades, the lowest and the highest."""
     if score.ndim == 2 and np.ndim(y_true) == 1:
-        true, low, high = _one_hot(y_true, score, labels), 0.0, 1.0
-    elif labels is not None:
+        true = y_true = _one_hot(y_true, score, classes)
+    elif classes is not None:
         raise ValueError(
             "labels= names the columns of two-dimensional scores for one-dimensional y_true; "
             f"got y_score of shape {score.shape}."
         )
     else:
-        true, low, high = measured(y_true, "y_true")
+        true = as_column(y_true, "y_true")
         _check_shapes(true, score)
+    grades, low, high = graded(true, y_true)
     if math.isinf(low) or math.isinf(high):
         raise ValueError("y_true contains infinity; labels must be finite numbers.")
-    ids, starts, sizes, rows = _layout(score, groups)
-    queries = Queries(true.ravel(), score.ravel(), ids, starts, sizes, (low, high), lowest, rows)
-    if sample_weight is None:
-        return queries
-    weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
-    return replace(queries, weights=weights)
+    return true, None if grades is None else grades.ravel(), low, high
 
 
 def _layout(score: Array, groups: Any) -> tuple[Array, Array, Array, Array | None]:

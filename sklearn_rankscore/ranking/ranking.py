@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Integral
 from typing import Any
-
-from joblib import effective_n_jobs
 
 from . import blocks
 from .aggregate import Values
 from .block import Block
 from .documents import Documents
 from .queries import Queries
-from .threads import share
+from .threads import number_of_threads, share
 
 
 class Ranking:
@@ -42,9 +39,7 @@ class Ranking:
         self, kernels: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
     ) -> list[Values]:
         """Each kernel's value for every query, after one sort."""
-        if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
-            raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
-        jobs = effective_n_jobs(n_jobs)
+        jobs = number_of_threads(n_jobs)
         results = [Values.empty(len(self.queries)) for _ in kernels]
 
         def measure(block: Block) -> None:

@@ -2,10 +2,45 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import lru_cache
+from numbers import Integral
+from typing import Any, TypeVar
+
+from joblib import effective_n_jobs
+
+Result = TypeVar("Result")
+
+# more than anyone asks for; threads are started when all others are busy
+MOST_THREADS = 1024
+
+
+@lru_cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that are kept, because one takes longer to start than many a call."""
+    return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="sklearn_rankscore")
+
+
+if hasattr(os, "register_at_fork"):  # a process that was forked has none of them
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
+
+
+def number_of_threads(n_jobs: int | None) -> int:
+    """How many threads an `n_jobs` of scikit-learn stands for."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
+        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
+    return int(effective_n_jobs(n_jobs))
+
+
+def begin(function: Callable[[], Result], jobs: int) -> Callable[[], Result]:
+    """Start a function beside this thread if there are more of them; the answer returns its result.
+
+    Without another thread it runs when it is asked for its result.
+    """
+    return function if jobs == 1 else _helpers().submit(function).result
 
 
 def share(function: Callable[[Any], None], items: Iterable[Any], jobs: int) -> None:
@@ -29,8 +64,11 @@ def share(function: Callable[[Any], None], items: Iterable[Any], jobs: int) -> N
         return
     # NumPy lets go of the interpreter lock in sorts and arithmetic; threads that come from both
     # ends, one with small items and many calls, the others with large ones, seldom wait for it
-    with ThreadPoolExecutor(jobs - 1) as pool:
-        others = [pool.submit(work, todo.popleft) for _ in range(jobs - 1)]
+    others = [_helpers().submit(work, todo.popleft) for _ in range(min(jobs, len(todo)) - 1)]
+    try:
         work(todo.pop)
-    for other in others:
-        other.result()
+    finally:
+        todo.clear()
+        for other in others:
+            if not other.cancel():  # it has begun
+                other.result()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ranking import Queries, read_queries
-from ..ranking.arrays import Array, as_ids, as_numbers
+from ..ranking.arrays import Array, as_ids, as_numbers, graded
 from .batches import read_batch
 
 
@@ -44,10 +44,17 @@ class Rows:
         if self.weight is not None:
             groups = np.repeat(np.arange(len(self.ids)), self.sizes)
             return read_batch(self.y_true, self.y_score, groups, self.weight)
-        starts = np.cumsum(self.sizes) - self.sizes
-        labels = float(self.y_true.min()), float(self.y_true.max())
-        lowest = float(self.y_score.min())
-        return Queries(self.y_true, self.y_score, self.ids, starts, self.sizes, labels, lowest)
+        grades, *labels = graded(self.y_true, self.y_true)
+        return Queries(
+            self.y_true,
+            self.y_score,
+            self.ids,
+            np.cumsum(self.sizes) - self.sizes,
+            self.sizes,
+            (labels[0], labels[1]),
+            grades,
+            float(self.y_score.min()),
+        )
 
     @classmethod
     def join(cls, parts: list[Rows]) -> Rows:
