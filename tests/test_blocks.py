@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore import evaluate, map_score, mrr_score, ndcg_score
-from sklearn_rankscore.ranking import Ranking, blocks, queries, read_queries
+from sklearn_rankscore.ranking import Ranking, block, blocks, queries, read_queries, row_sorts
 from sklearn_rankscore.ranking.arrays import span
 
 NAMES = ["ndcg@3", "ndcg", "map@5", "mrr", "precision@2", "err@4", "hit_rate@1", "spearman"]
@@ -30,9 +30,12 @@ def ragged(draw, longest=60):
 @contextmanager
 def settings(**values):
     """Other constants of the hot path, which turn one of its shortcuts on or off."""
+    modules = {"block": block, "blocks": blocks, "queries": queries, "row_sorts": row_sorts}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
-            patch.setattr(blocks, name, value)
+            of = ["blocks", "row_sorts"] if name == "SHORT" else [name.partition("__")[0]]
+            for module in of:
+                patch.setattr(modules[module], name.partition("__")[2] or name, value)
         yield
 
 
@@ -59,12 +62,27 @@ def test_keys_agree_with_the_sort_of_whole_scores(data, ties):
 
 # each shortcut always on, and never
 SHORTCUTS = {
-    "sorting by columns": ({"FEW": 0}, {"FEW": 10**9}),
-    "tournaments": ({"SHORT": 1, "MEDIUM": 1, "MANY_TIMES": 1}, {"SHORT": 1, "MEDIUM": 10**9}),
-    "counted grades": ({"SHORT": 1, "SORTED_GRADES": 1}, {"SHORT": 1, "SORTED_GRADES": 10**9}),
-    "joined blocks": ({"SMALL_BLOCK": 10**9}, {"SMALL_BLOCK": 0}),
-    "stretches": ({"STRETCH": 1}, {"STRETCH": 10**9}),
-    "padding of long queries": ({"LONG": 10**9}, {"LONG": 1}),
+    "sorting by columns": ({"row_sorts__FEW": 0}, {"row_sorts__FEW": 10**9}),
+    "tournaments": (
+        {"SHORT": 1, "row_sorts__MEDIUM": 1, "row_sorts__MANY_TIMES": 1},
+        {"SHORT": 1, "row_sorts__MEDIUM": 10**9},
+    ),
+    "counted grades": (
+        {"SHORT": 1, "row_sorts__SORTED_GRADES": 1},
+        {"SHORT": 1, "row_sorts__SORTED_GRADES": 10**9},
+    ),
+    "bytes added up": (
+        {"SHORT": 1, "row_sorts__SORTED_GRADES": 1, "row_sorts__ADDED_AT_ONCE": 2},
+        {"SHORT": 1, "row_sorts__SORTED_GRADES": 1},
+    ),
+    "joined blocks": (
+        {"blocks__SMALL_BLOCK": 10**9, "blocks__SMALL_SHORT": 10**9},
+        {"blocks__SMALL_BLOCK": 0, "blocks__SMALL_SHORT": 0},
+    ),
+    "stretches": ({"blocks__STRETCH": 1}, {"blocks__STRETCH": 10**9}),
+    "padding of long queries": ({"blocks__LONG": 10**9}, {"blocks__LONG": 1}),
+    "a table of sizes": ({"blocks__TABLED": 10**9}, {"blocks__TABLED": 3}),
+    "looking up in pairs": ({"block__MANY": 0}, {"block__MANY": 10**9}),
 }
 
 
@@ -90,7 +108,7 @@ def test_sorting_by_columns_sorts(width, dtype):
     """Every row of zeros and ones: a network that sorts these sorts everything."""
     rows = (np.arange(2**width)[:, None] >> np.arange(width) & 1).astype(dtype)
     for n in {1, (width + 1) // 2, width}:
-        found = blocks._sorted_by_columns(rows.copy(), n)
+        found = row_sorts._sorted_by_columns(rows.copy(), n)
         assert (found == np.sort(rows, axis=1)[:, :n]).all()
 
 
@@ -99,15 +117,20 @@ def test_a_tournament_finds_the_first(width):
     random = np.random.default_rng(width)
     rows = random.integers(0, [50, 10**9], (40, width, 2)).reshape(80, width).astype(np.int32)
     expected = np.sort(rows, axis=1)[:, :11]
-    assert (blocks._smallest(rows, 11) == expected).all()
+    assert (row_sorts.smallest(rows, 11) == expected).all()
 
 
-@pytest.mark.parametrize("n", [1, 7, 200])
-def test_counted_grades_are_those_of_a_sort(n):
-    random = np.random.default_rng(n)
-    labels = random.integers(0, 6, (50, 200), dtype=np.uint8) * (random.random((50, 1)) < 0.9)
-    expected = -np.sort(-labels.astype(int), axis=1)[:, :n]
-    assert (blocks._highest(labels.astype(np.uint8), 5, n) == expected).all()
+@pytest.mark.parametrize("n_grades", [1, 5, 8, 60])
+@pytest.mark.parametrize("width", [1, 3, 16, 17, 40, 128, 129, 255, 256, 300, 1280])
+@pytest.mark.parametrize("n_rows", [1, 2, 50, 1000])
+def test_the_highest_grades_are_those_of_a_sort(n_rows, width, n_grades):
+    random = np.random.default_rng(n_grades)
+    labels = random.integers(0, n_grades + 1, (n_rows, width), dtype=np.uint8)
+    labels *= random.random((n_rows, 1)) < 0.9
+    sizes = np.count_nonzero(labels, axis=1)
+    for n in {1, (width + 1) // 2, width}:
+        expected = -np.sort(-labels.astype(int), axis=1)[:, :n]
+        assert (row_sorts.highest(labels.copy(), sizes, n_grades, n) == expected).all()
 
 
 def test_padding_beyond_what_32_bits_can_tell_apart():
@@ -163,9 +186,9 @@ def test_graded_queries_alone_have_the_same_bits_as_among_others(longest):
     random = np.random.default_rng(longest)
     g = np.repeat(np.arange(200), random.integers(2, longest + 1, 200))
     y, s = random.integers(0, 5, len(g)), random.normal(size=len(g)).round(1)
-    names = ["ndcg", "map", "err", "rbp", "mrr", "query_auc", "spearman"]
-    for at in ("", "@9", "@30"):
-        asked = [name + at for name in names[: 5 if at else None]]
+    names = ["ndcg", "dcg", "map", "err", "rbp", "mrr", "query_auc", "spearman"]
+    for at in ("", "@3", "@9", "@30"):
+        asked = [name + at for name in names[: 6 if at else None]]
         among = evaluate(y, s, asked, groups=g, average=None)
         for i in range(200):
             alone = evaluate(y[g == i], s[g == i], asked)

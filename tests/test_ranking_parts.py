@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import evaluate, mrr_score, ndcg_score
-from sklearn_rankscore.ranking import Ranking, blocks, exact, read_queries
+from sklearn_rankscore.ranking import Ranking, blocks, exact, read_queries, row_sorts
 from sklearn_rankscore.ranking import documents as documents_module
 from sklearn_rankscore.ranking.arrays import GradeFunction
 from sklearn_rankscore.ranking.documents import Documents
@@ -19,8 +19,14 @@ def documents(sizes, starts=None):
     sizes = np.array(sizes)
     starts = np.cumsum(sizes) - sizes if starts is None else np.array(starts)
     by_start = None if (np.diff(starts) > 0).all() else np.argsort(starts)
+    n = sizes.sum()
     return SimpleNamespace(
-        sizes=sizes, starts=starts, scores=np.zeros(sizes.sum()), by_start=by_start
+        sizes=sizes,
+        starts=starts,
+        scores=np.zeros(n),
+        labels=np.ones(n, dtype=np.uint8),
+        by_start=by_start,
+        n_grades=5,
     )
 
 
@@ -31,21 +37,24 @@ def test_padded_widths():
 
 
 JOINED = [
-    # widths of distinct sizes, where they begin, depth -> begin: width
-    ([2, 5, 18, 18, 20], [0, 3, 4, 6, 9], None, {0: 2, 3: 5, 4: 18, 9: 20}),
-    ([2, 5, 16, 18, 20], [0, 3, 4, 6, 9], 10, {0: 2, 3: 5, 4: 16, 6: 20}),
-    ([18, 20, 36, 40], [0, 1, 2, 3], 10, {0: 36, 3: 40}),
-    ([18, 20, 36, 40], [0, 1, 2, 3], 18, {0: 18, 1: 40}),
-    ([18, 20, 36, 40], [0, 1, 2, 3], 17, {0: 36, 3: 40}),
-    ([20, 22, 24], [0, 10, 20], 10, {0: 22, 20: 24}),
-    ([20, 22, 24], [0, 9, 10], 10, {0: 24}),
+    # rising widths, how many queries of each, depth -> where another block begins
+    ([2, 5, 16, 18, 20], [3, 1, 2, 3, 1], 10, [0, 1, 2, 3]),
+    ([3, 5, 6, 7], [1, 1, 1, 1], 3, [0, 3]),
+    ([3, 5, 6, 7], [1, 1, 1, 1], 99, [0, 3]),
+    ([8, 12, 15, 16], [3, 4, 1, 1], 10, [0, 2]),
+    ([18, 20, 36, 40], [1, 1, 1, 1], 10, [0, 3]),
+    ([18, 20, 36, 40], [1, 1, 1, 1], 18, [0, 1]),
+    ([18, 20, 36, 40], [1, 1, 1, 1], 17, [0, 3]),
+    ([20, 22, 24], [10, 10, 1], 10, [0, 2]),
+    ([20, 22, 24], [9, 1, 1], 10, [0]),
 ]
 
 
-@pytest.mark.parametrize(("widths", "begins", "depth", "expected"), JOINED)
-def test_small_blocks_are_joined(widths, begins, depth, expected, monkeypatch):
+@pytest.mark.parametrize(("widths", "counts", "depth", "expected"), JOINED)
+def test_small_blocks_are_joined(widths, counts, depth, expected, monkeypatch):
     monkeypatch.setattr(blocks, "SMALL_BLOCK", 240)
-    assert blocks._joined(widths, begins, depth) == expected
+    monkeypatch.setattr(blocks, "SMALL_SHORT", 40)
+    assert blocks._joined(np.array(widths), np.array(counts), depth) == expected
 
 
 PIECES = [
@@ -72,17 +81,25 @@ def test_pieces_are_even_and_the_largest_come_first(sizes, jobs, expected, monke
     assert sorted(found) == sorted(expected)
 
 
-@pytest.mark.parametrize(("n_grades", "widths"), [(0, [18, 20, 22]), (5, [22])])
-def test_queries_without_grades_are_not_joined(n_grades, widths):
-    """Their ties are looked for in the whole row."""
-    many = documents([18, 20, 22])
-    many.n_grades, many.labels = n_grades, np.ones(60, dtype=np.uint8)
-    assert sorted(piece.width for piece in blocks.pieces(many, 3, 1)) == widths
+@pytest.mark.parametrize(
+    ("n_grades", "depth", "expected"),
+    [
+        (0, 3, [(3, 3), (4, 4), (18, 18), (20, 20), (22, 21)]),
+        (5, None, [(3, 3), (4, 4), (18, 18), (20, 20), (22, 21)]),
+        (5, 3, [(4, 3), (22, 18)]),
+    ],
+)
+def test_queries_are_joined_up_to_a_cut_off_of_grades(n_grades, depth, expected):
+    """Ties of other labels are looked for in the whole row."""
+    many = documents([18, 20, 4, 22, 21, 3])
+    many.n_grades = n_grades
+    found = [(piece.width, piece.shortest) for piece in blocks.pieces(many, depth, 1)]
+    assert sorted(found) == expected
 
 
 def test_a_lone_query_is_ranked_once():
-    widths, (members,) = blocks._by_width(documents([33]), None)
-    assert (widths, members.tolist()) == ([36], [0])
+    (piece,) = blocks._by_width(documents([33]), None)
+    assert (piece.width, piece.shortest, piece.queries.tolist()) == (36, 33, [0])
 
 
 def test_type_and_bits_of_keys():
@@ -98,7 +115,9 @@ def test_the_smallest_of_each_row(n_rows, width, n):
         return
     rows = np.random.default_rng(n).permutation(n_rows * width).reshape(n_rows, width)
     expected = np.sort(rows, axis=1)[:, :n]
-    np.testing.assert_array_equal(blocks._smallest(rows.astype(np.int32), n), expected)
+    for dtype in (np.int32, np.int64):
+        found = row_sorts.smallest(rows.astype(dtype) - rows.size // 2, n)
+        np.testing.assert_array_equal(found, expected - rows.size // 2)
 
 
 @pytest.mark.parametrize("n_queries", [50, 64])
@@ -112,44 +131,89 @@ def test_ties_across_a_deep_cut_off(n_queries):
     np.testing.assert_allclose(found, ndcg_score(y / 3, s, k=40, average=None), rtol=1e-12)
 
 
+def by_width(sizes, starts=None):
+    found = blocks._by_width(documents(sizes, starts), None)
+    return {(piece.width, piece.shortest): piece.queries.tolist() for piece in found}
+
+
 def test_queries_by_width():
-    widths, members = blocks._by_width(documents([3, 20, 1, 3, 17, 16, 19]), None)
-    assert widths == [1, 3, 16, 18, 20]
-    assert [m.tolist() for m in members] == [[2], [0, 3], [5], [4], [1, 6]]
+    found = by_width([3, 20, 1, 3, 17, 16, 19])
+    assert found == {(1, 1): [2], (3, 3): [0, 3], (16, 16): [5], (18, 17): [4], (20, 19): [1, 6]}
 
 
 def test_queries_by_width_in_the_order_of_their_documents():
-    widths, members = blocks._by_width(documents([3, 20, 3, 19], [39, 0, 42, 20]), None)
-    assert widths == [3, 20]
-    assert [m.tolist() for m in members] == [[0, 2], [1, 3]]
-    widths, members = blocks._by_width(documents([3, 20, 3, 19], [42, 19, 39, 0]), None)
-    assert [m.tolist() for m in members] == [[2, 0], [3, 1]]
+    assert by_width([3, 20, 3, 19], [39, 0, 42, 20]) == {(3, 3): [0, 2], (20, 19): [1, 3]}
+    assert by_width([3, 20, 3, 19], [42, 19, 39, 0]) == {(3, 3): [2, 0], (20, 19): [3, 1]}
 
 
 def test_queries_by_width_beyond_16_bits():
-    sizes = [2**16 + 9, 2**16 - 1, 5, 2**20, 2**16, 2**16 - 2, 2**17 + 1]
-    widths, members = blocks._by_width(documents(sizes), None)
-    assert widths == [5, 2**16, 2**16 + 2**13, 2**17 + 2**14, 2**20]
-    assert [m.tolist() for m in members] == [[2], [1, 4, 5], [0], [6], [3]]
+    sizes = [2**16 + 9, 2**16 - 1, 5, 2**20, 2**16, 2**16 - 2, 2**17 + 1, 2**20]
+    assert by_width(sizes) == {
+        (5, 5): [2],
+        (2**16, 2**16 - 2): [1, 4, 5],
+        (2**16 + 2**13, 2**16 + 9): [0],
+        (2**17 + 2**14, 2**17 + 1): [6],
+        (2**20, 2**20): [3, 7],
+    }
+
+
+def test_more_widths_than_a_byte_can_number(monkeypatch):
+    """Long queries have no padding, and so each its own width."""
+    monkeypatch.setattr(blocks, "LONG", 17)
+    sizes = np.random.default_rng(0).permutation(600) + 1
+    found = by_width(sizes)
+    assert [*found] == [(n, n) for n in range(1, 601)]
+    assert all(sizes[queries].tolist() == [width] for (width, _), queries in found.items())
 
 
 def test_stretches_cut_no_query(monkeypatch):
     monkeypatch.setattr(blocks, "STRETCH", 4)
-    cuts = blocks._cuts(documents([3, 1, 4, 1]))
-    assert cuts.tolist() == [0, 4, 8, 9]
-    assert blocks._cuts(documents([3, 4, 2], [0, 5, 3])).tolist() == [0, 5, 9]
-    assert blocks._cuts(documents([9])).tolist() == [0, 9]
-    assert blocks._cuts(documents([2, 2])).tolist() == [0, 4]
+    assert blocks._cuts(documents([3, 1, 4, 1]), 1).tolist() == [0, 3, 8, 9]
+    assert blocks._cuts(documents([3, 1, 4, 1]), 4).tolist() == [0, 3, 4, 8, 9]
+    assert blocks._cuts(documents([3, 4, 2], [0, 5, 3]), 1).tolist() == [0, 3, 9]
+    assert blocks._cuts(documents([9]), 2).tolist() == [0, 9]
+    assert blocks._cuts(documents([2, 2]), 2).tolist() == [0, 4]
+    # as many for each thread as for the next
+    assert blocks._cuts(documents([1] * 12), 2).tolist() == [0, 3, 6, 9, 12]
+
+
+def test_keys_beyond_the_last_query_are_less_than_padding(monkeypatch):
+    """What was in the memory before must not matter."""
+
+    class Dirty:
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+        def empty(self, shape, dtype, order="C"):
+            large = np.iinfo(dtype).max - 8 * np.arange(np.prod(shape))
+            return np.array(large.reshape(shape), dtype=dtype, order=order)
+
+    random = np.random.default_rng(0)
+    g = np.repeat(np.arange(4), [12, 9, 8, 7])
+    y, s = random.integers(0, 3, len(g)), random.permutation(len(g)) * 1.0
+    monkeypatch.setattr(blocks, "np", Dirty())
+    many = Documents(read_queries(y, s, groups=g))
+    (piece,) = blocks.pieces(many, 10, 1)
+    for query, labels in enumerate(blocks.rank(many, 10, piece)._ranked):
+        ranked = y[g == query][np.argsort(-s[g == query])] + 1
+        assert labels.tolist() == [*ranked, 0, 0, 0][:10]
 
 
 @pytest.mark.parametrize("integer", [np.int32, np.int64])
 def test_padding_stands_above_infinity(integer):
     real = np.float32 if integer == np.int32 else np.float64
-    keys = np.zeros((3, 5), dtype=integer)
-    blocks._pad(keys, np.array([4, 5, 2]), low=7)
     above = int(real(np.inf).view(integer)) + 8
-    expected = [[0, 0, 0, 0, above + 16], [0] * 5, [0, 0, above, above + 8, above + 16]]
-    assert keys.tolist() == expected
+    sizes = np.array([4, 5, 2])
+    expected = [[0, 0, 0, 0, above], [0] * 5, [0, 0, above, above + 8, above + 16]]
+    for order in "FC":
+        keys = np.zeros((3, 5), dtype=integer, order=order)
+        blocks._pad(keys, sizes, 2, low=7)
+        assert keys.tolist() == expected
+    # wider than is sorted by columns
+    keys = np.zeros((3, 20), dtype=integer)
+    blocks._pad(keys, sizes + 15, 17, low=7)
+    assert keys[:, 15:].tolist() == expected
+    assert not keys[:, :15].any()
 
 
 @pytest.mark.parametrize("integer", [np.int32, np.int64])
@@ -200,13 +264,11 @@ def test_documents_that_were_not_retrieved_come_before_padding(width):
 def ways_taken(monkeypatch, y, s, names, **options):
     """Which of the ways to sort rows were taken."""
     taken = set()
-    for name in ("_by_columns", "_sorted_by_columns", "_settle"):
-        way = getattr(blocks, name)
+    ways = {"_sorted_by_columns": row_sorts, "_lanes_of_the_smallest": row_sorts, "_settle": blocks}
+    for name, module in ways.items():
+        way = getattr(module, name)
         spy = lambda *a, name=name, way=way: taken.add(name) or way(*a)  # noqa: E731
-        monkeypatch.setattr(blocks, name, spy)
-    partition = np.argpartition
-    spy = lambda *a, **k: taken.add("tournament") or partition(*a, **k)  # noqa: E731
-    monkeypatch.setattr(np, "argpartition", spy)
+        monkeypatch.setattr(module, name, spy)
     evaluate(y, s, names, **options)
     return taken
 
@@ -214,15 +276,15 @@ def ways_taken(monkeypatch, y, s, names, **options):
 @pytest.mark.parametrize(
     ("rows", "width", "k", "expected"),
     [
-        (3150, 16, 3, {"_by_columns", "_sorted_by_columns"}),  # 63 comparisons
-        (3149, 16, 3, {"_by_columns"}),
-        (150, 3, 2, {"_by_columns", "_sorted_by_columns"}),  # 3 comparisons
-        (149, 3, 2, {"_by_columns"}),
+        (3150, 16, 3, {"_sorted_by_columns"}),  # 63 comparisons
+        (3149, 16, 3, set()),
+        (150, 3, 2, {"_sorted_by_columns"}),  # 3 comparisons
+        (149, 3, 2, set()),
         (4000, 17, 3, set()),
         (3, 512, 3, set()),
-        (3, 513, 3, {"tournament"}),
+        (3, 513, 3, {"_lanes_of_the_smallest"}),
         (3, 640, 40, set()),
-        (3, 640, 39, {"tournament"}),
+        (3, 640, 39, {"_lanes_of_the_smallest"}),
         (3, 640, 639, set()),
     ],
 )
@@ -390,16 +452,31 @@ def test_what_a_block_tells_of_ties():
     assert seen["default"] == seen["average"]
 
 
-@pytest.mark.parametrize(("width", "dtype"), [(16, "u1"), (17, "i4"), (128, "i4")])
-def test_grades_are_sorted_as_the_integers_that_sort_fastest(width, dtype, monkeypatch):
+@pytest.mark.parametrize(
+    ("n_rows", "width", "n_grades", "dtype"),
+    [
+        (3, 16, 4, "u1"),
+        (5000, 16, 4, "u1"),
+        (3, 17, 4, "i4"),
+        (3, 128, 4, "i4"),
+        (255, 128, 4, "i4"),  # 2**15 documents are many
+        (256, 128, 8, "i4"),
+        (256, 128, 7, None),
+        (3, 129, 4, None),
+    ],
+)
+def test_grades_are_sorted_as_the_integers_that_sort_fastest(
+    n_rows, width, n_grades, dtype, monkeypatch
+):
     seen = []
-    way = blocks._smallest
+    way = row_sorts.smallest
     monkeypatch.setattr(
-        blocks, "_smallest", lambda rows, n: seen.append(rows.dtype) or way(rows, n)
+        row_sorts, "smallest", lambda rows, n: seen.append(rows.dtype) or way(rows, n)
     )
-    labels = np.random.default_rng(0).integers(1, 5, (3, width)).astype(np.uint8)
-    found = blocks._highest(labels, 4, 5)
-    assert seen == [dtype]
+    labels = np.random.default_rng(0).integers(1, n_grades + 1, (n_rows, width)).astype(np.uint8)
+    sizes = np.full(n_rows, width)
+    found = row_sorts.highest(labels, sizes, n_grades, 5)
+    assert seen == ([] if dtype is None else [dtype])
     np.testing.assert_array_equal(found, -np.sort(-labels.astype(int), axis=1)[:, :5])
 
 

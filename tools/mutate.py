@@ -54,6 +54,7 @@ FIRST = {
     "names.py": ["test_options.py", "test_hostile.py"],
     "conventions.py": ["test_parity_recorded.py", "test_parity.py", "test_parity_evaluators.py"],
     "blocks.py": ["test_ranking_parts.py", "test_blocks.py"],
+    "row_sorts.py": ["test_ranking_parts.py", "test_blocks.py"],
     "block.py": ["test_ranking_parts.py", "test_blocks.py"],
     "documents.py": ["test_ranking_parts.py", "test_blocks.py"],
     "exact.py": ["test_ranking_parts.py", "test_blocks.py"],

@@ -8,8 +8,8 @@ labels that are no small whole numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -19,15 +19,16 @@ from .arrays import Array
 from .block import Block, TiedRows
 from .documents import Documents
 from .exact import equal_neighbours, in_input_order, rank_by_score, reach_of_runs
+from .row_sorts import SHORT, smallest
 from .threads import share
 from .ties import Runs
 
 # documents in a block, and in a stretch of which keys are made at once: few enough to stay in
 # cache, and enough that threads, which hold Python's lock between operations, seldom wait
-BLOCK_DOCUMENTS = STRETCH = 2**19
+BLOCK_DOCUMENTS, STRETCH = 2**20, 2**19
 
 # blocks of similar width are joined up to this size: each costs some sixty calls of NumPy
-SMALL_BLOCK = 2**18
+SMALL_BLOCK, SMALL_SHORT = 2**18, 2**17
 
 # a query from this length on fills blocks by itself, and needs no padding
 LONG = 2**19
@@ -36,96 +37,93 @@ LONG = 2**19
 # would collide in them
 SHALLOW = 32
 
-# up to this width rows are sorted column by column, because a call for each row costs more, unless
-# there are fewer rows than this for each comparison of columns, of which some sixty are needed
-SHORT, FEW = 16, 50
-
-# up to this width a sort has no branches; from there on the first ranks are found without it, if
-# the row is so many times as long
-MEDIUM, MANY_TIMES = 512, 16
-
-# beyond this width grades are counted, because a sort of few distinct values is slow
-SORTED_GRADES = 128
+# queries of up to this size are told apart by a table of sizes
+TABLED = 2**16
 
 
 @dataclass
 class Piece:
-    """Queries for one block, and their keys as rows, unless labels are no grades."""
+    """Queries for one block in the order of their documents, and their keys as rows.
+
+    There are no keys if labels are no grades.
+    """
 
     width: int
+    shortest: int
     queries: Array
-    keys: Array | None
+    keys: Array | None = None
 
 
 def pieces(documents: Documents, depth: int | None, jobs: int) -> list[Piece]:
     """Queries of similar length together, the largest blocks first."""
-    graded = documents.n_grades > 0
-    widths, members = _by_width(documents, depth if graded else None)
-    keys: Any = [None] * len(widths)
-    if graded:
-        keys = _keys_in_rows(documents, widths, members, _integer(depth), jobs)
-    found = []
-    for width, queries, rows in zip(widths, members, keys, strict=True):
-        n_blocks = -(-len(queries) // max(1, BLOCK_DOCUMENTS // width))
-        if n_blocks > 1:  # as many for each thread as for the next
-            n_blocks = min(len(queries), -(-n_blocks // jobs) * jobs)
-        for a, b in pairwise(len(queries) * i // n_blocks for i in range(n_blocks + 1)):
-            found.append(Piece(width, queries[a:b], None if rows is None else rows[a:b]))
-    return sorted(found, key=lambda piece: -piece.width * len(piece.queries))
+    kinds = _by_width(documents, depth)
+    if documents.n_grades:
+        _add_keys(documents, kinds, _integer(depth), jobs)
+    fair = sum(piece.width * len(piece.queries) for piece in kinds) // jobs
+    most = min(BLOCK_DOCUMENTS, max(SMALL_BLOCK, fair))
+    parts = [part for piece in kinds for part in _parts(piece, most, jobs)]
+    return sorted(parts, key=lambda piece: -piece.width * len(piece.queries))
 
 
-def _by_width(documents: Documents, depth: int | None) -> tuple[list[int], list[Array]]:
-    """Padded widths, and for each of them its queries in the order of their documents."""
+def _parts(piece: Piece, most: int, jobs: int) -> Iterator[Piece]:
+    """Pieces of at most so many documents, as many for each thread as for the next."""
+    n_queries, keys = len(piece.queries), piece.keys
+    n_blocks = -(-n_queries * piece.width // most)
+    if n_blocks > 1:
+        n_blocks = min(n_queries, -(-n_blocks // jobs) * jobs)
+    for a, b in pairwise(n_queries * i // n_blocks for i in range(n_blocks + 1)):
+        some = None if keys is None else keys[a:b]
+        yield Piece(piece.width, piece.shortest, piece.queries[a:b], some)
+
+
+def _by_width(documents: Documents, depth: int | None) -> list[Piece]:
+    """Queries of one padded width together, small blocks joined."""
     sizes = documents.sizes
     if len(sizes) == 1:
-        return padded_width(sizes).tolist(), [np.zeros(1, dtype=np.intp)]
-    order = _by_size(sizes)
-    ordered = sizes[order]
-    firsts = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
-    joined = _joined(padded_width(ordered[firsts]).tolist(), firsts.tolist(), depth)
-    widths, begins = [*joined.values()], [*joined]
-    if len(begins) < len(firsts) or documents.by_start is not None:
-        # short queries of one width are of one size, and so in the order in which they came
-        first = sum(width <= SHORT for width in widths) if documents.by_start is None else 0
-        _back_in_order(order, begins[first:], documents.by_start)
-    return widths, np.split(order, begins[1:])
+        return [Piece(int(padded_width(sizes)[0]), int(sizes[0]), np.zeros(1, dtype=np.intp))]
+    # a short size stands for itself, a long one for its place among the long ones, which are few
+    marks = np.minimum(sizes, TABLED)
+    long = np.flatnonzero(marks == TABLED)
+    longer, place = np.unique(sizes[long], return_inverse=True)
+    marks[long] += place
+    counts = np.bincount(marks)
+    found = np.flatnonzero(counts)
+    counts = counts[found]
+    distinct = np.append(found[: len(found) - len(longer)], longer)
+    widths = padded_width(distinct)
+    firsts = np.flatnonzero(np.diff(widths, prepend=0))
+    if documents.n_grades and depth is not None:
+        firsts = firsts[_joined(widths[firsts], np.add.reduceat(counts, firsts), depth)]
+    # a stable sort of such small integers takes linear time
+    kind_of_mark = np.empty(found[-1] + 1, np.uint8 if len(firsts) <= 2**8 else np.uint16)
+    kind_of_mark[found] = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(found)))
+    kinds = kind_of_mark[marks]
+    if documents.by_start is None:
+        order = np.argsort(kinds, kind="stable")
+    else:
+        order = documents.by_start[np.argsort(kinds[documents.by_start], kind="stable")]
+    members = np.split(order, np.cumsum(np.add.reduceat(counts, firsts))[:-1])
+    lasts = np.append(firsts[1:], len(widths)) - 1
+    return [*map(Piece, widths[lasts].tolist(), distinct[firsts].tolist(), members)]
 
 
-def _by_size(sizes: Array) -> Array:
-    """Queries by rising size, those of one size in their order."""
-    # a stable sort of 16-bit integers takes linear time; longer queries are few
-    short = np.minimum(sizes, 2**16 - 1).astype(np.uint16)
-    order = np.argsort(short, kind="stable")
-    if short[order[-1]] == 2**16 - 1:
-        long = order[np.searchsorted(short, 2**16 - 1, sorter=order) :]
-        long[:] = long[np.argsort(sizes[long], kind="stable")]
-    return order
+def _joined(widths: Array, counts: Array, depth: int) -> list[int]:
+    """Where in rising widths, of which there are so many, another block begins.
 
-
-def _back_in_order(order: Array, begins: list[int], by_start: Array | None) -> None:
-    """Put the queries of each width, where one begins, back in the order of their documents."""
-    lengths = np.diff(begins, append=len(order))
-    width_of = np.zeros(len(order), dtype=np.uint16)
-    width_of[order[begins[0] :]] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
-    moved = np.flatnonzero(width_of) if by_start is None else by_start
-    order[begins[0] :] = moved[np.argsort(width_of[moved], kind="stable")]
-
-
-def _joined(widths: list[int], begins: list[int], depth: int | None) -> dict[int, int]:
-    """Where queries of another width begin, and that width, for rising sizes.
-
-    With a cut-off, small blocks join their neighbours: ranks beyond it are part of no sum, so that
-    a row may be longer than it must.
+    Small blocks join their neighbours where no sum up to a cut-off changes by it: sums over short
+    rows are sums of columns, and those over long ones end at the cut-off.
     """
-    joined: dict[int, int] = {}
-    first = narrowest = 0
-    for width, begin in zip(widths, begins, strict=True):
-        if not joined or width != joined[first]:
-            fits = width <= 2 * narrowest and (begin - first) * width <= SMALL_BLOCK
-            if depth is None or narrowest <= max(depth, SHORT) or not fits:
-                first, narrowest = begin, width
-            joined[first] = width
-    return joined
+    firsts: list[int] = []
+    narrowest = rows = 0
+    for i, (width, count) in enumerate(zip(widths.tolist(), counts.tolist(), strict=True)):
+        short = width <= SHORT
+        sums_stay = short or narrowest > max(depth, SHORT)
+        small = rows * width <= (SMALL_SHORT if short else SMALL_BLOCK) and width <= 2 * narrowest
+        if not firsts or not (sums_stay and small):
+            firsts.append(i)
+            narrowest, rows = width, 0
+        rows += count
+    return firsts
 
 
 def padded_width(sizes: Array) -> Array:
@@ -139,44 +137,49 @@ def padded_width(sizes: Array) -> Array:
     return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)
 
 
-def _keys_in_rows(
-    documents: Documents, widths: list[int], members: list[Array], integer: Any, jobs: int
-) -> list[Array]:
-    """Keys of the queries of each width as rows; what lies beyond a query's end is anything."""
-    rows = [np.empty((len(m), w), integer) for m, w in zip(members, widths, strict=True)]
-    starts = [documents.starts[m] for m in members]
-    cuts, low = _cuts(documents), _grade_bits(documents.n_grades)
-    places = [np.searchsorted(begins, cuts) for begins in starts]
+def _add_keys(documents: Documents, kinds: list[Piece], integer: Any, jobs: int) -> None:
+    """Add the keys of each kind's queries as rows, beyond its end those of other queries."""
+    for piece in kinds:
+        # sums over short rows are much cheaper as sums of columns
+        order: Any = "F" if piece.width <= SHORT else "C"
+        piece.keys = np.empty((len(piece.queries), piece.width), integer, order)
+    starts = [documents.starts[piece.queries] for piece in kinds]
+    cuts, low = _cuts(documents, jobs), _grade_bits(documents.n_grades)
+    places = [np.searchsorted(begins, cuts).tolist() for begins in starts]
+    longest = max(piece.width for piece in kinds)
 
     # the keys of a stretch are still in cache when they are copied into rows
     def fill(stretch: int) -> None:
         begin, end = int(cuts[stretch]), int(cuts[stretch + 1])
-        keys = np.empty(end - begin + max(widths), integer)
+        keys = np.empty(end - begin + longest, integer)
+        keys[end - begin :] = 0  # less than padding, as all keys are
         part = slice(begin, end)
         _put_keys(keys[: end - begin], documents.labels[part], documents.scores[part], low)
-        for to, width, begins, place in zip(rows, widths, starts, places, strict=True):
+        for piece, begins, place in zip(kinds, starts, places, strict=True):
             some = slice(place[stretch], place[stretch + 1])
-            if some.start < some.stop:
+            if some.start < some.stop and piece.keys is not None:
                 # a row is copied faster as one item of so many bytes than as numbers
-                item = np.dtype((np.void, width * keys.itemsize))
-                shape, step = (len(keys) - width + 1,), (keys.itemsize,)
+                item = np.dtype((np.void, piece.width * keys.itemsize))
+                shape, step = (len(keys) - piece.width + 1,), (keys.itemsize,)
                 windows: Array = np.ndarray(shape, item, keys, strides=step)
                 found = windows[begins[some] - begin].view(integer)
-                to[some] = found.reshape(len(found) // width, width)
+                piece.keys[some] = found.reshape(-1, piece.width)
 
     share(fill, range(len(cuts) - 1), jobs)
-    return rows
 
 
-def _cuts(documents: Documents) -> Array:
+def _cuts(documents: Documents, jobs: int) -> Array:
     """Where stretches of about the same number of documents begin and end, cutting no query."""
     starts, n = documents.starts, len(documents.scores)
-    if n <= STRETCH:
+    n_stretches = -(-n // STRETCH)
+    if n_stretches == 1:
         return np.array([0, n])
+    n_stretches = -(-n_stretches // jobs) * jobs  # as many for each thread as for the next
     if documents.by_start is not None:
         starts = starts[documents.by_start]
-    first_behind = np.searchsorted(starts, np.arange(0, starts[-1] + 1, STRETCH))
-    return np.append(np.unique(starts[first_behind]), n)
+    bounds = np.append(starts, n)
+    even = np.arange(n_stretches + 1) * n // n_stretches
+    return np.unique(bounds[np.searchsorted(bounds, even)])
 
 
 def _integer(depth: int | None) -> Any:
@@ -191,24 +194,25 @@ def _grade_bits(n_grades: int) -> int:
 
 def rank(documents: Documents, depth: int | None, piece: Piece) -> Block:
     """Sort some queries, each by descending score; their keys are used up."""
-    width, queries, keys = piece.width, piece.queries, piece.keys
+    width, shortest, queries, keys = piece.width, piece.shortest, piece.queries, piece.keys
     depth = width if depth is None else min(depth, width)
-    short = width <= SHORT  # and so all of one size
-    if keys is not None and short:
-        queries, keys = _by_columns(queries, keys)
+    if keys is not None and width <= SHORT and len(queries) == 1:
+        # doubled, because NumPy adds up the columns of a lone row in another order
+        queries, keys = np.repeat(queries, 2), np.asfortranarray(np.repeat(keys, 2, axis=0))
     piece.keys = None
-    sizes = retrieved = np.full(len(queries), width) if short else documents.sizes[queries]
+    alike = shortest == width
+    sizes = retrieved = np.full(len(queries), width) if alike else documents.sizes[queries]
     if documents.retrieved is not documents.sizes:
         retrieved = documents.retrieved[queries]
     if keys is None:
         labels, scores = documents.rows(queries, width)
         ranked, tied = rank_by_score(labels, scores, sizes, depth)
-        return Block(queries, sizes, retrieved, labels, ranked, tied, 0, _highest)
+        return Block(queries, sizes, retrieved, labels, ranked, tied, n_grades=0)
     low = _grade_bits(documents.n_grades)
-    _pad(keys, sizes, low)
+    _pad(keys, sizes, shortest, low)
     labels = keys.astype(np.uint8)
     labels &= low
-    first = _smallest(keys, depth + 1)
+    first = smallest(keys, depth + 1)
     ranked = first[:, :depth].astype(np.uint8)
     ranked &= low
     tied = None
@@ -217,7 +221,7 @@ def rank(documents: Documents, depth: int | None, piece: Piece) -> Block:
         rows = np.flatnonzero(unclear.any(axis=1))
         known = first if first.dtype == np.int64 and first.shape[1] == width else None
         tied = _settle(documents, width, queries, rows, ranked, known)
-    return Block(queries, sizes, retrieved, labels, ranked, tied, documents.n_grades, _highest)
+    return Block(queries, sizes, retrieved, labels, ranked, tied, documents.n_grades)
 
 
 def _unclear(keys: Array, low: int) -> Array:
@@ -240,97 +244,27 @@ def _put_keys(keys: Array, labels: Array, scores: Array, low: int) -> None:
     keys |= labels
 
 
-def _pad(keys: Array, sizes: Array, low: int) -> None:
+def _pad(keys: Array, sizes: Array, shortest: int, low: int) -> None:
     """Put keys that come last and tie with nothing where rows go beyond their query."""
-    width, shortest = keys.shape[1], int(sizes.min())
+    width = keys.shape[1]
     if shortest == width:
         return
     infinity = np.array(np.inf, np.float32 if keys.dtype == np.int32 else np.float64)
-    beyond = np.arange(width - shortest)
-    padding = int(infinity.view(keys.dtype)) + (beyond + 1) * (low + 1)
+    room = width - shortest
+    padding = int(infinity.view(keys.dtype)) + np.arange(1, room + 1) * (low + 1)
+    # a query sees as much of the padding as it needs, and before it what is less than any key
+    line = np.full(2 * room, np.iinfo(keys.dtype).min, dtype=keys.dtype)
     # 32 bits have room for some 100,000; what is alike beyond them is taken apart by 64
-    np.minimum(padding, np.iinfo(keys.dtype).max & ~low, out=padding)
-    outside = beyond.astype(np.int32) >= (sizes - shortest).astype(np.int32)[:, None]
-    np.copyto(keys[:, shortest:], padding.astype(keys.dtype), where=outside)
-
-
-def _by_columns(queries: Array, keys: Array) -> tuple[Array, Array]:
-    """Store rows column by column: sums over short rows are much cheaper as sums of columns.
-
-    A lone row is doubled, because NumPy adds up the columns of a single one in another order.
-    """
-    if len(queries) == 1:
-        queries, keys = np.repeat(queries, 2), np.repeat(keys, 2, axis=0)
-    return queries, np.asfortranarray(keys)
-
-
-def _smallest(rows: Array, n: int) -> Array:
-    """The n smallest values of each row, in order; the rows are used up."""
-    width = rows.shape[1]
-    if width <= SHORT and len(rows) >= FEW * len(_comparisons(width)):
-        return _sorted_by_columns(rows, n)
-    if width <= MEDIUM or width < MANY_TIMES * n:
-        rows.sort(axis=1)
-        return rows[:, :n]
-    # a tournament: the n smallest of a row stand in the n lanes with the smallest winners
-    height = round((width / n) ** 0.5)
-    n_lanes = width // height
-    lanes = rows[:, : height * n_lanes].reshape(len(rows), height, n_lanes)
-    best = np.argpartition(lanes.min(axis=1), n - 1, axis=1)[:, :n]
-    finalists = np.take_along_axis(lanes, best[:, None], axis=2).reshape(len(rows), -1)
-    finalists = np.hstack([finalists, rows[:, height * n_lanes :]])
-    finalists.sort(axis=1)
-    return finalists[:, :n]
-
-
-def _sorted_by_columns(rows: Array, n: int) -> Array:
-    """The n smallest values of each row in order, for short rows of which there are many."""
-    columns = [*rows.T]
-    spare = np.empty_like(columns[0])
-    for i, j in _comparisons(len(columns)):
-        smaller = np.minimum(columns[i], columns[j], out=spare)
-        np.maximum(columns[i], columns[j], out=columns[j])
-        columns[i], spare = smaller, columns[i]
-    return np.array(columns[:n]).T
-
-
-@lru_cache
-def _comparisons(n: int) -> list[tuple[int, int]]:
-    """Batcher's sorting network: pairs of places to put in order, one after the other.
-
-    K. E. Batcher. Sorting networks and their applications. AFIPS 1968.
-    """
-    powers = [1 << i for i in range((n - 1).bit_length())]
-    return [
-        (i + j, i + j + gap)
-        for size in powers
-        for gap in reversed(powers[: powers.index(size) + 1])
-        for j in range(gap % size, n - gap, 2 * gap)
-        for i in range(min(gap, n - j - gap))
-        if (i + j) // (2 * size) == (i + j + gap) // (2 * size)
-    ]
-
-
-def _highest(labels: Array, n_grades: int, n: int) -> Array:
-    """The n highest grades of each row, in order; 0 where there are no more."""
-    width = labels.shape[1]
-    if width <= SORTED_GRADES:
-        lowest = ~labels
-        if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
-            lowest = lowest.astype(np.int32)
-        return ~_smallest(lowest, n).astype(np.uint8)
-    # grades are few, so that counting them is cheaper than a sort
-    places = np.zeros((len(labels), n_grades + 1), dtype=np.intp)
-    left = np.full(len(labels), n)
-    for i, grade in enumerate(range(n_grades, 0, -1)):
-        if not left.any():
-            break
-        found = np.bitwise_count(np.packbits(labels == grade, axis=1)).sum(axis=1, dtype=np.intp)
-        places[:, i] = np.minimum(found, left)
-        left -= places[:, i]
-    places[:, -1] = left
-    grades = np.tile(np.arange(n_grades, -1, -1, dtype=np.uint8), len(labels))
-    return np.repeat(grades, places.ravel()).reshape(len(labels), n)
+    np.minimum(padding, np.iinfo(keys.dtype).max & ~low, out=line[room:], casting="unsafe")
+    first = width - sizes
+    if width <= SHORT:
+        for place, column in enumerate(keys.T[shortest:]):
+            np.maximum(column, line[first + place], out=column)
+        return
+    item = np.dtype((np.void, room * keys.itemsize))
+    windows: Array = np.ndarray(room + 1, item, line, strides=(keys.itemsize,))
+    least = windows[first].view(keys.dtype).reshape(len(keys), room)
+    np.maximum(keys[:, shortest:], least, out=keys[:, shortest:])
 
 
 def _settle(
@@ -348,7 +282,7 @@ def _settle(
     if keys is None:
         keys = np.empty(scores.shape, dtype=np.int64)
         _put_keys(keys, labels, scores, low)
-        _pad(keys, sizes, low)
+        _pad(keys, sizes, int(sizes.min()), low)
         keys.sort(axis=1)
     elif len(rows) < len(keys):
         keys = keys[rows]
