@@ -2,13 +2,14 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sklearn_rankscore import evaluate, mrr_score, ndcg_score
-from sklearn_rankscore.ranking import Ranking, blocks, exact, read_queries, row_sorts
+from sklearn_rankscore.ranking import Ranking, blocks, exact, read_queries, row_sorts, threads
 from sklearn_rankscore.ranking import documents as documents_module
 from sklearn_rankscore.ranking.arrays import GradeFunction
 from sklearn_rankscore.ranking.documents import Documents
@@ -378,6 +379,28 @@ def test_threads_share_every_item_once(n_items, jobs):
         assert threading.get_ident() in threads
     if most == 1:
         assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_work_that_is_begun_elsewhere(jobs):
+    here = threading.get_ident()
+    running = threads.begin(threading.get_ident, jobs)
+    time.sleep(0.1)
+    assert (running() == here) == (jobs == 1)
+
+
+def test_work_that_no_thread_has_begun_is_done_here(monkeypatch):
+    enough = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(enough.wait)
+        monkeypatch.setattr(threads, "_helpers", lambda: pool)
+        try:
+            assert threads.begin(threading.get_ident, 2)() == threading.get_ident()
+            done = []
+            share(done.append, range(5), 2)
+            assert sorted(done) == [0, 1, 2, 3, 4]
+        finally:
+            enough.set()
 
 
 @pytest.mark.parametrize("wrong", [0, 49])

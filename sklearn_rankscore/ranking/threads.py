@@ -38,9 +38,12 @@ def number_of_threads(n_jobs: int | None) -> int:
 def begin(function: Callable[[], Result], jobs: int) -> Callable[[], Result]:
     """Start a function beside this thread if there are more of them; the answer returns its result.
 
-    Without another thread it runs when it is asked for its result.
+    If no other thread has come to it, it runs when it is asked for its result.
     """
-    return function if jobs == 1 else _helpers().submit(function).result
+    if jobs == 1:
+        return function
+    begun = _helpers().submit(function)
+    return lambda: function() if begun.cancel() else begun.result()
 
 
 def share(function: Callable[[Any], None], items: Iterable[Any], jobs: int) -> None:
