@@ -208,8 +208,10 @@ def test_what_is_wrong_is_said_in_the_same_order(large, n_jobs):
     bad_ids[7] = bad_labels[7] = np.nan
     with pytest.raises(ValueError, match="groups contains missing"):
         ndcg_score(y, s, groups=bad_ids, n_jobs=n_jobs)
-    with pytest.raises(ValueError, match="y_true contains NaN"):
+    with pytest.raises(ValueError, match="groups contains missing"):
         ndcg_score(bad_labels, s, groups=bad_ids, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match="y_true contains NaN"):
+        ndcg_score(bad_labels, s, groups=g, n_jobs=n_jobs)
     with pytest.raises(ValueError, match="got 7 for"):
         ndcg_score(y, s, groups=g[:7], n_jobs=n_jobs)
 

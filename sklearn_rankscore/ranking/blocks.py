@@ -177,9 +177,8 @@ def _cuts(documents: Documents, jobs: int) -> Array:
     n_stretches = -(-n_stretches // jobs) * jobs  # as many for each thread as for the next
     if documents.by_start is not None:
         starts = starts[documents.by_start]
-    bounds = np.append(starts, n)
-    even = np.arange(n_stretches + 1) * n // n_stretches
-    return np.unique(bounds[np.searchsorted(bounds, even)])
+    behind = np.searchsorted(starts, np.arange(n_stretches) * n // n_stretches)
+    return np.append(np.unique(starts[behind[behind < len(starts)]]), n)
 
 
 def _integer(depth: int | None) -> Any:

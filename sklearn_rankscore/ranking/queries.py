@@ -61,14 +61,14 @@ def read_queries(
             "groups= goes with one-dimensional y_true and y_score; with two-dimensional scores "
             f"each row is a query. Got y_score of shape {score.shape}."
         )
-    # ids are read beside labels and scores, if they are so many that it pays
+    true, given = _read_labels(y_true, score, labels)
+    # another thread looks at labels and scores beside ids, if they are so many that it pays
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= MANY else 1
-    layout = begin(partial(_layout, score, groups), jobs)
-    lowest, _ = span(score, y_score, "y_score", greatest=False)
-    true, grades, low, high = _read_labels(y_true, score, labels)
-    ids, starts, sizes, rows = layout()
+    measured = begin(partial(_measured, true, given, score, y_score), jobs)
+    ids, starts, sizes, rows = _layout(score, groups)
+    grades, label_range, lowest = measured()
     queries = Queries(
-        true.ravel(), score.ravel(), ids, starts, sizes, (low, high), grades, lowest, rows
+        true.ravel(), score.ravel(), ids, starts, sizes, label_range, grades, lowest, rows
     )
     if sample_weight is None:
         return queries
@@ -76,24 +76,30 @@ def read_queries(
     return replace(queries, weights=weights)
 
 
-def _read_labels(
-    y_true: Any, score: Array, classes: Any
-) -> tuple[Array, Array | None, float, float]:
-    """Labels, the same as grades, the lowest and the highest."""
+def _read_labels(y_true: Any, score: Array, classes: Any) -> tuple[Array, Any]:
+    """Labels as an array of the shape of the scores, and what it was made of."""
     if score.ndim == 2 and np.ndim(y_true) == 1:
-        true = y_true = _one_hot(y_true, score, classes)
-    elif classes is not None:
+        hot = _one_hot(y_true, score, classes)
+        return hot, hot
+    if classes is not None:
         raise ValueError(
             "labels= names the columns of two-dimensional scores for one-dimensional y_true; "
             f"got y_score of shape {score.shape}."
         )
-    else:
-        true = as_column(y_true, "y_true")
-        _check_shapes(true, score)
+    true = as_column(y_true, "y_true")
+    _check_shapes(true, score)
+    return true, y_true
+
+
+def _measured(
+    true: Array, y_true: Any, score: Array, y_score: Any
+) -> tuple[Array | None, tuple[float, float], float]:
+    """Labels as grades, if they are some, their range and the lowest score."""
+    lowest, _ = span(score, y_score, "y_score", greatest=False)
     grades, low, high = graded(true, y_true)
     if math.isinf(low) or math.isinf(high):
         raise ValueError("y_true contains infinity; labels must be finite numbers.")
-    return true, None if grades is None else grades.ravel(), low, high
+    return None if grades is None else grades.ravel(), (low, high), lowest
 
 
 def _layout(score: Array, groups: Any) -> tuple[Array, Array, Array, Array | None]:
