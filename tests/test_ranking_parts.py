@@ -403,13 +403,13 @@ def test_work_that_no_thread_has_begun_is_done_here(monkeypatch):
             enough.set()
 
 
-@pytest.mark.parametrize("wrong", [0, 49])
-def test_an_error_in_any_thread_is_raised(wrong):
-    """The first item goes to another thread, the last one to this."""
+@pytest.mark.parametrize("here", [True, False])
+def test_an_error_in_any_thread_is_raised(here):
+    this = threading.get_ident()
 
     def work(item):
         time.sleep(0.001)
-        if item == wrong:
+        if (threading.get_ident() == this) == here:
             raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):

@@ -54,22 +54,17 @@ def share(function: Callable[[Any], None], items: Iterable[Any], jobs: int) -> N
     todo = deque(items)
 
     # each thread takes its next item by itself: to be handed one costs a wake-up of two threads
-    def work(take: Callable[[], Any]) -> None:
+    def work() -> None:
         while todo:
             try:
-                item = take()
+                item = todo.popleft()
             except IndexError:  # another thread took the last one
                 return
             function(item)
 
-    if jobs == 1 or len(todo) == 1:
-        work(todo.popleft)
-        return
-    # NumPy lets go of the interpreter lock in sorts and arithmetic; threads that come from both
-    # ends, one with small items and many calls, the others with large ones, seldom wait for it
-    others = [_helpers().submit(work, todo.popleft) for _ in range(min(jobs, len(todo)) - 1)]
+    others = [_helpers().submit(work) for _ in range(min(jobs, len(todo)) - 1)]
     try:
-        work(todo.pop)
+        work()
     finally:
         todo.clear()
         for other in others:
