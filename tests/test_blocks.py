@@ -212,6 +212,20 @@ def test_a_score_that_differs_in_its_last_bit_is_no_tie():
     assert ndcg_score([4, 0], scores) == pytest.approx(1 / np.log2(3), abs=1e-15)
 
 
+@pytest.mark.parametrize("name", ["err(max_grade=10)", "err@5", "rbp", "ndcg", "map", "query_auc"])
+def test_another_scale_gives_the_same_bits(name):
+    """Also where scores differ in their last bits, among ties and documents not retrieved."""
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        y, g = random.integers(0, 5, 150), random.integers(0, 3, 150)
+        s = random.choice(SCORES, 150)
+        ranks = np.where(s == -np.inf, s, np.unique(s, return_inverse=True)[1])
+        found, expected = (
+            evaluate(y, scores, name, groups=g, average=None) for scores in (s, ranks)
+        )
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
 def test_negative_zero_ties_with_zero():
     assert mrr_score([0, 1], [0.0, -0.0]) == 0.75
 

@@ -130,8 +130,9 @@ def sites(parent):
 
 # sizes that choose between a shortcut and the plain path, and a factor that spreads hashes: they
 # change no number, and the tests of tests/test_blocks.py run both paths
-SIZES = {"BLOCK_DOCUMENTS", "STRETCH", "SMALL_BLOCK", "LONG", "SHALLOW", "SHORT", "FEW"}
-SIZES |= {"MEDIUM", "MANY_TIMES", "SORTED_GRADES", "AT_ONCE", "HASH_FACTOR"}
+SIZES = {"BLOCK_DOCUMENTS", "STRETCH", "SMALL_BLOCK", "SMALL_SHORT", "LONG", "SHALLOW", "TABLED"}
+SIZES |= {"SHORT", "FEW", "MEDIUM", "MANY_TIMES", "SORTED_GRADES", "COUNTED_GRADES", "MANY"}
+SIZES |= {"ADDED_AT_ONCE", "AT_ONCE", "MOST_THREADS", "HASH_FACTOR"}
 
 
 def is_text(node):

@@ -288,7 +288,10 @@ def _settle(
     whole, same, wrong = _compared(keys, scores, sizes, low)
     del keys  # perhaps of millions of documents
     if len(wrong):
-        whole[wrong] = in_input_order(labels[wrong], scores[wrong])
+        # equal scores by rising labels, as keys put them, and padding, 0, after all of them
+        order = np.argsort(labels[wrong] - np.uint8(1), axis=1, kind="stable")
+        rising = (np.take_along_axis(values[wrong], order, axis=1) for values in (labels, scores))
+        whole[wrong] = in_input_order(*rising)
     ranked[rows] = whole[:, :depth]
     tied = np.flatnonzero(same[:, :depth].any(axis=1))
     if not len(tied):
