@@ -116,9 +116,9 @@ def test_the_smallest_of_each_row(n_rows, width, n):
         return
     rows = np.random.default_rng(n).permutation(n_rows * width).reshape(n_rows, width)
     expected = np.sort(rows, axis=1)[:, :n]
-    for dtype in (np.int32, np.int64):
-        found = row_sorts.smallest(rows.astype(dtype) - rows.size // 2, n)
-        np.testing.assert_array_equal(found, expected - rows.size // 2)
+    for dtype, scale in ((np.int32, 1), (np.int64, 2**40)):  # keys of either size fill all bits
+        found = row_sorts.smallest((rows.astype(dtype) - rows.size // 2) * scale, n)
+        np.testing.assert_array_equal(found, (expected - rows.size // 2) * scale)
 
 
 @pytest.mark.parametrize("n_queries", [50, 64])
