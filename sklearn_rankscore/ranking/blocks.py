@@ -146,12 +146,12 @@ def _add_keys(documents: Documents, kinds: list[Piece], integer: Any, jobs: int)
     starts = [documents.starts[piece.queries] for piece in kinds]
     cuts, low = _cuts(documents, jobs), _grade_bits(documents.n_grades)
     places = [np.searchsorted(begins, cuts).tolist() for begins in starts]
-    longest = max(piece.width for piece in kinds)
+    spare = max(piece.width - piece.shortest for piece in kinds)
 
     # the keys of a stretch are still in cache when they are copied into rows
     def fill(stretch: int) -> None:
         begin, end = int(cuts[stretch]), int(cuts[stretch + 1])
-        keys = np.empty(end - begin + longest, integer)
+        keys = np.empty(end - begin + spare, integer)
         keys[end - begin :] = 0  # less than padding, as all keys are
         part = slice(begin, end)
         _put_keys(keys[: end - begin], documents.labels[part], documents.scores[part], low)
