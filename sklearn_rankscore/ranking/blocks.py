@@ -9,7 +9,7 @@ labels that are no small whole numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -58,7 +58,8 @@ def pieces(documents: Documents, depth: int | None, jobs: int) -> list[Piece]:
     """Queries of similar length together, the largest blocks first."""
     kinds = _by_width(documents, depth)
     if documents.n_grades:
-        _add_keys(documents, kinds, _integer(depth), jobs)
+        rows = _keys_in_rows(documents, kinds, _integer(depth), jobs)
+        kinds = [replace(kind, keys=keys) for kind, keys in zip(kinds, rows, strict=True)]
     fair = sum(piece.width * len(piece.queries) for piece in kinds) // jobs
     most = min(BLOCK_DOCUMENTS, max(SMALL_BLOCK, fair))
     parts = [part for piece in kinds for part in _parts(piece, most, jobs)]
@@ -137,16 +138,17 @@ def padded_width(sizes: Array) -> Array:
     return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)
 
 
-def _add_keys(documents: Documents, kinds: list[Piece], integer: Any, jobs: int) -> None:
-    """Add the keys of each kind's queries as rows, beyond its end those of other queries."""
-    for piece in kinds:
-        # sums over short rows are much cheaper as sums of columns
-        order: Any = "F" if piece.width <= SHORT else "C"
-        piece.keys = np.empty((len(piece.queries), piece.width), integer, order)
-    starts = [documents.starts[piece.queries] for piece in kinds]
+def _keys_in_rows(documents: Documents, kinds: list[Piece], integer: Any, jobs: int) -> list[Array]:
+    """Keys of each kind's queries as rows; beyond a query's end are those of another."""
+    # sums over short rows are much cheaper as sums of columns
+    rows = [
+        np.empty((len(kind.queries), kind.width), integer, "F" if kind.width <= SHORT else "C")
+        for kind in kinds
+    ]
+    starts = [documents.starts[kind.queries] for kind in kinds]
     cuts, low = _cuts(documents, jobs), _grade_bits(documents.n_grades)
     places = [np.searchsorted(begins, cuts).tolist() for begins in starts]
-    spare = max(piece.width - piece.shortest for piece in kinds)
+    spare = max(kind.width - kind.shortest for kind in kinds)
 
     # the keys of a stretch are still in cache when they are copied into rows
     def fill(stretch: int) -> None:
@@ -155,17 +157,18 @@ def _add_keys(documents: Documents, kinds: list[Piece], integer: Any, jobs: int)
         keys[end - begin :] = 0  # less than padding, as all keys are
         part = slice(begin, end)
         _put_keys(keys[: end - begin], documents.labels[part], documents.scores[part], low)
-        for piece, begins, place in zip(kinds, starts, places, strict=True):
-            some = slice(place[stretch], place[stretch + 1])
-            if some.start < some.stop and piece.keys is not None:
+        for to, begins, place in zip(rows, starts, places, strict=True):
+            some, width = slice(place[stretch], place[stretch + 1]), to.shape[1]
+            if some.start < some.stop:
                 # a row is copied faster as one item of so many bytes than as numbers
-                item = np.dtype((np.void, piece.width * keys.itemsize))
-                shape, step = (len(keys) - piece.width + 1,), (keys.itemsize,)
+                item = np.dtype((np.void, width * keys.itemsize))
+                shape, step = (len(keys) - width + 1,), (keys.itemsize,)
                 windows: Array = np.ndarray(shape, item, keys, strides=step)
                 found = windows[begins[some] - begin].view(integer)
-                piece.keys[some] = found.reshape(-1, piece.width)
+                to[some] = found.reshape(-1, width)
 
     share(fill, range(len(cuts) - 1), jobs)
+    return rows
 
 
 def _cuts(documents: Documents, jobs: int) -> Array:

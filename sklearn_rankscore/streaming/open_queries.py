@@ -44,14 +44,14 @@ class Rows:
         if self.weight is not None:
             groups = np.repeat(np.arange(len(self.ids)), self.sizes)
             return read_batch(self.y_true, self.y_score, groups, self.weight)
-        grades, *labels = graded(self.y_true, self.y_true)
+        grades, low, high = graded(self.y_true, self.y_true)
         return Queries(
             self.y_true,
             self.y_score,
             self.ids,
             np.cumsum(self.sizes) - self.sizes,
             self.sizes,
-            (labels[0], labels[1]),
+            (low, high),
             grades,
             float(self.y_score.min()),
         )
