@@ -193,12 +193,15 @@ def large():
 
 
 @pytest.mark.parametrize("order", ["contiguous", "shuffled"])
-def test_ids_are_read_beside_labels(large, order):
+def test_ids_are_read_beside_labels(large, order, monkeypatch):
+    threads, way = [], queries.begin
+    monkeypatch.setattr(queries, "begin", lambda f, jobs: threads.append(jobs) or way(f, jobs))
     if order == "shuffled":
         large = [column[np.random.default_rng(0).permutation(len(column))] for column in large]
     y, s, g = large
     one, two = (ndcg_score(y, s, groups=g, k=10, average=None, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
+    assert threads == [1, 2]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

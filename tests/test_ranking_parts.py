@@ -383,10 +383,10 @@ def test_threads_share_every_item_once(n_items, jobs):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_work_that_is_begun_elsewhere(jobs):
-    here = threading.get_ident()
-    running = threads.begin(threading.get_ident, jobs)
-    time.sleep(0.1)
-    assert (running() == here) == (jobs == 1)
+    begun = threading.Event()
+    running = threads.begin(lambda: begun.set() or threading.get_ident(), jobs)
+    assert begun.wait(10 if jobs > 1 else 0) == (jobs > 1)
+    assert (running() == threading.get_ident()) == (jobs == 1)
 
 
 def test_work_that_no_thread_has_begun_is_done_here(monkeypatch):
