@@ -392,7 +392,7 @@ def test_work_that_is_begun_elsewhere(jobs):
 def test_work_that_no_thread_has_begun_is_done_here(monkeypatch):
     enough = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(enough.wait)
+        pool.submit(enough.wait, 5)
         monkeypatch.setattr(threads, "_helpers", lambda: pool)
         try:
             assert threads.begin(threading.get_ident, 2)() == threading.get_ident()
