@@ -46,27 +46,23 @@ from .metrics import (
     spearman_score,
 )
 from .model_selection import (
-    PartialQueryWarning,
     QueryKFold,
-    QueryRanker,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
     RepeatedQueryKFold,
-    catboost_metric,
-    lightgbm_metric,
-    make_ranking_scorer,
     one_standard_error,
     query_train_test_split,
-    register,
-    unregister,
-    xgboost_metric,
 )
-from .ranking import NoGroupsError
+from .query_ids import NoGroupsError
+from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
+from .ranking import Block
+from .scoring import PartialQueryWarning, make_ranking_scorer, register, unregister
 from .streaming import RankingAccumulator, evaluate_parquet
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Block",
     "CutoffCurveDisplay",
     "NoGroupsError",
     "PartialQueryWarning",

@@ -1,30 +1,36 @@
 """Ranking metrics over Dask DataFrames.
 
-Queries are brought together by Dask's own shuffle; every partition becomes one small
-`RankingAccumulator`, and these merge. A partition has to fit into a worker's memory, as everywhere
-in Dask.
+Dask's shuffle brings the rows of each query together; every partition becomes one small
+`RankingAccumulator`, and these are merged. As usual in Dask, a partition has to fit into the memory
+of a worker.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ._typing import Library
+from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
-from .streaming.columns import Columns
+from .streaming.column_names import ColumnNames
+
+if TYPE_CHECKING:
+    from dask.dataframe import DataFrame
 
 __all__ = ["accumulate", "evaluate", "query_scores"]
 
 
 def evaluate(
-    df: Any,
-    metrics: Any,
+    df: DataFrame,
+    metrics: Metrics,
     *,
     label: str = "label",
     score: str = "score",
     group: str = "qid",
     weight: str | None = None,
-    like: str | None = None,
+    like: Library | None = None,
     n_partitions: int | None = None,
     **options: Any,
 ) -> dict[str, float]:
@@ -33,24 +39,24 @@ def evaluate(
     Parameters
     ----------
     df : dask.dataframe.DataFrame
-        One row a document, in any order and partitioning.
+        One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
-        What `sklearn_rankscore.evaluate` takes; functions must be importable by the workers.
+        As in `sklearn_rankscore.evaluate`; functions must be importable by the workers.
     label, score, group : str
         Names of the columns of relevance, score and query id.
     weight : str, default=None
-        Name of the column of weights, constant within a query.
+        Name of the column of query weights, constant within each query.
     like : str, default=None
-        Take another library's conventions, as in `sklearn_rankscore.evaluate`.
+        Library whose conventions to use, as in `sklearn_rankscore.evaluate`.
     n_partitions : int, default=None
-        Number of partitions to shuffle into; None keeps their number.
+        Number of partitions to shuffle into; None uses as many as `df` has.
     **options
         Options of the metrics; `average` is ``"macro"`` or ``"micro"``.
 
     Returns
     -------
     dict of str to float
-        The value of each metric under its name, as `sklearn_rankscore.evaluate` gives it in memory.
+        The value of each metric under its name, equal to that of `sklearn_rankscore.evaluate`.
 
     Raises
     ------
@@ -64,8 +70,8 @@ def evaluate(
 
     Notes
     -----
-    A shuffle does not keep rows in order, so ``ties="stable"`` and ``"reversed"`` rank equal
-    scores in the order in which it brings them.
+    A shuffle does not preserve the order of rows, so ``ties="stable"`` and ``"reversed"`` rank
+    equal scores in the order that results from it.
 
     Examples
     --------
@@ -77,37 +83,18 @@ def evaluate(
     >>> dask.evaluate(df, ["mrr", "precision@2"])
     {'mrr': 0.75, 'precision@2': 0.5}
     """
-    return accumulate(
-        df,
-        metrics,
-        label=label,
-        score=score,
-        group=group,
-        weight=weight,
-        like=like,
-        n_partitions=n_partitions,
-        **options,
-    ).scores()
+    columns = ColumnNames(label, score, group, weight)
+    empty = RankingAccumulator(metrics, like=like, **options)
+    return _accumulate(df, empty, columns, n_partitions).scores()
 
 
-def accumulate(
-    df: Any,
-    metrics: Any,
-    *,
-    label: str = "label",
-    score: str = "score",
-    group: str = "qid",
-    weight: str | None = None,
-    like: str | None = None,
-    n_partitions: int | None = None,
-    **options: Any,
-) -> RankingAccumulator:
-    """Take all queries of a Dask DataFrame into one accumulator.
+def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumulator:
+    """Add all queries of a Dask DataFrame to one accumulator.
 
     Parameters
     ----------
-    df, metrics, label, score, group, weight, like, n_partitions, **options
-        As in `evaluate`.
+    df, metrics, **options
+        As in `evaluate`, with the same keyword arguments.
 
     Returns
     -------
@@ -118,85 +105,79 @@ def accumulate(
     Raises
     ------
     ValueError
-        As `evaluate`.
+        As in `evaluate`.
     """
-    from dask.base import compute
-    from dask.delayed import delayed
-
-    empty = RankingAccumulator(metrics, like=like, **options)
-    columns = Columns(label, score, group, weight)
-    partitions = _together(df, columns, n_partitions).to_delayed()
-    parts = compute(*(delayed(_collect)(part, empty, columns) for part in partitions))  # type: ignore[no-untyped-call]
-    return reduce(RankingAccumulator.merge, parts, empty)
+    columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
+    return _accumulate(df, RankingAccumulator(metrics, **options), columns, n_partitions)
 
 
-def query_scores(
-    df: Any,
-    metrics: Any,
-    *,
-    label: str = "label",
-    score: str = "score",
-    group: str = "qid",
-    weight: str | None = None,
-    like: str | None = None,
-    n_partitions: int | None = None,
-    **options: Any,
-) -> Any:
+def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     """Compute the value of every query of a Dask DataFrame, as a Dask DataFrame.
 
     Parameters
     ----------
-    df, metrics, label, score, group, weight, like, n_partitions, **options
-        As in `evaluate`.
+    df, metrics, **options
+        As in `evaluate`, with the same keyword arguments.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        One row a query: its id, then a column of floats for each metric, under its name. It is
-        lazy. A query on which a metric is undefined has the value `replace_undefined_by`, which
+        One row per query: its id, then a column of floats for each metric, under its name. It is
+        lazy. A query for which a metric is undefined has the value `replace_undefined_by`, which
         may be NaN.
 
     Raises
     ------
     ValueError
-        For a missing column; what is wrong with rows comes up when they are computed.
+        For a missing column; invalid rows raise when they are computed.
     """
-    empty = RankingAccumulator(metrics, like=like, per_query=True, **options)
-    columns = Columns(label, score, group, weight)
-    together = _together(df, columns, n_partitions)
-    meta = together._meta[[group]].assign(**dict.fromkeys(empty.names, 0.0))
-    return together.map_partitions(_values, empty, columns, meta=meta)
+    columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
+    empty = RankingAccumulator(metrics, per_query=True, **options)
+    partitions = _partition_by_query(df, columns, n_partitions)
+    meta = partitions._meta[[columns.group]].assign(**dict.fromkeys(empty.names, 0.0))
+    values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
+    return values
 
 
-def _together(df: Any, columns: Columns, n_partitions: int | None) -> Any:
-    """Partitions that hold whole queries."""
+def _accumulate(
+    df: DataFrame, empty: RankingAccumulator, columns: ColumnNames, n_partitions: int | None
+) -> RankingAccumulator:
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
+    parts = compute(*(delayed(_add_partition)(part, empty, columns) for part in partitions))  # type: ignore[no-untyped-call]
+    return reduce(RankingAccumulator.merge, parts, empty)
+
+
+def _partition_by_query(df: Any, columns: ColumnNames, n_partitions: int | None) -> Any:
+    """Partitions of complete queries."""
     if not hasattr(df, "map_partitions"):
         raise TypeError(
-            f"df must be a Dask DataFrame; got {type(df).__name__}. Make one by "
+            f"df must be a Dask DataFrame; got {type(df).__name__}. Create one with "
             "dask.dataframe.from_pandas or read_parquet, or use sklearn_rankscore.evaluate."
         )
     columns.check(df.columns, "the DataFrame")
-    return df[columns.names].shuffle(on=columns.group, npartitions=n_partitions)
+    return df[columns.distinct].shuffle(on=columns.group, npartitions=n_partitions)
 
 
-def _collect(part: Any, empty: RankingAccumulator, columns: Columns) -> RankingAccumulator:
-    """One partition, a pandas DataFrame, in an accumulator of its own."""
-    accumulator = RankingAccumulator(
-        empty.metrics, like=empty.like, per_query=empty.per_query, **empty.options
-    )
+def _add_partition(
+    part: Any, empty: RankingAccumulator, columns: ColumnNames
+) -> RankingAccumulator:
+    """An accumulator of the queries of one partition, a pandas DataFrame."""
+    accumulator = copy(empty)
     if not len(part):
         return accumulator
-    missing = part[columns.names].isna().sum()
-    columns.check_nulls({name: int(missing[name]) for name in columns.names})
-    given = (part[name] for name in (columns.label, columns.score, columns.group))
+    columns.check_missing(part[columns.distinct].isna().sum().to_dict())
+    label, score, ids = (part[name] for name in (columns.label, columns.score, columns.group))
     weight = None if columns.weight is None else part[columns.weight]
-    return accumulator.update(*given, sample_weight=weight)
+    return accumulator.update(label, score, ids, sample_weight=weight)
 
 
-def _values(part: Any, empty: RankingAccumulator, columns: Columns) -> Any:
+def _query_values(part: Any, empty: RankingAccumulator, columns: ColumnNames) -> Any:
     import pandas as pd
 
-    taken = _collect(part, empty, columns).take_values()
+    taken = _add_partition(part, empty, columns).take_values()
     if taken is None:
         return part[[columns.group]].assign(**dict.fromkeys(empty.names, 0.0))
     ids, values = taken

@@ -1,15 +1,47 @@
-"""Synthetic data for ranking."""
+"""Synthetic data for learning to rank."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .metrics.options import check_count, number
+from ._typing import Array, RandomState
+from ._validation import check_count, check_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
+@overload
+def make_ranking(
+    n_queries: int = ...,
+    n_features: int = ...,
+    *,
+    n_documents: int = ...,
+    n_informative: int = ...,
+    n_grades: int = ...,
+    noise: float = ...,
+    query_effect: float = ...,
+    shuffle: bool = ...,
+    as_frame: Literal[False] = ...,
+    random_state: RandomState = ...,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def make_ranking(
+    n_queries: int = ...,
+    n_features: int = ...,
+    *,
+    n_documents: int = ...,
+    n_informative: int = ...,
+    n_grades: int = ...,
+    noise: float = ...,
+    query_effect: float = ...,
+    shuffle: bool = ...,
+    as_frame: Literal[True],
+    random_state: RandomState = ...,
+) -> tuple[pd.DataFrame, pd.Series]: ...
 def make_ranking(
     n_queries: int = 100,
     n_features: int = 20,
@@ -21,13 +53,14 @@ def make_ranking(
     query_effect: float = 1.0,
     shuffle: bool = False,
     as_frame: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Any:
     """Generate a learning-to-rank problem.
 
     The utility of a document is a fixed function of its informative features, part of it not
-    linear, plus an effect of its query and noise. Grades cut the utility into unequal shares, so
-    that high grades are rare and some queries have no relevant document.
+    linear, plus a random effect of its query and noise. Grades are quantile bins of the utility, of
+    which each holds about half as many documents as the one below, so that high grades are rare and
+    some queries have no relevant document.
 
     Parameters
     ----------
@@ -36,18 +69,19 @@ def make_ranking(
     n_features : int, default=20
         Number of features; the informative ones come first.
     n_documents : int, default=20
-        Mean number of documents of a query; from half of it to one and a half times.
+        Mean number of documents per query; sizes are uniform from half of it to one and a half
+        times.
     n_informative : int, default=5
-        Number of features that matter.
+        Number of features with an effect on the grades.
     n_grades : int, default=5
         Number of grades, 0 to n_grades - 1.
     noise : float, default=1.0
         Standard deviation of the noise.
     query_effect : float, default=1.0
-        Standard deviation of what all documents of a query have in common; it decides how many
-        of them are relevant and says nothing about their order.
+        Standard deviation of the effect that all documents of a query share; it affects how many of
+        them are relevant, but not their order.
     shuffle : bool, default=False
-        Whether rows come in random order, the documents of a query apart.
+        Whether to shuffle the rows, so that the documents of a query are not adjacent.
     as_frame : bool, default=False
         Whether to return a DataFrame with a column "qid" and a Series (needs pandas).
     random_state : int, RandomState instance or None, default=None
@@ -65,9 +99,9 @@ def make_ranking(
     Raises
     ------
     ValueError
-        If a number is too small.
+        If a parameter is out of range.
     TypeError
-        If a number is not an integer where one is needed.
+        If a parameter is not a number, or not an integer where one is needed.
 
     Examples
     --------
@@ -76,31 +110,37 @@ def make_ranking(
     >>> X.shape[1], y.shape == groups.shape
     (20, True)
     """
-    least = {"n_queries": 1, "n_features": 1, "n_documents": 1, "n_informative": 1, "n_grades": 2}
-    given = locals()
-    for name, low in least.items():
-        check_count(name, given[name], low)
-    for name in ("noise", "query_effect"):
-        number(name, given[name], low=0.0)
+    check_count("n_queries", n_queries, 1)
+    check_count("n_features", n_features, 1)
+    check_count("n_documents", n_documents, 1)
+    check_count("n_informative", n_informative, 1)
+    check_count("n_grades", n_grades, 2)
+    check_number("noise", noise, low=0.0)
+    check_number("query_effect", query_effect, low=0.0)
     random = check_random_state(random_state)
     low, high = max(1, n_documents // 2), n_documents + n_documents // 2
     sizes = random.randint(low, high + 1, size=n_queries)
     groups = np.repeat(np.arange(n_queries), sizes)
     X = random.normal(size=(len(groups), n_features))
-    informative = X[:, : min(n_informative, n_features)]
-    coefficients = 1.0 / np.arange(1, informative.shape[1] + 1)
-    utility = informative @ coefficients + np.abs(informative[:, 0])
+    utility = _utility(X[:, :n_informative])
     utility += noise * random.normal(size=len(groups))
     utility += query_effect * random.normal(size=n_queries)[groups]
-    shares = 1.0 - 0.5 ** np.arange(1, n_grades)
-    y = np.searchsorted(np.quantile(utility, shares), utility)
+    quantiles = 1.0 - 0.5 ** np.arange(1, n_grades)
+    y = np.searchsorted(np.quantile(utility, quantiles), utility)
     if shuffle:
         order = random.permutation(len(y))
         X, y, groups = X[order], y[order], groups[order]
-    if not as_frame:
-        return X, y, groups
+    return _as_frame(X, y, groups) if as_frame else (X, y, groups)
+
+
+def _utility(informative: Array) -> Array:
+    coefficients = 1.0 / np.arange(1, informative.shape[1] + 1)
+    return np.asarray(informative @ coefficients + np.abs(informative[:, 0]))
+
+
+def _as_frame(X: Array, y: Array, groups: Array) -> tuple[pd.DataFrame, pd.Series]:
     import pandas as pd
 
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(n_features)])
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     frame.insert(0, "qid", groups)
     return frame, pd.Series(y, name="y")

@@ -1,8 +1,8 @@
 """Ranking metrics over Spark DataFrames.
 
-Queries are brought together by Spark's own shuffle and sort, and every partition streams through a
-`RankingAccumulator` in Arrow batches: no partition has to fit into memory, only the largest query.
-What comes back to the driver is one small accumulator a partition.
+Spark's shuffle and sort bring the rows of each query together, and every partition streams through
+a `RankingAccumulator` in Arrow batches: no partition has to fit into memory, only the largest
+query. Each partition returns one small accumulator to the driver.
 
 >>> from sklearn_rankscore import spark  # needs the extra "spark"
 """
@@ -12,23 +12,29 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ._typing import Library
+from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
-from .streaming.columns import BATCH_ROWS, Columns
+from .streaming.arrow import BATCH_ROWS, add_batches
+from .streaming.column_names import ColumnNames
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = ["accumulate", "evaluate", "query_scores"]
 
 
 def evaluate(
-    df: Any,
-    metrics: Any,
+    df: DataFrame,
+    metrics: Metrics,
     *,
     label: str = "label",
     score: str = "score",
     group: str = "qid",
     weight: str | None = None,
-    like: str | None = None,
+    like: Library | None = None,
     n_partitions: int | None = None,
     batch_rows: int = BATCH_ROWS,
     **options: Any,
@@ -38,17 +44,17 @@ def evaluate(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        One row a document, in any order and partitioning.
+        One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
-        What `sklearn_rankscore.evaluate` takes; functions must be importable by the executors.
+        As in `sklearn_rankscore.evaluate`; functions must be importable by the executors.
     label, score, group : str
         Names of the columns of relevance, score and query id.
     weight : str, default=None
-        Name of the column of weights, constant within a query.
+        Name of the column of query weights, constant within each query.
     like : str, default=None
-        Take another library's conventions, as in `sklearn_rankscore.evaluate`.
+        Library whose conventions to use, as in `sklearn_rankscore.evaluate`.
     n_partitions : int, default=None
-        Number of partitions to shuffle into; None leaves it to Spark
+        Number of partitions to shuffle into; None uses Spark's default
         (``spark.sql.shuffle.partitions``).
     batch_rows : int, default=2097152
         Number of rows that an executor ranks at a time.
@@ -58,7 +64,7 @@ def evaluate(
     Returns
     -------
     dict of str to float
-        The value of each metric under its name, as `sklearn_rankscore.evaluate` gives it in memory.
+        The value of each metric under its name, equal to that of `sklearn_rankscore.evaluate`.
 
     Raises
     ------
@@ -73,7 +79,7 @@ def evaluate(
     Notes
     -----
     Rows of a Spark DataFrame have no order, so ``ties="stable"`` and ``"reversed"`` rank equal
-    scores in the order in which the shuffle brings them.
+    scores in the order that results from the shuffle.
 
     Examples
     --------
@@ -84,39 +90,18 @@ def evaluate(
         scored = session.read.parquet("s3a://logs/scored")  # qid, label, score
         spark.evaluate(scored, ["ndcg@10", "map@10"])
     """
-    return accumulate(
-        df,
-        metrics,
-        label=label,
-        score=score,
-        group=group,
-        weight=weight,
-        like=like,
-        n_partitions=n_partitions,
-        batch_rows=batch_rows,
-        **options,
-    ).scores()
+    columns = ColumnNames(label, score, group, weight)
+    empty = RankingAccumulator(metrics, like=like, **options)
+    return _accumulate(df, empty, columns, n_partitions, batch_rows).scores()
 
 
-def accumulate(
-    df: Any,
-    metrics: Any,
-    *,
-    label: str = "label",
-    score: str = "score",
-    group: str = "qid",
-    weight: str | None = None,
-    like: str | None = None,
-    n_partitions: int | None = None,
-    batch_rows: int = BATCH_ROWS,
-    **options: Any,
-) -> RankingAccumulator:
-    """Take all queries of a Spark DataFrame into one accumulator.
+def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumulator:
+    """Add all queries of a Spark DataFrame to one accumulator.
 
     Parameters
     ----------
-    df, metrics, label, score, group, weight, like, n_partitions, batch_rows, **options
-        As in `evaluate`.
+    df, metrics, **options
+        As in `evaluate`, with the same keyword arguments.
 
     Returns
     -------
@@ -127,104 +112,106 @@ def accumulate(
     Raises
     ------
     ValueError
-        As `evaluate`.
+        As in `evaluate`.
     """
-    empty = RankingAccumulator(metrics, like=like, **options)
-    columns = Columns(label, score, group, weight)
+    columns, n_partitions, batch_rows = _pop_keywords(options)
+    empty = RankingAccumulator(metrics, **options)
+    return _accumulate(df, empty, columns, n_partitions, batch_rows)
 
-    def partition(batches: Iterator[Any]) -> Iterator[Any]:
-        yield _record(*_attempt(lambda: _collect(empty, columns, batches, batch_rows)))
 
-    together = _together(df, columns, n_partitions)
-    parts = together.mapInArrow(partition, "accumulator binary, error string").collect()
+def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
+    """Compute the value of every query of a Spark DataFrame, as a Spark DataFrame.
+
+    Parameters
+    ----------
+    df, metrics, **options
+        As in `evaluate`, with the same keyword arguments.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        One row per query: its id, then a column of doubles for each metric, under its name. It is
+        computed by the first action. A query for which a metric is undefined has the value
+        `replace_undefined_by`, which may be NaN.
+
+    Raises
+    ------
+    ValueError
+        For a missing column, and for metrics that `sklearn_rankscore.evaluate` refuses. Invalid
+        rows raise PySpark's PythonException when they are computed.
+    """
+    from pyspark.sql.types import DoubleType, StructField, StructType
+
+    columns, n_partitions, batch_rows = _pop_keywords(options)
+    empty = RankingAccumulator(metrics, per_query=True, **options)
+    partitions = _partition_by_query(df, columns, n_partitions)
+
+    def values(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from _query_values(empty, columns, batches, batch_rows)
+
+    doubles = [StructField(name, DoubleType()) for name in empty.names]
+    return partitions.mapInArrow(values, StructType([df.schema[columns.group], *doubles]))
+
+
+def _pop_keywords(options: dict[str, Any]) -> tuple[ColumnNames, int | None, int]:
+    """Column names, `n_partitions` and `batch_rows`, which are removed from the options."""
+    columns = ColumnNames.pop_from(options)
+    return columns, options.pop("n_partitions", None), options.pop("batch_rows", BATCH_ROWS)
+
+
+def _accumulate(
+    df: DataFrame,
+    empty: RankingAccumulator,
+    columns: ColumnNames,
+    n_partitions: int | None,
+    batch_rows: int,
+) -> RankingAccumulator:
+    def accumulated(batches: Iterator[Any]) -> Iterator[Any]:
+        yield _record(*_attempt(lambda: _add_partition(empty, columns, batches, batch_rows)))
+
+    partitions = _partition_by_query(df, columns, n_partitions)
+    parts = partitions.mapInArrow(accumulated, "accumulator binary, error string").collect()
     for part in parts:
         if part["error"]:
             raise ValueError(part["error"])
     return reduce(RankingAccumulator.merge, (pickle.loads(p["accumulator"]) for p in parts), empty)
 
 
-def query_scores(
-    df: Any,
-    metrics: Any,
-    *,
-    label: str = "label",
-    score: str = "score",
-    group: str = "qid",
-    weight: str | None = None,
-    like: str | None = None,
-    n_partitions: int | None = None,
-    batch_rows: int = BATCH_ROWS,
-    **options: Any,
-) -> Any:
-    """Compute the value of every query of a Spark DataFrame, as a Spark DataFrame.
-
-    Parameters
-    ----------
-    df, metrics, label, score, group, weight, like, n_partitions, batch_rows, **options
-        As in `evaluate`.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        One row a query: its id, then a column of doubles for each metric, under its name. It is
-        computed when an action asks for it. A query on which a metric is undefined has the value
-        `replace_undefined_by`, which may be NaN.
-
-    Raises
-    ------
-    ValueError
-        For a missing column, and for what `sklearn_rankscore.evaluate` refuses about metrics. What
-        is wrong with rows comes up as PySpark's PythonException when they are computed.
-    """
-    from pyspark.sql.types import DoubleType, StructField, StructType
-
-    empty = RankingAccumulator(metrics, like=like, per_query=True, **options)
-    columns = Columns(label, score, group, weight)
-    columns.check(df.columns, "the DataFrame")
-
-    def partition(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _query_batches(empty, columns, batches, batch_rows)
-
-    doubles = [StructField(name, DoubleType()) for name in empty.names]
-    schema = StructType([df.schema[group], *doubles])
-    return _together(df, columns, n_partitions).mapInArrow(partition, schema)
-
-
-def _together(df: Any, columns: Columns, n_partitions: int | None) -> Any:
-    """Partitions that hold whole queries, sorted; column names that need no quotes."""
+def _partition_by_query(df: DataFrame, columns: ColumnNames, n_partitions: int | None) -> DataFrame:
+    """Sorted partitions of complete queries, with column names that need no quotes."""
     from pyspark.sql.functions import col
 
     columns.check(df.columns, "the DataFrame")
-    quoted = ["`" + name.replace("`", "``") + "`" for name in columns.names]
+    quoted = ["`" + name.replace("`", "``") + "`" for name in columns.distinct]
     plain = [f"c{i}" for i in range(len(quoted))]
     renamed = df.select(*(col(old).alias(new) for old, new in zip(quoted, plain, strict=True)))
-    group = plain[columns.names.index(columns.group)]
-    wanted = () if n_partitions is None else (n_partitions,)
-    return renamed.repartition(*wanted, group).sortWithinPartitions(group)
+    group = plain[columns.distinct.index(columns.group)]
+    number: list[Any] = [] if n_partitions is None else [n_partitions]
+    return renamed.repartition(*number, group).sortWithinPartitions(group)
 
 
-def _feed(
-    accumulator: RankingAccumulator, columns: Columns, batches: Iterator[Any], batch_rows: int
+def _add_batches(
+    accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterator[Any], batch_rows: int
 ) -> Iterator[Any]:
-    """Take in a partition under the names of the DataFrame; yield each batch."""
+    """Add a partition, with the column names of the DataFrame."""
     import pyarrow as pa
 
-    named = (pa.RecordBatch.from_arrays(b.columns, columns.names) for b in batches)
-    return columns.feed(accumulator, named, batch_rows)
+    named = (pa.RecordBatch.from_arrays(b.columns, columns.distinct) for b in batches)
+    return add_batches(accumulator, columns, named, batch_rows)
 
 
-def _collect(
-    accumulator: RankingAccumulator, columns: Columns, batches: Iterator[Any], batch_rows: int
+def _add_partition(
+    accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterator[Any], batch_rows: int
 ) -> RankingAccumulator:
-    for _ in _feed(accumulator, columns, batches, batch_rows):
+    for _ in _add_batches(accumulator, columns, batches, batch_rows):
         pass
     return accumulator.close()
 
 
-def _attempt(work: Callable[[], RankingAccumulator]) -> tuple[bytes | None, str | None]:
-    """Pickled accumulator and no error, or the message of one: Spark would bury it in a trace."""
+def _attempt(accumulate: Callable[[], RankingAccumulator]) -> tuple[bytes | None, str | None]:
+    """A pickled accumulator, or the message of an error, which Spark would hide in a trace."""
     try:
-        return pickle.dumps(work()), None
+        return pickle.dumps(accumulate()), None
     except (TypeError, ValueError) as error:
         return None, str(error)
 
@@ -238,21 +225,21 @@ def _record(accumulator: bytes | None, error: str | None) -> Any:
     )
 
 
-def _query_batches(
-    accumulator: RankingAccumulator, columns: Columns, batches: Iterator[Any], batch_rows: int
+def _query_values(
+    accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterator[Any], batch_rows: int
 ) -> Iterator[Any]:
-    """Values of queries as they become whole."""
-    kind = None
-    for table in _feed(accumulator, columns, batches, batch_rows):
-        kind = table.schema.field(columns.group).type
-        yield from _taken(accumulator, columns.group, kind)
-    yield from _taken(accumulator.close(), columns.group, kind)
+    """Batches of the values of queries, as the queries are completed."""
+    id_type = None
+    for table in _add_batches(accumulator, columns, batches, batch_rows):
+        id_type = table.schema.field(columns.group).type
+        yield from _completed(accumulator, columns.group, id_type)
+    yield from _completed(accumulator.close(), columns.group, id_type)
 
 
-def _taken(accumulator: RankingAccumulator, group: str, kind: Any) -> Iterator[Any]:
+def _completed(accumulator: RankingAccumulator, group: str, id_type: Any) -> Iterator[Any]:
     import pyarrow as pa
 
     taken = accumulator.take_values()
     if taken is not None:
         ids, values = taken
-        yield pa.RecordBatch.from_pydict({group: pa.array(ids, kind), **values})
+        yield pa.RecordBatch.from_pydict({group: pa.array(ids, id_type), **values})

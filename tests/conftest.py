@@ -1,28 +1,25 @@
-"""Real data shared with other checkouts, and what all tests agree on."""
+"""Fixtures of all tests: real data, samples and a Spark session."""
 
-import os
 from pathlib import Path
 
+import hypothesis_profiles  # noqa: F401 - registers the profiles
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
-from samples import lambdarank_sample, random_sample
+from hypothesis import settings
+from library_samples import lambdarank_sample, random_sample
+from requires import requires_data
 from sklearn.datasets import load_svmlight_file
+from spark_session import session  # noqa: F401 - a fixture
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
-settings.load_profile("default")
+settings.load_profile("quarter")
 
 
 @pytest.fixture(scope="session")
 def data_path():
-    """Folder of real data; continuous integration always has it."""
-    if not DATA.exists() and not os.environ.get("CI"):
-        pytest.skip(f"the shared data is not at {DATA}")
-    return DATA
+    """Folder of real data, which is not part of the repository."""
+    return requires_data(DATA)
 
 
 def read_lambdarank(folder, part):
@@ -51,7 +48,7 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="module", params=["short", "long", "lambdarank"])
 def sample(request):
-    """Rankings on which other libraries are asked for their numbers."""
+    """Rankings on which other libraries are compared."""
     if request.param == "lambdarank":
         return lambdarank_sample(*request.getfixturevalue("lambdarank"))
     return random_sample(longest={"short": 14, "long": 70}[request.param])

@@ -1,83 +1,75 @@
-"""Dask in two processes of this machine against the same rows in memory."""
+"""Dask with two local processes gives the result of the same rows in memory."""
 
 import runpy
 from pathlib import Path
 
-import dask
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
-from documents import METRICS, RATIOS, make_documents
+from many_queries import EXACT, METRICS, RATIOS, in_memory, make_documents
+from requires import requires
 
-from sklearn_rankscore import RankingAccumulator, evaluate
+from sklearn_rankscore import RankingAccumulator
 from sklearn_rankscore import dask as rank_dask
 
-EXACT = {"rel": 1e-12, "abs": 1e-12}
+dask, dd, distributed = map(requires, ["dask", "dask.dataframe", "distributed"])
 
 
 @pytest.fixture(scope="module")
 def client():
-    cluster = LocalCluster(
+    cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     )
-    with cluster, Client(cluster) as client:
+    with cluster, distributed.Client(cluster) as client:
         yield client
 
 
 def shuffled(columns, n_partitions=5):
-    """A DataFrame whose partitions cut queries."""
+    """A DataFrame whose partitions split queries."""
     frame = pd.DataFrame(columns).sample(frac=1, random_state=0, ignore_index=True)
     return dd.from_pandas(frame, npartitions=n_partitions)
 
 
-def in_memory(columns, metrics=METRICS, weight=None, **options):
-    weights = None if weight is None else columns[weight]
-    given = columns["label"], columns["score"], metrics
-    return evaluate(*given, groups=columns["qid"], sample_weight=weights, **options)
-
-
 @pytest.mark.parametrize(("strings", "weight"), [(True, None), (False, "weight")])
-def test_all_metrics_equal_memory_with_one_long_query(client, strings, weight):
+def test_all_metrics_equal_those_in_memory(client, strings, weight):
     columns = make_documents(long=600, strings=strings)
-    found = rank_dask.evaluate(shuffled(columns), METRICS, weight=weight)
-    assert found == pytest.approx(in_memory(columns, weight=weight), **EXACT)
+    scores = rank_dask.evaluate(shuffled(columns), METRICS, weight=weight)
+    assert scores == pytest.approx(in_memory(columns, weight=weight), **EXACT)
 
 
 def test_options_and_partitions(client):
     columns = make_documents()
     df = shuffled(columns).rename(columns={"label": "grade", "qid": "session"})
-    found = rank_dask.evaluate(
+    scores = rank_dask.evaluate(
         df, RATIOS, label="grade", group="session", n_partitions=7, average="micro"
     )
-    assert found == pytest.approx(in_memory(columns, RATIOS, average="micro"), **EXACT)
+    assert scores == pytest.approx(in_memory(columns, RATIOS, average="micro"), **EXACT)
 
 
 def test_an_accumulator_of_all_queries(client):
     columns = make_documents(strings=True)
-    found = rank_dask.accumulate(shuffled(columns), METRICS).result()
+    summaries = rank_dask.accumulate(shuffled(columns), METRICS).result()
     whole = RankingAccumulator(METRICS)
     whole.update(columns["label"], columns["score"], columns["qid"])
     for name, expected in whole.result().items():
-        assert found[name] == pytest.approx(expected, nan_ok=True, **EXACT)
+        assert summaries[name] == pytest.approx(expected, nan_ok=True, **EXACT)
 
 
 @pytest.mark.parametrize("kind", ["int32", "string", "object", "category", "datetime64[s]"])
 @pytest.mark.parametrize("n_queries", [3, 60])
-def test_values_of_queries_under_ids_of_their_own_type(client, kind, n_queries):
+def test_query_ids_keep_their_type(client, kind, n_queries):
     columns = make_documents(n_queries, strings=kind in ("string", "object", "category"))
     frame = pd.DataFrame(columns).astype({"qid": kind})
     with dask.config.set({"dataframe.convert-string": False}):
         df = dd.from_pandas(frame.sample(frac=1, random_state=0), npartitions=5)
         values = rank_dask.query_scores(df, METRICS)
-        found = values.compute().sort_values("qid")
-    assert values.dtypes.to_dict() == found.dtypes.to_dict()
-    assert found["qid"].dtype == frame["qid"].dtype
-    assert found["qid"].tolist() == sorted(set(frame["qid"]))
+        collected = values.compute().sort_values("qid")
+    assert values.dtypes.to_dict() == collected.dtypes.to_dict()
+    assert collected["qid"].dtype == frame["qid"].dtype
+    assert collected["qid"].tolist() == sorted(set(frame["qid"]))
     expected = in_memory(columns, average=None)
     for name in METRICS:
-        np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(collected[name], expected[name], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("column", ["label", "score", "qid"])
@@ -91,7 +83,7 @@ def test_nulls_are_refused(client, column):
             wrong(df, "mrr")
 
 
-def test_what_makes_no_sense_is_refused(client):
+def test_invalid_input_is_refused(client):
     df = shuffled(make_documents())
     with pytest.raises(ValueError, match="the DataFrame has no column 'grade'; it has qid, label"):
         rank_dask.evaluate(df, "mrr", label="grade")
@@ -110,10 +102,10 @@ def test_grid_search_on_the_cluster(client):
     search = runpy.run_path(str(example))["search"]
     alone = search(None)
     before = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
-    found = search(client)
+    distributed_search = search(client)
     after = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
-    assert after > before  # the fits ran as tasks of the cluster
+    assert after > before  # the models were fitted by tasks of the cluster
     np.testing.assert_array_equal(
-        found.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+        distributed_search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
     )
-    assert found.best_params_ == alone.best_params_
+    assert distributed_search.best_params_ == alone.best_params_

@@ -1,4 +1,4 @@
-"""Every block of Python on the pages and in the README runs and gives what it shows."""
+"""Every Python block of the documentation and the README runs and gives the output it shows."""
 
 import doctest
 import os
@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from requires import requires_imports
 from sklearn import config_context
-from test_spark import pytestmark as pandas_warning
-from test_spark import session  # noqa: F401 - a fixture
+from spark_session import ignore_pandas_warning
 from threadpoolctl import threadpool_limits
 
 import sklearn_rankscore
@@ -28,8 +28,8 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def blocks(page):
     """Line and code of each block of Python."""
     text = page.read_text(encoding="utf-8")
-    for found in BLOCK.finditer(text):
-        yield text.count("\n", 0, found.start("code")), found["code"]
+    for fence in BLOCK.finditer(text):
+        yield text.count("\n", 0, fence.start("code")), fence["code"]
 
 
 def run(page):
@@ -51,32 +51,34 @@ def run(page):
 
 
 @pytest.fixture(autouse=True)
-def surroundings(tmp_path, monkeypatch):
-    """A folder of its own, pictures in memory, and scikit-learn's settings back afterwards."""
+def isolated(tmp_path, monkeypatch):
+    """An empty folder, plots in memory, and scikit-learn's configuration restored afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(os.environ, "MPLBACKEND", "agg")
-    # models this small compute shorter than threads of a busy machine wait for each other
+    # threads cost more than they save for models this small
     with config_context(), threadpool_limits(1):
         yield
 
 
-@pandas_warning
+@ignore_pandas_warning
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page, request):
+    for _, code in blocks(page):
+        requires_imports(doctest.script_from_examples(code) if ">>>" in code else code)
     if "pyspark" in page.read_text("utf-8"):
         request.getfixturevalue("session")  # which getOrCreate on the page will find
     run(page)
 
 
-def test_blocks_are_found():
-    """Each fence that says python is one that the pattern finds."""
+def test_all_blocks_are_matched():
+    """The pattern matches every fence marked as python."""
     for page in PAGES:
         fences = re.findall(r"^\s*(?:```+|~~~+)\s*\{?.*\bpython\b", page.read_text("utf-8"), re.M)
         assert len(fences) == len(list(blocks(page))), page
 
 
-def test_failure_is_seen(tmp_path):
-    """A wrong number on a page is an error, as is one that only a later block shows."""
+def test_a_wrong_number_fails(tmp_path):
+    """Also if a later block shows the value of an earlier one."""
     page = tmp_path / "page.md"
     page.write_text("```python\na = 1\n```\n\n```python\n>>> a\n2\n```\n")
     with pytest.raises(pytest.fail.Exception, match=r"Expected:\s+2\s+Got:\s+1"):
@@ -94,10 +96,10 @@ def test_every_metric_has_a_section_of_the_guide():
     text = (DOCS / "guide" / "metrics.md").read_text("utf-8")
     sections = re.split(r"^### ", text, flags=re.M)[1:]
     for name, metric in METRICS.items():
-        page = metric.page.__name__
+        function = metric.function.__name__
         about = [s for s in sections if f"`{name}`" in s.split("\n")[0]]
         assert len(about) == 1, name
-        assert f"{{func}}`~sklearn_rankscore.{page}`" in about[0], page
+        assert f"{{func}}`~sklearn_rankscore.{function}`" in about[0], function
         assert "$$" in about[0] or "```{math}" in about[0], f"{name} has no formula"
 
 

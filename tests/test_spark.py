@@ -1,64 +1,32 @@
-"""Spark on this machine against the same rows in memory."""
+"""Spark on this machine gives the result of the same rows in memory."""
 
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from documents import METRICS, RATIOS, make_documents
-from pyspark.errors import PythonException
-from pyspark.sql import SparkSession
+from many_queries import EXACT, METRICS, RATIOS, in_memory, make_documents
+from requires import requires
+from spark_session import ignore_pandas_warning
 
-from sklearn_rankscore import RankingAccumulator, evaluate, spark
+from sklearn_rankscore import RankingAccumulator, spark
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:PySpark does not yet fully support pandas:FutureWarning:pyspark"
-)
-EXACT = {"rel": 1e-12, "abs": 1e-12}
-
-
-@pytest.fixture(scope="module")
-def session():
-    root = str(Path(__file__).resolve().parents[1])
-    monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    running = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "1g")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "3")
-        .config("spark.executorEnv.PYTHONPATH", root)
-        .config("spark.executorEnv.OMP_NUM_THREADS", "1")
-        .getOrCreate()
-    )
-    running.sparkContext.setLogLevel("OFF")
-    yield running
-    running.stop()
-    monkeypatch.undo()
+PythonException = requires("pyspark.errors").PythonException
+pytestmark = ignore_pandas_warning
 
 
 def shuffled(session, columns, n_partitions=5):
-    """A DataFrame whose partitions cut queries."""
+    """A DataFrame whose partitions split queries."""
     table = pa.table(columns)
     order = np.random.default_rng(0).permutation(table.num_rows)
     return session.createDataFrame(table.take(order)).repartition(n_partitions)
 
 
-def in_memory(columns, metrics=METRICS, weight=None, **options):
-    weights = None if weight is None else columns[weight]
-    given = columns["label"], columns["score"], metrics
-    return evaluate(*given, groups=columns["qid"], sample_weight=weights, **options)
-
-
 @pytest.mark.parametrize(("strings", "weight"), [(True, None), (False, "weight")])
-def test_all_metrics_equal_memory_with_one_long_query(session, strings, weight):
+def test_all_metrics_equal_those_in_memory(session, strings, weight):
     columns = make_documents(long=600, strings=strings)
-    found = spark.evaluate(shuffled(session, columns), METRICS, weight=weight)
-    assert found == pytest.approx(in_memory(columns, weight=weight), **EXACT)
+    scores = spark.evaluate(shuffled(session, columns), METRICS, weight=weight)
+    assert scores == pytest.approx(in_memory(columns, weight=weight), **EXACT)
 
 
 def test_options_and_partitions(session):
@@ -66,7 +34,7 @@ def test_options_and_partitions(session):
     df = shuffled(session, columns).withColumnsRenamed(
         {"label": "grade", "score": "a.score", "qid": "sess`ion"}
     )
-    found = spark.evaluate(
+    scores = spark.evaluate(
         df,
         RATIOS,
         label="grade",
@@ -76,16 +44,16 @@ def test_options_and_partitions(session):
         batch_rows=20,
         average="micro",
     )
-    assert found == pytest.approx(in_memory(columns, RATIOS, average="micro"), **EXACT)
+    assert scores == pytest.approx(in_memory(columns, RATIOS, average="micro"), **EXACT)
 
 
 def test_an_accumulator_of_all_queries(session):
     columns = make_documents(strings=True)
-    found = spark.accumulate(shuffled(session, columns), METRICS).result()
+    summaries = spark.accumulate(shuffled(session, columns), METRICS).result()
     whole = RankingAccumulator(METRICS)
     whole.update(columns["label"], columns["score"], columns["qid"])
     for name, expected in whole.result().items():
-        assert found[name] == pytest.approx(expected, nan_ok=True, **EXACT)
+        assert summaries[name] == pytest.approx(expected, nan_ok=True, **EXACT)
 
 
 @pytest.mark.parametrize(
@@ -99,17 +67,17 @@ def test_an_accumulator_of_all_queries(session):
         "date_add(date'2020-01-01', int(qid))",
     ],
 )
-def test_values_of_queries_under_ids_of_their_own_type(session, ids):
+def test_query_ids_keep_their_type(session, ids):
     columns = make_documents(long=300)
     df = shuffled(session, columns).selectExpr(f"{ids} as qid", "label", "score")
     values = spark.query_scores(df, METRICS, batch_rows=100)
     assert values.schema["qid"] == df.schema["qid"]
     known = {row["qid"] for row in df.select("qid").distinct().collect()}
-    found = sorted(values.collect())
-    assert [row["qid"] for row in found] == sorted(known)
+    rows = sorted(values.collect())
+    assert [row["qid"] for row in rows] == sorted(known)
     expected = in_memory(columns, average=None)
     for name in METRICS:
-        np.testing.assert_allclose([row[name] for row in found], expected[name], rtol=0, atol=1e-12)
+        np.testing.assert_allclose([row[name] for row in rows], expected[name], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("column", ["label", "score", "qid"])
@@ -124,7 +92,7 @@ def test_nulls_are_refused(session, column):
         spark.query_scores(df, "mrr").collect()
 
 
-def test_what_makes_no_sense_is_refused(session):
+def test_invalid_input_is_refused(session):
     df = shuffled(session, make_documents())
     with pytest.raises(ValueError, match="the DataFrame has no column 'grade'; it has qid, label"):
         spark.evaluate(df, "mrr", label="grade")
@@ -140,8 +108,8 @@ def test_what_makes_no_sense_is_refused(session):
         spark.query_scores(df, "nonsense")
 
 
-def test_no_rows_come_to_the_driver(session):
+def test_no_rows_are_sent_to_the_driver(session):
     columns = make_documents(3, long=20_000)
-    found = spark.accumulate(shuffled(session, columns), METRICS, n_partitions=2)
-    assert found.n_documents == len(columns["qid"])
-    assert len(pickle.dumps(found)) < 8192
+    collected = spark.accumulate(shuffled(session, columns), METRICS, n_partitions=2)
+    assert collected.n_documents == len(columns["qid"])
+    assert len(pickle.dumps(collected)) < 8192

@@ -2,10 +2,11 @@
 
     python tools/fuzz.py [--cases 1000000] [--seed 0] [--minutes 60]
 
-A case is one query of one metric with drawn options. Short queries are compared with the oracle,
-thousands to a call, in any row order; long ones with themselves: in another row order, under
-another monotone scale, alone, in blocks of other sizes and threads, with ties at their best and
-worst. The first counterexample ends the run, and is printed in full.
+A case is one query of one metric with random options. Short queries are compared with the oracle,
+hundreds per call, in random row order. For long queries the value must not change with another
+row order, another monotone scale, other queries in the call, other block sizes and threads, or the
+plain sort; it lies between the values with ties in the best and in the worst order. The first
+counterexample is printed in full and ends the run.
 """
 
 import argparse
@@ -20,12 +21,14 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "helpers")]
 
 import oracle  # noqa: E402
 
-from sklearn_rankscore.metrics.names import METRICS, evaluate  # noqa: E402
-from sklearn_rankscore.ranking import blocks  # noqa: E402
+from sklearn_rankscore import evaluate  # noqa: E402
+from sklearn_rankscore.metrics.names import METRICS  # noqa: E402
+from sklearn_rankscore.ranking import plan, ranking  # noqa: E402
+from sklearn_rankscore.ranking.fast import width_buckets  # noqa: E402
 
 BATCH = 500
 SCORES = np.array(
@@ -66,12 +69,12 @@ LABELS = {
 
 
 def squared(label):
-    """A gain of one's own."""
+    """A user-defined gain."""
     return label * label
 
 
 def slow(rank):
-    """A discount of one's own."""
+    """A user-defined discount."""
     return 1 / (rank + 1)
 
 
@@ -98,23 +101,23 @@ def drawn_options(metric, random):
 
 def drawn_pool(metric, options, random):
     """Labels that suit the metric and its options."""
-    kinds = PROBABILITIES if options.get("max_grade", 4) is None else LABELS[metric]
+    pools = PROBABILITIES if options.get("max_grade", 4) is None else LABELS[metric]
     if isinstance(options.get("gain"), list):
-        kinds = ["grades", "sparse", "one", "none"]
-    return POOLS[kinds[random.integers(len(kinds))]]
+        pools = ["grades", "sparse", "one", "none"]
+    return POOLS[pools[random.integers(len(pools))]]
 
 
 def drawn_queries(pool, random, sizes):
-    """Labels, places of scores among all scores, and ids, with the rows of queries mixed."""
+    """Labels, positions of scores in SCORES, and ids, with the rows of queries mixed."""
     groups = random.permutation(np.repeat(random.permutation(len(sizes)), sizes))
     n_scores = random.integers(1, len(SCORES) + 1)
-    places = random.choice(random.permutation(len(SCORES))[:n_scores], len(groups))
-    return random.choice(pool, len(groups)), places, groups
+    positions = random.choice(random.permutation(len(SCORES))[:n_scores], len(groups))
+    return random.choice(pool, len(groups)), positions, groups
 
 
 @functools.lru_cache(maxsize=2**16)
-def plain(metric, y, s, options):
-    """The oracle's value of one query; it sees the places of scores, which order as scores do."""
+def oracle_value(metric, y, s, options):
+    """The oracle's value of one query; positions stand for scores, in the same order."""
     given = {n: list(v) if isinstance(v, tuple) else v for n, v in options}
     return oracle.query_value(metric, y, [-math.inf if p == 0 else float(p) for p in s], **given)
 
@@ -123,26 +126,26 @@ def against_the_oracle(metric, options, random):
     """Compare many short queries, in one call, with the oracle."""
     pool = drawn_pool(metric, options, random)
     longest = 6 if options.get("ties", "stable") in ("stable", "reversed") else 5
-    y, places, groups = drawn_queries(pool, random, random.integers(1, longest + 1, BATCH))
-    found = each(metric, y, SCORES[places], groups, replace_undefined_by=-9.0, **options)
+    y, positions, groups = drawn_queries(pool, random, random.integers(1, longest + 1, BATCH))
+    values = each(metric, y, SCORES[positions], groups, replace_undefined_by=-9.0, **options)
     key = tuple((n, tuple(v) if isinstance(v, list) else v) for n, v in options.items())
     order = np.argsort(groups, kind="stable")
     heads = np.flatnonzero(np.diff(groups[order], prepend=-1, append=BATCH))
-    y, places = y[order].tolist(), places[order].tolist()
+    y, positions = y[order].tolist(), positions[order].tolist()
     for query, (a, b) in enumerate(itertools.pairwise(heads.tolist())):
-        expected = plain(metric, tuple(y[a:b]), tuple(places[a:b]), key)
+        expected = oracle_value(metric, tuple(y[a:b]), tuple(positions[a:b]), key)
         expected = -9.0 if expected is None else expected
-        if not math.isclose(found[query], expected, rel_tol=1e-9, abs_tol=1e-11):
-            fail(metric, options, y[a:b], SCORES[places[a:b]].tolist(), found[query], expected)
+        if not math.isclose(values[query], expected, rel_tol=1e-9, abs_tol=1e-11):
+            fail(metric, options, y[a:b], SCORES[positions[a:b]].tolist(), values[query], expected)
     return BATCH
 
 
 def against_itself(metric, options, random):
-    """Hold long queries to what must not, or may only in one direction, change their values."""
+    """Check properties of the values of long queries."""
     pool = drawn_pool(metric, options, random)
     sizes = np.exp(random.uniform(0, math.log(300), 100)).astype(int)
-    y, places, groups = drawn_queries(pool, random, sizes)
-    s = SCORES[places]
+    y, positions, groups = drawn_queries(pool, random, sizes)
+    s = SCORES[positions]
     if random.integers(2):
         s = np.where(np.isfinite(s), random.normal(size=len(s)).round(random.integers(4)), s)
     before = each(metric, y, s, groups, **options)
@@ -159,10 +162,13 @@ def against_itself(metric, options, random):
     same("ranks for scores", each(metric, y, ranks, groups, **options))
     order = np.argsort(groups, kind="stable")
     same("rows together", each(metric, y[order], s[order], groups[order], **options))
-    with_blocks = blocks.BLOCK_DOCUMENTS
-    blocks.BLOCK_DOCUMENTS = int(random.integers(1, 2000))
-    same("other blocks", each(metric, y, s, groups, n_jobs=2, **options))
-    blocks.BLOCK_DOCUMENTS = with_blocks
+    documents = plan.BLOCK_DOCUMENTS
+    plan.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = int(random.integers(1, 2000))
+    same("other block sizes", each(metric, y, s, groups, n_jobs=2, **options))
+    plan.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = documents
+    ranking.PLAIN = True
+    same("the plain sort", each(metric, y, s, groups, **options), before, 1e-12)
+    ranking.PLAIN = False
     query = int(random.integers(len(sizes)))
     alone = each(metric, y[groups == query], s[groups == query], None, **options)
     same("alone", alone, before[[query]])
@@ -182,8 +188,8 @@ def against_itself(metric, options, random):
         same("no better than the best order", np.fmin(before, best), before, 1e-9)
         same("no worse than the worst order", np.fmax(before, worst), before, 1e-9)
     (mean,) = evaluate(y, s, metric, groups=groups, **options).values()
-    kept = before[~np.isnan(before)]
-    same("mean", np.array([mean]), np.array([kept.mean() if len(kept) else math.nan]), 1e-9)
+    defined = before[~np.isnan(before)]
+    same("mean", np.array([mean]), np.array([defined.mean() if len(defined) else math.nan]), 1e-9)
     return len(sizes)
 
 
@@ -192,24 +198,24 @@ def each(metric, y, s, groups, **options):
     return evaluate(y, s, metric, groups=groups, average=None, **options)[metric]
 
 
-def fail(metric, options, y, s, found, expected, what="the oracle"):
+def fail(metric, options, y, s, value, expected, what="the oracle"):
     """Print a counterexample and end."""
     sys.exit(
-        f"{metric}, {options}: {what}\ny_true = {y}\ny_score = {s}\nfound {found!r}, "
+        f"{metric}, {options}: {what}\ny_true = {y}\ny_score = {s}\ngot {value!r}, "
         f"expected {expected!r}"
     )
 
 
 def main():
-    """Draw until there were so many cases, or so much time has passed."""
+    """Draw cases until their number or the time is reached."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--cases", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=60)
     args = parser.parse_args()
-    begin, cpu, done = time.monotonic(), time.process_time(), Counter()
+    start, cpu, done = time.monotonic(), time.process_time(), Counter()
     for number in itertools.count():
-        if done["oracle"] >= args.cases or time.monotonic() - begin > 60 * args.minutes:
+        if done["oracle"] >= args.cases or time.monotonic() - start > 60 * args.minutes:
             break
         random = np.random.default_rng([args.seed, number])
         metric = list(METRICS)[number % len(METRICS)]
@@ -217,8 +223,8 @@ def main():
         done["oracle"] += against_the_oracle(metric, options, random)
         done["properties"] += against_itself(metric, options, random)
         done["batches"] += 1
-        done["distinct"] += plain.cache_info().misses
-        plain.cache_clear()
+        done["distinct"] += oracle_value.cache_info().misses
+        oracle_value.cache_clear()
     print(f"{done['oracle']:,} queries ({done['distinct']:,} distinct in their batch) equal the")
     print(f"oracle, {done['properties']:,} long ones hold their properties, in {done['batches']:,}")
     print("batches of one metric and one set of options;")

@@ -1,12 +1,15 @@
-"""From a number to a decision: per-query results, intervals, tests, reports, pictures."""
+"""Values of every query, confidence intervals, significance tests, reports and plots."""
 
-from .compare import Comparison, Difference, compare
+from .compare import compare
+from .comparison import Comparison, Difference
 from .convention_report import convention_report
 from .cross_val import cross_val_query_scores
 from .cutoff_curve import CutoffCurveDisplay
+from .per_query import query_scores
 from .query_delta import QueryDeltaDisplay
-from .query_scores import Interval, QueryScores, query_scores
+from .query_results import QueryScores
 from .report import ranking_report
+from .resampling import Interval
 
 __all__ = [
     "Comparison",

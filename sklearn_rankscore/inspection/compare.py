@@ -1,173 +1,56 @@
-"""Whether one model is better than another, query by query."""
+"""Paired comparison of models with a baseline, query by query."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, get_args
 
 import numpy as np
 
-from ..metrics.options import check_count, choice
-from ..ranking.arrays import Array
-from .query_scores import Interval, QueryScores
-from .resampling import (
-    ROUNDING,
-    generator,
-    holm,
-    sign_flip_p_values,
-    t_p_values,
-    wilcoxon_p_values,
-)
-from .table import Table, frame
-
-TESTS = ("permutation", "t", "wilcoxon")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What a model's mean is above the baseline's, for one metric.
-
-    Parameters
-    ----------
-    metric, model : str
-        What is compared.
-    baseline_mean, model_mean : float
-        Means over the queries on which the metric is defined for both.
-    difference : float
-        Their difference; positive where the model's values are higher.
-    interval : Interval
-        Confidence interval of the difference.
-    p_value, corrected : float
-        p-value, two-sided, and the same corrected for the number of tests.
-    wins, ties, losses : int
-        Number of queries on which the model's value is higher, equal and lower.
-    """
-
-    metric: str
-    model: str
-    baseline_mean: float
-    model_mean: float
-    difference: float
-    interval: Interval
-    p_value: float
-    corrected: float
-    wins: int
-    ties: int
-    losses: int
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """What `compare` returns: one `Difference` for each metric and model.
-
-    Parameters
-    ----------
-    baseline : str
-        The model that the others are compared with.
-    differences : tuple of Difference
-        By metric, then by model; ``comparison["ndcg@10", "tuned"]`` picks one.
-    confidence : float
-        Level of the intervals.
-    test, correction : str
-        Where the p-values come from.
-    """
-
-    baseline: str
-    differences: tuple[Difference, ...]
-    confidence: float
-    test: str
-    correction: str | None
-
-    def __getitem__(self, metric_and_model: tuple[str, str]) -> Difference:
-        for one in self.differences:
-            if (one.metric, one.model) == metric_and_model:
-                return one
-        known = ", ".join(repr((d.metric, d.model)) for d in self.differences)
-        raise KeyError(f"no comparison {metric_and_model!r}; there are {known}.")
-
-    def to_frame(self, library: str = "pandas") -> Any:
-        """One row for each metric and model.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Whose DataFrame.
-
-        Returns
-        -------
-        DataFrame
-            With the attributes of `Difference` as columns, the interval as "low" and "high".
-        """
-        rows = []
-        for one in self.differences:
-            row = {**vars(one), "low": one.interval.low, "high": one.interval.high}
-            del row["interval"]
-            rows.append(row)
-        return frame({name: [row[name] for row in rows] for name in rows[0]}, library)
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
-    def _table(self) -> Table:
-        p = "p" if self.correction is None else f"p ({self.correction})"
-        interval = f"{self.confidence * 100:g} % interval"
-        header = ("", "", "baseline", "mean", "difference", interval, p, "wins/ties/losses")
-        rows = [
-            (
-                one.metric,
-                one.model,
-                f"{one.baseline_mean:.4f}",
-                f"{one.model_mean:.4f}",
-                f"{one.difference:+.4f}",
-                f"[{one.interval.low:+.4f}, {one.interval.high:+.4f}]",
-                f"{one.corrected:.4f}",
-                f"{one.wins}/{one.ties}/{one.losses}",
-            )
-            for one in self.differences
-        ]
-        title = f"Compared with {self.baseline!r} by the {self.test} test"
-        return Table(title, header, rows, n_labels=2)
+from .._typing import Array, IntervalMethod, Seed, SignificanceTest
+from .._validation import check_choice, check_count
+from .comparison import Comparison, Correction, Difference
+from .query_results import QueryScores
+from .resampling import TOLERANCE, Interval, generator, holm, paired_p_values
 
 
 def compare(
     systems: Mapping[str, QueryScores],
     *,
     baseline: str | None = None,
-    test: str = "permutation",
-    correction: str | None = "holm",
+    test: SignificanceTest = "permutation",
+    correction: Correction = "holm",
     confidence: float = 0.95,
-    method: str = "bootstrap",
+    method: IntervalMethod = "bootstrap",
     n_resamples: int = 9999,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Comparison:
-    """Compare models query by query with a baseline.
+    """Compare models with a baseline, query by query.
 
     Parameters
     ----------
     systems : mapping of str to QueryScores
         Results of at least two models for the same queries, weights and metrics.
     baseline : str, default=None
-        The model that all others are compared with; None takes the first.
+        The model that all others are compared with; None means the first.
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
-        How p-values come about: flip the sign of each query's difference at random, Student's
-        paired t test, or Wilcoxon's signed-rank test (equal weights only). All are two-sided.
+        Significance test of zero mean difference: the paired permutation test, which randomly
+        flips the signs of the differences; Student's paired t-test; or the Wilcoxon signed-rank
+        test, for equal weights only. All are two-sided.
     correction : {"holm", None}, default="holm"
-        Correct the p-values for the number of tests, here all metrics times models, so that the
-        chance of any false difference in the table stays below the level.
+        Adjust the p-values for multiple testing, over all metrics and models, which controls the
+        family-wise error rate.
     confidence : float, default=0.95
-        Level of the intervals, which are not corrected.
+        Confidence level of the intervals, which are not adjusted.
     method : {"bootstrap", "t"}, default="bootstrap"
-        How intervals come about, see `QueryScores.interval`.
+        How intervals are computed, see `QueryScores.interval`.
     n_resamples : int, default=9999
-        Number of resamples of bootstrap and permutation test. With so few queries that all
-        assignments of signs are no more, the permutation test is exact.
+        Number of resamples of the bootstrap and the permutation test. The latter is exact if
+        there are at most that many assignments of signs.
     random_state : int, RandomState instance, Generator or None, default=None
-        Seed of bootstrap and permutation test.
+        Seed of the bootstrap and the permutation test.
 
     Returns
     -------
@@ -179,21 +62,25 @@ def compare(
     ValueError
         If the queries, weights or metrics of two models differ, or an argument is out of range.
     TypeError
-        If `systems` does not hold results of `query_scores`.
+        If `systems` is not a mapping to `QueryScores`.
 
     See Also
     --------
-    cross_val_query_scores : Results on all queries instead of one test set.
+    cross_val_query_scores : Scores of all queries instead of one test set.
 
     Notes
     -----
-    Queries are paired by id, in whatever order they come. A query on which a metric is undefined
-    for either model is left out of that metric. Differences within rounding (1e-12) are ties.
+    Queries are paired by id, in any order. A query for which a metric is undefined for either model
+    is excluded from that metric. Values that differ only by rounding (1e-12) are ties.
+
+    The tests are compared in [1]_, the correction is defined in [2]_.
 
     References
     ----------
     .. [1] M. D. Smucker, J. Allan, B. Carterette. A Comparison of Statistical Significance Tests
        for Information Retrieval Evaluation. CIKM 2007. https://doi.org/10.1145/1321440.1321528
+    .. [2] S. Holm. A Simple Sequentially Rejective Multiple Test Procedure. Scandinavian Journal
+       of Statistics 6, 1979.
 
     Examples
     --------
@@ -203,127 +90,104 @@ def compare(
     ...     name: query_scores(y, scores, "ndcg@10", groups=groups)
     ...     for name, scores in {"feature": X[:, 0], "noisy": X[:, 0] + X[:, 9]}.items()
     ... }
-    >>> found = compare(systems, random_state=0)["ndcg@10", "noisy"]
-    >>> found.difference < 0, found.corrected < 0.05
+    >>> noisy = compare(systems, random_state=0)["ndcg@10", "noisy"]
+    >>> noisy.difference < 0, noisy.adjusted_p_value < 0.05
     (True, True)
     """
-    baseline, challengers = _models(systems, baseline)
-    choice("test", test, TESTS)
-    choice("correction", correction, ("holm", None))
+    baseline, *models = baseline_first(systems, baseline)
+    check_choice("test", test, get_args(SignificanceTest))
+    check_choice("correction", correction, ("holm", None))
     n_resamples, random = check_count("n_resamples", n_resamples, 1), generator(random_state)
-    found: list[Difference] = []
-    for name in challengers:
-        differences = paired(systems[baseline], systems[name], (baseline, name))
-        p_values = _p_values(differences, test, n_resamples, random)
-        intervals = differences.interval(
+    p_values_of = partial(paired_p_values, test=test, n_resamples=n_resamples, random=random)
+    differences: list[Difference] = []
+    for model in models:
+        paired = paired_differences(systems, baseline, model)
+        p_values = paired.aggregate(p_values_of)
+        intervals = paired.interval(
             confidence, method=method, n_resamples=n_resamples, random_state=random
         )
-        found += _rows(systems[baseline], differences, name, intervals, p_values)
+        differences += _summaries(systems[baseline], paired, model, intervals, p_values)
     metrics = systems[baseline].metrics
-    found.sort(key=lambda one: metrics.index(one.metric))
+    differences.sort(key=lambda difference: metrics.index(difference.metric))
     if correction == "holm":
-        corrected = holm(np.array([one.p_value for one in found])).tolist()
-        found = [
-            dataclasses.replace(one, corrected=p) for one, p in zip(found, corrected, strict=True)
+        adjusted = holm(np.array([d.p_value for d in differences])).tolist()
+        differences = [
+            replace(d, adjusted_p_value=p) for d, p in zip(differences, adjusted, strict=True)
         ]
-    return Comparison(baseline, tuple(found), confidence, test, correction)
+    return Comparison(baseline, tuple(differences), confidence, test, correction)
 
 
-def paired(
-    baseline: QueryScores, model: QueryScores, names: tuple[str, str] = ("baseline", "model")
+def paired_differences(
+    systems: Mapping[str, QueryScores], baseline: str, model: str
 ) -> QueryScores:
-    """Difference of two models for each query, in the order of the baseline."""
-    order = _positions(baseline, model, names)
-    if baseline.metrics != model.metrics and set(baseline.metrics) != set(model.metrics):
-        odd = sorted(set(baseline.metrics) ^ set(model.metrics))
+    """Difference between a model and the baseline for each query, in the baseline's order."""
+    first, second, names = systems[baseline], systems[model], f"{baseline!r} and {model!r}"
+    if unpaired := set(first.metrics) ^ set(second.metrics):
         raise ValueError(
-            f"{names[0]!r} and {names[1]!r} have different metrics: {', '.join(odd)} came for one "
-            "of them only."
+            f"{names} must have the same metrics; only one of them has "
+            f"{', '.join(sorted(unpaired))}."
         )
-    columns = np.array([model.metrics.index(metric) for metric in baseline.metrics])
-    weights = None if model.weights is None else model.weights[order]
-    if not np.array_equal(_or_ones(baseline.weights, order), _or_ones(weights, order)):
-        raise ValueError(f"{names[0]!r} and {names[1]!r} have different query weights.")
-    differences = model.values[np.ix_(order, columns)] - baseline.values
-    differences[np.abs(differences) <= ROUNDING] = 0.0
-    return QueryScores(baseline.ids, differences, baseline.metrics, baseline.weights)
+    columns = np.array([second.metrics.index(metric) for metric in first.metrics])
+    rows = _matching_rows(first, second, names)
+    weights = [np.ones(len(s)) if s.weights is None else s.weights for s in (first, second)]
+    if not np.array_equal(weights[0], weights[1][rows]):
+        raise ValueError(
+            f"{names} must have the same query weights. Pass the same sample_weight for both."
+        )
+    differences = second.values[np.ix_(rows, columns)] - first.values
+    differences[np.abs(differences) <= TOLERANCE] = 0.0
+    return QueryScores(first.ids, differences, first.metrics, first.weights)
 
 
-def _or_ones(weights: Array | None, like: Array) -> Array:
-    return np.ones(len(like)) if weights is None else weights
-
-
-def _positions(baseline: QueryScores, model: QueryScores, names: tuple[str, str]) -> Array:
-    """Where the model has each query of the baseline."""
-    place = {query: i for i, query in enumerate(model.ids.tolist())}
+def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array:
+    """The row of the model for each query of the baseline."""
+    row_of = {query: row for row, query in enumerate(model.ids.tolist())}
     queries = baseline.ids.tolist()
-    if odd := set(queries) ^ place.keys():
-        some = ", ".join(sorted(map(repr, odd))[:5]) + (", …" if len(odd) > 5 else "")
+    if unpaired := set(queries) ^ row_of.keys():
+        examples = ", ".join(sorted(map(repr, unpaired))[:5])
         raise ValueError(
-            f"{names[0]!r} and {names[1]!r} were not measured on the same queries: {len(odd)} "
-            f"came for one of them only ({some}). Compare results on the same queries."
+            f"{names} must be measured on the same queries; {len(unpaired)} queries occur in only "
+            f"one of them ({examples}{', …' if len(unpaired) > 5 else ''}). Compare results on the "
+            "same test set."
         )
-    return np.array([place[query] for query in queries])
+    return np.array([row_of[query] for query in queries])
 
 
-def _models(systems: Any, baseline: str | None) -> tuple[str, list[str]]:
-    """The baseline, and the others."""
+def baseline_first(systems: Any, baseline: str | None) -> list[str]:
+    """Names of the models, that of the baseline first."""
     if not isinstance(systems, Mapping) or not all(
         isinstance(scores, QueryScores) for scores in systems.values()
     ):
         raise TypeError(
-            "compare takes a dict of names to the results of query_scores or "
-            f"cross_val_query_scores; got {type(systems).__name__}."
+            "systems must be a dict of names to QueryScores, which query_scores and "
+            f"cross_val_query_scores return; got {systems!r:.80}."
         )
     if len(systems) < 2:
-        raise ValueError(f"compare needs at least two models; got {len(systems)}.")
-    if baseline is None:
-        baseline = next(iter(systems))
-    elif baseline not in systems:
-        raise ValueError(f"baseline={baseline!r} is not one of {', '.join(map(repr, systems))}.")
-    return baseline, [name for name in systems if name != baseline]
+        raise ValueError(f"systems must hold at least two models; got {len(systems)}.")
+    baseline = next(iter(systems)) if baseline is None else baseline
+    if baseline not in systems:
+        raise ValueError(
+            f"baseline must be one of {', '.join(map(repr, systems))}; got {baseline!r}."
+        )
+    return [baseline, *(name for name in systems if name != baseline)]
 
 
-def _p_values(
-    differences: QueryScores, test: str, n_resamples: int, random: np.random.Generator
-) -> Array:
-    p_values = np.full(len(differences.metrics), np.nan)
-    for columns, values, weights in differences.parts():
-        if not len(values):
-            continue
-        if test == "permutation":
-            p_values[columns] = sign_flip_p_values(values, weights, n_resamples, random)
-        elif test == "t":
-            p_values[columns] = t_p_values(values, weights)
-        elif np.ptp(weights) > 0:
-            raise ValueError(
-                "test='wilcoxon' knows no query weights; use 'permutation' or 't', or leave "
-                "sample_weight out."
-            )
-        else:
-            p_values[columns] = wilcoxon_p_values(values, weights)
-    return p_values
-
-
-def _rows(
+def _summaries(
     baseline: QueryScores,
     differences: QueryScores,
-    name: str,
-    intervals: dict[str, Interval],
+    model: str,
+    intervals: Mapping[str, Interval],
     p_values: Array,
-) -> list[Difference]:
-    counted = differences.counted()
-    both = np.where(counted, baseline.values, np.nan)
-    means = QueryScores(baseline.ids, both, baseline.metrics, baseline.weights).mean()
-    rows = []
+) -> Iterator[Difference]:
+    """The difference of each metric, with p-values that are not adjusted yet."""
+    included = differences.included()
+    values = np.where(included, baseline.values, np.nan)
+    means = QueryScores(baseline.ids, values, baseline.metrics, baseline.weights).mean()
     for j, (metric, difference) in enumerate(differences.mean().items()):
-        signs = np.sign(differences.values[counted[:, j], j])
-        p = float(p_values[j])
+        signs = np.sign(differences.values[included[:, j], j])
         wins, ties, losses = (int((signs == sign).sum()) for sign in (1, 0, -1))
-        rows.append(
-            Difference(
-                metric, name, means[metric], means[metric] + difference, difference,
-                intervals[metric], p, p, wins, ties, losses,
-            )
+        p_value = float(p_values[j])
+        yield Difference(
+            metric, model, means[metric], means[metric] + difference, difference,
+            intervals[metric], p_value, p_value, wins, ties, losses,
         )  # fmt: skip
-    return rows

@@ -1,75 +1,99 @@
-"""One data set's metrics as other libraries would report them, side by side."""
+"""Metrics of one ranking under the conventions of each library."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, TypeAlias, overload
 
+from numpy.typing import ArrayLike
+
+from .._typing import QueryIds
 from ..metrics.conventions import CONVENTIONS
-from ..metrics.names import NamedMetric, measure, parse_name, resolve_all
+from ..metrics.metric import Metric, measure
+from ..metrics.names import parse_name
+from ..metrics.resolve import resolve_all
 from ..ranking import Queries, read_queries
 from .table import Table
 
-Report = dict[str, dict[str, float | None]]
+ConventionReport: TypeAlias = dict[str, dict[str, float | None]]
 
 
+@overload
 def convention_report(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups: Any = None,
+    groups: QueryIds | None = None,
+    metrics: str | Iterable[str] = ...,
+    digits: int = 4,
+    output_dict: Literal[False] = False,
+) -> str: ...
+@overload
+def convention_report(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    metrics: str | Iterable[str] = ...,
+    output_dict: Literal[True],
+) -> ConventionReport: ...
+def convention_report(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
     metrics: str | Iterable[str] = ("ndcg@5", "map@5"),
     digits: int = 4,
     output_dict: bool = False,
-) -> str | Report:
-    """Show what each library would report for the same ranking.
+) -> str | ConventionReport:
+    """Compute metrics of one ranking under the conventions of each library.
 
-    One row per library whose conventions `like=` takes, after a row of this package's defaults;
-    one column per metric. If a number of yours and one of somebody else's differ, the row that
-    has theirs tells whose definitions they used.
+    The first row has the defaults of this package, each other row the conventions of one library,
+    as selected by ``like=``. If a published number differs from yours, the row that contains it
+    shows which definitions were used.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance of each document, finite numbers.
-    y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Score of each document, higher is ranked first; no NaN, -inf where it was not retrieved.
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Query id of each document, in any row order; None for a single query or
-        two-dimensional input.
+        Query ids of any hashable dtype, in any row order. None means a single query, or one per
+        row of 2-D input.
     metrics : str or iterable of str, default=("ndcg@5", "map@5")
-        Names such as ``"ndcg@10"`` or ``"recall@20(threshold=1)"``. An option in a name
-        goes to every library.
+        Names such as ``"ndcg@10"`` or ``"recall@20(threshold=1)"``. An option in a name applies to
+        all libraries.
     digits : int, default=4
-        Decimals of the text.
+        Number of decimals in the text.
     output_dict : bool, default=False
-        Return the unrounded numbers instead of the text.
+        Whether to return a dict of unrounded numbers instead of the text.
 
     Returns
     -------
     str or dict of str to dict of str to float
-        The table; with `output_dict` the value of each metric by library, ``"default"`` first.
-        A library that has no such metric, or refuses these labels in it, has a dash there, None
-        in the dict.
+        The table; or the value of each metric by library, ``"default"`` first. If a library does
+        not have a metric, or does not accept these labels for it, the value is "-" in the table
+        and None in the dict.
 
     Raises
     ------
     ValueError
-        For a name that is unknown or has ``like=`` of its own, and for whatever the metric
-        functions refuse.
+        For a name that is unknown or contains ``like=``, and for whatever the metric functions
+        refuse.
     TypeError
-        If `metrics` holds anything but names.
+        If `metrics` contains anything but names.
 
     See Also
     --------
-    evaluate : The numbers of one library, with ``like=``.
-    sklearn.metrics.classification_report : The same kind of table for a classifier.
+    evaluate : The values under one convention, by ``like=``.
+    sklearn.metrics.classification_report : A report on a classifier.
 
     Notes
     -----
-    The libraries are not run, and need not be installed. Each row was compared with the
-    library itself; what differs is ties, queries without relevant documents, the gain and the
-    denominators. Where a library's number is a defect, its row has the number without it.
+    The libraries are not run and need not be installed. Each row was compared with the output of
+    its library. They differ in ties, queries without relevant documents, gains and denominators.
+    Where the value of a library is due to a defect, its row has the value without that defect.
 
     Examples
     --------
@@ -90,51 +114,53 @@ def convention_report(
     torchmetrics  0.4803  0.4028
              rax  0.5316  0.4444
     """
-    names = _names(metrics)
-    queries = read_queries(y_true, y_score, groups=groups)
-    report = _report(queries, names)
+    names = _check_names(metrics)
+    report = _report(read_queries(y_true, y_score, groups=groups), names)
     return report if output_dict else _text(report, names, digits)
 
 
-def _names(metrics: Any) -> list[str]:
-    """The names, checked, without a convention of their own."""
+def _check_names(metrics: str | Iterable[str]) -> list[str]:
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"metrics must hold names such as 'ndcg@5'; got {name!r}.")
         if "like" in dict(parse_name(name)[1]):
-            raise ValueError(f"{name!r} names a library; the report has a row for every one.")
+            raise ValueError(
+                "metrics must not set like=, because the report has a row for each library; got "
+                f"{name!r}."
+            )
     return list(resolve_all(names))
 
 
-def _report(queries: Queries, names: list[str]) -> Report:
-    """The value of each metric under each convention, after one sort."""
-    ready = {("default", name): metric for name, metric in resolve_all(names).items()}
-    for library, known in CONVENTIONS.items():
-        shared = [name for name in names if parse_name(name)[0] in known]
-        found = resolve_all(shared, like=library) if shared else {}
-        ready |= {(library, n): m for n, m in found.items() if _accepts(m, queries)}
-    values = zip(ready.items(), measure(queries, ready.values()), strict=True)
-    numbers = {cell: metric.aggregate(value, queries) for (cell, metric), value in values}
+def _report(queries: Queries, names: list[str]) -> ConventionReport:
+    """The value of each metric under each convention, from a single sort."""
+    metrics = {("default", name): metric for name, metric in resolve_all(names).items()}
+    for library, table in CONVENTIONS.items():
+        known = [name for name in names if parse_name(name)[0] in table]
+        resolved = resolve_all(known, like=library) if known else {}
+        metrics |= {(library, n): m for n, m in resolved.items() if _accepts_labels(m, queries)}
+    measured = zip(metrics.items(), measure(queries, metrics.values()), strict=True)
+    results: dict[tuple[str, str], Any] = {
+        cell: metric.aggregate(values, queries) for (cell, metric), values in measured
+    }
     return {
-        row: {name: numbers.get((row, name)) for name in names} for row in ("default", *CONVENTIONS)
+        row: {name: results.get((row, name)) for name in names} for row in ("default", *CONVENTIONS)
     }
 
 
-def _accepts(metric: NamedMetric, queries: Queries) -> bool:
-    """Whether a library's convention has a value for these labels."""
+def _accepts_labels(metric: Metric, queries: Queries) -> bool:
     try:
-        metric.check(queries)
+        metric.check_labels(queries)
     except ValueError:
         return False
     return True
 
 
-def _text(report: Report, names: list[str], digits: int) -> str:
-    """The report as a table, names and numbers to the right."""
+def _text(report: ConventionReport, names: list[str], digits: int) -> str:
+    """The report as a table of right-aligned columns."""
     rows = [
-        [row, *("-" if value is None else f"{value:.{digits}f}" for value in found.values())]
-        for row, found in report.items()
+        [row, *("-" if value is None else f"{value:.{digits}f}" for value in values.values())]
+        for row, values in report.items()
     ]
     header, *lines = Table("", ["", *names], rows, n_labels=0).text().splitlines()
     return "\n".join([header, "", *lines])

@@ -1,105 +1,117 @@
-"""Every query scored once, in its own test fold."""
+"""Scores of every query by cross-validation."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
+from .._sklearn_compat import Parallel, check_method_params, delayed, num_samples, safe_indexing
+from .._typing import Array, Library, MatrixLike, QueryIds
+from ..metrics.evaluate import Metrics
+from ..metrics.metric import Metric
 from ..model_selection import QueryKFold
-from ..model_selection.carriers import find_groups, missing_groups
-from ..model_selection.predictions import predicted, read_predicted, respond
-from ..ranking.arrays import Array
-from ..ranking.grouping import group_rows
-from .query_scores import QueryScores, per_query, resolve_per_query
+from ..query_ids import group_rows
+from ..query_ids.lookup import find_query_ids, missing_groups, source_or_ids
+from ..scoring.predictions import predict_scores, read_predictions
+from .per_query import measure_per_query, resolve_per_query
+from .query_results import QueryScores
 
-WHO = "cross_val_query_scores"
-ID_PARAMS = {"groups", "qid"}
+CALLER = "cross_val_query_scores"
 
-Split = tuple[Array, Array]
+Fold: TypeAlias = tuple[Array, Array]
+
+
+class Splitter(Protocol):
+    """A cross-validation splitter of scikit-learn or this package."""
+
+    def split(self, X: Any, y: Any, groups: Any) -> Iterator[tuple[Any, Any]]:
+        """Generate row indices of training and test sets."""
+        ...
 
 
 def cross_val_query_scores(
     estimator: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
-    metrics: Any,
-    cv: Any = None,
-    groups: Any = None,
-    sample_weight: Any = None,
+    metrics: Metrics,
+    cv: int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
+    groups: QueryIds | str | None = None,
+    sample_weight: ArrayLike | None = None,
     params: dict[str, Any] | None = None,
-    like: str | None = None,
+    like: Library | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     pre_dispatch: int | str = "2*n_jobs",
     **options: Any,
 ) -> QueryScores:
-    """Score every query once by cross-validation, with a model that has not seen it.
+    """Score each query once by cross-validation, with a model that was not trained on it.
 
-    Two estimators over the same folds are compared query by query with `compare`, which tells far
-    more than the means of a few folds.
+    Two estimators that are scored on the same folds can be compared query by query with `compare`,
+    which has more power than comparing the means of a few folds.
 
     Parameters
     ----------
     estimator : estimator object
-        A ranker in `QueryRanker`, a regressor or a classifier (ranked by its expected grade).
+        A ranker in `QueryRanker`, a regressor or a classifier, which ranks by its expected grade.
     X : array-like or DataFrame of shape (n_documents, n_features)
         Documents.
     y : array-like of shape (n_documents,)
-        Relevance.
+        Relevance labels.
     metrics : str, callable or iterable of them
         As in `query_scores`.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds that keep queries whole and test each query once; an integer k means
-        ``QueryKFold(k)``, None five folds.
+        Folds of whole queries that test each query once. An integer k means ``QueryKFold(k)``,
+        None means ``QueryKFold(5)``.
     groups : array-like of shape (n_documents,) or str, default=None
-        Query ids, if they do not come as a column or index level ``qid`` of X, or an index level
-        ``qid`` of y; or the name of another column or level, as in `cv`. An array is passed on to
-        the splitter, and to the fit of estimators that take `groups`.
+        Query ids, or the name of their column or index level. None means that of `cv`, or a column
+        or index level ``qid`` of X, or an index level ``qid`` of y. An array is also passed to the
+        splitter, and to the fit of an estimator that accepts `groups`.
     sample_weight : array-like of shape (n_documents,), default=None
-        Weight of each document's query in the result; it does not go to the fit.
+        Query weights in the result, constant within each query. They are not passed to the fit.
     params : dict, default=None
         Metadata for the fit of the estimator and, with metadata routing, for the splitter.
     like : str, default=None
-        Take another library's conventions, as in `evaluate`.
+        Library whose conventions to use, as in `evaluate`.
     n_jobs : int, default=None
-        Number of folds worked on at once; None means 1 unless in a joblib context.
+        Number of folds to run in parallel; -1 uses all processors.
     verbose : int, default=0
-        From 1 on, joblib shows the progress; from 51 on, on standard output.
+        Verbosity of joblib.
     pre_dispatch : int or str, default="2*n_jobs"
-        Number of folds handed out at once.
+        Number of folds that joblib dispatches at a time.
     **options
-        Any option of the metrics but `average`.
+        Options of the metrics except `average`. An option applies to each metric that has it.
 
     Returns
     -------
     QueryScores
-        One row a query, in sorted order of the ids.
+        One row per query, in sorted order of the ids.
 
     Raises
     ------
     NoGroupsError
-        If no query ids came along.
+        If no query ids are found.
     ValueError
-        If a query is not in exactly one test fold, or for what `query_scores` refuses.
+        If a query is not in exactly one test fold, or for whatever `query_scores` refuses.
 
     See Also
     --------
-    compare : Tell whether one model is better than another.
-    sklearn.model_selection.cross_val_predict : The predictions themselves.
+    compare : Test differences between models.
+    sklearn.model_selection.cross_val_predict : Predictions instead of scores.
 
     Examples
     --------
@@ -110,93 +122,80 @@ def cross_val_query_scores(
     >>> len(scores)
     100
     """
-    resolve_per_query(metrics, like=like, **options)  # a wrong name is an error before any fit
-    X, y, sample_weight = indexable(X, y, sample_weight)
-    given = params or {}
-    # ids that are bound by name travel with the data, wherever they are needed
-    bound, groups = (
-        (groups, None) if isinstance(groups, str) else (getattr(cv, "groups", None), groups)
-    )
-    ids = find_groups(X, y, groups=given.get("groups", groups), qid=given.get("qid"), bound=bound)
+    resolved = resolve_per_query(metrics, like=like, **options)
+    arrays: Any = indexable(X, y, sample_weight)
+    X, y, sample_weight = arrays
+    params = params or {}
+    id_source, groups = source_or_ids(groups)
+    # the column from which the splitter reads its ids also identifies the queries to score
+    id_source = getattr(cv, "groups", None) if id_source is None else id_source
+    given, qid = params.get("groups", groups), params.get("qid")
+    ids = find_query_ids(X, y, groups=given, qid=qid, id_source=id_source)
     if ids is None:
-        raise missing_groups(WHO)
-    cv = _splitter(cv)
-    split_params, fit_params = _route(estimator, cv, ids, groups, given)
-    unique, codes = _codes(ids, _num_samples(X))
-    splits = list(cv.split(X, y, **split_params))
-    _check_splits(splits, codes, unique)
-    found = Parallel(n_jobs=n_jobs, verbose=verbose, pre_dispatch=pre_dispatch)(
-        delayed(_score_fold)(
-            clone(estimator), X, y, codes, sample_weight, split, fit_params, metrics,
-            {"like": like, **options},
-        )
-        for split in splits
-    )  # fmt: skip
-    return _put_together(unique, found, tuple(resolve_per_query(metrics, like=like, **options)))
-
-
-def _route(
-    estimator: Any, cv: Any, ids: Any, groups: Any, params: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What goes to the splitter and what to the fit."""
-    # a splitter that asks for groups gets the ids wherever they were found
-    wants = get_routing_for_object(cv).consumes("split", ID_PARAMS)
-    own = {"groups": ids if groups is None else groups} if "groups" in wants else {}
-    if not get_config()["enable_metadata_routing"]:
-        split = own if groups is None else {"groups": groups}
-        fit = dict(params)
-        if groups is not None and has_fit_parameter(estimator, "groups"):
-            fit.setdefault("groups", groups)
-        return split, fit
-    router = (
-        MetadataRouter(owner=WHO)
-        .add(splitter=cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
-        .add(estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        raise missing_groups(CALLER)
+    splitter = _check_cv(cv)
+    split_params, fit_params = _route(estimator, splitter, ids, groups, params)
+    grouping = group_rows(ids, num_samples(X))
+    folds = list(splitter.split(X, y, **split_params))
+    _check_folds(folds, grouping.ids, grouping.codes)
+    jobs: Any = {"n_jobs": n_jobs, "verbose": verbose, "pre_dispatch": pre_dispatch}
+    results: Any = Parallel(**jobs)(
+        delayed(_score_fold)(clone(estimator), *arrays, grouping.codes, fold, fit_params, resolved)
+        for fold in folds
     )
-    if groups is not None and router.consumes("fit", {"groups"}):
-        params = {"groups": groups, **params}
-    routed = process_routing(router, "fit", **params)
-    return {**own, **routed["splitter"]["split"]}, routed["estimator"]["fit"]
+    return _concatenate(grouping.ids, results)
 
 
-def _codes(ids: Any, n_rows: int) -> tuple[Array, Array]:
-    """Sorted ids, and for each row the position of its query among them."""
-    unique, starts, sizes, rows = group_rows(ids, n_rows)
-    by_start = np.argsort(starts, kind="stable")
-    codes = np.empty(n_rows, dtype=np.intp)
-    codes[slice(None) if rows is None else rows] = np.repeat(by_start, sizes[by_start])
-    return unique, codes
-
-
-def _splitter(cv: Any) -> Any:
-    """An integer means folds of whole queries."""
+def _check_cv(cv: Any) -> Any:
+    """As `sklearn.model_selection.check_cv`, where an integer means folds of whole queries."""
     if cv is None:
         return QueryKFold(5)
     return QueryKFold(int(cv)) if isinstance(cv, int | np.integer) else check_cv(cv)
 
 
-def _check_splits(splits: list[Split], codes: Array, ids: Array) -> None:
-    """Refuse folds that leave a query out, test one twice or cut one."""
+def _route(
+    estimator: Any, cv: Any, ids: Any, groups: Any, params: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters of the splitter and of the fit."""
+    # a splitter that consumes groups gets the ids, wherever they are found
+    consumes_groups = get_routing_for_object(cv).consumes("split", {"groups"})
+    split_params = {"groups": ids if groups is None else groups} if consumes_groups else {}
+    with_groups = params if groups is None else {"groups": groups, **params}
+    if not get_config()["enable_metadata_routing"]:
+        if groups is None:
+            return split_params, params
+        return {"groups": groups}, with_groups if has_fit_parameter(estimator, "groups") else params
+    router = (
+        MetadataRouter(owner=CALLER)
+        .add(splitter=cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        .add(estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+    )
+    if router.consumes("fit", {"groups"}):
+        params = with_groups
+    routed = process_routing(router, "fit", **params)
+    return {**split_params, **routed["splitter"]["split"]}, routed["estimator"]["fit"]
+
+
+def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:
+    """Refuse folds that omit a query, test it more than once or split it."""
     n_tests, n_folds = np.zeros(len(codes), dtype=int), np.zeros(len(ids), dtype=int)
-    for _, test in splits:
+    for _, test in folds:
         np.add.at(n_tests, test, 1)
         n_folds[np.unique(codes[test])] += 1
-    least, most = np.full(len(ids), len(splits)), np.zeros(len(ids), dtype=int)
-    np.minimum.at(least, codes, n_tests)
+    fewest, most = np.full(len(ids), len(folds)), np.zeros(len(ids), dtype=int)
+    np.minimum.at(fewest, codes, n_tests)
     np.maximum.at(most, codes, n_tests)
-    for what, wrong in (
+    for problem, has_problem in (
         ("in no test fold", n_folds == 0),
         ("in several test folds", most > 1),
-        ("cut by the folds", (least == 0) | (n_folds > 1)),
+        ("split across folds", (fewest == 0) | (n_folds > 1)),
     ):
-        if wrong.any():
-            some = ", ".join(map(repr, ids[wrong][:5].tolist())) + (
-                ", …" if wrong.sum() > 5 else ""
-            )
+        if has_problem.any():
+            n_wrong, examples = int(has_problem.sum()), ids[has_problem][:5].tolist()
             raise ValueError(
-                f"{WHO} needs each query whole in exactly one test fold; {int(wrong.sum())} of "
-                f"{len(ids)} are {what} ({some}). Use a splitter that tests every query once and "
-                "cuts none, such as QueryKFold(5)."
+                f"each query must be in exactly one test fold of cv; {n_wrong} of {len(ids)} are "
+                f"{problem} ({', '.join(map(repr, examples))}{', …' if n_wrong > 5 else ''}). Use "
+                "a splitter of whole queries that tests each of them once, such as QueryKFold(5)."
             )
 
 
@@ -204,30 +203,26 @@ def _score_fold(
     estimator: Any,
     X: Any,
     y: Any,
-    codes: Array,
     sample_weight: Any,
-    split: Split,
+    codes: Array,
+    fold: Fold,
     fit_params: dict[str, Any],
-    metrics: Any,
-    options: dict[str, Any],
-) -> tuple[Array, Array, Array | None]:
-    """Positions, values and weights of the queries of one test fold."""
-    train, test = split
-    fit_params = _check_method_params(X, params=fit_params, indices=train)
-    estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train), **fit_params)
-    scores = predicted(respond, estimator, _safe_indexing(X, test), as_one=True)
-    weights = None if sample_weight is None else _safe_indexing(sample_weight, test)
-    named = resolve_per_query(metrics, **options)
-    labels = _safe_indexing(y, test)
-    queries = read_predicted(estimator, labels, scores, codes[test], weights, ", ".join(named))
-    return queries.ids, per_query(queries, named.values()), queries.weights
-
-
-def _put_together(
-    ids: Array, found: list[tuple[Array, Array, Array | None]], metrics: tuple[str, ...]
+    metrics: dict[str, Metric],
 ) -> QueryScores:
-    positions = np.concatenate([places for places, _, _ in found])
-    order = np.argsort(positions)
-    values = np.concatenate([values for _, values, _ in found])[order]
-    weights = [w for _, _, w in found if w is not None]
-    return QueryScores(ids, values, metrics, np.concatenate(weights)[order] if weights else None)
+    """Scores of the queries of one test fold, whose ids are their codes."""
+    train, test = fold
+    fit_params = check_method_params(X, params=fit_params, indices=train)
+    estimator.fit(safe_indexing(X, train), safe_indexing(y, train), **fit_params)
+    scores = predict_scores(estimator, safe_indexing(X, test))
+    weights = None if sample_weight is None else safe_indexing(sample_weight, test)
+    labels, name = safe_indexing(y, test), ", ".join(metrics)
+    queries = read_predictions(estimator, labels, scores, codes[test], weights, name)
+    return measure_per_query(queries, metrics)
+
+
+def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:
+    order = np.argsort(np.concatenate([scores.ids for scores in folds]))
+    values = np.concatenate([scores.values for scores in folds])[order]
+    weights = [scores.weights for scores in folds if scores.weights is not None]
+    weights_or_none = np.concatenate(weights)[order] if weights else None
+    return QueryScores(ids, values, folds[0].metrics, weights_or_none)

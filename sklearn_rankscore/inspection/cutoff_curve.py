@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
+from .._validation import check_cutoff
 from ..metrics.names import parse_name
-from ..metrics.options import cutoff
 from ..ranking import read_queries
-from ..ranking.arrays import Array
-from .drawing import COLOURS, new_axes, predictions, shown, style_of
-from .query_scores import QueryScores, per_query, resolve_per_query
+from .per_query import measure_per_query, resolve_per_query
+from .plotting import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
 
-LINES = ("-", "--", "-.", ":")
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+LINE_STYLES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv*P"
-DEEPEST = 20
+LARGEST_DEFAULT_CUTOFF = 20
 
 
 class CutoffCurveDisplay:
-    """A metric against its cut-off, for one model or several, with confidence bands.
+    """A metric against its cut-off, for one or several models, with confidence bands.
 
-    Use `from_estimator` or `from_predictions`; parameters become attributes.
+    Use `from_estimator` or `from_predictions` to create one; parameters are stored as attributes.
 
     Parameters
     ----------
@@ -31,20 +38,20 @@ class CutoffCurveDisplay:
     means : dict of str to ndarray of shape (n_cutoffs,)
         Mean of the metric at each cut-off, by model.
     intervals : dict of str to ndarray of shape (n_cutoffs, 2)
-        Ends of the confidence intervals, by model.
+        Lower and upper ends of the confidence intervals, by model.
     metric : str
         Name of the metric, without a cut-off.
     confidence : float, default=0.95
-        Level of the intervals.
+        Confidence level of the intervals.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Axes and figure of the last plot.
     lines_ : list of matplotlib Line2D
-        One line a model.
-    bands_ : list of matplotlib artists
-        One band a model; empty without bands.
+        One curve per model.
+    bands_ : list of matplotlib PolyCollection
+        One confidence band per model; empty without bands.
 
     Examples
     --------
@@ -56,17 +63,17 @@ class CutoffCurveDisplay:
     'NDCG@k'
     """
 
-    ax_: Any
-    figure_: Any
-    lines_: list[Any]
-    bands_: list[Any]
+    ax_: Axes
+    figure_: Figure | SubFigure
+    lines_: list[Line2D]
+    bands_: list[PolyCollection]
 
     def __init__(
         self,
         *,
         k: Array,
-        means: dict[str, Array],
-        intervals: dict[str, Array],
+        means: Mapping[str, Array],
+        intervals: Mapping[str, Array],
         metric: str,
         confidence: float = 0.95,
     ) -> None:
@@ -75,169 +82,185 @@ class CutoffCurveDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, groups: Any = None, **options: Any
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        groups: QueryIds | str | None = None,
+        **options: Any,
     ) -> CutoffCurveDisplay:
-        """Draw it for fitted estimators.
+        """Plot the curves of fitted estimators.
 
         Parameters
         ----------
         estimator : estimator object or dict of str to estimator
-            One or several models, under the names to show.
+            One or several models, by name.
         X : array-like or DataFrame of shape (n_documents, n_features)
             Documents.
         y : array-like of shape (n_documents,)
-            Relevance.
+            Relevance labels.
         groups : array-like of shape (n_documents,) or str, default=None
-            Query ids, or the name of their column or index level, if they do not come as ``qid``
-            with X or y.
+            Query ids, or the name of their column or index level. None means a column or index
+            level ``qid`` of X or an index level ``qid`` of y.
         **options
             Any other argument of `from_predictions`.
 
         Returns
         -------
         CutoffCurveDisplay
-            The drawn display.
+            The plotted display.
         """
-        ids, scores = predictions(estimator, X, y, groups, cls.__name__)
+        ids, scores = ids_and_scores(estimator, X, y, groups, cls.__name__)
         return cls.from_predictions(y, scores, groups=ids, **options)
 
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_score: Any,
+        y_true: ArrayLike,
+        y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
-        groups: Any = None,
-        metric: Any = "ndcg",
-        k: Any = None,
-        sample_weight: Any = None,
+        groups: QueryIds | None = None,
+        metric: str = "ndcg",
+        k: Iterable[int] | None = None,
+        sample_weight: ArrayLike | None = None,
         confidence: float = 0.95,
-        method: str = "bootstrap",
+        method: IntervalMethod = "bootstrap",
         n_resamples: int = 9999,
-        random_state: Any = None,
+        random_state: Seed = None,
         name: str = "model",
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> CutoffCurveDisplay:
-        """Draw it for scores.
+        """Plot the curves of scores.
 
         Parameters
         ----------
         y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance of each document.
-        y_score : array-like like `y_true`, or dict of str to array-like
-            Scores of one or several models, under the names to show.
+            Relevance labels.
+        y_score : array-like of the same shape as `y_true`, or dict of str to array-like
+            Scores of one or several models, by name.
         groups : array-like of shape (n_documents,), default=None
-            Query id of each document.
+            Query ids.
         metric : str, default="ndcg"
-            Name of a metric that takes a cut-off, with any options, without the cut-off.
+            Name of a metric that has a cut-off, with any options, without the cut-off.
         k : iterable of int, default=None
-            Cut-offs; None means 1 to 20, or to the longest query.
+            Cut-offs; None means 1 to 20, or to the size of the longest query if that is less.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document's query.
+            Query weights, constant within each query.
         confidence, method, n_resamples, random_state
             See `QueryScores.interval`.
         name : str, default="model"
-            Name to show for a single model.
+            Name of a single model.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to plot on; None creates a figure.
         **kwargs
-            Passed on to matplotlib's ``plot``.
+            Keyword arguments of matplotlib's ``plot``.
 
         Returns
         -------
         CutoffCurveDisplay
-            The drawn display.
+            The plotted display.
         """
         models = y_score if isinstance(y_score, Mapping) else {name: y_score}
         if not models:
-            raise ValueError("there is no model; pass scores, or a dict of names to scores.")
+            raise ValueError(
+                "y_score must hold the scores of at least one model; got an empty dict."
+            )
+        queries = {
+            model: read_queries(y_true, scores, groups=groups, sample_weight=sample_weight)
+            for model, scores in models.items()
+        }
+        cutoffs = _cutoffs(k, max(int(read.sizes.max()) for read in queries.values()))
+        metrics = resolve_per_query([_at_cutoff(metric, cutoff) for cutoff in cutoffs])
         means, intervals = {}, {}
-        for model, scores in models.items():
-            queries = read_queries(y_true, scores, groups=groups, sample_weight=sample_weight)
-            cutoffs = _cutoffs(k, int(queries.sizes.max()))
-            named = resolve_per_query([at_cutoff(metric, one) for one in cutoffs])
-            values = per_query(queries, named.values())
-            found = QueryScores(queries.ids, values, tuple(named), queries.weights)
-            ends = found.interval(
+        for model, read in queries.items():
+            measured = measure_per_query(read, metrics)
+            interval = measured.interval(
                 confidence, method=method, n_resamples=n_resamples, random_state=random_state
             )
-            means[model] = np.array(list(found.mean().values()))
-            intervals[model] = np.array(list(ends.values()))
+            means[model] = np.array(list(measured.mean().values()))
+            intervals[model] = np.array(list(interval.values()))
         display = cls(
-            k=np.array(cutoffs), means=means, intervals=intervals, metric=metric,
-            confidence=confidence,
-        )  # fmt: skip
+            k=cutoffs, means=means, intervals=intervals, metric=metric, confidence=confidence
+        )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, bands: bool = True, **kwargs: Any) -> CutoffCurveDisplay:
-        """Draw lines and bands.
+    def plot(
+        self, ax: Axes | None = None, *, bands: bool = True, **kwargs: Any
+    ) -> CutoffCurveDisplay:
+        """Plot curves and confidence bands.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to plot on; None creates a figure.
         bands : bool, default=True
-            Whether to draw the confidence intervals.
+            Whether to plot the confidence bands.
         **kwargs
-            Passed on to matplotlib's ``plot``.
+            Keyword arguments of matplotlib's ``plot``.
 
         Returns
         -------
         CutoffCurveDisplay
             The display itself.
         """
-        self.ax_ = ax = new_axes(ax, "CutoffCurveDisplay")
+        self.ax_ = ax = prepare_axes(ax, "CutoffCurveDisplay")
         self.figure_ = ax.figure
         self.lines_, self.bands_ = [], []
-        # curves that are there already keep their colours
+        # curves already on these axes have taken the first styles
         for i, (name, means) in enumerate(self.means.items(), start=len(ax.lines)):
-            style = {
-                "color": COLOURS[i % len(COLOURS)], "linestyle": LINES[i % len(LINES)],
-                "marker": MARKERS[i % len(MARKERS)], "markersize": 4.5, "linewidth": 1.8,
-                "label": name, **style_of(kwargs, "Line2D"),
-            }  # fmt: skip
-            self.lines_ += ax.plot(self.k, means, **style)
+            style: dict[str, Any] = {
+                "color": COLOURS[i % len(COLOURS)],
+                "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
+                "marker": MARKERS[i % len(MARKERS)],
+                "markersize": 4.5,
+                "linewidth": 1.8,
+                "label": name,
+                **normalize_style(kwargs, "Line2D"),
+            }
+            (line,) = ax.plot(self.k, means, **style)
+            self.lines_.append(line)
             if bands:
                 low, high = self.intervals[name].T
-                colour = self.lines_[-1].get_color()
-                self.bands_.append(
-                    ax.fill_between(self.k, low, high, color=colour, alpha=0.15, linewidth=0)
-                )
+                style = {"color": line.get_color(), "alpha": 0.15, "linewidth": 0}
+                self.bands_.append(ax.fill_between(self.k, low, high, **style))
         _label_cutoffs(ax, self.k)
-        ax.set_ylabel(shown(self.metric, "@k"))
-        level = f"{self.confidence * 100:g} % confidence bands" if bands else None
-        ax.legend(title=level, frameon=False, handlelength=3)
+        ax.set_ylabel(axis_label(self.metric, "@k"))
+        title = f"{self.confidence * 100:g} % confidence bands" if bands else None
+        ax.legend(title=title, frameon=False, handlelength=3)
         return self
 
 
-def at_cutoff(metric: str, k: int) -> str:
+def _at_cutoff(metric: str, k: int) -> str:
     """``"map(threshold=1)"`` at 5 is ``"map@5(threshold=1)"``."""
     name, options = parse_name(metric) if isinstance(metric, str) else ("", ())
     if not name or "k" in dict(options):
         raise ValueError(
-            "metric must be the name of a metric without a cut-off, such as 'ndcg'; the cut-offs "
-            f"are k. Got {metric!r}."
+            "metric must be the name of a metric without a cut-off, such as 'ndcg'; got "
+            f"{metric!r}. Give the cut-offs as k."
         )
     return f"{name}@{k}{metric.replace(' ', '').removeprefix(name)}"
 
 
-def _cutoffs(k: Any, longest: int) -> list[int]:
+def _cutoffs(k: Iterable[int] | None, longest: int) -> Array:
     if k is None:
-        return list(range(1, min(longest, DEEPEST) + 1))
-    cutoffs = [cutoff(one) for one in k] if isinstance(k, Iterable) else []
+        return np.arange(1, min(longest, LARGEST_DEFAULT_CUTOFF) + 1)
+    cutoffs = [check_cutoff(cutoff) for cutoff in k] if isinstance(k, Iterable) else []
     if None in cutoffs or not cutoffs:
         raise ValueError(f"k must hold at least one positive integer; got {k!r}.")
-    return sorted({one for one in cutoffs if one})
+    return np.unique(np.array(cutoffs))
 
 
-def _label_cutoffs(ax: Any, k: Array) -> None:
+def _label_cutoffs(ax: Axes, k: Array) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlabel("cut-off k")
     ax.grid(axis="y", alpha=0.3)
     ticks = k
     if len(k) > 10:
-        even = MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]).tick_values(k[0], k[-1])
+        even = np.asarray(
+            MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]).tick_values(k[0], k[-1])
+        )
         ticks = np.array([k[0], *even[(even > k[0] + 1) & (even <= k[-1])]])
     ax.set_xticks(ticks)

@@ -1,44 +1,57 @@
-"""Differences of two models by query, after scikit-learn's Display convention."""
+"""Differences between two models by query, after scikit-learn's Display convention."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ..ranking.arrays import Array
-from .compare import paired
-from .drawing import COLOURS, new_axes, predictions, shown, style_of
-from .query_scores import Interval, QueryScores, query_scores
+from .._typing import IntervalMethod, MatrixLike, QueryIds, Seed
+from ..metrics.evaluate import MetricLike
+from .compare import baseline_first, paired_differences
+from .per_query import query_scores
+from .plotting import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
+from .query_results import QueryScores
+from .resampling import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import StepPatch
+
+T = TypeVar("T")
 
 
 class QueryDeltaDisplay:
-    """Differences of two models for every query, sorted, with wins and losses.
+    """Sorted per-query differences between two models, with wins, losses and the mean.
 
-    Use `from_estimator`, `from_predictions` or `from_query_scores`; parameters become attributes.
+    Use `from_estimator`, `from_predictions` or `from_query_scores` to create one; parameters are
+    stored as attributes.
 
     Parameters
     ----------
-    deltas : ndarray of shape (n_queries,)
-        Difference for each query, the model's value less the baseline's.
+    deltas : array-like of shape (n_queries,)
+        For each query the value of the model minus that of the baseline.
     metric : str
         Name of the metric.
     baseline, model : str
-        Names of the two.
+        Names of the two models.
     weights : ndarray of shape (n_queries,), default=None
-        Weights of the queries in the mean.
+        Query weights of the mean difference.
     interval : Interval, default=None
         Confidence interval of the mean difference.
     confidence : float, default=0.95
-        Its level.
+        Confidence level of the interval.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
-    wins_, losses_ : matplotlib artists
-        Areas of the queries won and lost.
+        Axes and figure of the last plot.
+    wins_, losses_ : matplotlib StepPatch
+        Areas of the queries with a positive and a negative difference.
     mean_line_ : matplotlib Line2D
         The mean difference.
 
@@ -52,20 +65,20 @@ class QueryDeltaDisplay:
     'difference in NDCG@10'
     """
 
-    ax_: Any
-    figure_: Any
-    wins_: Any
-    losses_: Any
-    mean_line_: Any
+    ax_: Axes
+    figure_: Figure | SubFigure
+    wins_: StepPatch
+    losses_: StepPatch
+    mean_line_: Line2D
 
     def __init__(
         self,
         *,
-        deltas: Array,
+        deltas: ArrayLike,
         metric: str,
         baseline: str = "baseline",
         model: str = "model",
-        weights: Array | None = None,
+        weights: NDArray[np.float64] | None = None,
         interval: Interval | None = None,
         confidence: float = 0.95,
     ) -> None:
@@ -73,74 +86,83 @@ class QueryDeltaDisplay:
         self.baseline, self.model, self.weights = baseline, model, weights
         self.interval, self.confidence = interval, confidence
         if not len(self.deltas):
-            raise ValueError(f"there is no query on which {metric!r} is defined for both models.")
+            raise ValueError(
+                f"no query to plot: {metric!r} must be defined for both models on at least one "
+                "query."
+            )
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, groups: Any = None, **options: Any
+        cls,
+        estimator: Mapping[str, Any],
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        groups: QueryIds | str | None = None,
+        **options: Any,
     ) -> QueryDeltaDisplay:
-        """Draw it for two fitted estimators.
+        """Plot the differences between two fitted estimators.
 
         Parameters
         ----------
         estimator : dict of str to estimator
-            The two models, under the names to show.
+            The two models by name, the baseline first.
         X : array-like or DataFrame of shape (n_documents, n_features)
             Documents.
         y : array-like of shape (n_documents,)
-            Relevance.
+            Relevance labels.
         groups : array-like of shape (n_documents,) or str, default=None
-            Query ids, or the name of their column or index level, if they do not come as ``qid``
-            with X or y.
+            Query ids, or the name of their column or index level. None means a column or index
+            level ``qid`` of X or an index level ``qid`` of y.
         **options
             Any other argument of `from_predictions`.
 
         Returns
         -------
         QueryDeltaDisplay
-            The drawn display.
+            The plotted display.
         """
-        ids, scores = predictions(_two(estimator), X, y, groups, cls.__name__)
+        ids, scores = ids_and_scores(_check_two(estimator), X, y, groups, cls.__name__)
         return cls.from_predictions(y, scores, groups=ids, **options)
 
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_score: Any,
+        y_true: ArrayLike,
+        y_score: Mapping[str, ArrayLike],
         *,
-        groups: Any = None,
-        metric: Any = "ndcg@10",
-        sample_weight: Any = None,
+        groups: QueryIds | None = None,
+        metric: MetricLike = "ndcg@10",
+        sample_weight: ArrayLike | None = None,
         **options: Any,
     ) -> QueryDeltaDisplay:
-        """Draw it for the scores of two models.
+        """Plot the differences between the scores of two models.
 
         Parameters
         ----------
         y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance of each document.
+            Relevance labels.
         y_score : dict of str to array-like
-            Scores of the two models, under the names to show.
+            Scores of the two models by name, the baseline first.
         groups : array-like of shape (n_documents,), default=None
-            Query id of each document.
+            Query ids.
         metric : str or callable, default="ndcg@10"
             The metric.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document's query.
+            Query weights, constant within each query.
         **options
             Any other argument of `from_query_scores`.
 
         Returns
         -------
         QueryDeltaDisplay
-            The drawn display.
+            The plotted display.
         """
-        scores = {
-            name: query_scores(y_true, one, metric, groups=groups, sample_weight=sample_weight)
-            for name, one in _two(y_score).items()
+        systems = {
+            name: query_scores(y_true, scores, metric, groups=groups, sample_weight=sample_weight)
+            for name, scores in _check_two(y_score).items()
         }
-        return cls.from_query_scores(scores, **options)
+        return cls.from_query_scores(systems, **options)
 
     @classmethod
     def from_query_scores(
@@ -150,113 +172,104 @@ class QueryDeltaDisplay:
         metric: str | None = None,
         baseline: str | None = None,
         confidence: float = 0.95,
-        method: str = "bootstrap",
+        method: IntervalMethod = "bootstrap",
         n_resamples: int = 9999,
-        random_state: Any = None,
-        ax: Any = None,
+        random_state: Seed = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> QueryDeltaDisplay:
-        """Draw it for results of `query_scores` or `cross_val_query_scores`.
+        """Plot results of `query_scores` or `cross_val_query_scores`.
 
         Parameters
         ----------
         systems : dict of str to QueryScores
             Results of the two models for the same queries.
         metric : str, default=None
-            Which of their metrics; None takes the first.
+            One of their metrics; None means the first.
         baseline : str, default=None
-            The model whose values are taken away; None takes the first.
+            The model whose values are subtracted; None means the first.
         confidence, method, n_resamples, random_state
             See `QueryScores.interval`.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to plot on; None creates a figure.
         **kwargs
-            Passed on to matplotlib's ``stairs``.
+            Keyword arguments of matplotlib's ``stairs``.
 
         Returns
         -------
         QueryDeltaDisplay
-            The drawn display.
+            The plotted display.
         """
-        names = list(_two(systems))
-        if baseline is not None:
-            if baseline not in names:
-                raise ValueError(f"baseline={baseline!r} is not one of {names}.")
-            names.sort(key=lambda name: name != baseline)
-        first, second = names
-        both = paired(systems[first], systems[second], (first, second))
-        metric = both.metrics[0] if metric is None else metric
-        counted = both.counted()[:, both.column(metric)]
-        interval = both.interval(
+        baseline, model = baseline_first(_check_two(systems), baseline)
+        paired = paired_differences(systems, baseline, model)
+        metric = paired.metrics[0] if metric is None else metric
+        included = paired.included()[:, paired.column(metric)]
+        intervals = paired.interval(
             confidence, method=method, n_resamples=n_resamples, random_state=random_state
-        )[metric]
+        )
         display = cls(
-            deltas=both[metric][counted],
+            deltas=paired[metric][included],
             metric=metric,
-            baseline=first,
-            model=second,
-            weights=None if both.weights is None else both.weights[counted],
-            interval=interval,
+            baseline=baseline,
+            model=model,
+            weights=None if paired.weights is None else paired.weights[included],
+            interval=intervals[metric],
             confidence=confidence,
         )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> QueryDeltaDisplay:
-        """Draw the sorted differences.
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> QueryDeltaDisplay:
+        """Plot the sorted differences.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to plot on; None creates a figure.
         **kwargs
-            Passed on to matplotlib's ``stairs``.
+            Keyword arguments of matplotlib's ``stairs``.
 
         Returns
         -------
         QueryDeltaDisplay
             The display itself.
         """
-        self.ax_ = ax = new_axes(ax, "QueryDeltaDisplay")
+        self.ax_ = ax = prepare_axes(ax, "QueryDeltaDisplay")
         self.figure_ = ax.figure
         deltas = -np.sort(-self.deltas)
         edges = np.arange(len(deltas) + 1)
-        n_wins, n_losses = int((deltas > 0).sum()), int((deltas < 0).sum())
-        n_ties = len(deltas) - n_wins - n_losses
-        area = {"fill": True, "linewidth": 0, **style_of(kwargs, "StepPatch")}
-        for attribute, part, colour, word, count in (
-            ("wins_", np.maximum(deltas, 0), COLOURS[0], "wins", n_wins),
-            ("losses_", np.minimum(deltas, 0), COLOURS[1], "losses", n_losses),
-        ):
-            label = f"{word} {count:,} ({count / len(deltas):.0%})"
-            artist = ax.stairs(part, edges, **{"color": colour, "label": label, **area})
-            setattr(self, attribute, artist)
+        area = {"fill": True, "linewidth": 0, **normalize_style(kwargs, "StepPatch")}
+
+        def plot_area(values: NDArray[np.float64], kind: str, colour: str) -> StepPatch:
+            n = np.count_nonzero(np.abs(values) > 0)
+            label = f"{kind} {n:,} ({n / len(values):.0%})"
+            return ax.stairs(values, edges, **{"color": colour, "label": label, **area})
+
+        self.wins_ = plot_area(np.maximum(deltas, 0), "wins", COLOURS[0])
+        self.losses_ = plot_area(np.minimum(deltas, 0), "losses", COLOURS[1])
         ax.axhline(0, color="0.3", linewidth=0.8)
+        mean = float(np.average(self.deltas, weights=self.weights))
+        label = f"mean {mean:+.3f}"
+        if self.interval is not None:
+            label += f", {self.confidence * 100:g} % interval {self.interval:+.3f}"
         self.mean_line_ = ax.axhline(
-            self._mean(), color="black", linestyle="--", linewidth=1.4, label=self._mean_label()
+            mean, color="black", linestyle="--", linewidth=1.4, label=label
         )
         ax.set_xlim(0, len(deltas))
-        if deltas.any():  # wins and losses to the same scale, and room for the legend
+        if deltas.any():  # the same scale up and down, with room for the legend
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
+        n_ties = len(deltas) - np.count_nonzero(np.abs(deltas) > 0)
         ax.set_xlabel(f"queries, sorted by difference ({n_ties:,} ties)")
-        ax.set_ylabel(f"difference in {shown(self.metric)}")
+        ax.set_ylabel(f"difference in {axis_label(self.metric)}")
         ax.set_title(f"{self.model} − {self.baseline}", fontsize="medium")
         ax.legend(frameon=False)
         return self
 
-    def _mean(self) -> float:
-        return float(np.average(self.deltas, weights=self.weights))
 
-    def _mean_label(self) -> str:
-        if self.interval is None:
-            return f"mean {self._mean():+.3f}"
-        low, high = (f"{end:+.3f}" for end in self.interval)
-        return f"mean {self._mean():+.3f}, {self.confidence * 100:g} % interval [{low}, {high}]"
-
-
-def _two(models: Any) -> Mapping[str, Any]:
-    if not isinstance(models, Mapping) or len(models) != 2:
-        what = len(models) if isinstance(models, Mapping) else type(models).__name__
-        raise ValueError(
-            f"two models are compared: pass a dict of two names, the baseline first; got {what}."
-        )
-    return models
+def _check_two(models: Mapping[str, T]) -> Mapping[str, T]:
+    if isinstance(models, Mapping) and len(models) == 2:
+        return models
+    n_models = f"{len(models)} models" if isinstance(models, Mapping) else type(models).__name__
+    raise ValueError(
+        "the display compares two models: pass a dict of two names, the baseline first; got "
+        f"{n_models}."
+    )

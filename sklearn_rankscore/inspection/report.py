@@ -1,87 +1,146 @@
-"""A report on one ranking: what the data is like, then metrics by cut-off."""
+"""A report on one ranking: properties of the data, then metrics by cut-off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, TypeAlias, TypedDict, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..metrics.names import METRICS, has_option, name_of, page_name, parse_name
-from ..metrics.options import above, cutoff, number
+from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
+from .._validation import check_cutoff, check_number
+from ..metrics.evaluate import MetricLike, Metrics
+from ..metrics.names import METRICS, display_name, name_of_function, parse_name
+from ..metrics.resolve import has_option
 from ..ranking import Block, Queries, Ranking, read_queries
-from ..ranking.arrays import Array
-from .query_scores import QueryScores, per_query, resolve_per_query
+from ..ranking.label_functions import relevant
+from .per_query import measure_per_query, resolve_per_query
+from .query_results import QueryScores
+from .resampling import Interval
 from .table import Table
 
+Cutoffs: TypeAlias = int | Iterable[int | None] | None
+# row and column of a metric in the table
+Cell: TypeAlias = tuple[str, int | None]
 
+
+class Report(TypedDict):
+    """What `ranking_report` returns with ``output_dict=True``."""
+
+    data: dict[str, float]
+    metrics: dict[str, dict[str, float]]
+
+
+@overload
 def ranking_report(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups: Any = None,
-    metrics: Any = ("ndcg", "map", "mrr", "precision", "recall"),
-    k: Any = (1, 5, 10, None),
+    groups: QueryIds | None = None,
+    metrics: Metrics = ...,
+    k: Cutoffs = ...,
     threshold: float | None = None,
     confidence: float = 0.95,
-    method: str = "bootstrap",
+    method: IntervalMethod = "bootstrap",
     n_resamples: int = 9999,
-    random_state: Any = None,
-    like: str | None = None,
-    sample_weight: Any = None,
-    labels: Any = None,
+    random_state: Seed = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    digits: int = 3,
+    output_dict: Literal[False] = False,
+    **options: Any,
+) -> str: ...
+@overload
+def ranking_report(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    metrics: Metrics = ...,
+    k: Cutoffs = ...,
+    threshold: float | None = None,
+    confidence: float = 0.95,
+    method: IntervalMethod = "bootstrap",
+    n_resamples: int = 9999,
+    random_state: Seed = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    output_dict: Literal[True],
+    **options: Any,
+) -> Report: ...
+def ranking_report(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    metrics: Metrics = ("ndcg", "map", "mrr", "precision", "recall"),
+    k: Cutoffs = (1, 5, 10, None),
+    threshold: float | None = None,
+    confidence: float = 0.95,
+    method: IntervalMethod = "bootstrap",
+    n_resamples: int = 9999,
+    random_state: Seed = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_jobs: int | None = None,
     digits: int = 3,
     output_dict: bool = False,
     **options: Any,
-) -> Any:
+) -> str | Report:
     """Build a report of the main ranking metrics, as `classification_report` does for classes.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance of each document, finite numbers.
-    y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Score of each document, higher is ranked first; no NaN, -inf where it was not retrieved.
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Query id of each document, in any row order; None for a single query or
-        two-dimensional input.
+        Query ids of any hashable dtype, in any row order. None means a single query, or one per
+        row of 2-D input.
     metrics : str, callable or iterable of them, default=("ndcg", "map", "mrr", "precision", \
 "recall")
-        One row each. A name without a cut-off is measured at each `k` if it knows cut-offs.
+        One row each. A metric with the option `k` and no cut-off in its name is computed at each
+        `k`.
     k : int, None or iterable of them, default=(1, 5, 10, None)
-        Cut-offs, one column each; None for all ranks.
+        Cut-offs, one column each; None means no cut-off.
     threshold : float, default=None
-        A document is relevant if its label is greater. None means 0, or what `like` and the names
-        of the metrics say; in the facts about the data it means 0.
+        A document is relevant if its label exceeds this value. None means the default of each
+        metric or of `like`, and 0 for the properties of the data.
     confidence : float, default=0.95
-        Level of the intervals.
+        Confidence level of the intervals.
     method : {"bootstrap", "t"}, default="bootstrap"
-        How intervals come about, see `QueryScores.interval`.
+        How intervals are computed, see `QueryScores.interval`.
     n_resamples : int, default=9999
-        Number of resamples of the bootstrap.
+        Number of bootstrap resamples.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap.
     like : str, default=None
-        Take another library's conventions, as in `evaluate`.
+        Library whose conventions to use, as in `evaluate`.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weight of each document's query, for the metrics; the data is counted as it is.
+        Query weights, constant within each query. The properties of the data are not weighted.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column, for class labels in `y_true` and two-dimensional scores.
+        Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
     n_jobs : int, default=None
-        Number of threads; None means 1 unless in a joblib context, -1 all cores.
+        Number of threads; -1 uses all processors.
     digits : int, default=3
-        Number of digits after the point in the text.
+        Number of decimals in the text.
     output_dict : bool, default=False
-        Whether to return a dict.
+        Whether to return a dict of unrounded numbers instead of the text.
     **options
-        Any option of the metrics but `average`.
+        Options of the metrics except `average`. An option applies to each metric that has it.
 
     Returns
     -------
     str or dict
         The text; or ``{"data": {...}, "metrics": {"ndcg@1": {"mean", "low", "high", "queries"},
-        ...}}``, where "queries" is the number of queries on which the metric is defined.
+        ...}}``, where "queries" is the number of queries for which the metric is defined.
 
     Raises
     ------
@@ -90,7 +149,7 @@ def ranking_report(
 
     See Also
     --------
-    sklearn.metrics.classification_report : The same for classes.
+    sklearn.metrics.classification_report : The counterpart for classifiers.
 
     Examples
     --------
@@ -108,36 +167,34 @@ def ranking_report(
     mean [95 % interval]                    @1                   @10
     ndcg                  0.830 [0.767, 0.877]  0.830 [0.783, 0.859]
     """
-    cells = _cells(metrics, k)
+    cells = dict(_cells(metrics, k))
     if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
         options["threshold"] = threshold
-    named = resolve_per_query(list(cells), like=like, **options)
+    resolved = resolve_per_query(cells, like=like, **options)
     queries = read_queries(
         y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
-    values = per_query(queries, named.values(), n_jobs)
-    scores = QueryScores(queries.ids, values, tuple(named), queries.weights)
+    scores = measure_per_query(queries, resolved, n_jobs)
     intervals = scores.interval(
         confidence, method=method, n_resamples=n_resamples, random_state=random_state
     )
-    means, counts = scores.mean(), scores.counted().sum(axis=0).tolist()
-    found = {
-        name: {"mean": means[name], **intervals[name]._asdict(), "queries": count}
-        for name, count in zip(scores.metrics, counts, strict=True)
-    }
-    data = describe(queries, number("threshold", threshold or 0), n_jobs)
+    data = _describe(queries, check_number("threshold", threshold or 0), n_jobs)
     if output_dict:
-        return {"data": data, "metrics": found}
-    by_cell = dict(zip(cells.values(), found.values(), strict=True))
-    grid = _grid(by_cell, f"mean [{confidence * 100:g} % interval]", digits)
-    return f"{_data_text(data)}\n\n{grid.text()}"
+        return {"data": data, "metrics": _summaries(scores, intervals)}
+    spec = f".{digits}f"
+    texts = [f"{m:{spec}} {intervals[name]:{spec}}" for name, m in scores.mean().items()]
+    by_cell = dict(zip(cells.values(), texts, strict=True))
+    table = _table(by_cell, f"mean [{confidence * 100:g} % interval]")
+    return f"{_data_text(data)}\n\n{table.text()}"
 
 
-def describe(queries: Queries, threshold: float, n_jobs: int | None = None) -> dict[str, Any]:
-    """Facts about labels, sizes and ties that decide what a metric can tell."""
-    relevant, sizes = above(threshold), queries.sizes
-    found = Ranking(queries).apply([lambda b: b.total(relevant), _tied, _all_tied], n_jobs)
-    n_relevant, n_tied, all_tied = (values.numerator for values in found)
+def _describe(queries: Queries, threshold: float, n_jobs: int | None) -> dict[str, float]:
+    """Properties of labels, query sizes and ties that metrics depend on."""
+    sizes, is_relevant = queries.sizes, relevant(threshold)
+    formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
+    n_relevant, n_tied, all_tied = (
+        values.numerator for values in Ranking(queries).apply(formulas, n_jobs)
+    )
     return {
         "queries": len(sizes),
         "documents": int(sizes.sum()),
@@ -151,46 +208,53 @@ def describe(queries: Queries, threshold: float, n_jobs: int | None = None) -> d
     }
 
 
-def _tied(block: Block) -> Array:
+def _count_tied(block: Block) -> Array:
     """Number of retrieved documents that share their score with another one."""
-    _, size = block.tie_runs()
-    return np.asarray(((size > 1) & (block.ranks <= block.retrieved[:, None])).sum(axis=1) * 1.0)
+    _, size = block.tie_groups()
+    is_tied = (size > 1) & (block.ranks <= block.retrieved[:, None])
+    return np.asarray(is_tied.sum(axis=1), dtype=np.float64)
 
 
 def _all_tied(block: Block) -> Array:
     """Whether all documents of a query, at least two, have the same score."""
-    _, size = block.tie_runs()
+    _, size = block.tie_groups()
     first = size[:, 0] if isinstance(size, np.ndarray) else size
     return np.asarray((first == block.sizes) & (block.sizes > 1), dtype=np.float64)
 
 
-Cell = tuple[str, int | None]
-
-
-def _cells(metrics: Any, k: Any) -> dict[Any, Cell]:
-    """Every metric to measure with its row and its cut-off."""
-    listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
-    cutoffs = [cutoff(one) for one in (k if isinstance(k, Iterable) else [k])]
+def _summaries(scores: QueryScores, intervals: dict[str, Interval]) -> dict[str, dict[str, float]]:
+    means, counts = scores.mean(), scores.included().sum(axis=0).tolist()
     return {
-        name: cell for metric in listed for name, cell in _row(page_name(metric) or metric, cutoffs)
+        name: {"mean": means[name], **intervals[name]._asdict(), "queries": count}
+        for name, count in zip(scores.metrics, counts, strict=True)
     }
 
 
-def _row(metric: Any, cutoffs: list[int | None]) -> list[tuple[Any, Cell]]:
-    if not isinstance(metric, str):
-        return [(metric, (name_of(metric), None))]
-    name, own = parse_name(metric)
-    rest = ", ".join(f"{option}={value}" for option, value in own if option != "k")
-    label = f"{name}({rest})" if rest else name
-    if "k" in dict(own) or "k" not in METRICS[name].options:
-        return [(metric, (label, dict(own).get("k")))]
-    return [
-        (metric if k is None else label.replace(name, f"{name}@{k}", 1), (label, k))
-        for k in cutoffs
-    ]
+def _cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:
+    """Each metric to compute, and its cell in the table."""
+    cutoffs = [check_cutoff(cutoff) for cutoff in (k if isinstance(k, Iterable) else [k])]
+    for metric in [metrics] if isinstance(metrics, str) or callable(metrics) else metrics:
+        metric = name_of_function(metric) or metric
+        if isinstance(metric, str):
+            yield from _cells_of_name(metric, cutoffs)
+        else:
+            yield metric, (display_name(metric), None)
 
 
-def _data_text(data: dict[str, Any]) -> str:
+def _cells_of_name(metric: str, cutoffs: list[int | None]) -> Iterator[tuple[str, Cell]]:
+    name, pairs = parse_name(metric)
+    options = dict(pairs)
+    has_own_cutoff, own = "k" in options, options.pop("k", None)
+    listed = ", ".join(f"{option}={value}" for option, value in options.items())
+    label = f"{name}({listed})" if listed else name
+    if has_own_cutoff or "k" not in METRICS[name].options:
+        yield metric, (label, own)
+        return
+    for k in cutoffs:
+        yield metric if k is None else label.replace(name, f"{name}@{k}", 1), (label, k)
+
+
+def _data_text(data: dict[str, float]) -> str:
     sizes = f"{data['fewest_documents']:,} to {data['most_documents']:,}"
     lines = {
         "queries": f"{data['queries']:,}",
@@ -201,22 +265,13 @@ def _data_text(data: dict[str, Any]) -> str:
         "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
         "documents tied with another one": f"{data['documents_tied']:.1%}",
     }
-    return "\n".join(f"{what:<36}{value}" for what, value in lines.items())
+    return "\n".join(f"{name:<36}{value}" for name, value in lines.items())
 
 
-def _grid(found: dict[Cell, dict[str, Any]], corner: str, digits: int) -> Table:
-    """One row a metric, one column a cut-off."""
-    labels = list(dict.fromkeys(label for label, _ in found))
-    cutoffs = sorted({k for _, k in found}, key=lambda k: (k is None, k))
-    rows = [
-        (label, *(_cell_text(found.get((label, k)), digits) for k in cutoffs)) for label in labels
-    ]
+def _table(texts: dict[Cell, str], corner: str) -> Table:
+    """One row per metric, one column per cut-off."""
+    labels = dict.fromkeys(label for label, _ in texts)
+    cutoffs = sorted({k for _, k in texts}, key=lambda k: (k is None, k))
     header = (corner, *("all" if k is None else f"@{k}" for k in cutoffs))
+    rows = [(label, *(texts.get((label, k), "") for k in cutoffs)) for label in labels]
     return Table("", header, rows)
-
-
-def _cell_text(found: dict[str, Any] | None, digits: int) -> str:
-    if found is None:
-        return ""
-    mean, low, high = (f"{found[part]:.{digits}f}" for part in ("mean", "low", "high"))
-    return f"{mean} [{low}, {high}]"

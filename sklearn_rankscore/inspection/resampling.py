@@ -1,34 +1,52 @@
-"""Resampled queries and flipped signs: intervals and p-values of weighted means.
+"""Confidence intervals and p-values of weighted means, mostly by resampling queries.
 
-Every kernel here takes `values` of shape (n_queries, n_metrics) without nan and positive `weights`
-of shape (n_queries,).
+Throughout, `values` and `differences` have shape (n_queries, n_metrics) and no nan, and `weights`
+has shape (n_queries,) and is positive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from ..ranking.arrays import Array
+from .._typing import Array, Seed, SignificanceTest
 
-# resampled queries at a time: the counts stay in cache and memory does not grow
-BATCH = 2**20
+# the counts or signs of one batch of resamples, so that they fit in cache
+BATCH_SIZE = 2**20
 
-# products this narrow wait for memory: more threads gain nothing, and where other work shares the
-# machine they wait for one another
-one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
+# these narrow matrix products are bound by memory: further threads do not speed them up, and on a
+# busy machine they wait for each other
+with_single_threaded_blas: Callable[[Callable[..., Array]], Callable[..., Array]] = (
+    threadpool_limits.wrap(limits=1, user_api="blas")
+)
 
-# sums of the same terms in another order differ by rounding, which must not break a tie
-ROUNDING = 1e-12
+# sums of the same terms in a different order differ by rounding, and must still count as equal
+TOLERANCE = 1e-12
 
 
-def generator(random_state: Any) -> np.random.Generator:
-    """A NumPy generator from what scikit-learn takes as random_state."""
+class Interval(NamedTuple):
+    """A confidence interval.
+
+    Parameters
+    ----------
+    low, high : float
+        Its lower and upper end.
+    """
+
+    low: float
+    high: float
+
+    def __format__(self, spec: str) -> str:
+        return f"[{self.low:{spec}}, {self.high:{spec}}]" if spec else str(self)
+
+
+def generator(random_state: Seed) -> np.random.Generator:
+    """A NumPy generator from any `random_state` that scikit-learn accepts."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
@@ -44,9 +62,9 @@ def mean(values: Array, weights: Array) -> Array:
 
 
 def standard_error(values: Array, weights: Array) -> Array:
-    """Standard error of the weighted mean; s / sqrt(n) where all weights are equal.
+    """Standard error of the weighted mean; s / sqrt(n) if all weights are equal.
 
-    The ratio estimator's, sqrt(n / (n - 1) · Σ w² (v - mean)²) / Σ w: Cochran, Sampling
+    That of a ratio estimator, sqrt(n / (n - 1) · Σ w² (v - mean)²) / Σ w: W. G. Cochran, Sampling
     Techniques, 1977, section 6.4.
     """
     n = len(values)
@@ -57,38 +75,38 @@ def standard_error(values: Array, weights: Array) -> Array:
 
 
 def t_interval(values: Array, weights: Array, confidence: float) -> tuple[Array, Array]:
-    """Student's interval for the mean."""
+    """Student's t interval of the mean."""
     t = stats.t.ppf((1 + confidence) / 2, max(len(values) - 1, 1))
-    centre, margin = mean(values, weights), t * standard_error(values, weights)
-    return centre - margin, centre + margin
+    center, margin = mean(values, weights), t * standard_error(values, weights)
+    return center - margin, center + margin
 
 
 def bootstrap_interval(
     values: Array, weights: Array, confidence: float, n_resamples: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Interval for the mean from resampled queries, bias-corrected and accelerated (BCa).
+    """Bias-corrected and accelerated (BCa) bootstrap interval of the mean.
 
     B. Efron. Better Bootstrap Confidence Intervals. JASA 82, 1987.
     """
-    centre = mean(values, weights)
+    center = mean(values, weights)
     if len(values) < 2:
-        return np.full_like(centre, np.nan), np.full_like(centre, np.nan)
-    deviations = values - centre
+        return np.full_like(center, np.nan), np.full_like(center, np.nan)
+    deviations = values - center
     resampled = resampled_means(deviations, weights, n_resamples, random)
     levels = _bca_levels(resampled, deviations, weights, confidence)
-    ends = np.column_stack(
+    quantiles = np.column_stack(
         [np.quantile(column, level) for column, level in zip(resampled.T, levels.T, strict=True)]
     )
-    constant = np.ptp(values, axis=0) == 0
-    low, high = np.where(constant, centre, centre + ends)
+    is_constant = np.ptp(values, axis=0) == 0
+    low, high = np.where(is_constant, center, center + quantiles)
     return low, high
 
 
-@one_thread
+@with_single_threaded_blas
 def resampled_means(
     values: Array, weights: Array, n_resamples: int, random: np.random.Generator
 ) -> Array:
-    """Weighted means of resampled queries, of shape (n_resamples, n_metrics)."""
+    """Weighted means of bootstrap resamples, of shape (n_resamples, n_metrics)."""
     terms = np.column_stack([weights[:, None] * values, weights])
     sums = np.concatenate(
         [counts @ terms for counts in _resampled_counts(len(values), n_resamples, random)]
@@ -99,60 +117,81 @@ def resampled_means(
 def _resampled_counts(
     n_queries: int, n_resamples: int, random: np.random.Generator
 ) -> Iterator[Array]:
-    """How often each query was drawn, some resamples at a time."""
-    for rows in _batches(n_queries, n_resamples):
-        drawn = random.integers(0, n_queries, size=(rows, n_queries))
-        drawn += np.arange(rows)[:, None] * n_queries
+    """How often each resample draws each query, in batches of resamples."""
+    for n_rows in _batch_sizes(n_queries, n_resamples):
+        drawn = random.integers(0, n_queries, size=(n_rows, n_queries))
+        drawn += np.arange(n_rows)[:, None] * n_queries
         counts = np.bincount(drawn.ravel(), minlength=drawn.size)
         yield counts.reshape(drawn.shape).astype(np.float64)
 
 
-def _batches(n_queries: int, n_rows: int) -> Iterator[int]:
-    size = max(1, BATCH // n_queries)
-    for done in range(0, n_rows, size):
-        yield min(size, n_rows - done)
+def _batch_sizes(n_queries: int, n_resamples: int) -> Iterator[int]:
+    size = max(1, BATCH_SIZE // n_queries)
+    for start in range(0, n_resamples, size):
+        yield min(size, n_resamples - start)
 
 
 def _bca_levels(resampled: Array, deviations: Array, weights: Array, confidence: float) -> Array:
-    """Which quantiles of the resampled means are the ends, of shape (2, n_metrics).
+    """Quantiles of the resampled means at which the interval ends, of shape (2, n_metrics).
 
-    The jackknife of a weighted mean needs no loop: without query i it moves by
-    -w_i (v_i - mean) / (W - w_i).
+    The jackknife needs no loop: without query i, a weighted mean changes by
+    -w_i (v_i - mean) / (Σ w - w_i).
     """
-    rounding = ROUNDING * np.abs(deviations).max(axis=0)
-    below = ((resampled < -rounding).mean(axis=0) + (resampled <= rounding).mean(axis=0)) / 2
-    edge = 0.5 / len(resampled)
-    bias = stats.norm.ppf(np.clip(below, edge, 1 - edge))
+    tolerance = TOLERANCE * np.abs(deviations).max(axis=0)
+    # a resampled mean equal to the estimate counts half, as in scipy.stats.bootstrap
+    p_less, p_at_most = (resampled < -tolerance).mean(axis=0), (resampled <= tolerance).mean(axis=0)
+    p_min = 0.5 / len(resampled)
+    bias = stats.norm.ppf(np.clip((p_less + p_at_most) / 2, p_min, 1 - p_min))
     w = weights[:, None]
-    left_out = -w * deviations / (weights.sum() - w)
-    influence = left_out.mean(axis=0) - left_out
-    spread = (influence**2).sum(axis=0) ** 1.5
-    cubes = (influence**3).sum(axis=0)
-    acceleration = np.divide(cubes, 6 * spread, out=np.zeros_like(spread), where=spread > 0)
+    changes = -w * deviations / (weights.sum() - w)
+    influence = changes.mean(axis=0) - changes
+    cubes, scale = (influence**3).sum(axis=0), (influence**2).sum(axis=0) ** 1.5
+    acceleration = np.divide(cubes, 6 * scale, out=np.zeros_like(scale), where=scale > 0)
     z = bias + stats.norm.ppf([[(1 - confidence) / 2], [(1 + confidence) / 2]])
     return np.asarray(stats.norm.cdf(bias + z / np.maximum(1 - acceleration * z, 1e-12)))
 
 
-@one_thread
-def sign_flip_p_values(
+def paired_p_values(
+    differences: Array,
+    weights: Array,
+    test: SignificanceTest,
+    n_resamples: int,
+    random: np.random.Generator,
+) -> Array:
+    """Two-sided p-values of the null hypothesis that the mean difference is 0."""
+    if test == "permutation":
+        return _permutation_p_values(differences, weights, n_resamples, random)
+    if test == "t":
+        return _t_p_values(differences, weights)
+    if np.ptp(weights) > 0:
+        raise ValueError(
+            "test='wilcoxon' does not support query weights. Use test='permutation' or test='t', "
+            "or omit sample_weight."
+        )
+    return np.array([stats.wilcoxon(d).pvalue if d.any() else 1.0 for d in differences.T])
+
+
+@with_single_threaded_blas
+def _permutation_p_values(
     differences: Array, weights: Array, n_resamples: int, random: np.random.Generator
 ) -> Array:
-    """Two-sided p-values of a mean difference of zero: every query's sign is a coin.
+    """Paired permutation test: randomly flip the signs of the differences.
 
-    All assignments of signs if there are no more than `n_resamples`, else that many random ones,
-    of which the observed one is one more: (b + 1) / (m + 1).
+    The test is exact if there are at most `n_resamples` assignments of signs. Otherwise it draws
+    m = `n_resamples` of them. If b are as extreme as the observed one, which also counts, the
+    p-value is (b + 1) / (m + 1).
     """
     terms = weights[:, None] * differences
-    terms = terms[terms.any(axis=1)]  # a difference of zero has no sign
-    least = np.abs(terms.sum(axis=0)) - ROUNDING * np.abs(terms).sum(axis=0)
+    terms = terms[terms.any(axis=1)]  # flipping the sign of 0 changes nothing
+    observed = np.abs(terms.sum(axis=0)) - TOLERANCE * np.abs(terms).sum(axis=0)
     n = len(terms)
-    exact = n < 63 and 2**n <= n_resamples
-    flips = _all_flips(n) if exact else _random_flips(n, n_resamples, random)
-    as_far = np.zeros(differences.shape[1])
-    for flipped in flips:
-        # signs are 1 - 2 · flipped
-        as_far += (np.abs(terms.sum(axis=0) - 2 * flipped @ terms) >= least).sum(axis=0)
-    return as_far / 2**n if exact else (as_far + 1) / (n_resamples + 1)
+    is_exact = n < 63 and 2**n <= n_resamples
+    n_extreme = np.zeros(differences.shape[1])
+    for flipped in _all_flips(n) if is_exact else _random_flips(n, n_resamples, random):
+        # each sign is 1 - 2 · flipped
+        sums = terms.sum(axis=0) - 2 * flipped @ terms
+        n_extreme += (np.abs(sums) >= observed).sum(axis=0)
+    return n_extreme / 2**n if is_exact else (n_extreme + 1) / (n_resamples + 1)
 
 
 def _all_flips(n: int) -> Iterator[Array]:
@@ -160,32 +199,30 @@ def _all_flips(n: int) -> Iterator[Array]:
 
 
 def _random_flips(n: int, n_resamples: int, random: np.random.Generator) -> Iterator[Array]:
-    for rows in _batches(n, n_resamples):
-        bits = random.integers(0, 256, size=(rows, -(-n // 8)), dtype=np.uint8)
+    for n_rows in _batch_sizes(n, n_resamples):
+        bits = random.integers(0, 256, size=(n_rows, -(-n // 8)), dtype=np.uint8)
         yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
 
 
-def t_p_values(differences: Array, weights: Array) -> Array:
-    """Two-sided p-values of Student's paired test."""
-    n, centre = len(differences), mean(differences, weights)
+def _t_p_values(differences: Array, weights: Array) -> Array:
+    """Student's paired t-test."""
+    n, center = len(differences), mean(differences, weights)
     if n < 2:
-        return np.full_like(centre, np.nan)
+        return np.full_like(center, np.nan)
     error = standard_error(differences, weights)
-    t = np.divide(np.abs(centre), error, out=np.full_like(error, np.inf), where=error > 0)
-    t[centre == 0] = 0.0
+    t = np.divide(np.abs(center), error, out=np.full_like(error, np.inf), where=error > 0)
+    t[center == 0] = 0.0
     return np.asarray(2 * stats.t.sf(t, n - 1))
 
 
-def wilcoxon_p_values(differences: Array, weights: Array) -> Array:
-    """Two-sided p-values of Wilcoxon's signed-rank test; weights play no part."""
-    return np.array([stats.wilcoxon(d).pvalue if d.any() else 1.0 for d in differences.T])
-
-
 def holm(p_values: Array) -> Array:
-    """p-values corrected for their number: S. Holm, Scand. J. Statist. 6, 1979; nan stays out."""
-    corrected = np.full(len(p_values), np.nan)
+    """p-values adjusted for multiple testing by S. Holm, Scand. J. Statist. 6, 1979.
+
+    A p-value of nan stays nan and does not count as a test.
+    """
+    adjusted = np.full(len(p_values), np.nan)
     tested = np.flatnonzero(~np.isnan(p_values))
     order = tested[np.argsort(p_values[tested], kind="stable")]
-    steps = p_values[order] * np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
-    return corrected
+    products = p_values[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(products), 1.0)
+    return adjusted

@@ -1,21 +1,25 @@
-"""Tables for people: as text, as HTML, as a data frame."""
+"""Tables as text and HTML, and results that are shown as one."""
 
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from ..metrics.options import choice
+from .._typing import DataFrameLibrary
+from .._validation import check_choice
 
-LIBRARIES = ("pandas", "polars")
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of words under a header; the first `n_labels` columns are aligned to the left."""
+    """Rows of text under a header; the first `n_labels` columns are left-aligned."""
 
     title: str
     header: Sequence[str]
@@ -23,7 +27,7 @@ class Table:
     n_labels: int = 1
 
     def text(self) -> str:
-        """Columns of even width, two spaces apart."""
+        """Columns padded to equal width, two spaces apart."""
         widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
         lines = [self._line(row, widths) for row in (self.header, *self.rows)]
         return "\n".join(([self.title] if self.title else []) + lines)
@@ -36,7 +40,7 @@ class Table:
         return "  ".join(cells).rstrip()
 
     def html(self) -> str:
-        """A table element."""
+        """An HTML table."""
         rows = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
         header = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
         return (
@@ -49,6 +53,38 @@ class Table:
         return "".join(f"<{t}>{escape(cell)}</{t}>" for t, cell in zip(tags, row, strict=True))
 
 
-def frame(columns: dict[str, Any], library: str) -> Any:
-    """A DataFrame of pandas or polars."""
-    return importlib.import_module(choice("library", library, LIBRARIES)).DataFrame(columns)
+class Tabular(ABC):
+    """Results that are printed as a table and convert to a DataFrame."""
+
+    @abstractmethod
+    def _table(self) -> Table: ...
+
+    @abstractmethod
+    def _columns(self) -> dict[str, Any]:
+        """The columns of the DataFrame."""
+
+    @overload
+    def to_frame(self, library: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> pl.DataFrame: ...
+    def to_frame(self, library: DataFrameLibrary = "pandas") -> Any:
+        """Convert the results to a DataFrame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            DataFrame library.
+
+        Returns
+        -------
+        DataFrame
+            With the columns that the class lists under Notes.
+        """
+        check_choice("library", library, get_args(DataFrameLibrary))
+        return importlib.import_module(library).DataFrame(self._columns())
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()

@@ -1,4 +1,4 @@
-"""Rankings in the forms people hold them, as arguments of a metric function."""
+"""Ranked lists, recommendations and TREC files as arguments of a metric function."""
 
 from .ranked_lists import from_ranked_lists, from_relevance_lists
 from .recommendations import from_recommendations

@@ -1,60 +1,67 @@
-"""Lists of items, or of their relevance, in the order of their rank."""
+"""Lists of items, or of their relevance, by rank."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..ranking.arrays import Array, as_ids, as_numbers
-from .documents import Listed, flatten, merge, places
+from .._columns import as_numbers
+from .._typing import Array
+from ..query_ids import as_ids
+from .entries import as_collections, check_ordered, read_entries
+from .join import ItemLists, MetricArguments, join_relevance, metric_arguments
+
+# one entry per query, by position or by query id
+QueryLists: TypeAlias = Sequence[Any] | Mapping[Hashable, Any] | ArrayLike
 
 
-def from_ranked_lists(actual: Any, predicted: Any) -> dict[str, Any]:
-    """Arguments of a metric from relevant items and predicted items in rank order.
+def from_ranked_lists(actual: QueryLists, predicted: QueryLists) -> MetricArguments:
+    """Arguments of a metric from relevant items and predicted items by rank.
 
     Parameters
     ----------
     actual : sequence or mapping of n_queries entries
-        The relevant items of each query: a list, tuple, array or set of items, a dict of each
-        item's grade, or a single item. Items may be of any hashable type; an item listed twice
-        counts once. Queries come as a sequence, a Series, or a dict of them by query id.
+        The relevant items of each query: a list, tuple, array or set of items, a dict from item to
+        relevance, or a single item. Items may be of any hashable type; duplicates count once.
+        Queries are given as a sequence, a Series, or a dict by query id.
     predicted : sequence or mapping of n_queries entries
-        The items predicted for each query, from best to worst: lists, a two-dimensional array, a
-        dict of lists by query id, or a DataFrame with columns from best to worst, whose missing
-        cells are no predictions.
+        The items predicted for each query, best first: lists, a two-dimensional array, a dict of
+        lists by query id, or a DataFrame with one column per rank, best first, in which missing
+        values are ignored.
 
     Returns
     -------
     dict
         ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
         ``ndcg_score(**from_ranked_lists(actual, predicted), k=10)``. The query ids are the
-        keys of a dict, the index of a Series and a DataFrame, else 0, 1, 2, …; the documents of
-        a query stand together.
+        keys of a dict or the index of a Series and a DataFrame, and otherwise 0, 1, 2, …; the
+        documents of each query are adjacent.
 
     Raises
     ------
     ValueError
-        If the numbers of queries differ, a prediction is made for a query that `actual` does not
-        name, or an item is missing (None or NaN).
+        If the numbers of queries differ, a query of `predicted` is missing from `actual`, or an
+        item is missing (None or NaN).
     TypeError
         If an item is not hashable, or predicted items have no order.
 
     See Also
     --------
-    from_relevance_lists : The relevance in rank order instead of the items.
-    from_recommendations : The same for a sparse matrix and an array of item numbers.
-    from_trec : Judged and retrieved documents with scores.
+    from_relevance_lists : From the relevance of each ranked item.
+    from_recommendations : From a sparse matrix and an array of item numbers.
+    from_trec : From relevance judgments and a run with scores.
 
     Notes
     -----
-    A relevant item that was never predicted counts in recall, in average precision and in the
-    ideal order: it becomes a document with score -inf. An item predicted twice counts at its
-    first place, and its later places are taken up by a document that is not relevant. A query
-    of a dict `actual` that `predicted` does not name has no predictions. A query without relevant
-    items counts too; what for is up to `replace_undefined_by` of the metric.
+    A relevant item that was not predicted counts in recall, in average precision and in the ideal
+    ranking: it becomes a document with score -inf. If an item is predicted more than once, only
+    the first occurrence is relevant; each later one keeps its rank as an irrelevant document. A
+    query of a dict `actual` that is missing from `predicted` has no predictions. A query without
+    relevant items counts too, with the value `replace_undefined_by` of the metric.
 
     Examples
     --------
@@ -64,53 +71,52 @@ def from_ranked_lists(actual: Any, predicted: Any) -> dict[str, Any]:
     >>> round(map_score(**from_ranked_lists(actual, predicted), k=3, average=None)[0], 4)
     np.float64(0.6667)
     """
-    ids, relevant, ranked = _pair(actual, predicted)
-    relevant = _collections(relevant)
-    _check_ordered(ranked)
-    grades: Array = np.ones(sum(map(len, relevant)), dtype=np.int64)
-    if any(isinstance(items, Mapping) for items in relevant) and len(grades):
-        grades = as_numbers(list(chain.from_iterable(map(_grades, relevant))), "actual")
+    ids, relevant, ranked = _align_queries(actual, predicted)
+    relevant = as_collections(relevant)
+    check_ordered(ranked, "predicted", "items, best first,")
+    relevance: Array = np.ones(sum(map(len, relevant)), dtype=np.int64)
+    if any(isinstance(items, Mapping) for items in relevant) and len(relevance):
+        relevance = as_numbers(list(chain.from_iterable(map(_relevance, relevant))), "actual")
     codes, ranked_codes = _encode(relevant, ranked)
-    query, ranked_query, sizes = _owners(relevant), _owners(ranked), _sizes(ranked)
-    return merge(
+    return join_relevance(
         ids,
-        Listed(query, codes, grades),
-        Listed(ranked_query, ranked_codes, _descending(sizes)),
+        ItemLists(_query_positions(relevant), codes, relevance),
+        ItemLists(_query_positions(ranked), ranked_codes, _scores_by_rank(ranked)),
     )
 
 
-def from_relevance_lists(relevances: Any) -> dict[str, Any]:
-    """Arguments of a metric from the relevance of ranked documents.
+def from_relevance_lists(relevances: QueryLists) -> MetricArguments:
+    """Arguments of a metric from the relevance of documents by rank.
 
     Parameters
     ----------
     relevances : sequence or mapping of n_queries sequences
-        For each query the relevance of its documents from the first rank to the last, of any
-        lengths; also a dict of them by query id, or a two-dimensional array.
+        For each query the relevance of its documents, best rank first, in lists of any length;
+        also a dict of lists by query id, or a two-dimensional array.
 
     Returns
     -------
     dict
         ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
         ``ndcg_score(**from_relevance_lists(relevances))``. The query ids are the keys of a
-        dict, else 0, 1, 2, ….
+        dict, and otherwise 0, 1, 2, ….
 
     Raises
     ------
     ValueError
-        If there is no query, or a relevance is missing.
+        If there are no queries, or a relevance is missing.
     TypeError
-        If a query is no sequence of numbers.
+        If the entry of a query is not a sequence of numbers.
 
     See Also
     --------
-    from_ranked_lists : Items instead of their relevance; relevant items that were not predicted
-        count too.
+    from_ranked_lists : From the items themselves; relevant items that were not predicted count
+        too.
 
     Notes
     -----
-    Recall, average precision and the ideal order know only the relevant documents listed here. An
-    empty list is a query on which a metric is undefined.
+    Recall, average precision and the ideal ranking know only the relevant documents listed here.
+    On a query with an empty list a metric is undefined.
 
     Examples
     --------
@@ -119,132 +125,81 @@ def from_relevance_lists(relevances: Any) -> dict[str, Any]:
     0.5833333333333334
     """
     keys = list(relevances) if isinstance(relevances, Mapping) else None
-    lists = _entries(relevances if keys is None else list(relevances.values()), "relevances")
-    _check_ordered(lists, "relevances", "the relevance of its documents")
+    lists = read_entries(relevances, "relevances")
+    check_ordered(lists, "relevances", "numbers, the relevance at each rank,")
     values = list(chain.from_iterable(lists))
-    label = as_numbers(values, "relevances") if values else np.zeros(0, dtype=np.int64)
-    if label.ndim != 1:
-        raise ValueError(
-            "relevances must hold one list of numbers per query; its lists hold lists."
-        )
-    none = np.zeros(0, dtype=np.intp)
+    labels = as_numbers(values, "relevances") if values else np.zeros(0, dtype=np.int64)
+    if labels.ndim != 1:
+        raise ValueError("relevances must hold one list of numbers per query; got nested lists.")
     ids = np.arange(len(lists)) if keys is None else as_ids(keys)[0]
-    return flatten(ids, _owners(lists), label, _descending(_sizes(lists)), none, label[:0])
+    query, missed = _query_positions(lists), np.zeros(0, dtype=np.intp)
+    return metric_arguments(ids, query, labels, _scores_by_rank(lists), missed, labels[:0])
 
 
-def _pair(actual: Any, predicted: Any) -> tuple[Array, list[Any], list[Any]]:
-    """Ids of the queries, and each one's entry on both sides."""
-    if isinstance(actual, Mapping) != isinstance(predicted, Mapping):
+def _align_queries(actual: QueryLists, predicted: QueryLists) -> tuple[Array, list[Any], list[Any]]:
+    """Query ids, and the entry of each query in `actual` and in `predicted`."""
+    if isinstance(actual, Mapping) and isinstance(predicted, Mapping):
+        return _align_by_id(actual, predicted)
+    if isinstance(actual, Mapping) or isinstance(predicted, Mapping):
         raise TypeError(
             "actual and predicted must both be dicts by query id, or neither; got "
             f"{type(actual).__name__} and {type(predicted).__name__}."
         )
-    if isinstance(actual, Mapping):
-        if unknown := [query for query in predicted if query not in actual]:
-            raise ValueError(
-                f"predicted names {len(unknown)} queries that actual does not, the first is "
-                f"{unknown[0]!r}. Leave them out, or give them an empty list of relevant items."
-            )
-        ranked = [predicted.get(query, ()) for query in actual]
-        return as_ids(list(actual))[0], _entries(list(actual.values()), "actual"), ranked
-    relevant, ranked = _entries(actual, "actual"), _entries(predicted, "predicted")
+    relevant, ranked = read_entries(actual, "actual"), read_entries(predicted, "predicted")
     if len(relevant) != len(ranked):
         raise ValueError(
             f"actual has {len(relevant)} queries, predicted has {len(ranked)}; both need one entry "
-            "per query, an empty list where there is none."
+            "per query, an empty list for a query without items."
         )
     index, other = getattr(actual, "index", None), getattr(predicted, "index", None)
     if hasattr(index, "is_unique") and hasattr(other, "is_unique"):
-        return _shared_index(index, other), relevant, ranked
+        return _ids_of_index(index, other), relevant, ranked
     return np.arange(len(relevant)), relevant, ranked
 
 
-def _shared_index(index: Any, other: Any) -> Array:
+def _align_by_id(
+    actual: Mapping[Any, Any], predicted: Mapping[Any, Any]
+) -> tuple[Array, list[Any], list[Any]]:
+    if unknown := [query for query in predicted if query not in actual]:
+        raise ValueError(
+            f"{len(unknown)} queries in `predicted` are missing from `actual`; the first is "
+            f"{unknown[0]!r}. Remove them, or give them an empty list in `actual`."
+        )
+    ranked = [predicted.get(query, ()) for query in actual]
+    return as_ids(list(actual))[0], read_entries(actual, "actual"), ranked
+
+
+def _ids_of_index(index: Any, other: Any) -> Array:
+    """Query ids from the common index of two Series or DataFrames."""
     if not index.equals(other):
         raise ValueError(
-            "the index of actual differs from the index of predicted. Bring them into one order, "
-            "such as actual.loc[predicted.index], or pass actual.to_list() to go by position."
+            "actual and predicted have different indexes. Align them, for example by "
+            "actual.loc[predicted.index], or pass actual.to_list() to match queries by position."
         )
     if not index.is_unique:
         raise ValueError(
-            "the index of actual and predicted names a query twice; use reset_index(drop=True)."
+            "the index of actual and predicted has duplicate query ids; use "
+            "reset_index(drop=True) on both to match queries by position."
         )
     return as_ids(index.to_list())[0]
 
 
-def _entries(queries: Any, name: str) -> list[Any]:
-    """One entry per query, from a sequence, an array, a Series, or the rows of a DataFrame."""
-    if isinstance(queries, Set | str | bytes) or not isinstance(queries, Iterable):
-        raise TypeError(
-            f"{name} must be a sequence or dict with one entry per query; got a "
-            f"{type(queries).__name__}."
-        )
-    entries = _rows(queries)
-    if not entries:
-        raise ValueError(f"{name} is empty; at least one query is needed.")
-    return entries
-
-
-def _rows(queries: Any) -> list[Any]:
-    if hasattr(queries, "iloc"):  # pandas, whose missing values have several faces
-        queries = queries.astype(object).where(queries.notna(), None)
-        if queries.ndim == 1:
-            return list(queries.array)
-        return _without_missing(queries.itertuples(index=False, name=None))
-    if hasattr(queries, "rows"):  # a polars frame
-        return _without_missing(queries.rows())
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(queries, method):
-            return list(getattr(queries, method)())
-    return list(queries)
-
-
-def _without_missing(rows: Iterable[Any]) -> list[Any]:
-    return [[item for item in row if item is not None] for row in rows]
-
-
-def _is_collection(entry: type) -> bool:
-    return issubclass(entry, Collection) and not issubclass(entry, str | bytes)
-
-
-def _collections(entries: list[Any]) -> list[Any]:
-    """Entries with a single item as a collection of one."""
-    single = {kind for kind in set(map(type, entries)) if not _is_collection(kind)}
-    if not single:
-        return entries
-    return [(entry,) if type(entry) in single else entry for entry in entries]
-
-
-def _check_ordered(
-    entries: list[Any], name: str = "predicted", what: str = "its items from best to worst"
-) -> None:
-    """Refuse strings, sets, dicts and single values where a list is needed."""
-    for kind in set(map(type, entries)):
-        if _is_collection(kind) and not issubclass(kind, Set | Mapping):
-            continue
-        at = next(i for i, entry in enumerate(entries) if type(entry) is kind)
-        raise TypeError(
-            f"{name} must hold, for each query, a list of {what}; query number {at} "
-            f"is the {kind.__name__} {entries[at]!r}."
-        )
-
-
-def _grades(items: Collection[Any]) -> Iterable[Any]:
+def _relevance(items: Collection[Any]) -> Iterable[Any]:
     return items.values() if isinstance(items, Mapping) else repeat(1, len(items))
 
 
 def _encode(relevant: list[Any], ranked: list[Any]) -> tuple[Array, Array]:
-    """A number for each item on both sides, the same for equal items."""
+    """Integer codes of the relevant and of the ranked items, equal for equal items."""
     try:
-        table = dict.fromkeys(chain.from_iterable(chain(relevant, ranked)))
+        items = dict.fromkeys(chain.from_iterable(chain(relevant, ranked)))
     except TypeError as error:
         raise TypeError(_unhashable(relevant, ranked)) from error
-    if _any_missing(table):
+    if _any_missing(items):
         raise ValueError(
-            "an item of actual or predicted is missing (None or NaN). Leave it out; a query "
-            "without items has an empty list."
+            "an item of actual or predicted is missing (None or NaN). Remove it; a query without "
+            "items has an empty list."
         )
-    code: Callable[[Any], int] = dict(zip(table, range(len(table)), strict=True)).__getitem__
+    code: Callable[[Any], int] = dict(zip(items, range(len(items)), strict=True)).__getitem__
     flat = [map(code, chain.from_iterable(lists)) for lists in (relevant, ranked)]
     return np.fromiter(flat[0], dtype=np.int64), np.fromiter(flat[1], dtype=np.int64)
 
@@ -252,11 +207,12 @@ def _encode(relevant: list[Any], ranked: list[Any]) -> tuple[Array, Array]:
 def _any_missing(items: Iterable[Any]) -> bool:
     try:
         return any(item is None or bool(item != item) for item in items)
-    except TypeError:  # pandas' NA is neither equal nor unequal to itself
+    except TypeError:  # pandas' NA compared with itself is NA, which has no truth value
         return True
 
 
 def _unhashable(relevant: list[Any], ranked: list[Any]) -> str:
+    """An error message about the first item that is not hashable."""
     for name, lists in (("actual", relevant), ("predicted", ranked)):
         for at, items in enumerate(lists):
             for item in items:
@@ -265,7 +221,7 @@ def _unhashable(relevant: list[Any], ranked: list[Any]) -> str:
                 except TypeError:
                     return (
                         f"items must be hashable; query number {at} of {name} holds the "
-                        f"{type(item).__name__} {item!r}. A tuple or a string can stand for it."
+                        f"{type(item).__name__} {item!r}. Convert it to a tuple or a string."
                     )
     return "items must be hashable."
 
@@ -274,11 +230,13 @@ def _sizes(lists: Sequence[Any]) -> Array:
     return np.fromiter(map(len, lists), dtype=np.intp, count=len(lists))
 
 
-def _owners(lists: Sequence[Any]) -> Array:
-    """Position of the query of each item."""
+def _query_positions(lists: Sequence[Any]) -> Array:
+    """The position of the query of each entry."""
     return np.repeat(np.arange(len(lists)), _sizes(lists))
 
 
-def _descending(sizes: Array) -> Array:
-    """Scores that rank each list in its own order."""
-    return -places(sizes).astype(np.float64)
+def _scores_by_rank(lists: Sequence[Any]) -> Array:
+    """0, -1, -2, … within each list, which ranks it in its own order."""
+    sizes = _sizes(lists)
+    starts = np.cumsum(sizes) - sizes
+    return (np.repeat(starts, sizes) - np.arange(sizes.sum())).astype(np.float64)

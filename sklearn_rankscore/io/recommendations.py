@@ -5,27 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from ..ranking.arrays import Array, as_numbers
-from .documents import Listed, merge
+from .._columns import as_numbers
+from .._typing import Array, MatrixLike
+from .join import ItemLists, MetricArguments, join_relevance
 
-PAD = -1
+NO_ITEM = -1
 
 
-def from_recommendations(interactions: Any, recommended: Any, scores: Any = None) -> dict[str, Any]:
+def from_recommendations(
+    interactions: MatrixLike, recommended: ArrayLike, scores: ArrayLike | None = None
+) -> MetricArguments:
     """Arguments of a metric from a user-item matrix and recommended items.
 
     Parameters
     ----------
     interactions : sparse matrix or array of shape (n_users, n_items)
-        Relevance of each item to each user; what is not stored has relevance 0.
+        Relevance of each item to each user; entries that are not stored are 0.
     recommended : int array of shape (n_users, n_recommendations)
-        Column numbers of the items recommended to the user of each row, from best to worst, as
-        `implicit`, LightFM or a nearest-neighbour index return them; -1 is no recommendation.
+        Column numbers of the items recommended to each user, best first, as returned by
+        `implicit`, LightFM or a nearest-neighbour index; -1 means no recommendation.
     scores : array of shape (n_users, n_recommendations), default=None
-        Scores of the recommendations, higher is ranked first, whatever the columns' order; equal
-        ones are tied. None ranks them by their column.
+        Scores of the recommendations. They determine the ranking whatever the order of the
+        columns; higher ranks first, equal scores are ties. None ranks by column.
 
     Returns
     -------
@@ -37,19 +41,21 @@ def from_recommendations(interactions: Any, recommended: Any, scores: Any = None
     Raises
     ------
     ValueError
-        If the numbers of users or the shapes differ, or an item number is not a column.
+        If the numbers of users or the shapes differ, or an item number is not a column of
+        `interactions`.
     TypeError
-        If the item numbers are no integers.
+        If the item numbers are not integers.
 
     See Also
     --------
-    from_ranked_lists : The same for lists of items of any kind.
+    from_ranked_lists : From lists of items of any type.
 
     Notes
     -----
     Relevant items that were not recommended count in recall, in average precision and in the ideal
-    order, with score -inf. An item recommended twice counts at its first place and still takes up
-    the later one. For some users only, pass their rows: ``interactions[users]``.
+    ranking, with score -inf. If an item is recommended more than once, only its best position is
+    relevant; each other one keeps its rank as an irrelevant document. To evaluate some users only,
+    pass their rows: ``interactions[users]``.
 
     Examples
     --------
@@ -63,21 +69,19 @@ def from_recommendations(interactions: Any, recommended: Any, scores: Any = None
     relevance = _relevance(interactions)
     items = _items(recommended, relevance.shape)
     if scores is None:
-        values = np.broadcast_to(-np.arange(items.shape[1], dtype=np.float32), items.shape)
+        values: Array = np.broadcast_to(-np.arange(items.shape[1], dtype=np.float32), items.shape)
     else:
-        items, values = _by_score(items, scores)
-    kept = items != PAD
-    users = np.arange(len(items))
+        items, values = _best_first(items, scores)
+    given, users = items != NO_ITEM, np.arange(len(items))
     rows = np.repeat(users, np.diff(relevance.indptr))
-    return merge(
-        users,
-        Listed(rows, relevance.indices.astype(np.int64), relevance.data),
-        Listed(np.repeat(users, kept.sum(axis=1)), items[kept].astype(np.int64), values[kept]),
-    )
+    relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)
+    rows = np.repeat(users, given.sum(axis=1))
+    predicted = ItemLists(rows, items[given].astype(np.int64), values[given])
+    return join_relevance(users, relevant, predicted)
 
 
 def _relevance(interactions: Any) -> csr_array:
-    """Rows of distinct, sorted columns without stored zeros, the caller's matrix untouched."""
+    """The relevance in canonical format, without stored zeros; the input is not changed."""
     if getattr(interactions, "ndim", 2) != 2:
         raise ValueError(
             "interactions must have one row per user and one column per item; got shape "
@@ -93,12 +97,12 @@ def _relevance(interactions: Any) -> csr_array:
     return relevance
 
 
-def _items(recommended: Any, shape: tuple[int, ...]) -> Array:
+def _items(recommended: ArrayLike, shape: Any) -> Array:
     items = np.asarray(recommended)
     n_users, n_items = shape
     if items.ndim != 2 or len(items) != n_users or not items.size:
         raise ValueError(
-            "recommended must have one row per user and one column per recommendation: "
+            "recommended must have one row per user and one column per recommendation; "
             f"interactions has {n_users} users, recommended has shape {items.shape}."
         )
     if items.dtype.kind not in "iu":
@@ -106,7 +110,7 @@ def _items(recommended: Any, shape: tuple[int, ...]) -> Array:
             "recommended must hold integers, the column numbers of items in interactions; got "
             f"{items.dtype}."
         )
-    if items.min() < PAD or items.max() >= n_items:
+    if items.min() < NO_ITEM or items.max() >= n_items:
         raise ValueError(
             f"recommended must hold column numbers of interactions, 0 to {n_items - 1}, or -1 for "
             f"no recommendation; got values from {items.min()} to {items.max()}."
@@ -114,8 +118,8 @@ def _items(recommended: Any, shape: tuple[int, ...]) -> Array:
     return items
 
 
-def _by_score(items: Array, scores: Any) -> tuple[Array, Array]:
-    """Items and scores from best to worst: an item's first place is that of its best score."""
+def _best_first(items: Array, scores: ArrayLike) -> tuple[Array, Array]:
+    """Items and scores by descending score, so that an item occurs first with its best score."""
     values = as_numbers(scores, "scores")
     if values.shape != items.shape:
         raise ValueError(f"scores has shape {values.shape}, recommended has shape {items.shape}.")

@@ -1,12 +1,15 @@
-"""Ranking metrics: pages over kernels, their names, and other libraries' conventions."""
+"""Ranking metrics: formulas, public functions, names, and the conventions of other libraries."""
 
+from .auc import query_auc_score
 from .average_precision import map_score, r_precision_score
-from .cascade import err_score, pfound_score, rbp_score
-from .correlation import kendall_tau_score, query_auc_score, spearman_score
-from .gain import dcg_score, ndcg_score
-from .hits import hit_rate_at_k, hits_at_k, mrr_score
-from .names import evaluate
-from .relevance import f1_at_k, precision_at_k, recall_at_k
+from .cascade import err_score, pfound_score
+from .correlation import kendall_tau_score, spearman_score
+from .cumulative_gain import dcg_score, ndcg_score
+from .evaluate import evaluate
+from .hits import hit_rate_at_k, hits_at_k
+from .precision_recall import f1_at_k, precision_at_k, recall_at_k
+from .rank_biased_precision import rbp_score
+from .reciprocal_rank import mrr_score
 
 __all__ = [
     "dcg_score",

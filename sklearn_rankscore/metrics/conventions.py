@@ -1,35 +1,36 @@
-"""What other libraries mean by the same words: `like=` as a literal table of options.
+"""The conventions of other libraries: `like=` as a table of options.
 
-Each entry holds what differs from this package's defaults, found by running the library; an option
-given beside `like` goes over it. XGBoost's trailing "-" is ``replace_undefined_by=0``, CatBoost's
-``type=Exp`` is ``gain="exponential"`` and its ``denominator=Position`` ``discount="reciprocal"``.
+Each entry holds the options that differ from this package's defaults, determined by running the
+library; an option given beside `like` takes precedence. XGBoost's trailing "-" is
+``replace_undefined_by=0``, CatBoost's ``type=Exp`` is ``gain="exponential"`` and its
+``denominator=Position`` is ``discount="reciprocal"``.
 
-Where a library's number is a defect, the entry leaves it out:
+Numbers that are defects of a library are not reproduced:
 
 - LightGBM and XGBoost add an unweighted 1 to NDCG for a weighted query without relevant documents;
 - CatBoost ignores query weights in MAP, PrecisionAt, RecallAt and QueryAUC;
-- torchmetrics takes documents with a score of at most 0 for not retrieved in MAP, MRR, precision
-  and recall (give them the score -inf to have the same);
-- torchmetrics (but for NDCG) and ranx (from 16 documents on) break ties arbitrarily; the entries
-  average and keep the input order;
-- trec_eval 10 scales graded gains in RBP by uninitialised memory; the entry is its RBP of labels 0
-  and 1.
+- torchmetrics treats documents with a score of at most 0 as not retrieved in MAP, MRR, precision
+  and recall (give them the score -inf to obtain the same);
+- torchmetrics (except for NDCG) and ranx (from 16 documents on) break ties arbitrarily; the entries
+  average and use the input order, respectively;
+- trec_eval 10 scales graded gains in RBP by uninitialised memory; the entry is its RBP of binary
+  labels.
 
-CatBoost's QueryAUC is the same for labels 0 and 1 in both of its types, and so is the entry. For
-other labels they differ: ``Classic`` reads labels within [0, 1] as probabilities and refuses
-others, ``Ranking`` counts all pairs of different labels; the entry splits the labels at 0.5.
+For binary labels both types of CatBoost's QueryAUC are equal to the entry. For other labels they
+differ: ``Classic`` reads labels within [0, 1] as probabilities and refuses others, ``Ranking``
+counts all pairs of different labels; the entry separates the labels at 0.5.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .options import choice
+from .._validation import check_choice
 
 _STABLE: dict[str, Any] = {"ties": "stable"}
 _REVERSED: dict[str, Any] = {"ties": "reversed"}
 _WORST: dict[str, Any] = {"ties": "pessimistic"}
-_WORST_BORDER: dict[str, Any] = {"ties": "pessimistic", "threshold": 0.5}
+_WORST_ABOVE_HALF: dict[str, Any] = {"ties": "pessimistic", "threshold": 0.5}
 _DIVIDE_BY_R: dict[str, Any] = {"denominator": "relevant"}
 
 CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
@@ -46,10 +47,10 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "catboost": {
         "dcg": _WORST,
         "ndcg": {**_WORST, "replace_undefined_by": 1.0},
-        "map": _WORST_BORDER,
-        "mrr": _WORST_BORDER,
-        "precision": {**_WORST_BORDER, "denominator": "min"},
-        "recall": {**_WORST_BORDER, "replace_undefined_by": 1.0},
+        "map": _WORST_ABOVE_HALF,
+        "mrr": _WORST_ABOVE_HALF,
+        "precision": {**_WORST_ABOVE_HALF, "denominator": "min"},
+        "recall": {**_WORST_ABOVE_HALF, "replace_undefined_by": 1.0},
         "err": {**_WORST, "max_grade": None},
         "pfound": _WORST,
         "query_auc": {"threshold": 0.5, "replace_undefined_by": 0.0},
@@ -100,13 +101,13 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 def convention(like: str | None, metric: str) -> dict[str, Any]:
-    """Options that make `metric` agree with a library; none without one."""
+    """Options that make a metric agree with a library; none if `like` is None."""
     if like is None:
         return {}
-    table = CONVENTIONS[choice("like", like, tuple(CONVENTIONS))]
+    table = CONVENTIONS[check_choice("like", like, tuple(CONVENTIONS))]
     if metric not in table:
         raise ValueError(
-            f"like={like!r} knows no {metric!r}; it has {', '.join(table)}. Leave like= out, or "
+            f"like={like!r} has no {metric!r}; it has {', '.join(table)}. Leave like= out, or "
             "give the options one by one."
         )
     return table[metric]

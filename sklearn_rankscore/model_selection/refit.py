@@ -1,42 +1,40 @@
-"""Which candidate of a search to refit."""
+"""The one-standard-error rule: which candidate of a search to refit."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..ranking.arrays import Array
+from .._typing import Array
 
-Cost = str | Callable[[dict[str, Any]], float]
-Complexity = Cost | None
+Complexity: TypeAlias = str | Callable[[dict[str, Any]], float]
 
 
 def one_standard_error(
-    metric: str | None = None, *, complexity: Complexity = None
+    metric: str | None = None, *, complexity: Complexity | None = None
 ) -> Callable[[Mapping[str, Any]], int]:
-    """Make a `refit` that takes the simplest candidate within one standard error of the best.
+    """Make a `refit` that selects the simplest candidate within one standard error of the best.
 
-    Differences that small are noise of the folds, and the simpler model is the safer one.
-    ::
+    Such differences are within the noise of cross-validation. Eligible are the candidates with ::
 
         mean >= best mean - s / sqrt(number of folds)
 
-    where s is the standard deviation of the best candidate's folds.
+    where s is the standard deviation of the best candidate's scores over the folds.
 
     Parameters
     ----------
     metric : str, default=None
-        Name of the metric that decides, as given to `scoring`; None if there is only one.
+        Name of the metric to compare, as given to `scoring`; None if there is only one.
     complexity : str or callable, default=None
-        What makes a candidate simple. The name of a parameter: smaller is simpler
-        (``"estimator__max_depth"``), or larger is with a minus in front of it
-        (``"-estimator__alpha"``); None as a value, no limit, is the least simple. A function of a
-        candidate's dict of parameters: smaller is simpler. None: candidates stand in order,
-        simplest first, which is right for a grid of one parameter listed that way and says
-        nothing in a random search.
+        What to minimise among the eligible candidates. A str is the name of a numeric parameter, as
+        in ``"estimator__max_depth"``; a minus sign before it means that larger values are simpler,
+        as in ``"-estimator__alpha"``, and the value None (no limit) is the most complex. A callable
+        is a function of the candidate's dict of parameters. None selects the first eligible
+        candidate, which requires a grid in ascending order of complexity; do not use it in a
+        randomized search.
 
     Returns
     -------
@@ -46,19 +44,20 @@ def one_standard_error(
     Raises
     ------
     ValueError
-        When the search ends: if there are fewer than two folds, no candidate has a score, or the
-        metric or parameter is not in the results.
+        At the end of the search, if it has fewer than two folds, if no candidate has a score on
+        every fold, or if `metric` or the parameter is not in the results.
     TypeError
-        If `metric` is no name, or `complexity` neither a name nor a function.
+        If `metric` is not a str, or `complexity` neither a str nor callable.
 
     See Also
     --------
-    cross_val_query_scores : Compare models by their queries instead of by folds.
+    cross_val_query_scores : Compare models on queries instead of folds.
 
     Notes
     -----
-    Among equally simple candidates the best one wins. scikit-learn sets no `best_score_` for a
-    callable `refit`; it stands in ``cv_results_`` at `best_index_`.
+    Among equally complex candidates the one with the best mean is selected. With a callable
+    `refit`, scikit-learn does not set `best_score_`; it is
+    ``cv_results_["mean_test_..."][best_index_]``.
 
     References
     ----------
@@ -88,34 +87,36 @@ def one_standard_error(
             "complexity must be the name of a parameter, a function of a dict of parameters, or "
             f"None; got {complexity!r}."
         )
-    return functools.partial(_simplest, metric=metric, complexity=complexity)
+    return functools.partial(_select_simplest, metric=metric, complexity=complexity)
 
 
-def _simplest(cv_results: Mapping[str, Any], metric: str | None, complexity: Complexity) -> int:
-    folds = _fold_scores(cv_results, metric)
-    means = folds.mean(axis=1)
-    if folds.shape[1] < 2:
+def _select_simplest(
+    cv_results: Mapping[str, Any], metric: str | None, complexity: Complexity | None
+) -> int:
+    scores = _fold_scores(cv_results, metric)
+    means, n_folds = scores.mean(axis=1), scores.shape[1]
+    if n_folds < 2:
         raise ValueError("one_standard_error needs at least two folds; the search had one.")
     if np.isnan(means).all():
-        raise ValueError("no candidate has a score on every fold; one_standard_error cannot pick.")
+        raise ValueError("no candidate has a score on every fold; one_standard_error needs one.")
     best = int(np.nanargmax(means))
-    error = folds[best].std(ddof=1) / np.sqrt(folds.shape[1])
-    near = np.flatnonzero(means >= means[best] - error).tolist()
+    standard_error = scores[best].std(ddof=1) / np.sqrt(n_folds)
+    eligible = np.flatnonzero(means >= means[best] - standard_error).tolist()
     if complexity is None:
-        return int(near[0])
-    cost = _costs(cv_results["params"], complexity)
-    return int(min(near, key=lambda i: (cost[i], -means[i])))
+        return int(eligible[0])
+    complexities = _complexities(cv_results["params"], complexity)
+    return int(min(eligible, key=lambda i: (complexities[i], -means[i])))
 
 
 def _fold_scores(cv_results: Mapping[str, Any], metric: str | None) -> Array:
-    """Score of each candidate on each fold."""
-    prefix, single = "mean_test_", "score"
-    known = [key.removeprefix(prefix) for key in cv_results if key.startswith(prefix)]
-    name = single if known == [single] else metric
-    if name not in known:
+    """The score of each candidate on each fold."""
+    prefix = "mean_test_"
+    names = [key.removeprefix(prefix) for key in cv_results if key.startswith(prefix)]
+    name = "score" if names == ["score"] else metric  # "score" is that of a single metric
+    if name not in names:
         raise ValueError(
             f"one_standard_error({'' if metric is None else repr(metric)}) must name one of the "
-            f"metrics of the search: {', '.join(map(repr, known))}."
+            f"metrics of the search: {', '.join(map(repr, names))}."
         )
     folds: list[Array] = []
     while (key := f"split{len(folds)}_test_{name}") in cv_results:
@@ -123,19 +124,19 @@ def _fold_scores(cv_results: Mapping[str, Any], metric: str | None) -> Array:
     return np.column_stack(folds)
 
 
-def _costs(candidates: list[dict[str, Any]], complexity: Cost) -> list[float]:
-    """How complex each candidate is."""
+def _complexities(candidates: list[dict[str, Any]], complexity: Complexity) -> list[float]:
+    """The complexity of each candidate."""
     if callable(complexity):
         return [float(complexity(params)) for params in candidates]
     name, sign = complexity.removeprefix("-"), -1 if complexity.startswith("-") else 1
-    if odd := [params for params in candidates if name not in params]:
+    if lacking := [params for params in candidates if name not in params]:
         raise ValueError(
-            f"complexity={complexity!r}: there is no parameter {name!r} in the candidate {odd[0]}."
+            f"complexity={complexity!r}: no parameter {name!r} in the candidate {lacking[0]}."
         )
     try:
         return [np.inf if p[name] is None else sign * float(p[name]) for p in candidates]
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"complexity={complexity!r} must name a parameter with numbers ({error}); pass a "
-            "function of the parameters instead."
+            f"complexity={complexity!r} must name a parameter with numbers ({error}). Pass a "
+            "function of the dict of parameters instead."
         ) from error

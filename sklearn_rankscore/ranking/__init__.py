@@ -1,16 +1,8 @@
-"""The core: a door in, the one sort, what ties mean, a door out."""
+"""The core: documents in, ranked blocks, the meaning of ties, values out."""
 
-from .aggregate import Values, aggregate
+from .aggregate import MetricValues, aggregate
 from .block import Block
-from .queries import NoGroupsError, Queries, read_queries
+from .queries import Queries, read_queries
 from .ranking import Ranking
 
-__all__ = [
-    "Block",
-    "NoGroupsError",
-    "Queries",
-    "Ranking",
-    "Values",
-    "aggregate",
-    "read_queries",
-]
+__all__ = ["Block", "MetricValues", "Queries", "Ranking", "aggregate", "read_queries"]

@@ -1,4 +1,4 @@
-"""The only door out: one value per query becomes the answer."""
+"""The only door out: one value per query becomes the result."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .._typing import Array
 
 
 @dataclass
-class Values:
-    """What a kernel found for each query: a ratio, and whether there was anything to measure."""
+class MetricValues:
+    """The value of a metric for each query: numerator, denominator, and whether it is defined."""
 
     numerator: Array
     denominator: Array
     defined: Array
 
     @classmethod
-    def empty(cls, n_queries: int) -> Values:
-        """Room for so many queries."""
+    def empty(cls, n_queries: int) -> MetricValues:
+        """Room for the values of `n_queries` queries."""
         return cls(np.empty(n_queries), np.empty(n_queries), np.empty(n_queries, dtype=bool))
 
-    def put(self, queries: Array, found: Any) -> None:
-        """Store a kernel's result for some queries: (numerator, denominator, defined) or values."""
-        if isinstance(found, tuple):
+    def set(self, queries: Array, result: Any) -> None:
+        """Store what a formula returned for some queries: values, or a tuple of three arrays."""
+        if isinstance(result, tuple):
             (
                 self.numerator[queries],
                 self.denominator[queries],
                 self.defined[queries],
-            ) = found
+            ) = result
             return
-        values = np.asarray(found, dtype=np.float64)
+        values = np.asarray(result, dtype=np.float64)
         if values.shape != queries.shape:
             raise ValueError(
                 f"a metric must return one value per query of the block: {len(queries)} queries, "
@@ -46,30 +46,30 @@ class Values:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.numerator / self.denominator
         ratio[self.defined & (self.denominator == 0)] = 0.0
-        # by places, because a mask that changes at every other query is several times as slow
+        # by positions, because an irregular mask is several times slower
         ratio[np.flatnonzero(~self.defined)] = replace_undefined_by
         return ratio
 
 
 def aggregate(
-    values: Values,
+    values: MetricValues,
     average: str | None,
     replace_undefined_by: float,
     weights: Array | None,
 ) -> float | Array:
-    """Mean over queries, ratio of sums, or the array."""
+    """Mean over queries, ratio of sums, or the value of each query."""
     if average is None:
         return values.per_query(replace_undefined_by)
     if average == "macro" and weights is None:
-        found = values.per_query(replace_undefined_by)
-        found = found[values.defined] if np.isnan(replace_undefined_by) else found
-        return float(found.sum() / len(found)) if len(found) else float("nan")
+        scores = values.per_query(replace_undefined_by)
+        scores = scores[values.defined] if np.isnan(replace_undefined_by) else scores
+        return float(scores.sum() / len(scores)) if len(scores) else float("nan")
     counted = values.defined if np.isnan(replace_undefined_by) else np.ones_like(values.defined)
     w = counted.astype(np.float64) if weights is None else weights * counted
     if not w.any():
         return float("nan")
     if average == "micro":
-        below = float((w * values.denominator)[counted].sum())
-        above = float((w * values.numerator)[counted].sum())
-        return above / below if below else float(replace_undefined_by)
+        denominator = float((w * values.denominator)[counted].sum())
+        numerator = float((w * values.numerator)[counted].sum())
+        return numerator / denominator if denominator else float(replace_undefined_by)
     return float((w * values.per_query(replace_undefined_by))[counted].sum() / w.sum())

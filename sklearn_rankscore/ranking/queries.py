@@ -9,40 +9,56 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_column, as_numbers, graded, span
-from .grouping import group_rows
-from .threads import begin, number_of_threads
+from .._columns import as_column, as_numbers, check_range
+from .._typing import Array
+from ..query_ids import Grouping, group_rows
+from .fast.grades import encode_grades
+from .fast.threads import number_of_threads, submit
 
-# so many ids take longer to read than another thread to wake
-MANY = 2**17
-
-
-class NoGroupsError(ValueError):
-    """No query ids reached a ranking metric, splitter or ranker."""
+# from this many documents on, checking labels in a second thread pays for waking it
+PARALLEL_CHECK = 2**17
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Documents with the queries they belong to.
+    """Documents and the queries they belong to.
 
-    Query ``q`` owns the places ``starts[q] : starts[q] + sizes[q]`` of `rows`, which holds
-    positions in `y_true` and `y_score`; without `rows` the places are those positions. `grades` are
-    the labels plus one as bytes, if they are small whole numbers.
+    Parameters
+    ----------
+    y_true, y_score : array of shape (n_documents,)
+        Labels and scores in input order.
+    grouping : Grouping
+        Which documents belong to which query.
+    label_range : tuple of float
+        The lowest and the highest label.
+    lowest_score : float
+        -inf if some document was not retrieved.
+    grades : uint8 array of shape (n_documents,) or None
+        Labels that are small integers, in the encoding of `ranking.fast`.
+    weights : array of shape (n_queries,) or None
+        Query weights.
     """
 
     y_true: Array
     y_score: Array
-    ids: Array
-    starts: Array
-    sizes: Array
+    grouping: Grouping
     label_range: tuple[float, float]
-    grades: Array | None
     lowest_score: float
-    rows: Array | None = None
+    grades: Array | None = None
     weights: Array | None = None
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return len(self.grouping)
+
+    @property
+    def ids(self) -> Array:
+        """The distinct query ids."""
+        return self.grouping.ids
+
+    @property
+    def sizes(self) -> Array:
+        """Number of documents of each query."""
+        return self.grouping.sizes
 
 
 def read_queries(
@@ -53,34 +69,39 @@ def read_queries(
     sample_weight: Any = None,
     labels: Any = None,
     n_jobs: int | None = None,
+    allow_zero_weights: bool = False,
 ) -> Queries:
-    """Validate and group; every public function comes through here."""
+    """Validate and group documents; every public function goes through here.
+
+    `groups` may be a `Grouping`. With `allow_zero_weights` all weights may be 0, as in a batch of
+    a stream.
+    """
     score = as_column(y_score, "y_score")
     if score.ndim == 2 and groups is not None:
         raise ValueError(
             "groups= goes with one-dimensional y_true and y_score; with two-dimensional scores "
             f"each row is a query. Got y_score of shape {score.shape}."
         )
-    true, given = _read_labels(y_true, score, labels)
-    # another thread looks at labels and scores beside ids, if they are so many that it pays
-    jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= MANY else 1
-    measured = begin(partial(_measured, true, given, score, y_score), jobs)
-    ids, starts, sizes, rows = _layout(score, groups)
-    grades, label_range, lowest = measured()
-    queries = Queries(
-        true.ravel(), score.ravel(), ids, starts, sizes, label_range, grades, lowest, rows
-    )
+    true, given_labels = _read_labels(y_true, score, labels)
+    # another thread checks labels and scores while this one reads ids
+    jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
+    checked = submit(partial(_check_values, true, given_labels, score, y_score), jobs)
+    grouping = _read_grouping(score, groups)
+    grades, label_range, lowest = checked()
+    queries = Queries(true.ravel(), score.ravel(), grouping, label_range, lowest, grades)
     if sample_weight is None:
         return queries
     weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
+    if not weights.any() and not allow_zero_weights:
+        raise ValueError("sample_weight is zero for every query; at least one must count.")
     return replace(queries, weights=weights)
 
 
 def _read_labels(y_true: Any, score: Array, classes: Any) -> tuple[Array, Any]:
     """Labels as an array of the shape of the scores, and what it was made of."""
     if score.ndim == 2 and np.ndim(y_true) == 1:
-        hot = _one_hot(y_true, score, classes)
-        return hot, hot
+        one_hot = _one_hot(y_true, score, classes)
+        return one_hot, one_hot
     if classes is not None:
         raise ValueError(
             "labels= names the columns of two-dimensional scores for one-dimensional y_true; "
@@ -91,24 +112,26 @@ def _read_labels(y_true: Any, score: Array, classes: Any) -> tuple[Array, Any]:
     return true, y_true
 
 
-def _measured(
+def _check_values(
     true: Array, y_true: Any, score: Array, y_score: Any
 ) -> tuple[Array | None, tuple[float, float], float]:
-    """Labels as grades, if they are some, their range and the lowest score."""
-    lowest, _ = span(score, y_score, "y_score", greatest=False)
-    grades, low, high = graded(true, y_true)
+    """Labels as grades if they can be encoded, their range, and the lowest score."""
+    lowest, _ = check_range(score, y_score, "y_score", need_maximum=False)
+    grades, low, high = encode_grades(true, y_true)
     if math.isinf(low) or math.isinf(high):
         raise ValueError("y_true contains infinity; labels must be finite numbers.")
     return None if grades is None else grades.ravel(), (low, high), lowest
 
 
-def _layout(score: Array, groups: Any) -> tuple[Array, Array, Array, Array | None]:
-    """Ids of the queries, where each starts, its size, and the rows, see `Queries`."""
+def _read_grouping(score: Array, groups: Any) -> Grouping:
+    if isinstance(groups, Grouping):
+        return groups
     if score.ndim == 2:
         n, width = score.shape
-        return np.arange(n), np.arange(n) * width, np.full(n, width), None
+        return Grouping(np.arange(n), np.arange(n) * width, np.full(n, width))
     if groups is None:
-        return np.zeros(1, dtype=np.intp), np.zeros(1, dtype=np.intp), np.array([len(score)]), None
+        zero = np.zeros(1, dtype=np.intp)
+        return Grouping(zero, zero, np.array([len(score)]))
     return group_rows(groups, len(score))
 
 
@@ -130,7 +153,7 @@ def _check_shapes(true: Array, score: Array) -> None:
 
 
 def _one_hot(y_true: Any, score: Array, labels: Any) -> Array:
-    """Class labels against a score for each class: every row ranks the classes."""
+    """Class labels as one relevant document per row: every row ranks the classes."""
     true = np.asarray(y_true)
     if len(true) != len(score):
         raise ValueError(
@@ -152,13 +175,13 @@ def _one_hot(y_true: Any, score: Array, labels: Any) -> Array:
             f"y_true holds the class {true[column < 0].tolist()[0]!r}, which labels= does not "
             "name; it names " + ", ".join(map(repr, classes[:10].tolist())) + "."
         )
-    hot = np.zeros(score.shape, dtype=bool)
-    hot[np.arange(len(true)), column] = True
-    return hot
+    one_hot = np.zeros(score.shape, dtype=bool)
+    one_hot[np.arange(len(true)), column] = True
+    return one_hot
 
 
 def _query_weights(sample_weight: Any, queries: Queries, *, rectangular: bool) -> Array:
-    """One weight per query from one per document (or per row of two-dimensional input)."""
+    """One weight per query, from one per document or per row of two-dimensional input."""
     weights = as_numbers(sample_weight, "sample_weight").astype(np.float64)
     expected = len(queries) if rectangular else len(queries.y_true)
     if weights.ndim != 1 or len(weights) != expected:
@@ -172,17 +195,15 @@ def _query_weights(sample_weight: Any, queries: Queries, *, rectangular: bool) -
             f"sample_weight must be finite and not negative; got values from {weights.min()} "
             f"to {weights.max()}."
         )
-    if not rectangular:
-        if queries.rows is not None:
-            weights = weights[queries.rows]
-        first = weights[queries.starts]
-        places = np.sort(queries.starts)
-        if (np.maximum.reduceat(weights, places) != np.minimum.reduceat(weights, places)).any():
-            raise ValueError(
-                "sample_weight varies within a query. A ranking metric averages over queries, so "
-                "all documents of a query must have the same weight."
-            )
-        weights = first
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every query; at least one must count.")
-    return weights
+    if rectangular:
+        return weights
+    grouping = queries.grouping
+    if grouping.rows is not None:
+        weights = weights[grouping.rows]
+    starts = np.sort(grouping.starts)
+    if (np.maximum.reduceat(weights, starts) != np.minimum.reduceat(weights, starts)).any():
+        raise ValueError(
+            "sample_weight varies within a query. A ranking metric averages over queries, so "
+            "all documents of a query must have the same weight."
+        )
+    return np.asarray(weights[grouping.starts])

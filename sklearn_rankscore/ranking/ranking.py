@@ -2,57 +2,59 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import blocks
-from .aggregate import Values
+from .aggregate import MetricValues
 from .block import Block
-from .documents import Documents
+from .fast import engine
+from .fast.threads import number_of_threads, parallel_for
+from .plan import Task, blocks_of_equal_size
 from .queries import Queries
-from .threads import number_of_threads, share
+
+# private switch: rank by the plain sort alone, to test that everything else gives the same
+PLAIN = os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1"
 
 
 class Ranking:
-    """Queries as ranked blocks, made when they are asked for.
+    """Queries as ranked blocks, created when metrics are computed.
 
     Parameters
     ----------
     queries : Queries
         What `read_queries` returned.
     depth : int or None
-        How many ranks the metrics look at; None for all of them.
+        The largest cut-off of the metrics; None if one of them needs all ranks.
     """
 
     def __init__(self, queries: Queries, depth: int | None = None) -> None:
         self.queries, self.depth = queries, depth
-        self._kept: list[Block] | None = None
+        self._blocks: list[Block] | None = None
 
-    def keep(self) -> Ranking:
-        """Rank now and keep the blocks, for metrics that come one at a time."""
-        documents = Documents(self.queries)
-        pieces = blocks.pieces(documents, self.depth, jobs=1)
-        self._kept = [blocks.rank(documents, self.depth, piece) for piece in pieces]
+    def precompute(self) -> Ranking:
+        """Rank now and keep the blocks, for metrics that are computed one at a time."""
+        self._blocks = [rank() for rank in self._tasks(jobs=1)]
         return self
 
     def apply(
-        self, kernels: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
-    ) -> list[Values]:
-        """Each kernel's value for every query, after one sort."""
+        self, formulas: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
+    ) -> list[MetricValues]:
+        """The value of each formula for every query, from a single sort."""
         jobs = number_of_threads(n_jobs)
-        results = [Values.empty(len(self.queries)) for _ in kernels]
+        results = [MetricValues.empty(len(self.queries)) for _ in formulas]
 
         def measure(block: Block) -> None:
-            for kernel, values in zip(kernels, results, strict=True):
-                values.put(block.queries, kernel(block))
+            for formula, values in zip(formulas, results, strict=True):
+                values.set(block.queries, formula(block))
 
-        if self._kept is not None:
-            share(measure, self._kept, jobs)
-            return results
-        documents = Documents(self.queries)
-
-        def work(piece: blocks.Piece) -> None:
-            measure(blocks.rank(documents, self.depth, piece))
-
-        share(work, blocks.pieces(documents, self.depth, jobs), jobs)
+        if self._blocks is not None:
+            parallel_for(measure, self._blocks, jobs)
+        else:
+            parallel_for(lambda rank: measure(rank()), self._tasks(jobs), jobs)
         return results
+
+    def _tasks(self, jobs: int) -> list[Task]:
+        if PLAIN:
+            return blocks_of_equal_size(self.queries, self.depth)
+        return engine.plan(self.queries, self.depth, jobs)

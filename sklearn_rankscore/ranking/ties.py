@@ -1,76 +1,76 @@
-"""Runs of equal scores: what the documents of a run are worth when their order is open."""
+"""Tie groups: what documents with equal scores count when their order is open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from .arrays import Array
+from .._typing import Array
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 
-# rules by which the order of the input decides
-BY_INPUT = ("stable", "reversed")
+# rules that rank equal scores by the order of the input
+BY_INPUT_ORDER = ("stable", "reversed")
 
-# a survival below this share of itself changes no result in double precision
+# a term below this share of the largest one changes no sum in double precision
 NEGLIGIBLE = 1e-20
 
 
-class Runs:
-    """Runs of equal scores in ranked rows.
+class TieGroups:
+    """Groups of equal scores in ranked rows.
 
     Parameters
     ----------
-    same : bool array of shape (n_rows, n_ranks - 1)
-        Whether the score at each rank equals the next one.
+    equals_next : bool array of shape (n_rows, n_ranks - 1)
+        Whether the score at each rank equals the one at the next rank.
 
     Attributes
     ----------
     tied : bool array of shape (n_rows, n_ranks)
-        Which places belong to a run.
-    starts, sizes : int array of shape (n_runs,)
-        First place of each run, in the flattened array, and how many places it has, at least 2.
+        Whether each position belongs to a tie group.
+    starts, sizes : int arrays of shape (n_groups,)
+        First position of each group in the flattened array, and its length, at least 2.
     """
 
-    def __init__(self, same: Array) -> None:
-        self.shape = len(same), same.shape[1] + 1
+    def __init__(self, equals_next: Array) -> None:
+        self.shape = len(equals_next), equals_next.shape[1] + 1
         self.tied = np.zeros(self.shape, dtype=bool)
-        self.tied[:, 1:] = same
+        self.tied[:, 1:] = equals_next
         first = np.zeros(self.shape, dtype=bool)
-        np.greater(same, self.tied[:, :-1], out=first[:, :-1])
+        np.greater(equals_next, self.tied[:, :-1], out=first[:, :-1])
         last = self.tied.copy()
-        np.greater(self.tied[:, :-1], same, out=last[:, :-1])
-        self.tied[:, :-1] |= same
+        np.greater(self.tied[:, :-1], equals_next, out=last[:, :-1])
+        self.tied[:, :-1] |= equals_next
         self.starts = np.flatnonzero(first)
         self.sizes = np.flatnonzero(last) + 1 - self.starts
 
-    def spread(self, values: Array, others: Array) -> Array:
-        """One value per run, given to each of its places; `others`, overwritten, elsewhere."""
+    def broadcast(self, values: Array, others: Array) -> Array:
+        """One value per group at each of its positions; `others`, overwritten, elsewhere."""
         others[self.tied] = np.repeat(values, self.sizes)
         return others
 
     @property
     def start(self) -> Array:
-        """First place of the run that each place belongs to, in its row."""
+        """Column where the group of each position starts."""
         width = self.shape[1]
-        return self.spread(self.starts % width, np.tile(np.arange(width), (self.shape[0], 1)))
+        return self.broadcast(self.starts % width, np.tile(np.arange(width), (self.shape[0], 1)))
 
     @property
     def offset(self) -> Array:
-        """How many places of the run stand before each place."""
+        """Number of positions of the group before each position."""
         return np.arange(self.shape[1]) - self.start
 
     @property
     def size(self) -> Array:
-        """Length of the run that each place belongs to, 1 outside of runs."""
-        return self.spread(self.sizes, np.ones(self.shape, dtype=np.intp))
+        """Length of the group of each position, 1 outside of groups."""
+        return self.broadcast(self.sizes, np.ones(self.shape, dtype=np.intp))
 
-    def arrange(self, values: Array, ties: str) -> Array:
-        """Values under a tie rule; they come in with ties in input order, and are used up."""
+    def apply_tie_rule(self, values: Array, ties: str) -> Array:
+        """Values under a tie rule, from values with ties in input order, which are overwritten."""
         if ties == "average":
-            return self.spread(self._reduce(np.add, values) / self.sizes, values)
+            return self.broadcast(self._reduce(np.add, values) / self.sizes, values)
         if ties == "reversed":
             mirrored = 2 * self.start + self.size - 1 - np.arange(self.shape[1])
             return np.take_along_axis(values, mirrored, axis=1)
@@ -80,24 +80,25 @@ class Runs:
             return np.take_along_axis(values, order, axis=1)
         return values
 
-    def survival(self, keep: Array, depth: int) -> Array:
-        """Average the product of `keep` over the first ranks over all orders of the ties.
+    def survival(self, continue_prob: Array, depth: int) -> Array:
+        """Expected product of `continue_prob` over the first ranks, over all orders of the ties.
 
         The first j of m tied documents are a random subset, so their expected product is the
-        elementary symmetric mean of degree j; runs are independent of one another.
+        elementary symmetric mean of degree j; tie groups are independent of one another.
         """
-        flat, factors = keep.ravel(), keep.copy()
+        flat, factors = continue_prob.ravel(), continue_prob.copy()
         within = factors.ravel()
         first_rank = self.starts % self.shape[1]
-        for size, runs in self._by_size():
-            if (wanted := first_rank[runs] < depth).any():
-                places = self.starts[runs[wanted], None] + np.arange(size)
-                reach = min(size, depth)
-                within[places[:, :reach]] = _symmetric_means(flat[places], reach)[:, 1:]
-        return (self._before(keep) * factors)[:, :depth]
+        for size, groups in self._by_size():
+            if (needed := first_rank[groups] < depth).any():
+                positions = self.starts[groups[needed], None] + np.arange(size)
+                degree = min(size, depth)
+                means = _symmetric_means(flat[positions], degree)
+                within[positions[:, :degree]] = means[:, 1:]
+        return (self._product_before(continue_prob) * factors)[:, :depth]
 
     def _reduce(self, function: np.ufunc, values: Array) -> Array:
-        """A sum or product over each run."""
+        """A sum or product over each group."""
         edges = np.stack([self.starts, self.starts + self.sizes], axis=1).ravel()
         return np.asarray(function.reduceat(values.ravel(), edges[edges < values.size])[::2])
 
@@ -107,32 +108,67 @@ class Runs:
         for size, (head, end) in zip(sizes, pairwise([*heads, len(order)]), strict=True):
             yield int(size), order[head:end]
 
-    def _before(self, keep: Array) -> Array:
-        """Product of `keep` over the places before each place, or before the run it belongs to."""
-        whole = keep.copy()
+    def _product_before(self, factors: Array) -> Array:
+        """Product of the factors before each position, or before its tie group."""
+        whole = factors.copy()
         whole[self.tied] = 1.0
-        whole.ravel()[self.starts] = self._reduce(np.multiply, keep)
+        whole.ravel()[self.starts] = self._reduce(np.multiply, factors)
         before = np.ones(self.shape)
         np.cumprod(whole[:, :-1], axis=1, out=before[:, 1:])
-        return self.spread(before.ravel()[self.starts], before)
+        return self.broadcast(before.ravel()[self.starts], before)
 
 
-def _symmetric_means(keep: Array, reach: int) -> Array:
-    """e_j(keep) / C(m, j) for j = 0 … reach, for each row of m factors in [0, 1].
+class TiedRows:
+    """The rows of a block in which ties matter for the ranks up to the cut-off.
 
-    Factors enter one at a time: with t of them, the mean of degree j is the convex combination
-    (1 - j/t) · (without the t-th) + j/t · (t-th factor × degree j - 1), so nothing cancels.
+    Parameters
+    ----------
+    rows : int array of shape (n_tied,)
+        Positions in the block.
+    labels : array of shape (n_tied, n_ranks)
+        Labels by rank, those of equal scores in any fixed order.
+    tie_groups : TieGroups
+        The groups of equal scores in these rows.
+    in_input_order : callable
+        Returns the labels by rank, those of equal scores in input order.
     """
-    n_rows, size = keep.shape
-    keep = -np.sort(-keep, axis=1)
-    # Maclaurin: the mean of degree j is at most the plain mean to the power j
-    mean = np.clip(keep.mean(axis=1), 1e-300, 1 - 1e-16)
-    last = np.minimum(reach, np.log(NEGLIGIBLE) / np.log(mean) + 1)[:, None]
-    means = np.ones((n_rows, reach + 1))
-    first = int((keep == 1).all(axis=0).sum())  # the largest come first, and 1 changes nothing
-    for t in range(first + 1, size + 1):
+
+    def __init__(
+        self,
+        rows: Array,
+        labels: Array,
+        tie_groups: TieGroups,
+        in_input_order: Callable[[], Array],
+    ) -> None:
+        self.rows, self.labels, self.tie_groups = rows, labels, tie_groups
+        self._in_input_order = in_input_order
+        self._labels_in_input_order: Array | None = None
+
+    @property
+    def labels_in_input_order(self) -> Array:
+        """Labels by rank, those of equal scores in input order."""
+        if self._labels_in_input_order is None:
+            self._labels_in_input_order = self._in_input_order()[:, : self.labels.shape[1]]
+        return self._labels_in_input_order
+
+
+def _symmetric_means(factors: Array, degree: int) -> Array:
+    """e_j(factors) / C(m, j) for j = 0, …, degree, for each row of m factors in [0, 1].
+
+    e_j is the elementary symmetric polynomial of degree j. Factors enter one at a time: with t of
+    them, the mean of degree j is the convex combination (1 - j/t) · (mean without the t-th) +
+    j/t · (t-th factor × mean of degree j - 1), so nothing cancels.
+    """
+    n_rows, size = factors.shape
+    factors = -np.sort(-factors, axis=1)
+    # Maclaurin's inequality: the mean of degree j is at most the arithmetic mean to the power j
+    mean = np.clip(factors.mean(axis=1), 1e-300, 1 - 1e-16)
+    last = np.minimum(degree, np.log(NEGLIGIBLE) / np.log(mean) + 1)[:, None]
+    means = np.ones((n_rows, degree + 1))
+    n_ones = int((factors == 1).all(axis=0).sum())  # leading factors of 1 leave the means at 1
+    for t in range(n_ones + 1, size + 1):
         top = min(t, int(last.max()))
-        share, factor = np.arange(1, top + 1) / t, keep[:, t - 1 : t]
+        share, factor = np.arange(1, top + 1) / t, factors[:, t - 1 : t]
         grown = (1 - share) * means[:, 1 : top + 1] + share * factor * means[:, :top]
         means[:, 1 : top + 1] = np.where(factor == 1, 1.0, grown)
-    return np.where(np.arange(reach + 1) <= last, means, 0.0)
+    return np.where(np.arange(degree + 1) <= last, means, 0.0)

@@ -1,4 +1,4 @@
-"""Metrics over more rows than memory holds: parts that merge, and Parquet streams."""
+"""Metrics over data larger than memory: mergeable accumulators, and Parquet files."""
 
 from .accumulator import RankingAccumulator
 from .moments import MetricSummary

@@ -1,46 +1,45 @@
-"""RankingAccumulator: metrics over batches, in parts that merge."""
+"""RankingAccumulator: metrics over batches, in parts that can be merged."""
 
 from __future__ import annotations
 
 from copy import copy
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from ..metrics.names import NamedMetric, measure, resolve_all
-from ..ranking import Queries
-from ..ranking.arrays import Array
-from .batches import QueryValues, edge_ids, read_batch
+from .._typing import Array, Library, QueryIds
+from ..metrics.evaluate import Metrics
+from ..ranking import Queries, read_queries
+from .configuration import Configuration, comparable, listed, resolve_averaged
 from .moments import MetricSummary, Moments
 from .open_queries import OpenQueries, Rows
+from .totals import QueryValues, Totals
 
 
 class RankingAccumulator:
     """Ranking metrics over batches of documents, in parts that can be merged.
 
-    It is small (a few numbers a metric, and the queries a sorted stream left open) and can be
-    pickled, sent and merged in any order: the result is that of `evaluate` on all rows at once.
+    An accumulator holds a few numbers per metric and the open queries of a sorted stream. It can be
+    pickled and merged in any order; the result is that of `evaluate` on all rows at once.
 
     Parameters
     ----------
     metrics : str, callable or iterable of them
-        What `evaluate` takes. Functions must be importable for the accumulator to be pickled.
+        As in `evaluate`. Functions must be importable for the accumulator to be pickled.
     like : str, default=None
-        Take another library's conventions, as in `evaluate`.
+        Library whose conventions to use, as in `evaluate`.
     per_query : bool, default=False
-        Whether to keep the value of every query for `query_values`; this takes memory.
+        Whether to store the value of every query for `query_values`, which takes memory.
     n_jobs : int, default=None
-        Number of threads; None means 1 unless in a joblib context, -1 all cores.
+        Number of threads; None means 1 unless in a joblib context, -1 all processors.
     **options
         Options of the metrics, as in `evaluate`; `average` is ``"macro"`` or ``"micro"``.
 
     Attributes
     ----------
     n_documents : int
-        Number of rows taken in.
-    names : list of str
-        Names of the metrics, the keys of the results.
+        Number of documents so far.
 
     Raises
     ------
@@ -76,63 +75,76 @@ class RankingAccumulator:
 
     def __init__(
         self,
-        metrics: Any,
+        metrics: Metrics,
         *,
-        like: str | None = None,
+        like: Library | None = None,
         per_query: bool = False,
         n_jobs: int | None = None,
         **options: Any,
     ) -> None:
-        one = isinstance(metrics, str) or callable(metrics)
-        self.metrics = [metrics] if one else list(metrics)
-        self.like = like
-        self.options = {name: _frozen(value) for name, value in options.items()}
-        self.per_query = per_query
-        self.n_jobs = n_jobs
+        self.metrics = listed(metrics)
+        self.options = {name: comparable(value) for name, value in options.items()}
+        self.like, self.per_query, self.n_jobs = like, per_query, n_jobs
         self.n_documents = 0
-        self._named = self._resolve()
-        self._moments = {name: Moments() for name in self._named}
+        self._resolved = resolve_averaged(self.metrics, like, self.options)
+        self._totals = Totals(dict.fromkeys(self._resolved, Moments()))
         self._open = OpenQueries()
-        self._values = QueryValues()
-        self._last_id: Any = None
-        self._weighty = False
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the metrics, the keys of the results."""
+        return list(self._resolved)
 
     def update(
-        self, y_true: Any, y_score: Any, groups: Any = None, *, sample_weight: Any = None
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        groups: QueryIds | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> RankingAccumulator:
-        """Take in a batch in which every query is whole.
+        """Add a batch of complete queries.
 
         Parameters
         ----------
         y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
             Relevance and score of each document.
         groups : array-like of shape (n_documents,), default=None
-            Query id of each document, in any row order; no id may come again in a later batch.
+            Query id of each document, in any row order; no id may occur in two batches.
         sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-            Weight of each document's query.
+            Query weights, constant within each query.
 
         Returns
         -------
         RankingAccumulator
-            Itself.
+            The accumulator itself.
 
         Raises
         ------
         ValueError
-            For what `evaluate` refuses, and if the batch goes on with the query that the batch
-            before ended with.
+            For what `evaluate` refuses, and if the batch starts with the query with which the
+            previous batch ended.
         """
-        edge = self._edge(groups)
-        queries = read_batch(y_true, y_score, groups, sample_weight)
-        self._add(queries, queries.ids)
-        self._last_id = edge
+        if groups is None and self.per_query:
+            raise ValueError("per_query=True needs groups, the ids of the queries.")
+        queries = read_queries(
+            y_true, y_score, groups=groups, sample_weight=sample_weight, allow_zero_weights=True
+        )
+        still_open = self._open.after_complete(None if groups is None else queries.grouping)
+        self._add(queries)
+        self._open = still_open
         self.n_documents += len(queries.y_true)
         return self
 
     def update_sorted(
-        self, y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        groups: QueryIds,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> RankingAccumulator:
-        """Take in the next rows of a stream sorted by query, cut anywhere.
+        """Add the next rows of a stream sorted by query, which may end within a query.
 
         Parameters
         ----------
@@ -141,12 +153,12 @@ class RankingAccumulator:
         groups : array-like of shape (n_documents,)
             Query id of each document, in ascending order over the whole stream.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document's query.
+            Query weights, constant within each query.
 
         Returns
         -------
         RankingAccumulator
-            Itself.
+            The accumulator itself.
 
         Raises
         ------
@@ -154,67 +166,72 @@ class RankingAccumulator:
             For what `evaluate` refuses, and if the ids are not in ascending order.
         """
         batch = Rows.read(y_true, y_score, groups, sample_weight)
-        self._check_new(batch.ids[0])
-        whole, still_open = self._open.after(batch)
-        self._add_rows(whole)
-        self._open, self._last_id = still_open, None
-        self.n_documents += len(batch.y_true)
+        complete, still_open = self._open.extended(batch)
+        if complete is not None:
+            self._add(complete.queries())
+        self._open = still_open
+        self.n_documents += len(batch.columns["y_true"])
         return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
-        """Add what another accumulator of the same metrics took in.
+        """Add the queries of another accumulator of the same metrics.
 
-        Parts of one sorted stream may be merged in any order, and a query that they cut is put
-        together again; with ``ties="stable"`` or ``"reversed"`` merge them in stream order.
+        Parts of one sorted stream may be merged in any order; a query that is split between two
+        parts becomes one. With ``ties="stable"`` or ``"reversed"`` merge them in stream order.
 
         Parameters
         ----------
         other : RankingAccumulator
-            The other one, which stays as it is.
+            The other accumulator, which is not changed.
 
         Returns
         -------
         RankingAccumulator
-            Itself.
+            The accumulator itself.
 
         Raises
         ------
         ValueError
             If the metrics differ, or two sorted streams overlap.
         TypeError
-            If it is no accumulator.
+            If `other` is not a RankingAccumulator.
         """
         if not isinstance(other, RankingAccumulator):
             raise TypeError(
                 f"merge() takes another RankingAccumulator; got {type(other).__name__}."
             )
-        self._check_same(other)
+        mine, theirs = self._configuration(), other._configuration()
+        if mine != theirs:
+            raise ValueError(
+                "accumulators can be merged if their metrics and options are the same; got "
+                f"{mine} and {theirs}."
+            )
         self._open = self._open.merged(other._open)
-        self._moments = {name: m + other._moments[name] for name, m in self._moments.items()}
-        self._values = self._values.extended(other._values)
-        self._weighty |= other._weighty
+        self._totals += other._totals
         self.n_documents += other.n_documents
         return self
 
     def close(self) -> RankingAccumulator:
-        """Declare the sorted stream over: all its queries are whole.
+        """End the sorted stream: all its queries are complete.
 
-        `result` counts open queries anyway; this lets go of their rows, and of the check that
-        streams do not overlap.
+        `result` counts open queries anyway; `close` releases their rows, and later streams may
+        overlap with this one.
 
         Returns
         -------
         RankingAccumulator
-            Itself.
+            The accumulator itself.
         """
-        self._add_rows(self._open.all())
-        self._open = OpenQueries()
+        rows = self._open.all()
+        if rows is not None:
+            self._add(rows.queries())
+        self._open = OpenQueries(last_id=self._open.last_id)
         return self
 
     def result(self) -> dict[str, MetricSummary]:
         """Mean, standard error and numbers of queries of each metric.
 
-        Open queries count as whole, and remain open.
+        Open queries count as complete, and remain open.
 
         Returns
         -------
@@ -226,15 +243,10 @@ class RankingAccumulator:
         ValueError
             If there are no documents, or no query has a positive weight.
         """
-        whole = self._closed()
-        if not whole.n_documents:
-            raise ValueError("no documents came in; at least one is needed.")
-        if not whole._weighty:
-            raise ValueError("sample_weight is zero for every query; at least one must count.")
-        return {
-            name: moments.summary(self._named[name].replace_undefined_by)
-            for name, moments in whole._moments.items()
-        }
+        closed = copy(self).close()
+        if not closed.n_documents:
+            raise ValueError("no documents given; at least one is needed.")
+        return closed._totals.summaries(self._resolved)
 
     def scores(self) -> dict[str, float]:
         """Return the mean of each metric under its name, as `evaluate` does.
@@ -254,116 +266,33 @@ class RankingAccumulator:
         ids : ndarray of shape (n_queries,)
             Query ids in sorted order.
         values : dict of str to ndarray of shape (n_queries,)
-            Values of each metric.
+            The values of each metric.
 
         Raises
         ------
         ValueError
-            If the values were not kept, or a query came in more than one part.
+            If the values were not stored, or a query is split over several batches.
         """
         if not self.per_query:
-            raise ValueError("values of queries are kept only with per_query=True.")
-        return self._closed()._values.sorted()
+            raise ValueError("the values of queries are stored only with per_query=True.")
+        return copy(self).close()._totals.values.sorted()
 
     def take_values(self) -> tuple[Array, dict[str, Array]] | None:
-        """Return values of the queries measured since the last call, and drop them.
+        """Return the values of the queries completed since the last call, and release them.
 
         Returns
         -------
         tuple of (ids, values) or None
-            As `query_values`, for a stream whose values do not fit into memory together.
+            As `query_values`, in the order of the batches; None if no query was completed. For
+            streams whose values do not fit into memory together.
         """
-        taken, self._values = self._values, QueryValues()
-        return taken.joined()
+        taken = self._totals.values
+        self._totals = replace(self._totals, values=QueryValues())
+        return taken.concatenated()
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the metrics."""
-        return list(self._named)
+    def _add(self, queries: Queries) -> None:
+        self._totals += Totals.of(queries, self._resolved, self.per_query, self.n_jobs)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_named"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._named = self._resolve()
-
-    def _resolve(self) -> dict[str, NamedMetric]:
-        named = resolve_all(self.metrics, like=self.like, **self.options)
-        if any(metric.average is None for metric in named.values()):
-            raise ValueError(
-                "average=None gives one value per query, which an accumulator does not keep; use "
-                "per_query=True and query_values()."
-            )
-        return named
-
-    def _add_rows(self, rows: Rows | None) -> None:
-        if rows is not None:
-            self._add(rows.queries(), rows.ids)
-
-    def _add(self, queries: Queries, ids: Array) -> None:
-        named = self._named.values()
-        found = measure(queries, named, n_jobs=self.n_jobs)
-        of = [
-            Moments.of(values, m, queries.weights) for values, m in zip(found, named, strict=True)
-        ]
-        before = self._moments.items()
-        self._moments = {name: m + new for (name, m), new in zip(before, of, strict=True)}
-        self._weighty |= queries.weights is None or bool(queries.weights.any())
-        if self.per_query:
-            pairs = zip(found, named, strict=True)
-            values = [v.per_query(m.replace_undefined_by) for v, m in pairs]
-            self._values = self._values.extended(QueryValues.of(ids, self.names, values))
-
-    def _closed(self) -> RankingAccumulator:
-        """A copy without open queries."""
-        return copy(self).close()
-
-    def _edge(self, groups: Any) -> Any:
-        """Id of the last row; refuse a first row that goes on with the batch before."""
-        if groups is None:
-            if self.per_query:
-                raise ValueError("per_query=True needs groups, to tell whose the values are.")
-            return None
-        first, last = edge_ids(groups)
-        self._check_new(first)
-        if first in self._open.rows:
-            raise ValueError(
-                f"the batch goes on with query {first}, which update_sorted() has left open: it "
-                "would count twice. Go on with update_sorted(), or close() the stream first."
-            )
-        return last
-
-    def _check_new(self, first: Any) -> None:
-        """Refuse a first row that goes on with the last batch of whole queries."""
-        if self._last_id is not None and first == self._last_id:
-            raise ValueError(
-                f"the batch goes on with query {first}, which the batch before ended with. Cut "
-                "batches between queries, or use update_sorted() for a stream sorted by query."
-            )
-
-    def _check_same(self, other: RankingAccumulator) -> None:
-        mine, theirs = ((a.names, a.like, a.options, _codes(a.metrics)) for a in (self, other))
-        if mine != theirs or self.per_query != other.per_query:
-            raise ValueError(
-                "accumulators merge if their metrics and options are the same; got "
-                f"{_described(self)} and {_described(other)}."
-            )
-
-
-def _codes(metrics: list[Any]) -> list[Any]:
-    """What tells functions of the same name apart."""
-    functions = (metric.func if isinstance(metric, partial) else metric for metric in metrics)
-    return [getattr(function, "__code__", None) for function in functions]
-
-
-def _described(a: RankingAccumulator) -> str:
-    options = {"like": a.like, "per_query": a.per_query, **a.options}
-    return f"{', '.join(a.names)} ({', '.join(f'{k}={v!r}' for k, v in options.items())})"
-
-
-def _frozen(option: Any) -> Any:
-    """A table of gains as a tuple, so that options can be compared."""
-    if isinstance(option, list | np.ndarray):
-        return tuple(np.asarray(option).tolist())
-    return option
+    def _configuration(self) -> Configuration:
+        options = {"like": self.like, "per_query": self.per_query, **self.options}
+        return Configuration.of(self.names, self.metrics, options)

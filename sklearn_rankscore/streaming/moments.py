@@ -1,4 +1,4 @@
-"""A mean over queries, or a ratio of sums, in a few numbers that add up."""
+"""Sums from which a mean over queries, or a ratio of sums, and its standard error follow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..metrics.names import NamedMetric
-from ..ranking import Values
-from ..ranking.arrays import Array
+from .._typing import Array
+from ..metrics.metric import Metric
+from ..ranking import MetricValues
 
 
 class MetricSummary(NamedTuple):
@@ -22,11 +22,11 @@ class MetricSummary(NamedTuple):
     mean : float
         What `evaluate` returns: the mean over queries, or the ratio of sums.
     standard_error : float
-        Its standard error; nan for fewer than two queries.
+        The standard error of the mean; nan for fewer than two queries.
     n_queries : int
-        Number of queries, defined or not.
+        Number of queries.
     n_undefined : int
-        Number of queries on which the metric is undefined.
+        Number of queries for which the metric is undefined.
     """
 
     mean: float
@@ -37,95 +37,101 @@ class MetricSummary(NamedTuple):
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over queries of a ratio ``above / below``, and of its residuals.
+    """Sums over queries that determine a ratio ``numerator / denominator`` and its standard error.
 
-    A weighted mean of values v is the ratio of the sums of ``w * v`` and ``w``, so one class
-    serves both averages. The residual of a query is ``above - ratio * below``. Its square is
-    summed about the ratio of these queries and moved when parts are joined, as Chan, Golub and
-    LeVeque do for a variance; sums of raw squares would cancel. The sums themselves are fractions:
-    joining them rounds nothing, so its order does not matter.
+    A weighted mean of values v is the ratio of the sums of ``w * v`` and ``w``, so that one class
+    serves both averages. The residual of a query is ``numerator - ratio * denominator``. Products
+    of residuals refer to the ratio of these queries and are updated when moments are added [1]_; a
+    difference of raw sums of squares would suffer from cancellation. Numerator and denominator are
+    fractions, whose sums are exact, so that their order has no effect.
+
+    Parameters
+    ----------
+    n_queries, n_undefined, n_counted : int
+        Number of queries, of those for which the metric is undefined, and of those with a value
+        and a positive weight.
+    numerator, denominator : Fraction
+        Sums over queries.
+    products : tuple of float
+        Sums of residual², residual * denominator, and denominator².
+
+    References
+    ----------
+    .. [1] T. F. Chan, G. H. Golub, R. J. LeVeque. Algorithms for computing the sample variance:
+       analysis and recommendations. The American Statistician 37(3), 1983.
     """
 
-    queries: int = 0
-    undefined: int = 0
-    counted: int = 0
-    above: Fraction = Fraction(0)
-    below: Fraction = Fraction(0)
-    square: float = 0.0
-    cross: float = 0.0
-    below_square: float = 0.0
+    n_queries: int = 0
+    n_undefined: int = 0
+    n_counted: int = 0
+    numerator: Fraction = Fraction(0)
+    denominator: Fraction = Fraction(0)
+    products: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     @classmethod
-    def of(cls, values: Values, metric: NamedMetric, weights: Array | None) -> Moments:
-        """Sum what a metric found for some queries."""
-        above, below = values.per_query(metric.replace_undefined_by), np.ones(len(values.defined))
-        if metric.average == "micro":
-            above, below = values.numerator, values.denominator
+    def of(cls, values: MetricValues, metric: Metric, weights: Array | None) -> Moments:
+        """The moments of the values of a metric."""
+        numerator, denominator = values.numerator, values.denominator
+        if metric.average != "micro":
+            numerator = values.per_query(metric.replace_undefined_by)
+            denominator = np.ones_like(numerator)
         counted = values.defined | (not math.isnan(metric.replace_undefined_by))
         w = counted if weights is None else weights * counted
-        above, below = np.where(counted, w * above, 0.0), w * below
-        total, base = float(above.sum()), float(below.sum())
-        if not (math.isfinite(total) and math.isfinite(base)):
+        numerator, denominator = np.where(counted, w * numerator, 0.0), w * denominator
+        sums = float(numerator.sum()), float(denominator.sum())
+        if not all(map(math.isfinite, sums)):
             raise ValueError(
-                f"{metric.name!r} is infinite for some query, or for the sum of all; such values "
-                "have no mean."
+                f"{metric.name!r} is infinite for a query or in the sum over queries, so it has no "
+                "mean."
             )
-        start = cls(
-            queries=len(counted),
-            undefined=int(np.count_nonzero(~values.defined)),
-            counted=int(np.count_nonzero(w)),
-            above=Fraction(total),
-            below=Fraction(base),
-        )
-        rest = above - start.ratio * below
-        pairs = (rest, rest), (rest, below), (below, below)
-        # sums, not dot products, which start threads of their own
-        return start._with(*(float((x * y).sum()) for x, y in pairs))
+        exact = Fraction(sums[0]), Fraction(sums[1])
+        residual = numerator - _ratio(*exact) * denominator
+        pairs = (residual, residual), (residual, denominator), (denominator, denominator)
+        # sums, because dot products start threads of their own
+        products = tuple(float((x * y).sum()) for x, y in pairs)
+        n_undefined = int(np.count_nonzero(~values.defined))
+        return cls(len(counted), n_undefined, int(np.count_nonzero(w)), *exact, products)
 
     def __add__(self, other: Moments) -> Moments:
-        joined = Moments(
-            queries=self.queries + other.queries,
-            undefined=self.undefined + other.undefined,
-            counted=self.counted + other.counted,
-            above=self.above + other.above,
-            below=self.below + other.below,
+        numerator = self.numerator + other.numerator
+        denominator = self.denominator + other.denominator
+        ratio = _ratio(numerator, denominator)
+        products = zip(self._products_about(ratio), other._products_about(ratio), strict=True)
+        return Moments(
+            self.n_queries + other.n_queries,
+            self.n_undefined + other.n_undefined,
+            self.n_counted + other.n_counted,
+            numerator,
+            denominator,
+            tuple(mine + theirs for mine, theirs in products),
         )
-        moved = [part._about(joined.ratio) for part in (self, other)]
-        return joined._with(*(mine + theirs for mine, theirs in zip(*moved, strict=True)))
-
-    @property
-    def ratio(self) -> float:
-        """The mean, or the ratio of sums; 0 without anything to divide by."""
-        return float(self.above / self.below) if self.below else 0.0
 
     def summary(self, replace_undefined_by: float) -> MetricSummary:
-        """What they say about the metric; `mean` is what `evaluate` returns."""
-        mean = self.ratio if self.below else replace_undefined_by
-        mean = mean if self.counted else math.nan
-        return MetricSummary(mean, self.standard_error, self.queries, self.undefined)
+        """Mean, standard error and numbers of queries."""
+        mean = (
+            _ratio(self.numerator, self.denominator) if self.denominator else replace_undefined_by
+        )
+        mean = mean if self.n_counted else math.nan
+        return MetricSummary(mean, self.standard_error, self.n_queries, self.n_undefined)
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the ratio, for queries drawn at random; nan below two queries."""
-        if self.counted < 2 or not self.below:
+        """Standard error of the ratio for a random sample of queries; nan below two queries."""
+        if self.n_counted < 2 or not self.denominator:
             return math.nan
-        spread = max(self.square, 0.0) * self.counted / (self.counted - 1)
-        return math.sqrt(spread) / float(self.below)
+        squares = max(self.products[0], 0.0) * self.n_counted / (self.n_counted - 1)
+        return math.sqrt(squares) / float(self.denominator)
 
-    def _about(self, ratio: float) -> tuple[float, float, float]:
-        """Sums of residual², residual * below and below² about another ratio."""
-        step = self.ratio - ratio
-        square = self.square + 2 * step * self.cross + step**2 * self.below_square
-        return square, self.cross + step * self.below_square, self.below_square
-
-    def _with(self, square: float, cross: float, below_square: float) -> Moments:
-        return Moments(
-            self.queries,
-            self.undefined,
-            self.counted,
-            self.above,
-            self.below,
-            square,
-            cross,
-            below_square,
+    def _products_about(self, ratio: float) -> tuple[float, float, float]:
+        """The products for residuals about another ratio."""
+        squares, cross, denominator_squares = self.products
+        step = _ratio(self.numerator, self.denominator) - ratio
+        return (
+            squares + 2 * step * cross + step**2 * denominator_squares,
+            cross + step * denominator_squares,
+            denominator_squares,
         )
+
+
+def _ratio(numerator: Fraction, denominator: Fraction) -> float:
+    return float(numerator / denominator) if denominator else 0.0

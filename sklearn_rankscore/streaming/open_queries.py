@@ -1,184 +1,200 @@
-"""Rows of a stream sorted by query: which queries are whole, and which may go on."""
+"""Rows of a stream sorted by query: which queries are complete, and which may have more rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from .._columns import as_numbers
+from .._typing import Array
+from ..query_ids import Grouping, as_ids
 from ..ranking import Queries, read_queries
-from ..ranking.arrays import Array, as_ids, as_numbers, graded
-from .batches import read_batch
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Documents of a few queries in a row: `ids` and `sizes` hold one entry per query."""
+    """Consecutive rows of a stream sorted by query.
 
-    y_true: Array
-    y_score: Array
-    weight: Array | None
+    Parameters
+    ----------
+    columns : dict of str to array of shape (n_rows,)
+        ``y_true``, ``y_score`` and, if given, ``sample_weight``.
+    ids, sizes : array of shape (n_queries,)
+        The id of each query, and its number of rows.
+    """
+
+    columns: dict[str, Any]
     ids: Array
     sizes: Array
 
     @classmethod
     def read(cls, y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Rows:
-        """Validate a batch, and see where its queries begin."""
+        """Validate a batch and find the rows of each query."""
         ids, values = as_ids(groups)
-        documents = read_queries(y_true, y_score)
-        _check_length(documents.y_true, "y_true", ids)
-        weight = None
+        queries = read_queries(y_true, y_score)
+        columns = {"y_true": queries.y_true, "y_score": queries.y_score}
         if sample_weight is not None:
-            weight = as_numbers(sample_weight, "sample_weight")
-            _check_length(weight, "sample_weight", ids)
-        heads = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-        names = ids[heads] if values is None else values[ids[heads]]
-        return cls(
-            documents.y_true, documents.y_score, weight, names, np.diff(heads, append=len(ids))
-        )
-
-    def queries(self) -> Queries:
-        """What they are to a metric; rows that were read once need no second look."""
-        if self.weight is not None:
-            groups = np.repeat(np.arange(len(self.ids)), self.sizes)
-            return read_batch(self.y_true, self.y_score, groups, self.weight)
-        grades, low, high = graded(self.y_true, self.y_true)
-        return Queries(
-            self.y_true,
-            self.y_score,
-            self.ids,
-            np.cumsum(self.sizes) - self.sizes,
-            self.sizes,
-            (low, high),
-            grades,
-            float(self.y_score.min()),
-        )
+            columns["sample_weight"] = as_numbers(sample_weight, "sample_weight")
+        for name, column in columns.items():
+            if column.shape != ids.shape:
+                raise ValueError(
+                    "Found input variables with inconsistent numbers of samples: groups has "
+                    f"{len(ids)} query ids, {name} has shape {column.shape}."
+                )
+        starts = _starts(ids)
+        distinct = ids[starts] if values is None else values[ids[starts]]
+        return cls(columns, distinct, np.diff(starts, append=len(ids)))
 
     @classmethod
-    def join(cls, parts: list[Rows]) -> Rows:
-        """One after the other; parts of the same query that follow one another become one."""
+    def concatenate(cls, parts: list[Rows]) -> Rows:
+        """The rows of all parts, in which adjacent parts of a query become one."""
         if len(parts) == 1:
             return parts[0]
+        if any("sample_weight" in part.columns for part in parts):
+            parts = [part.with_weights() for part in parts]
+        names = parts[0].columns
+        columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
         ids = np.concatenate([part.ids for part in parts])
-        sizes = np.concatenate([part.sizes for part in parts])
-        new = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-        return cls(
-            np.concatenate([part.y_true for part in parts]),
-            np.concatenate([part.y_score for part in parts]),
-            _join_weights(parts),
-            ids[new],
-            np.add.reduceat(sizes, new),
-        )
+        starts = _starts(ids)
+        sizes = np.add.reduceat(np.concatenate([part.sizes for part in parts]), starts)
+        return cls(columns, ids[starts], sizes)
 
-    def query(self, place: int) -> Rows:
-        """The documents of one query, on their own: the batch they came in can go."""
-        part = self.cut(place, place + 1)
-        weight = None if part.weight is None else part.weight.copy()
-        return replace(part, y_true=part.y_true.copy(), y_score=part.y_score.copy(), weight=weight)
+    def with_weights(self) -> Rows:
+        """The same rows, with weight 1 if none is given."""
+        ones = np.ones(len(self.columns["y_true"]))
+        return Rows({"sample_weight": ones, **self.columns}, self.ids, self.sizes)
 
-    def cut(self, first: int, last: int) -> Rows:
-        """The queries from one place up to another."""
-        ends = np.concatenate(([0], np.cumsum(self.sizes)))
-        rows = slice(int(ends[first]), int(ends[last]))
-        weight = None if self.weight is None else self.weight[rows]
-        return Rows(
-            self.y_true[rows],
-            self.y_score[rows],
-            weight,
-            self.ids[first:last],
-            self.sizes[first:last],
-        )
+    def __getitem__(self, queries: slice) -> Rows:
+        ends, sizes = np.cumsum(self.sizes)[queries], self.sizes[queries]
+        rows = slice(ends[0] - sizes[0], ends[-1])
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return Rows(columns, self.ids[queries], sizes)
+
+    def copy(self) -> Rows:
+        """A copy that does not keep the memory of its batch alive."""
+        columns = {name: column.copy() for name, column in self.columns.items()}
+        return Rows(columns, self.ids.copy(), self.sizes.copy())
+
+    def queries(self) -> Queries:
+        """The same rows as queries to be ranked."""
+        grouping = Grouping(self.ids, np.cumsum(self.sizes) - self.sizes, self.sizes)
+        return read_queries(**self.columns, groups=grouping, allow_zero_weights=True)
 
 
-@dataclass
+@dataclass(frozen=True)
 class OpenQueries:
-    """The first and the last query of every stretch of a sorted stream.
+    """The first and the last query of each interval of a sorted stream.
 
-    A stretch is what came in without a gap, from its first id to its last. Any other query in it
-    is whole; these two may have more rows in a stretch that is merged later.
+    An interval is a part of the stream without gaps. All its queries are complete except for the
+    first and the last, which may have more rows in an interval that is merged later.
+
+    Parameters
+    ----------
+    rows : dict of id to list of Rows
+        The rows of each open query so far.
+    intervals : list of (id, id)
+        The first and the last query id of each interval.
+    last_id : query id or None
+        The query of the last row, if it came in a batch of complete queries.
     """
 
     rows: dict[Any, list[Rows]] = field(default_factory=dict)
-    stretches: list[tuple[Any, Any]] = field(default_factory=list)
+    intervals: list[tuple[Any, Any]] = field(default_factory=list)
+    last_id: Any = None
 
-    def after(self, batch: Rows) -> tuple[Rows | None, OpenQueries]:
-        """Return the queries that a further batch makes whole, and those then open."""
-        first, last = batch.ids[0], batch.ids[-1]
-        here = self._stretch_before(first)
-        start, end = self.stretches[here] if self.stretches else (first, first)
+    def after_complete(self, grouping: Grouping | None) -> OpenQueries:
+        """The same open queries after a batch of complete ones; refuse a query that is both."""
+        if grouping is None:
+            return replace(self, last_id=None)
+        ends = grouping.starts + grouping.sizes - 1
+        last_rows = ends if grouping.rows is None else grouping.rows[ends]
+        first = grouping.ids[grouping.first_rows.argmin()]
+        self._check_new(first)
+        if first in self.rows:
+            raise ValueError(
+                f"query {first} is split: update_sorted() has left it open, so it would count "
+                "twice. Pass its other rows to update_sorted(), or close() the stream first."
+            )
+        return replace(self, last_id=grouping.ids[last_rows.argmax()])
+
+    def extended(self, batch: Rows) -> tuple[Rows | None, OpenQueries]:
+        """The queries that a further batch completes, and those that are open after it."""
+        first, last, n_queries = batch.ids[0], batch.ids[-1], len(batch.ids)
+        self._check_new(first)
+        previous = self._interval_before(first)
+        start, end = previous
         _check_ascending(end, batch.ids)
-        rows = {name: list(parts) for name, parts in self.rows.items()}
-        n = len(batch.ids)
-        for place in {0, n - 1}:
-            rows.setdefault(batch.ids[place], []).append(batch.query(place))
-        whole = [name for name in dict.fromkeys((end, first)) if start < name < last]
-        parts = [part for name in whole for part in rows.pop(name)]
-        if n > 2:
-            parts.append(batch.cut(1, n - 1))
-        others = [stretch for place, stretch in enumerate(self.stretches) if place != here]
+        edges = {batch.ids[i]: [batch[i : i + 1].copy()] for i in sorted({0, n_queries - 1})}
+        rows = self._with_rows(edges)
+        complete = [name for name in dict.fromkeys((end, first)) if start < name < last]
+        parts = [part for name in complete for part in rows.pop(name)]
+        if n_queries > 2:
+            parts.append(batch[1:-1])
+        others = [interval for interval in self.intervals if interval is not previous]
         opened = OpenQueries(rows, [(start, last), *others]).checked()
-        return Rows.join(parts) if parts else None, opened
-
-    def _stretch_before(self, first: Any) -> int:
-        """Which stretch a batch goes on with: after a merge it need not be one's own."""
-        try:
-            before = [place for place, (_, end) in enumerate(self.stretches) if end <= first]
-        except TypeError:  # ids without an order are refused further on
-            before = []
-        return max(before, key=lambda place: self.stretches[place][1], default=0)
+        return Rows.concatenate(parts) if parts else None, opened
 
     def merged(self, other: OpenQueries) -> OpenQueries:
-        """Both, the parts of a query joined."""
-        rows = {name: list(parts) for name, parts in self.rows.items()}
-        for name, parts in other.rows.items():
-            rows.setdefault(name, []).extend(parts)
-        return OpenQueries(rows, self.stretches + other.stretches).checked()
+        """The open queries of both, with the parts of each query together."""
+        rows = self._with_rows(other.rows)
+        return OpenQueries(rows, self.intervals + other.intervals, self.last_id).checked()
 
     def all(self) -> Rows | None:
-        """Every open query, as if no more rows came."""
+        """Every open query, as if it had no more rows."""
         parts = [part for parts in self.rows.values() for part in parts]
-        return Rows.join(parts) if parts else None
+        return Rows.concatenate(parts) if parts else None
 
     def checked(self) -> OpenQueries:
-        """Refuse stretches that overlap: their queries would be counted twice."""
-        ordered = sorted(self.stretches)
-        for (_, end), (start, _) in pairwise(ordered):
+        """Refuse intervals that overlap, whose queries would count twice."""
+        for (_, end), (start, _) in pairwise(sorted(self.intervals)):
             if start < end:
                 raise ValueError(
-                    f"two sorted streams overlap: one holds queries up to {end}, the other from "
-                    f"{start} on, so a query may be in both. Cut one sorted stream into parts, "
-                    "or call close() on each if no query is in two of them."
+                    f"two sorted streams overlap: one ends with query {end}, the other starts "
+                    f"with query {start}, so they may share queries. Split a single sorted stream "
+                    "into consecutive parts, or call close() on each if they share none."
                 )
         return self
+
+    def _check_new(self, first: Any) -> None:
+        """Refuse a batch that starts with the last query of a batch of complete queries."""
+        if self.last_id is not None and first == self.last_id:
+            raise ValueError(
+                f"query {first} is split: it ends the previous batch and starts this one. Pass "
+                "complete queries to update(), or use update_sorted() for a stream sorted by query."
+            )
+
+    def _interval_before(self, first: Any) -> tuple[Any, Any]:
+        """The interval that a batch extends; after a merge it need not be the latest."""
+        try:
+            ended = [interval for interval in self.intervals if interval[1] <= first]
+        except TypeError:  # ids that cannot be compared are refused by _check_ascending
+            ended = []
+        default = self.intervals[0] if self.intervals else (first, first)
+        return max(ended, key=itemgetter(1), default=default)
+
+    def _with_rows(self, rows: dict[Any, list[Rows]]) -> dict[Any, list[Rows]]:
+        return {name: self.rows.get(name, []) + rows.get(name, []) for name in self.rows | rows}
+
+
+def _starts(ids: Array) -> Array:
+    """The positions at which an id differs from the one before."""
+    return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
 
 
 def _check_ascending(end: Any, ids: Array) -> None:
     """Refuse a query id that comes after a larger one, or comes back."""
     try:
         falls = np.flatnonzero(~(ids[1:] > ids[:-1]))
-        back = ids[0] < end
+        falls_at_start = ids[0] < end
     except TypeError as error:
         raise TypeError(f"the query ids of a sorted stream must have an order: {error}.") from error
-    if back or len(falls):
-        before, after = (end, ids[0]) if back else (ids[falls[0]], ids[falls[0] + 1])
+    if falls_at_start or len(falls):
+        before, after = (end, ids[0]) if falls_at_start else ids[falls[0] : falls[0] + 2]
         raise ValueError(
             f"the stream is not sorted by query: {after} comes after {before}. Sort the rows by "
-            "query id in ascending order, or pass batches of whole queries to update()."
+            "query id in ascending order, or pass batches of complete queries to update()."
         )
-
-
-def _check_length(column: Array, name: str, ids: Array) -> None:
-    if column.shape != ids.shape:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: groups has {len(ids)} "
-            f"query ids, {name} has shape {column.shape}."
-        )
-
-
-def _join_weights(parts: list[Rows]) -> Array | None:
-    if all(part.weight is None for part in parts):
-        return None
-    weights = [np.ones(len(p.y_true)) if p.weight is None else p.weight for p in parts]
-    return np.concatenate(weights)

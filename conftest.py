@@ -1,0 +1,14 @@
+"""What all tests agree on, the doctests of the package among them."""
+
+import os
+
+# before NumPy is loaded: several test processes share few cores
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from requires import requires_imports
+
+
+def pytest_runtest_setup(item):
+    """Skip a doctest that imports an optional library where the library is absent."""
+    if examples := getattr(getattr(item, "dtest", None), "examples", ()):
+        requires_imports("".join(example.source for example in examples))

@@ -1,0 +1,136 @@
+"""Columns of any library as NumPy arrays of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._typing import Array
+
+LARGEST_EXACT_INTEGER = 2**53
+
+_KINDS = {
+    "U": "strings",
+    "S": "bytes",
+    "M": "dates",
+    "m": "durations",
+    "c": "complex numbers",
+}
+
+
+class NotNumbersError(TypeError, ValueError):
+    """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
+
+
+def as_numbers(values: Any, name: str) -> Array:
+    """One- or two-dimensional numbers without NaN; a numeric column is not copied."""
+    array = as_column(values, name)
+    check_range(array, values, name)
+    return array
+
+
+def as_column(values: Any, name: str) -> Array:
+    """One- or two-dimensional numbers, not yet checked for NaN; a numeric column is not copied."""
+    array = _as_array(values, name)
+    if array.dtype.kind not in "biuf":
+        array = _as_float(array, name)
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} must be one-dimensional (one value per document) or two-dimensional "
+            f"(n_queries, n_documents); got an array of shape {array.shape}."
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} is empty; at least one document is needed.")
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        array = array.astype(np.float64)
+    return array
+
+
+def check_range(
+    array: Array, values: Any, name: str, *, need_maximum: bool = True
+) -> tuple[float, float]:
+    """Minimum and maximum of `array`, which was made of `values`; refuses NaN and huge integers.
+
+    Without `need_maximum` the maximum of a float column is not computed, and is nan.
+    """
+    low = array.min()
+    # only columns that were not given as floats can hold integers that floats cannot represent
+    given_as_float = array is values and array.dtype.kind == "f"
+    high = array.max() if need_maximum or not given_as_float else np.nan
+    if np.isnan(low):  # the minimum propagates NaN and needs no temporary array
+        raise ValueError(
+            f"{name} contains NaN (first at position {int(np.isnan(array).argmax())}). Drop or "
+            "fill these documents first; a document that was not retrieved has the score -inf."
+        )
+    largest = max(float(high), -float(low))
+    if largest >= LARGEST_EXACT_INTEGER and has_large_integers(array, values):
+        raise ValueError(
+            f"{name} contains integers from {low:.0f} to {high:.0f}; beyond 2**53 floating point "
+            "cannot represent all of them. Rescale them first."
+        )
+    return float(low), float(high)
+
+
+def has_large_integers(array: Array, values: Any) -> bool:
+    """Whether integers beyond 2**53 occur, in lists and object columns as well."""
+    objects = isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) == "object"
+    if array.dtype.kind == "f" and not objects:
+        return False
+    given = array if array.dtype.kind in "iu" else np.asarray(values, dtype=object)
+    return any(
+        isinstance(v, int) and abs(v) > LARGEST_EXACT_INTEGER for v in given.ravel().tolist()
+    )
+
+
+def to_numpy(values: Any) -> Array:
+    """A NumPy array, without a copy if the column of another library is contiguous."""
+    # to_numpy of a pyarrow column refuses booleans and text, and that of a table is slow
+    if hasattr(values, "to_pylist") or hasattr(values, "dtypes"):
+        return np.asarray(values)
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+
+
+def detached(values: Any) -> Any:
+    """A torch tensor without its gradient and in main memory; anything else unchanged."""
+    return values.detach().cpu() if hasattr(values, "detach") else values
+
+
+def _as_array(values: Any, name: str) -> Array:
+    """A NumPy array; refuses sparse, masked and ragged input and scalars."""
+    values = detached(values)
+    if hasattr(values, "toarray"):
+        raise TypeError(
+            f"{name} is a sparse matrix; pass a dense array, or use from_recommendations "
+            "for a sparse matrix of relevance."
+        )
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            raise ValueError(f"{name} has masked values; drop or fill these documents first.")
+        values = values.data
+    try:
+        array = to_numpy(values)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is ragged: its rows have different lengths. Pass one flat array with "
+            "groups=, or use from_relevance_lists or from_ranked_lists."
+        ) from error
+    if array.ndim == 0:
+        raise TypeError(f"{name} must be an array of numbers, one per document; got {values!r}.")
+    return array
+
+
+def _as_float(array: Array, name: str) -> Array:
+    """Numbers held as Python objects (nullable integers, decimals) as floats."""
+    if array.dtype.kind != "O":
+        kind = _KINDS.get(array.dtype.kind, array.dtype)
+        raise NotNumbersError(f"{name} must hold numbers; got {kind}.")
+    if any(isinstance(value, str | bytes) for value in array.flat):
+        raise NotNumbersError(f"{name} must hold numbers; got strings.")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"{name} must hold one number per document; got an object array with missing, "
+            f"too large or non-numeric values ({error})."
+        ) from error

@@ -1,0 +1,164 @@
+"""Private names of scikit-learn, each with a public fallback; no other module uses one.
+
+Where a future scikit-learn has no such name, the fallback takes its place. Scoring by strings has
+none: `scoring_hooks` raises ImportError, and `register` warns.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn import utils
+from sklearn.metrics import make_scorer
+from sklearn.utils import indexable, validation
+from sklearn.utils.metadata_routing import MetadataRequest
+
+try:
+    from sklearn.utils import parallel
+except ImportError:
+    import joblib as parallel
+
+
+def _count_rows(X: Any) -> int:
+    return int(X.shape[0]) if getattr(X, "shape", None) else len(X)
+
+
+def _take_rows(X: Any, indices: Any) -> Any:
+    if indices is None:
+        return X
+    rows = np.arange(num_samples(X))[indices]  # of a mask or a slice as well
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "to_pylist"):  # pyarrow
+        return X.take(rows)
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+
+
+def _take_rows_of_params(X: Any, params: dict[str, Any], indices: Any = None) -> dict[str, Any]:
+    n_rows = num_samples(X)
+
+    def take(value: Any) -> Any:
+        is_column = hasattr(value, "__len__") and not isinstance(value, str | dict)
+        if not is_column or num_samples(value) != n_rows:
+            return value
+        return safe_indexing(indexable(value)[0], indices)
+
+    return {name: take(value) for name, value in params.items()}
+
+
+Parallel: Any = parallel.Parallel
+delayed: Any = parallel.delayed
+
+num_samples: Callable[[Any], int] = getattr(validation, "_num_samples", _count_rows)
+"""Number of rows of an array, sparse matrix, DataFrame or list."""
+
+safe_indexing: Callable[[Any, Any], Any] = getattr(utils, "_safe_indexing", _take_rows)
+"""Rows of an array, sparse matrix, DataFrame or list."""
+
+check_method_params: Callable[..., dict[str, Any]] = getattr(
+    validation, "_check_method_params", _take_rows_of_params
+)
+"""``check_method_params(X, params, indices)``: those rows of each parameter aligned with `X`."""
+
+
+# The base class of scikit-learn's scorers is found through a public function. Only its instances
+# share predictions within one multi-metric call and are accepted by threshold tuning.
+_Base: Any = type(make_scorer(len)).__mro__[1]
+
+
+class ScorerBase(_Base):
+    """Base class of a scorer that has the methods `score_labels` and `get_metadata_routing`.
+
+    It also has ``_score(method_caller, estimator, X, y_true, **metadata)``, which multi-metric
+    scoring calls. These attributes are the others that scikit-learn reads; they are set without
+    the private constructor of its base class.
+    """
+
+    _sign = 1
+    _response_method = ("decision_function", "predict_proba", "predict")
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def _score_func(self) -> Any:
+        return self.score_labels
+
+    def _get_metadata_request(self) -> MetadataRequest:
+        return self.get_metadata_routing()
+
+    def _accept_sample_weight(self) -> bool:
+        return True
+
+
+def metadata_request(scorer: object, params: dict[str, bool | None]) -> MetadataRequest:
+    """What `scorer` requests of metadata routing; from 1.8 on its owner is an object."""
+    owner = scorer if hasattr(_Base, "_routing_repr") else type(scorer).__name__
+    request = MetadataRequest(owner=owner)
+    for param, alias in params.items():
+        request.score.add_request(param=param, alias=alias)
+    return request
+
+
+def prediction_cache(method_caller: Any) -> dict[Any, Any] | None:
+    """The dict in which the scorers of one multi-metric call share predictions, if there is one."""
+    arguments = method_caller.args if isinstance(method_caller, partial) else ()
+    return next((argument for argument in arguments if isinstance(argument, dict)), None)
+
+
+def list_scorers(scorer: Any) -> list[Any]:
+    """The scorers of a multi-metric scorer or dict, or the one scorer."""
+    scorers = getattr(scorer, "_scorers", scorer)
+    return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
+
+
+def scoring_hooks() -> tuple[dict[str, Any], Any, Any]:
+    """Where scikit-learn decides what a string given as `scoring` means.
+
+    Returns
+    -------
+    scorers : dict
+        Scorers by name.
+    string_options : type
+        The check of parameters that accept one of a set of strings.
+    parallel : type
+        What runs the fits and scores of a search.
+
+    Raises
+    ------
+    ImportError
+        If this scikit-learn lacks one of them.
+    """
+    from sklearn.metrics._scorer import _SCORERS
+    from sklearn.utils._param_validation import StrOptions
+    from sklearn.utils.parallel import Parallel
+
+    return _SCORERS, StrOptions, Parallel
+
+
+def replace_scorers(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Replace the table of scorers, also in modules that have imported it by name."""
+    for module in list(sys.modules.values()):
+        for name in ("_SCORERS", "SCORERS"):
+            if getattr(module, "__dict__", {}).get(name) is before:
+                setattr(module, name, after)
+
+
+__all__ = [
+    "Parallel",
+    "ScorerBase",
+    "check_method_params",
+    "delayed",
+    "list_scorers",
+    "metadata_request",
+    "num_samples",
+    "prediction_cache",
+    "replace_scorers",
+    "safe_indexing",
+    "scoring_hooks",
+]

@@ -1,0 +1,107 @@
+"""Types of arrays, and the values that options take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import sparray, spmatrix
+
+Array: TypeAlias = NDArray[Any]
+ArrayFunction: TypeAlias = Callable[[Array], Array]
+
+# features: an array, a frame of any library, or a sparse matrix
+MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
+QueryIds: TypeAlias = ArrayLike | Sequence[Hashable]
+# where query ids are found: the name of a column or index level, or a function of X
+IdSource: TypeAlias = str | Callable[[Any], Any] | None
+RandomState: TypeAlias = int | np.random.RandomState | None
+Seed: TypeAlias = RandomState | np.random.Generator
+
+Gain: TypeAlias = (
+    Literal["linear", "exponential", "binary"] | Sequence[float] | Array | ArrayFunction
+)
+Discount: TypeAlias = Literal["log2", "log2_after_first", "reciprocal"] | ArrayFunction | None
+Ties: TypeAlias = Literal["average", "stable", "reversed", "optimistic", "pessimistic"]
+Average: TypeAlias = Literal["macro", "micro"]
+Macro: TypeAlias = Literal["macro"]
+Library: TypeAlias = Literal[
+    "sklearn", "lightgbm", "xgboost", "catboost", "trec_eval", "ranx", "torchmetrics", "rax"
+]
+
+
+class SharedArgs(TypedDict, total=False):
+    """Arguments of every metric function except labels, scores and `average`."""
+
+    groups: QueryIds | None
+    replace_undefined_by: float
+    sample_weight: ArrayLike | None
+    labels: ArrayLike | None
+    n_jobs: int | None
+
+
+class TieArgs(SharedArgs, total=False):
+    """Arguments of a metric with tie rules."""
+
+    ties: Ties
+
+
+class CutoffArgs(TieArgs, total=False):
+    """Arguments of a metric with a cut-off."""
+
+    k: int | None
+
+
+class GainArgs(CutoffArgs, total=False):
+    """Arguments of DCG and NDCG."""
+
+    gain: Gain
+    discount: Discount
+
+
+class BinaryArgs(TieArgs, total=False):
+    """Arguments of a metric of relevant documents without a cut-off."""
+
+    threshold: float
+
+
+class HitArgs(CutoffArgs, BinaryArgs, total=False):
+    """Arguments of a metric of relevant documents within a cut-off."""
+
+
+class APArgs(HitArgs, total=False):
+    """Arguments of average precision."""
+
+    denominator: Literal["min", "relevant", "hits"]
+
+
+class RatioArgs(HitArgs, total=False):
+    """Arguments of precision and F1."""
+
+    denominator: Literal["k", "min"]
+
+
+class ERRArgs(CutoffArgs, total=False):
+    """Arguments of ERR."""
+
+    max_grade: float | None
+
+
+class RBPArgs(HitArgs, total=False):
+    """Arguments of rank-biased precision."""
+
+    gain: Gain
+    p: float
+
+
+class PFoundArgs(CutoffArgs, total=False):
+    """Arguments of pFound."""
+
+    decay: float
+
+
+IntervalMethod: TypeAlias = Literal["bootstrap", "t"]
+SignificanceTest: TypeAlias = Literal["permutation", "t", "wilcoxon"]
+DataFrameLibrary: TypeAlias = Literal["pandas", "polars"]

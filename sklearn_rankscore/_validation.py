@@ -1,0 +1,81 @@
+"""Checks of arguments; each failed check is one error that says what is allowed."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+
+class WrongTypeError(TypeError, ValueError):
+    """An argument of the wrong type, which scikit-learn's splitters report as a ValueError."""
+
+
+def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    """`value`, if it is one of the allowed strings or None."""
+    if isinstance(value, str | None) and value in allowed:
+        return value
+    words = ", ".join(repr(a) for a in allowed)
+    raise ValueError(f"{name} must be one of {words}; got {value!r}.{did_you_mean(value, allowed)}")
+
+
+def did_you_mean(value: Any, allowed: Iterable[Any]) -> str:
+    """A question with the allowed string closest to a misspelt one, or an empty string."""
+    words = [word for word in allowed if isinstance(word, str)]
+    near = get_close_matches(value, words, 1) if isinstance(value, str) else []
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def check_count(name: str, value: Any, least: int) -> int:
+    """An integer of at least `least`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise WrongTypeError(f"{name} must be an integer of at least {least}; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_cutoff(k: Any) -> int | None:
+    """A positive integer, or None for no cut-off."""
+    if k is None:
+        return None
+    if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
+        raise TypeError(f"k must be a positive integer or None (no cut-off); got {k!r}.")
+    if k < 1:
+        raise ValueError(f"k must be at least 1, or None for no cut-off; got {k!r}.")
+    return int(k)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    allow_nan: bool = False,
+) -> float:
+    """A finite real number in [low, high]; nan only where the caller allows it."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    try:
+        given = float(value)
+    except OverflowError:
+        given = math.inf
+    if math.isnan(given) and allow_nan:
+        return math.nan
+    if not (low <= given <= high) or math.isinf(given):
+        bounds = "finite" if math.isinf(low) else f"in [{low:g}, {high:g}]"
+        raise ValueError(f"{name} must be {bounds}; got {value!r}.")
+    return given
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    fraction = check_number(name, value)
+    if not 0 < fraction < 1:
+        raise ValueError(f"{name} must be between 0 and 1, both excluded; got {value!r}.")
+    return fraction

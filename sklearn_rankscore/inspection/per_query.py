@@ -1,0 +1,113 @@
+"""Metrics measured query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._typing import Library, QueryIds
+from ..metrics.evaluate import Metrics
+from ..metrics.metric import Metric, measure
+from ..metrics.resolve import resolve_all
+from ..ranking import Queries, read_queries
+from .query_results import QueryScores
+
+
+def query_scores(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    metrics: Metrics,
+    *,
+    groups: QueryIds | None = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> QueryScores:
+    """Compute ranking metrics for each query, with their ids.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    metrics : str, callable or iterable of them
+        Names such as ``"ndcg@10"``, metric functions of this package, or any function that takes
+        a block of ranked queries and returns one value per query.
+    groups : array-like of shape (n_documents,), default=None
+        Query ids of any hashable dtype, in any row order. None means a single query, or one per
+        row of 2-D input, with row numbers as ids.
+    like : str, default=None
+        Library whose conventions to use, as in `evaluate`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query.
+    labels : array-like of shape (n_classes,), default=None
+        Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+    **options
+        Options of the metrics except `average`. An option applies to each metric that has it.
+
+    Returns
+    -------
+    QueryScores
+        One row per query, in the order of ``np.unique(groups)``. Its `mean` equals `evaluate`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or option, for ``average="micro"``, and for whatever the metric
+        functions refuse.
+
+    See Also
+    --------
+    evaluate : Only the means.
+    compare : Test differences between models.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import make_ranking, query_scores
+    >>> X, y, groups = make_ranking(random_state=0)
+    >>> scores = query_scores(y, X[:, 0], "ndcg@10", groups=groups)
+    >>> round(scores.mean()["ndcg@10"], 3)
+    0.83
+    >>> low, high = scores.interval(random_state=0)["ndcg@10"]
+    >>> low < scores.mean()["ndcg@10"] < high
+    True
+    """
+    resolved = resolve_per_query(metrics, like=like, **options)
+    queries = read_queries(
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
+    )
+    return measure_per_query(queries, resolved, n_jobs)
+
+
+def resolve_per_query(
+    metrics: Metrics, *, like: Library | None = None, **options: Any
+) -> dict[str, Metric]:
+    """Metrics by their names; refuses those without a value for each query."""
+    resolved = resolve_all(metrics, like=like, **options)
+    for name, metric in resolved.items():
+        if metric.average == "micro":
+            raise ValueError(
+                f"{name!r} has average='micro', a ratio of sums over all queries, which has no "
+                "value for a single query. Use average='macro'."
+            )
+    return resolved
+
+
+def measure_per_query(
+    queries: Queries, metrics: Mapping[str, Metric], n_jobs: int | None = None
+) -> QueryScores:
+    """The value of each metric for every query, from a single sort."""
+    measured = measure(queries, metrics.values(), n_jobs=n_jobs)
+    columns = [
+        values.per_query(metric.replace_undefined_by)
+        for values, metric in zip(measured, metrics.values(), strict=True)
+    ]
+    return QueryScores(queries.ids, np.column_stack(columns), metrics, queries.weights)

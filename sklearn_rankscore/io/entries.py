@@ -1,0 +1,59 @@
+"""The entry of each query in a sequence, a dict, an array or a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Set
+from typing import Any
+
+
+def read_entries(queries: Any, name: str) -> list[Any]:
+    """One entry per query, from a sequence, dict, array, Series, or the rows of a DataFrame."""
+    if isinstance(queries, Set | str | bytes) or not isinstance(queries, Iterable):
+        raise TypeError(
+            f"{name} must be a sequence or dict with one entry per query; got a "
+            f"{type(queries).__name__}."
+        )
+    entries = list(queries.values()) if isinstance(queries, Mapping) else _rows(queries)
+    if not entries:
+        raise ValueError(f"{name} is empty; at least one query is needed.")
+    return entries
+
+
+def _rows(queries: Any) -> list[Any]:
+    if hasattr(queries, "iloc"):  # pandas marks missing values by None, NaN or NA
+        queries = queries.astype(object).where(queries.notna(), None)
+        if queries.ndim == 1:
+            return list(queries.array)
+        return _without_missing(queries.itertuples(index=False, name=None))
+    if hasattr(queries, "rows"):  # a polars DataFrame
+        return _without_missing(queries.rows())
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(queries, method):
+            return list(getattr(queries, method)())
+    return list(queries)
+
+
+def _without_missing(rows: Iterable[Any]) -> list[Any]:
+    return [[item for item in row if item is not None] for row in rows]
+
+
+def as_collections(entries: list[Any]) -> list[Any]:
+    """Entries in which each single item is a collection of one."""
+    single = {kind for kind in set(map(type, entries)) if not _is_collection(kind)}
+    return [(entry,) if type(entry) in single else entry for entry in entries]
+
+
+def check_ordered(entries: list[Any], name: str, content: str) -> None:
+    """Refuse strings, sets, dicts and single values where lists are needed."""
+    for kind in set(map(type, entries)):
+        if _is_collection(kind) and not issubclass(kind, Set | Mapping):
+            continue
+        at = next(i for i, entry in enumerate(entries) if type(entry) is kind)
+        raise TypeError(
+            f"{name} must hold a list of {content} for each query; query number {at} is the "
+            f"{kind.__name__} {entries[at]!r}."
+        )
+
+
+def _is_collection(entry: type) -> bool:
+    return issubclass(entry, Collection) and not issubclass(entry, str | bytes)

@@ -1,0 +1,100 @@
+"""Area under the ROC curve within each query."""
+
+from __future__ import annotations
+
+import math
+from typing import Unpack, overload
+
+from numpy.typing import ArrayLike
+
+from .._typing import Array, Average, BinaryArgs, QueryIds, Ties
+from . import formulas
+from .metric import score
+
+
+@overload
+def query_auc_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[BinaryArgs]
+) -> Array: ...
+@overload
+def query_auc_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[BinaryArgs]
+) -> float: ...
+def query_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    threshold: float = 0,
+    ties: Ties = "average",
+    replace_undefined_by: float = math.nan,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """Area under the ROC curve (AUC) within each query, averaged over queries.
+
+    Higher is better, between 0 and 1; 1 means that relevant documents rank above all others, 0.5 is
+    expected of random scores. Also known as GAUC::
+
+        AUC = (pairs with the relevant document above the irrelevant one) / (all such pairs)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+    threshold : float, default=0
+        A document is relevant if its label exceeds this value.
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    replace_undefined_by : float, default=nan
+        Value of a query with all or no documents relevant; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a label or score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    sklearn.metrics.roc_auc_score : Equal for a single query.
+
+    Notes
+    -----
+    Defined in [1]_. A tied pair counts 1/2 in the expectation over all orders. Documents that were
+    not retrieved rank last, tied with one another. CatBoost and torchmetrics score a query with one
+    class as 0.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] T. Fawcett. An Introduction to ROC Analysis. Pattern Recognition Letters 27(8), 2006.
+       https://doi.org/10.1016/j.patrec.2005.10.010
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import query_auc_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> query_auc_score(y_true, y_score, groups=groups)
+    0.25
+    """
+    return score(formulas.query_auc, **locals())

@@ -1,0 +1,203 @@
+"""Discounted cumulative gain, plain and normalized."""
+
+from __future__ import annotations
+
+from typing import Unpack, overload
+
+from numpy.typing import ArrayLike
+
+from .._typing import Array, Average, Discount, Gain, GainArgs, Macro, QueryIds, Ties
+from . import formulas
+from .metric import score
+
+
+@overload
+def dcg_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[GainArgs]
+) -> Array: ...
+@overload
+def dcg_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[GainArgs]
+) -> float: ...
+def dcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    k: int | None = None,
+    gain: Gain = "linear",
+    discount: Discount = "log2",
+    ties: Ties = "average",
+    replace_undefined_by: float = 0.0,
+    average: Macro | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """Discounted cumulative gain (DCG), averaged over queries.
+
+    Higher is better; the maximum depends on the labels, and `ndcg_score` scales it to 1::
+
+        DCG@k = sum over ranks i <= k of gain(y_i) * discount(i)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers of at least 0; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+    k : int, default=None
+        Cut-off: only the first k ranks count. None means no cut-off.
+    gain : {"linear", "exponential", "binary"}, array-like or callable, default="linear"
+        Gain of a label y: y, 2**y - 1, 1 if y > 0, entry y of a sequence, or a function of labels.
+    discount : {"log2", "log2_after_first", "reciprocal"}, callable or None, default="log2"
+        Discount of a rank i: 1/log2(1 + i), 1/max(1, log2(i)), 1/i, a function of ranks, or 1
+        (None).
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    replace_undefined_by : float, default=0.0
+        Value of a query with no positive gain; nan excludes it from the mean.
+    average : {"macro", None}, default="macro"
+        Mean over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a label or score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    ndcg_score : DCG divided by its maximum.
+    sklearn.metrics.dcg_score : Equal for 2-D input.
+
+    Notes
+    -----
+    Defined in [1]_. Tied documents share the mean gain of their tie group. ``discount=None`` gives
+    the cumulative gain.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] K. Järvelin, J. Kekäläinen. Cumulated Gain-Based Evaluation of IR Techniques. ACM TOIS
+       20(4), 2002. https://doi.org/10.1145/582415.582418
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import dcg_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> round(dcg_score(y_true, y_score, groups=groups), 4)
+    1.5655
+    """
+    return score(formulas.dcg, **locals())
+
+
+@overload
+def ndcg_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[GainArgs]
+) -> Array: ...
+@overload
+def ndcg_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[GainArgs]
+) -> float: ...
+def ndcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    k: int | None = None,
+    gain: Gain = "linear",
+    discount: Discount = "log2",
+    ties: Ties = "average",
+    replace_undefined_by: float = 0.0,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """Normalized discounted cumulative gain (NDCG), averaged over queries.
+
+    Higher is better, between 0 and 1; 1 means the best possible order in every query::
+
+        NDCG@k = DCG@k / (DCG@k of the documents sorted by descending gain)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers of at least 0; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+    k : int, default=None
+        Cut-off: only the first k ranks count. None means no cut-off.
+    gain : {"linear", "exponential", "binary"}, array-like or callable, default="linear"
+        Gain of a label y: y, 2**y - 1, 1 if y > 0, entry y of a sequence, or a function of labels.
+    discount : {"log2", "log2_after_first", "reciprocal"}, callable or None, default="log2"
+        Discount of a rank i: 1/log2(1 + i), 1/max(1, log2(i)), 1/i, a function of ranks, or 1
+        (None).
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    replace_undefined_by : float, default=0.0
+        Value of a query with no positive gain; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a label or score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    dcg_score : DCG without normalization.
+    sklearn.metrics.ndcg_score : Equal for 2-D input.
+
+    Notes
+    -----
+    Defined in [1]_. Tied documents share the mean gain of their tie group. LightGBM and XGBoost use
+    the exponential gain [2]_ and, like CatBoost, score a query with no positive gain as 1.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] K. Järvelin, J. Kekäläinen. Cumulated Gain-Based Evaluation of IR Techniques. ACM TOIS
+       20(4), 2002. https://doi.org/10.1145/582415.582418
+    .. [2] C. Burges et al. Learning to Rank Using Gradient Descent. ICML 2005.
+       https://doi.org/10.1145/1102351.1102363
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import ndcg_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> round(ndcg_score(y_true, y_score, groups=groups), 4)
+    0.7906
+    >>> ndcg_score(y_true, y_score, groups=groups, k=1, average=None)
+    array([1., 0.])
+    """
+    return score(formulas.ndcg, **locals())

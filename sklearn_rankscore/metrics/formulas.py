@@ -1,0 +1,202 @@
+"""Every formula, side by side.
+
+A formula takes a block of ranked queries (one row per query, one column per rank) and its options,
+and returns numerator, denominator and whether the metric is defined, for each query. The references
+stand in the public functions of the same metrics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, ArrayFunction
+from ..ranking import Block
+from ..ranking.label_functions import TabulatedFunction, irrelevant, relevant
+from .average_precision_ties import mean_precision_of_hits, precision_at_relevant
+from .metric import formula
+from .options import check_gains, check_grades, check_probabilities, stop_after
+from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, tied_pairs
+
+# Cumulated gain
+
+
+@formula(check_labels=check_gains)
+def dcg(
+    block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: Any
+) -> Any:
+    """Sum of discounted gains."""
+    gains, discounts = block.by_rank(gain, ties)[:, :k], discount(block.ranks[:k])
+    return np.einsum("qr,r->q", gains, discounts), 1.0, block.ideal(gain)[:, 0] > 0
+
+
+@formula(ratio=True, check_labels=check_gains)
+def ndcg(
+    block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: Any
+) -> Any:
+    """DCG over the DCG of the ideal order."""
+    ideal, discounts = block.ideal(gain)[:, :k], discount(block.ranks[:k])
+    gains = block.by_rank(gain, ties)[:, :k]
+    ideal_dcg = np.einsum("qr,r->q", ideal, discounts)
+    return np.einsum("qr,r->q", gains, discounts), ideal_dcg, ideal[:, 0] > 0
+
+
+# Precision and recall
+
+
+@formula(ratio=True, denominators=("k", "min"))
+def precision(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
+    """Relevant documents within the cut-off, over the number of ranks."""
+    n_relevant = block.total(relevant(threshold))
+    return _hits(block, k, threshold, ties), _n_ranks(block, k, denominator), n_relevant > 0
+
+
+@formula(ratio=True)
+def recall(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
+    """Relevant documents within the cut-off, over all relevant documents."""
+    n_relevant = block.total(relevant(threshold))
+    return _hits(block, k, threshold, ties), n_relevant, n_relevant > 0
+
+
+@formula(ratio=True, denominators=("k", "min"))
+def f1(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
+    """Harmonic mean of precision and recall."""
+    n_relevant, n_ranks = block.total(relevant(threshold)), _n_ranks(block, k, denominator)
+    return 2 * _hits(block, k, threshold, ties), n_ranks + n_relevant, n_relevant > 0
+
+
+@formula(ratio=True)
+def r_precision(block: Block, threshold: float, ties: Any) -> Any:
+    """Precision at R, the number of relevant documents."""
+    n_relevant = block.total(relevant(threshold))
+    within = block.ranks <= n_relevant[:, None]
+    hits = (block.by_rank(relevant(threshold), ties) * within).sum(axis=1)
+    return hits, n_relevant, n_relevant > 0
+
+
+@formula(ratio=True, denominators=("min", "relevant", "hits"))
+def average_precision(
+    block: Block, k: int | None, threshold: float, denominator: str, ties: Any
+) -> Any:
+    """Sum of the precision at each relevant document, over their number."""
+    n_relevant = block.total(relevant(threshold))
+    precisions = precision_at_relevant(block, threshold, ties)[:, :k]
+    if denominator == "hits":
+        mean, hits = mean_precision_of_hits(block, precisions, threshold, ties)
+        return mean * hits, hits, n_relevant > 0
+    most = n_relevant if k is None or denominator == "relevant" else np.minimum(n_relevant, k)
+    return precisions.sum(axis=1), most, n_relevant > 0
+
+
+# The first relevant document
+
+
+@formula()
+def hits(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
+    """Number of relevant documents within the cut-off."""
+    return _hits(block, k, threshold, ties), 1.0, block.total(relevant(threshold)) > 0
+
+
+@formula()
+def hit_rate(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
+    """Probability that a relevant document is within the cut-off."""
+    none_yet = block.survival(irrelevant(threshold), ties)[:, :k]
+    return 1.0 - none_yet[:, -1], 1.0, block.total(relevant(threshold)) > 0
+
+
+@formula()
+def reciprocal_rank(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
+    """Probability that the first relevant document is at a rank, over the rank."""
+    first = _stop_prob(block, irrelevant(threshold), ties) / block.ranks
+    return first[:, :k].sum(axis=1), 1.0, block.total(relevant(threshold)) > 0
+
+
+# User models
+
+
+@formula(check_labels=check_grades)
+def err(block: Block, k: int | None, max_grade: float | None, ties: Any) -> Any:
+    """Probability that the user stops at a rank, over the rank."""
+    continue_prob = _not_satisfied if max_grade is None else stop_after(max_grade)
+    stops = _stop_prob(block, continue_prob, ties) / block.ranks
+    return stops[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
+
+
+@formula(check_labels=check_probabilities)
+def pfound(block: Block, k: int | None, decay: float, ties: Any) -> Any:
+    """Probability that the user is satisfied at a rank and has not given up before."""
+    satisfied = _stop_prob(block, _not_satisfied, ties) * decay ** (block.ranks - 1.0)
+    return satisfied[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
+
+
+@formula(check_labels=check_gains)
+def rbp(
+    block: Block, k: int | None, p: float, gain: ArrayFunction, threshold: float, ties: Any
+) -> Any:
+    """Gains, weighted by the probability that the user reads that far."""
+    reads = (1 - p) * p ** (block.ranks[:k] - 1.0)
+    gains = block.by_rank(gain, ties)[:, :k]
+    return (gains * reads).sum(axis=1), 1.0, block.ideal(gain)[:, 0] > 0
+
+
+# Pairs of documents, and correlation
+
+
+@formula(ratio=True)
+def query_auc(block: Block, threshold: float, ties: Any) -> Any:
+    """Pairs of a relevant and an irrelevant document in the right order, over all such pairs."""
+    block = block.complete()
+    positives = block.by_rank(relevant(threshold), ties)
+    negatives: Array = (block.ranks <= block.sizes[:, None]) - positives
+    offset, size = block.tie_groups(ties)
+    positives_above = np.cumsum(positives, axis=1) - (offset + 1 - size / 2) * positives
+    n_pairs = positives.sum(axis=1) * negatives.sum(axis=1)
+    return (negatives * positives_above).sum(axis=1), n_pairs, n_pairs > 0
+
+
+@formula()
+def kendall_tau(block: Block) -> Any:
+    """Concordant minus discordant pairs, over the geometric mean of the pairs without a tie."""
+    labels, offset, size = ranked_labels(block, "optimistic")
+    n_pairs, tied_score = number_of_pairs(block.sizes), ((size - 1) / 2).sum(axis=1)
+    tied_label, tied_both = tied_pairs(labels, offset)
+    discordant = inversions(labels)
+    untied = n_pairs - tied_score - tied_label + tied_both
+    possible = np.sqrt((n_pairs - tied_score) * (n_pairs - tied_label))
+    return untied - 2 * discordant, possible, possible > 0
+
+
+@formula()
+def spearman(block: Block) -> Any:
+    """Covariance of the ranks by label and by score, over the product of their deviations."""
+    labels, offset, size = ranked_labels(block, "stable")
+    by_score, by_label = block.ranks - offset + (size - 1) / 2, average_ranks(labels)
+    center, is_document = (block.sizes[:, None] + 1) / 2, np.isfinite(labels)
+    a, b = (by_score - center) * is_document, (by_label - center) * is_document
+    deviations = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    return (a * b).sum(axis=1), deviations, deviations > 0
+
+
+# Terms that several formulas share
+
+
+def _hits(block: Block, k: int | None, threshold: float, ties: Any) -> Array:
+    return np.asarray(block.by_rank(relevant(threshold), ties)[:, :k].sum(axis=1))
+
+
+def _n_ranks(block: Block, k: int | None, denominator: str) -> Array:
+    """What precision divides by."""
+    if k is None:
+        return block.retrieved
+    return np.full(len(block.sizes), k) if denominator == "k" else np.minimum(k, block.retrieved)
+
+
+def _stop_prob(block: Block, continue_prob: ArrayFunction, ties: Any) -> Array:
+    """Probability that a user who continues with some probability stops at each rank."""
+    return -np.diff(block.survival(continue_prob, ties), axis=1, prepend=1.0)
+
+
+@TabulatedFunction
+def _not_satisfied(labels: Array) -> Array:
+    return np.asarray(1.0 - labels)

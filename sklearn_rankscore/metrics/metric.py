@@ -1,0 +1,155 @@
+"""Formulas, metrics made of them, and the one way from options to values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from .._typing import Array
+from .._validation import check_choice, check_number
+from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
+from .options import READERS, check_average, gain_function
+
+
+def _accept_labels(queries: Queries, **options: Any) -> None:
+    """Accept labels of any size."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula and what it allows.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(block, **options)``, which returns numerator, denominator and whether the metric
+        is defined, each with one entry per query of the block (the denominator may be a scalar).
+    ratio : bool
+        Whether it is a ratio of sums, so that ``average="micro"`` is meaningful.
+    check_labels : callable
+        ``check_labels(queries, **options)`` raises if the labels do not suit the options.
+    denominators : tuple of str
+        The values of the option `denominator`, if there is one.
+    """
+
+    function: Callable[..., tuple[Array, Any, Array]]
+    ratio: bool
+    check_labels: Callable[..., None]
+    denominators: tuple[str, ...]
+
+    def with_options(
+        self,
+        name: str,
+        average: Any,
+        replace_undefined_by: Any,
+        options: dict[str, Any],
+        recipe: tuple[Any, ...] = (),
+    ) -> Metric:
+        """The metric that these options select; each is checked."""
+        ready = {
+            option: READERS[option](value) if option in READERS else value
+            for option, value in options.items()
+        }
+        if "gain" in ready:
+            ready["gain"] = gain_function(ready["gain"], ready.get("threshold", 0.0))
+        if "denominator" in ready:
+            check_choice("denominator", ready["denominator"], self.denominators)
+        return Metric(
+            name,
+            partial(self.function, **ready),
+            ready.get("k"),
+            check_average(average, ratio=self.ratio),
+            check_number("replace_undefined_by", replace_undefined_by, allow_nan=True),
+            partial(self.check_labels, **options),
+            recipe,
+        )
+
+
+def formula(
+    *,
+    ratio: bool = False,
+    check_labels: Callable[..., None] = _accept_labels,
+    denominators: tuple[str, ...] = (),
+) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
+    """Declare a function of a block to be a formula."""
+    return lambda function: Formula(function, ratio, check_labels, denominators)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric with its options: a function of a block, and how its values are averaged.
+
+    Parameters
+    ----------
+    name : str
+        The name to show.
+    function : callable
+        A function of a block, which returns one value per query, or what a formula returns.
+    cutoff : int or None
+        The number of ranks it needs; None for all of them.
+    average : str or None
+        "macro", "micro" or None.
+    replace_undefined_by : float
+        The value of a query for which the metric is undefined.
+    check_labels : callable
+        ``check_labels(queries)`` raises if the labels do not suit the metric.
+    recipe : tuple of (callable, arguments)
+        A call that creates an equal metric. It is what is pickled, because gains and discounts are
+        functions that pickle cannot store.
+    """
+
+    name: str
+    function: Callable[[Block], Any]
+    cutoff: int | None
+    average: str | None
+    replace_undefined_by: float
+    check_labels: Callable[[Queries], None] = _accept_labels
+    recipe: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __reduce__(self) -> Any:
+        return self.recipe
+
+    def aggregate(self, values: MetricValues, queries: Queries) -> float | Array:
+        """The result, from the values of all queries."""
+        return aggregate(values, self.average, self.replace_undefined_by, queries.weights)
+
+
+def measure(
+    queries: Queries,
+    metrics: Iterable[Metric],
+    *,
+    n_jobs: int | None = None,
+    ranking: Ranking | None = None,
+) -> list[MetricValues]:
+    """The value of each metric for every query, from a single sort, or from a given ranking."""
+    metrics = list(metrics)
+    for metric in metrics:
+        metric.check_labels(queries)
+    if ranking is None:
+        cutoffs = [metric.cutoff for metric in metrics]
+        ranking = Ranking(queries, None if None in cutoffs else max(k for k in cutoffs if k))
+    return ranking.apply([metric.function for metric in metrics], n_jobs)
+
+
+def score(
+    formula: Formula,
+    y_true: Any,
+    y_score: Any,
+    *,
+    groups: Any,
+    sample_weight: Any,
+    labels: Any,
+    n_jobs: int | None,
+    average: Any,
+    replace_undefined_by: Any,
+    **options: Any,
+) -> float | Array:
+    """The result of a metric function."""
+    metric = formula.with_options("", average, replace_undefined_by, options)
+    queries = read_queries(
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
+    )
+    (values,) = measure(queries, [metric], n_jobs=n_jobs)
+    return metric.aggregate(values, queries)

@@ -1,0 +1,108 @@
+"""Rank-biased precision."""
+
+from __future__ import annotations
+
+from typing import Unpack, overload
+
+from numpy.typing import ArrayLike
+
+from .._typing import Array, Gain, Macro, QueryIds, RBPArgs, Ties
+from . import formulas
+from .metric import score
+
+
+@overload
+def rbp_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RBPArgs]
+) -> Array: ...
+@overload
+def rbp_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[RBPArgs]
+) -> float: ...
+def rbp_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    k: int | None = None,
+    gain: Gain = "binary",
+    threshold: float = 0,
+    p: float = 0.8,
+    ties: Ties = "average",
+    replace_undefined_by: float = 0.0,
+    average: Macro | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """Rank-biased precision (RBP), averaged over queries.
+
+    Higher is better, between 0 and 1 for gains up to 1; only long lists of relevant documents come
+    close to 1. The user continues to the next document with probability p::
+
+        RBP@k = (1 - p) * sum over ranks i <= k of gain(y_i) * p**(i - 1)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+    k : int, default=None
+        Cut-off: only the first k ranks count. None means no cut-off.
+    gain : {"linear", "exponential", "binary"}, array-like or callable, default="binary"
+        Gain of a label y: y, 2**y - 1, 1 if y > `threshold`, entry y of a sequence, or a function
+        of labels.
+    threshold : float, default=0
+        A document is relevant if its label exceeds this value.
+    p : float, default=0.8
+        Persistence, in [0, 1): the probability of continuing to the next document.
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    replace_undefined_by : float, default=0.0
+        Value of a query with no positive gain; nan excludes it from the mean.
+    average : {"macro", None}, default="macro"
+        Mean over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a label or score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    err_score : A user who stops at a relevant document.
+
+    Notes
+    -----
+    Defined in [1]_ for binary relevance; ranx takes the label as gain. Tied documents share the
+    mean gain of their tie group.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] A. Moffat, J. Zobel. Rank-Biased Precision for Measurement of Retrieval Effectiveness.
+       ACM TOIS 27(1), 2008. https://doi.org/10.1145/1416950.1416952
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import rbp_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> round(rbp_score(y_true, y_score, groups=groups, p=0.5), 4)
+    0.4375
+    """
+    return score(formulas.rbp, **locals())

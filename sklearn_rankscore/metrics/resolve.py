@@ -1,0 +1,121 @@
+"""From names, metric functions and functions of a block to metrics."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from .._validation import check_number, did_you_mean
+from ..ranking import Block
+from .conventions import convention
+from .metric import Metric
+from .names import METRICS, display_name, name_of_function, parse_name
+from .options import check_average
+
+
+def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
+    """A metric from a name, one of the metric functions, or a function of a block.
+
+    Options take precedence in this order: those in the name, those given here, those of the
+    convention `like`, the function's defaults.
+    """
+    recipe = partial(resolve, metric, like, **options), ()
+    metric, bound = _unbound(metric)
+    options |= bound
+    function_name = name_of_function(metric)
+    if callable(metric) and function_name is None:
+        return _resolve_function_of_block(metric, like, options, recipe)
+    if not isinstance(metric, str) and function_name is None:
+        raise TypeError(
+            "a metric is a name such as 'ndcg@10', a metric function or a function of a block; got "
+            f"{metric!r}."
+        )
+    name, in_name = parse_name(function_name or metric)
+    given = {**options, **dict(in_name)}
+    like = given.pop("like", like)
+    known = METRICS[name].options
+    for option in given:
+        if option not in known:
+            raise ValueError(
+                f"{name!r} has no option {option!r}; it has {', '.join(known)} and like."
+                f"{did_you_mean(option, known)}"
+            )
+    if function_name is not None:
+        metric = name if given.get("k") is None else f"{name}@{given['k']}"
+    final = {**known, **convention(like, name), **given}
+    average, replacement = final.pop("average"), final.pop("replace_undefined_by")
+    formula = METRICS[name].formula
+    return formula.with_options(str(metric), average, replacement, final, recipe)
+
+
+def _unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
+    """A metric function and the options that `functools.partial` has bound to it."""
+    if isinstance(metric, partial) and not metric.args and name_of_function(metric.func):
+        return metric.func, metric.keywords
+    return metric, {}
+
+
+def _resolve_function_of_block(
+    metric: Callable[[Block], Any], like: str | None, options: dict[str, Any], recipe: Any
+) -> Metric:
+    name = display_name(metric)
+    _check_takes_a_block(metric, name)
+    average = options.pop("average", "macro")
+    replacement = check_number(
+        "replace_undefined_by", options.pop("replace_undefined_by", math.nan), allow_nan=True
+    )
+    if options or like is not None:
+        raise ValueError(
+            f"options go with the metrics of this package; bind those of {name!r} with "
+            f"functools.partial. Got {', '.join(options) or 'like'}."
+        )
+    average = check_average(average, ratio=False)
+    return Metric(name, metric, None, average, replacement, recipe=recipe)
+
+
+def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
+    """Refuse functions of labels and scores, such as those of other libraries."""
+    try:
+        inspect.signature(metric).bind(None)
+    except ValueError:  # it has no signature to inspect
+        return
+    except TypeError as error:
+        raise TypeError(
+            f"a user-defined metric is a function of one argument, a block; {name} is not "
+            f"({error}). The metrics of this package go by name, such as 'ndcg@10'."
+        ) from error
+
+
+def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:
+    """Metrics by their names; an option applies to every metric that has it."""
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
+    listed = list(metrics) if several and not callable(metrics) else [metrics]
+    if not listed:
+        raise ValueError("metrics is empty; name at least one, such as 'ndcg@10'.")
+    resolved: dict[str, Metric] = {}
+    used: set[str] = {"average", "replace_undefined_by"}
+    for metric in listed:
+        own = {name: value for name, value in options.items() if has_option(metric, name)}
+        used |= own.keys()
+        ready = resolve(metric, like, **own)
+        if ready.name in resolved:
+            raise ValueError(f"metrics names {ready.name!r} twice.")
+        resolved[ready.name] = ready
+    if unused := options.keys() - used:
+        raise ValueError(f"none of the metrics has an option {sorted(unused)[0]!r}.")
+    return resolved
+
+
+def has_option(metric: Any, option: str) -> bool:
+    """Whether an option can be given to a metric: it has it, and its name does not set it."""
+    if isinstance(metric, str):
+        name, in_name = parse_name(metric)
+        return option in METRICS[name].options and option not in dict(in_name)
+    metric, bound = _unbound(metric)
+    name_or_none = name_of_function(metric)
+    if name_or_none is not None:
+        return option in METRICS[name_or_none].options and option not in bound
+    return option in ("average", "replace_undefined_by")

@@ -1,0 +1,131 @@
+"""The base class of all splitters: finds the query ids and keeps the rows of a query together."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_consistent_length
+
+from .._sklearn_compat import num_samples
+from .._typing import Array, IdSource, MatrixLike, QueryIds
+from ..query_ids import Grouping, find_query_ids, group_rows, missing_groups
+
+# indices of a training set and of a test set
+Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class QuerySplitter(BaseCrossValidator):
+    """Base class of splitters: subclasses assign queries, this class converts them to rows."""
+
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True, "qid": True}
+
+    n_splits: int
+    n_repeats: int = 1
+    groups: IdSource
+    skip_constant_queries: bool
+
+    @abstractmethod
+    def _assign(self, X: Any, queries: Grouping, labels: Array | None) -> Iterator[Split]:
+        """The queries of each training and test set, numbered in the order of their first rows."""
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None
+    ) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups, qid : object
+            Ignored.
+
+        Returns
+        -------
+        int
+            Number of pairs of training and test set that `split` generates.
+        """
+        return self.n_splits * self.n_repeats
+
+    def split(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        groups: QueryIds | None = None,
+        *,
+        qid: QueryIds | None = None,
+    ) -> Iterator[Split]:
+        """Generate row indices of training and test sets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features.
+        y : array-like of shape (n_documents,), default=None
+            Relevance labels.
+        groups, qid : array-like of shape (n_documents,), default=None
+            Hashable query ids in any row order. `qid` takes precedence over ids in X or y, which
+            take precedence over `groups`.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Row indices in ascending order.
+
+        Raises
+        ------
+        NoGroupsError
+            If no query ids are given.
+        ValueError
+            If there are too few queries, or if `skip_constant_queries` leaves a test set empty.
+        """
+        ids = find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        if ids is None:
+            raise missing_groups(type(self).__name__, hint=", or as split(X, y, groups=ids)")
+        check_consistent_length(X, y)
+        labels = _as_numbers(y)
+        # in this order a split depends on which rows share an id, not on the values of the ids
+        queries = group_rows(ids, num_samples(X)).by_appearance()
+        skipped, codes = self._skipped(queries, labels), queries.codes
+        for train, test in self._assign(X, queries, labels):
+            tested = test[~skipped[test]]
+            if not len(tested):
+                raise ValueError(
+                    f"none of the {len(test)} queries of a test set has documents of different "
+                    "labels, and skip_constant_queries=True excludes all others. Use fewer "
+                    "splits, larger test sets, or skip_constant_queries=False."
+                )
+            yield _rows_of(train, codes), _rows_of(tested, codes)
+
+    def _skipped(self, queries: Grouping, labels: Array | None) -> Array:
+        """Which queries are excluded from the test sets."""
+        if not self.skip_constant_queries:
+            return np.zeros(len(queries), dtype=bool)
+        if labels is None:
+            raise ValueError("skip_constant_queries=True needs y, the labels of the documents.")
+        lowest, highest = np.full(len(queries), np.inf), np.full(len(queries), -np.inf)
+        np.minimum.at(lowest, queries.codes, labels)
+        np.maximum.at(highest, queries.codes, labels)
+        return np.asarray(~(highest > lowest))
+
+
+def _rows_of(queries: Array, codes: Array) -> Array:
+    """Row indices of some queries, in ascending order."""
+    is_chosen = np.zeros(codes.max() + 1, dtype=bool)
+    is_chosen[queries] = True
+    return np.flatnonzero(is_chosen[codes])
+
+
+def _as_numbers(y: Any) -> Array | None:
+    """Labels as numbers; strings by their position in sorted order."""
+    if y is None:
+        return None
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(
+            f"y must be one-dimensional, one label per document; got shape {labels.shape}."
+        )
+    return labels if labels.dtype.kind in "biuf" else np.unique(labels, return_inverse=True)[1]

@@ -1,0 +1,15 @@
+"""Query ids: where they are found, how they are read, and the rows grouped by them."""
+
+from .grouping import Grouping, group_rows
+from .lookup import NoGroupsError, drop_id_column, find_query_ids, missing_groups
+from .read import as_ids
+
+__all__ = [
+    "Grouping",
+    "NoGroupsError",
+    "as_ids",
+    "drop_id_column",
+    "find_query_ids",
+    "group_rows",
+    "missing_groups",
+]

@@ -1,0 +1,129 @@
+"""Rows grouped by query, for ids of any kind in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._typing import Array
+from .factorize import factorize
+from .read import as_ids, missing_ids
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which rows belong to which query.
+
+    Query ``q`` owns the entries ``starts[q] : starts[q] + sizes[q]`` of `rows`, which holds row
+    numbers; if `rows` is None, the rows of each query are adjacent and entries are row numbers.
+
+    Parameters
+    ----------
+    ids : array of shape (n_queries,)
+        The distinct ids in sorted order, or in order of appearance if they cannot be compared.
+    starts, sizes : int arrays of shape (n_queries,)
+        Where each query starts, and its number of rows.
+    rows : int array of shape (n_rows,) or None
+        Row numbers by query, in input order within each query.
+    """
+
+    ids: Array
+    starts: Array
+    sizes: Array
+    rows: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def codes(self) -> Array:
+        """Position in `ids` of the query of each row."""
+        by_start = np.argsort(self.starts, kind="stable")
+        codes = np.empty(int(self.sizes.sum()), dtype=np.intp)
+        rows = slice(None) if self.rows is None else self.rows
+        codes[rows] = np.repeat(by_start, self.sizes[by_start])
+        return codes
+
+    @cached_property
+    def first_rows(self) -> Array:
+        """The first row of each query."""
+        return self.starts if self.rows is None else self.rows[self.starts]
+
+    def by_appearance(self) -> Grouping:
+        """The same queries in the order of their first rows."""
+        order = np.argsort(self.first_rows, kind="stable")
+        return Grouping(self.ids[order], self.starts[order], self.sizes[order], self.rows)
+
+
+def group_rows(groups: Any, n_rows: int) -> Grouping:
+    """Group rows by their query ids."""
+    ids, values = as_ids(groups)
+    _check_ids(ids, n_rows)
+    if _is_scattered(ids):
+        unique, codes = factorize(ids)
+        return _gathered(unique if values is None else values[unique], codes)
+    starts = np.append(0, _true_positions(ids[1:] != ids[:-1]) + 1)
+    sizes = np.diff(starts, append=n_rows)
+    firsts = ids[starts]
+    if values is None and ids.dtype.kind in "biuf" and (firsts[1:] > firsts[:-1]).all():
+        return Grouping(firsts, starts, sizes)
+    unique, codes = factorize(firsts)
+    names = unique if values is None else values[unique]
+    if len(unique) < len(starts):
+        return _gathered(names, np.repeat(codes, sizes))
+    position = np.empty_like(starts)
+    position[codes] = np.arange(len(starts))
+    return Grouping(names, starts[position], sizes[position])
+
+
+def _gathered(ids: Array, codes: Array) -> Grouping:
+    """Bring the rows of each query together by a stable counting sort, in linear time."""
+    n_rows, n_queries = len(codes), len(ids)
+    sizes = np.bincount(codes, minlength=n_queries)
+    # converting a sparse matrix with one entry per row from CSR to CSC is such a sort
+    ones, row_ends = np.empty(n_rows, dtype=np.int8), np.arange(n_rows + 1)
+    matrix = sparse.csr_array((ones, codes, row_ends), shape=(n_rows, n_queries))
+    rows = np.asarray(matrix.tocsc().indices, dtype=np.intp)
+    return Grouping(ids, np.cumsum(sizes) - sizes, sizes, rows)
+
+
+def _true_positions(flags: Array) -> Array:
+    """`numpy.flatnonzero`, in half the time where few flags are true."""
+    if 10 * np.count_nonzero(flags) > len(flags):
+        return np.flatnonzero(flags)
+    # first among words of eight flags, then within the words that are not zero
+    cut = len(flags) // 8 * 8
+    words = flags[:cut].view(np.uint64)
+    nonzero = np.flatnonzero(words != 0)
+    within = np.flatnonzero(words[nonzero].view(bool))
+    return np.append(8 * nonzero[within >> 3] + (within & 7), cut + np.flatnonzero(flags[cut:]))
+
+
+def _is_scattered(ids: Array) -> bool:
+    """Whether the rows of queries are so far apart that few neighbours have the same id."""
+    sample = ids[:1024].tolist()
+    changes = sum(a != b for a, b in pairwise(sample))
+    try:
+        return bool(2 * changes > len(sample) and len(set(sample)) <= changes)
+    except TypeError:  # unhashable ids are refused by factorize
+        return False
+
+
+def _check_ids(ids: Array, n_rows: int) -> None:
+    if len(ids) != n_rows:
+        message = (
+            f"groups must hold one query id per document: got {len(ids)} for {n_rows} documents."
+        )
+        if ids.dtype.kind in "iuf" and len(ids) and ids.sum() == n_rows:
+            message += " These look like group sizes: pass np.repeat(np.arange(len(sizes)), sizes)."
+        raise ValueError(message)
+    missing = (ids.dtype.kind == "f" and np.isnan(ids).any()) or (
+        ids.dtype.kind in "mM" and np.isnat(ids).any()
+    )
+    if missing:
+        raise missing_ids()

@@ -1,0 +1,107 @@
+"""Query ids of any library as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._columns import detached, has_large_integers, to_numpy
+from .._typing import Array
+
+
+def as_ids(groups: Any) -> tuple[Array, Array | None]:
+    """Query ids and None, or the codes of a categorical column and its values in sorted order."""
+    categorical = _categorical(groups)
+    if categorical is not None:
+        categories, codes = categorical
+        if codes.size and codes.min() < 0:
+            raise missing_ids()
+        values, codes = in_sorted_order(categories, codes)
+        return codes, values
+    ids = _as_array(groups)
+    if _has_missing(ids, groups):
+        raise missing_ids()
+    if ids.ndim != 1:
+        got = "a single value" if ids.ndim == 0 else f"an array of shape {ids.shape}"
+        raise ValueError(f"groups must be one-dimensional, one query id per document; got {got}.")
+    return ids, None
+
+
+def missing_ids() -> ValueError:
+    """The error for documents without a query id."""
+    return ValueError("groups contains missing values; every document needs a query id.")
+
+
+def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
+    """Distinct ids in sorted order, and codes that refer to them."""
+    order = np.argsort(unique, kind="stable")
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return unique[order], rank[codes]
+
+
+def as_objects(ids: Any) -> Array:
+    """A one-dimensional array of Python objects; tuples stay tuples."""
+    return np.fromiter(ids, dtype=object, count=len(ids))
+
+
+def _as_array(groups: Any) -> Array:
+    if isinstance(groups, np.ma.MaskedArray):
+        if np.ma.is_masked(groups):
+            raise ValueError("groups contains masked values; every document needs a query id.")
+        groups = groups.data
+    groups = detached(groups)
+    is_list = isinstance(groups, list | tuple)
+    if is_list and _would_be_changed(groups):
+        return as_objects(groups)
+    try:
+        ids = to_numpy(groups)
+    except ValueError as error:
+        raise ValueError(
+            f"groups must hold one hashable query id per document ({error})."
+        ) from error
+    if is_list and ids.dtype.kind == "f" and has_large_integers(ids, groups):
+        return as_objects(groups)  # the conversion has rounded them
+    return ids
+
+
+def _has_missing(ids: Array, groups: Any) -> bool:
+    """Whether pandas holds missing values as objects, of which NA cannot even be compared."""
+    has_objects = ids.dtype.kind == "O" and hasattr(groups, "isna")
+    return bool(has_objects and not hasattr(groups, "levels") and groups.isna().any())
+
+
+def _would_be_changed(groups: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether NumPy would change the ids: tuples into rows, 1 and "1" into the same string."""
+    kinds = {type(g) for g in groups}
+    mixed = len(kinds) > 1 and any(issubclass(t, str | bytes | type(None)) for t in kinds)
+    return mixed or any(issubclass(t, tuple | frozenset) for t in kinds)
+
+
+def _categorical(column: Any) -> tuple[Array, Array] | None:
+    """(values, codes) of a categorical column of pandas, polars or pyarrow; None for others."""
+    if hasattr(column, "combine_chunks"):  # a pyarrow ChunkedArray
+        column = column.combine_chunks()
+    if hasattr(column, "dictionary") and hasattr(column, "indices"):
+        if column.null_count:
+            raise missing_ids()
+        return np.asarray(column.dictionary), np.asarray(column.indices)
+    dtype = getattr(column, "dtype", None)
+    if hasattr(column, "to_physical"):
+        is_categorical = str(dtype).split("(")[0] in ("Categorical", "Enum")
+        return _polars_categorical(column) if is_categorical else None
+    if dtype is not None and hasattr(dtype, "categories"):
+        data = column.cat if hasattr(column, "cat") else column
+        return np.asarray(data.categories), np.asarray(data.codes)
+    return None
+
+
+def _polars_categorical(column: Any) -> tuple[Array, Array]:
+    if column.null_count():
+        raise missing_ids()
+    # physical codes are shared by all columns of the process, so few of them may occur here
+    used, physical = column.unique(), column.to_physical().to_numpy()
+    table = np.zeros(int(physical.max(initial=0)) + 1, dtype=np.intp)
+    table[used.to_physical().to_numpy()] = np.arange(len(used))
+    return as_objects(used.to_list()), table[physical]

@@ -1,0 +1,71 @@
+"""The supported boosters, one file each, and how to find the one of an estimator.
+
+To add a booster, implement `Booster` in a file of its own and add it to `BOOSTERS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+
+from ..._typing import Array
+from ..training_data import TrainingData
+from .booster import Booster, FitArguments
+from .catboost import CatBoost
+from .lightgbm import LightGBM
+from .xgboost import XGBoost
+
+# XGBRanker.fit accepts LightGBM's `group` as well as `qid`, so XGBoost comes before LightGBM
+BOOSTERS: tuple[Booster, ...] = (XGBoost(), CatBoost(), LightGBM())
+
+
+def find_booster(estimator: Any) -> Booster:
+    """The booster whose package defines the class of the estimator or one of its base classes."""
+    packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
+    for booster in BOOSTERS:
+        if booster.package in packages:
+            return booster
+    raise ValueError(
+        f"early_stopping=True supports {', '.join(booster.package for booster in BOOSTERS)}; got "
+        f"{type(estimator).__name__}. Use the estimator's own early stopping instead."
+    )
+
+
+def find_group_param(estimator: Any) -> str | None:
+    """The parameter of `estimator.fit` for queries; None for a pointwise model."""
+    parameters = inspect.signature(estimator.fit).parameters
+    for name in (*(booster.group_param for booster in BOOSTERS), "groups"):
+        if name in parameters:
+            return name
+    # no regressor or classifier of scikit-learn ranks by query
+    is_from_sklearn = type(estimator).__module__.partition(".")[0] == "sklearn"
+    if is_from_sklearn and (is_regressor(estimator) or is_classifier(estimator)):
+        return None
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise ValueError(
+            f"{type(estimator).__name__}.fit takes any keyword, so its signature does not tell "
+            "whether it takes query ids. Wrap the ranker inside of it in QueryRanker, or set "
+            "group_param to 'qid', 'group_id', 'group' (sizes), or None for a pointwise model."
+        )
+    return None
+
+
+def fit_arguments(data: TrainingData, group_param: str | None, prefix: str = "") -> FitArguments:
+    """All arguments of `fit` except X and y: the given ones, query ids or sizes, weights."""
+    arguments: FitArguments = {"sample_weight": data.weights}
+    if group_param is not None:
+        arguments[group_param] = data.codes
+    for booster in BOOSTERS:
+        if booster.group_param == group_param:
+            arguments = booster.fit_arguments(data)
+    return data.params | {prefix + name: v for name, v in arguments.items() if v is not None}
+
+
+def renumber_rows(params: FitArguments, rows: Array, n_rows: int) -> FitArguments:
+    """The `fit` parameters of any booster that contain row numbers, for the chosen rows."""
+    renumbered: FitArguments = {}
+    for booster in BOOSTERS:
+        renumbered |= booster.renumber_rows(params, rows, n_rows)
+    return renumbered

@@ -1,0 +1,123 @@
+"""Training data: features, labels and everything aligned with their rows, selected together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from sklearn.utils import indexable
+
+from .._sklearn_compat import check_method_params, num_samples, safe_indexing
+from .._typing import Array, RandomState
+from ..model_selection import QueryShuffleSplit
+from ..query_ids import group_rows
+
+Renumber: TypeAlias = Callable[[dict[str, Any], Array, int], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows ordered such that those of a query are contiguous.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Features and labels.
+    codes : array of int or None
+        The number of the query of each row, ascending; None without query ids.
+    weights : array or None
+        The weight of each row.
+    params : dict
+        Further parameters of `fit`; some may be aligned with the rows.
+    renumber : callable
+        ``renumber(params, rows, n_rows)`` returns those parameters that contain row numbers, for
+        the chosen rows.
+    """
+
+    X: Any
+    y: Any
+    codes: Array | None
+    weights: Array | None
+    params: dict[str, Any]
+    renumber: Renumber
+
+    @classmethod
+    def read(
+        cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any], renumber: Renumber
+    ) -> Self:
+        """Check the data, and sort it by query unless the rows of each query are contiguous."""
+        if y is None:
+            raise ValueError(
+                "QueryRanker requires y to be passed, but the target y is None: it holds the "
+                "relevance of each document."
+            )
+        X, y, weights = indexable(X, y, weights)
+        weights = None if weights is None else np.asarray(weights)
+        data = cls(X, y, None, weights, params, renumber)
+        if ids is None:
+            return data
+        queries = group_rows(ids, len(np.asarray(y)))
+        if queries.rows is None:
+            return replace(data, codes=queries.by_appearance().codes)
+        return replace(data, codes=queries.codes).take(queries.rows)
+
+    def take(self, rows: Array) -> Self:
+        """The chosen rows, in that order, with the `fit` parameters aligned with them."""
+        renumbered = self.renumber(self.params, rows, num_samples(self.X))
+        others = {name: v for name, v in self.params.items() if name not in renumbered}
+        return replace(
+            self,
+            X=safe_indexing(self.X, rows),
+            y=safe_indexing(self.y, rows),
+            codes=None if self.codes is None else self.codes[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            params=check_method_params(self.X, others, indices=rows) | renumbered,
+        )
+
+    @property
+    def sizes(self) -> Array:
+        """Number of rows of each query."""
+        return np.unique(np.asarray(self.codes), return_counts=True)[1]
+
+    @property
+    def query_weights(self) -> Array | None:
+        """One weight per query."""
+        if self.weights is None:
+            return None
+        sizes = self.sizes
+        weights = self.weights[np.cumsum(sizes) - sizes]
+        if not np.array_equal(np.repeat(weights, sizes), self.weights):
+            raise ValueError(
+                "this ranker takes one weight per query, so sample_weight must be constant within "
+                "each query."
+            )
+        return np.asarray(weights)
+
+    def subsample_queries(self, max_queries: int, random_state: RandomState) -> Self:
+        """A random choice of at most `max_queries` queries.
+
+        With the same seed, a larger choice contains a smaller one.
+        """
+        if max_queries >= len(self.sizes):
+            return self
+        splits = QueryShuffleSplit(1, train_size=max_queries, random_state=random_state)
+        ((chosen, _),) = splits.split(self.X, qid=self.codes)
+        return self.take(chosen)
+
+    def hold_out(self, fraction: float, random_state: RandomState) -> tuple[Self, Self]:
+        """Queries to train on, and held-out queries whose labels are not all equal."""
+        is_number = isinstance(fraction, Real) and not isinstance(fraction, bool | np.bool_)
+        upper = np.inf if isinstance(fraction, Integral) else 1
+        if not is_number or not 0 < fraction < upper:
+            raise ValueError(
+                "validation_fraction must be a fraction of the queries between 0 and 1, both "
+                f"excluded, or a positive number of queries; got {fraction!r}."
+            )
+        splits = QueryShuffleSplit(
+            1, test_size=fraction, random_state=random_state, skip_constant_queries=True
+        )
+        ((train, held_out),) = splits.split(self.X, self.y, qid=self.codes)
+        return self.take(train), self.take(held_out)

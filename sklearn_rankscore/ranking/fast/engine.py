@@ -1,0 +1,58 @@
+"""The plan of a call, and the ranking of one block by sorting keys."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..._typing import Array
+from ..block import Block
+from ..plan import Task, blocks_of_equal_size
+from ..queries import Queries
+from .collisions import quick_order, resolve_collisions
+from .documents import Documents
+from .grades import GradedLabels
+from .keys import collides, fill_keys, label_bits, labels_of, pad_keys
+from .row_sorts import SHORT, smallest
+from .width_buckets import WidthBucket, divide_for_threads, width_buckets
+
+
+def plan(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
+    """Functions that each rank one block, the largest blocks first."""
+    if queries.grades is None:
+        return blocks_of_equal_size(queries, depth, quick_order)
+    documents = Documents(queries)
+    buckets = width_buckets(documents, depth)
+    fill_keys(documents, buckets, depth, jobs)
+    return [partial(rank, documents, depth, bucket) for bucket in divide_for_threads(buckets, jobs)]
+
+
+def rank(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:
+    """Sort the keys of each query, which are consumed."""
+    width, queries, keys = bucket.width, bucket.queries, np.asarray(bucket.keys)
+    bucket.keys = None
+    if width <= SHORT and len(queries) == 1:
+        # doubled, because NumPy sums the columns of a single row in another order
+        queries, keys = np.repeat(queries, 2), np.asfortranarray(np.repeat(keys, 2, axis=0))
+    depth = width if depth is None else min(depth, width)
+    sizes, retrieved = _sizes(documents, bucket, queries)
+    bits = label_bits(documents.n_grades)
+    pad_keys(keys, sizes, bucket.shortest, bits)
+    labels = GradedLabels(labels_of(keys, bits), sizes, documents.n_grades)
+    first = smallest(keys, depth + 1)
+    ranked = labels_of(first[:, :depth], bits)
+    tied, collisions = None, collides(first, bits)
+    if collisions.any():
+        rows = np.flatnonzero(collisions.any(axis=1))
+        sorted_keys = first if first.dtype == np.int64 and first.shape[1] == width else None
+        tied = resolve_collisions(documents, width, queries, rows, ranked, sorted_keys)
+    return Block(queries, sizes, retrieved, labels, ranked, tied)
+
+
+def _sizes(documents: Documents, bucket: WidthBucket, queries: Array) -> tuple[Array, Array]:
+    """Number of documents and of retrieved documents of each query, the same array if equal."""
+    equal = bucket.shortest == bucket.width
+    sizes = np.full(len(queries), bucket.width) if equal else documents.sizes[queries]
+    all_retrieved = documents.retrieved is documents.sizes
+    return sizes, sizes if all_retrieved else documents.retrieved[queries]

@@ -1,0 +1,147 @@
+"""Grades: labels that are small integers, encoded as bytes, for which a gain is a table look-up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._columns import check_range
+from ..._typing import Array, ArrayFunction
+from ..label_functions import TabulatedFunction
+from ..plain import Labels, zero_from
+from .row_sorts import SHORT, smallest
+
+# the largest label that is encoded
+HIGHEST_GRADE = 62
+
+# table entries looked up at once, and from how many labels on two of them at a time
+LOOK_UP, LOOK_UP_PAIRS = 2**16, 2**14
+
+# the largest grades of a row are sorted in rows up to this width also where documents are few or
+# grades many, and otherwise counted, because sorting few distinct values is slow
+SORTED_GRADES, COUNTED_DOCUMENTS, COUNTED_GRADES = 128, 2**15, 7
+
+# number of flags whose sum fits into a byte
+BYTE_SUM = 128
+
+
+def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
+    """Labels plus one as bytes, or None if some are not small integers; their minimum and maximum.
+
+    `labels` were made of `values`. Code 0 is reserved for padding.
+    """
+    # for integers one pass suffices: viewed as unsigned, negative labels are large
+    is_integer = labels.dtype.kind != "f"
+    if is_integer and labels.view(labels.dtype.str.replace("i", "u")).max() <= HIGHEST_GRADE:
+        codes = labels.astype(np.uint8)
+        low, high = float(codes.min()), float(codes.max())
+    else:
+        low, high = check_range(labels, values, "y_true")
+        if low < 0 or high > HIGHEST_GRADE:
+            return None, low, high
+        codes = labels.astype(np.uint8)
+        if not np.array_equal(codes, labels):
+            return None, low, high
+    codes += 1
+    return codes, low, high
+
+
+class GradedLabels(Labels):
+    """Labels of a block, encoded as grades; rows end in zeros where a query is shorter."""
+
+    def __init__(self, documents: Array, sizes: Array, n_grades: int) -> None:
+        super().__init__(documents, sizes)
+        self.n_grades = n_grades
+        self._highest: Array | None = None
+
+    def values(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """A function of some of the labels, 0 from each row's end on."""
+        if isinstance(function, TabulatedFunction):
+            values = look_up(function.table(self.n_grades), labels)
+            return values if padded else zero_from(ends, values)
+        # padding takes a label that occurs: the function may not be defined for others
+        occurring = np.where(labels > 0, labels, labels.max()) - 1.0
+        return zero_from(ends, np.array(function(occurring), dtype=np.float64))
+
+    def ideal(self, function: ArrayFunction, depth: int) -> Array:
+        """The `depth` largest values of each row, in descending order."""
+        if not isinstance(function, TabulatedFunction):
+            return super().ideal(function, depth)
+        table = function.table(self.n_grades)
+        if (table[2:] >= table[1:-1]).all():
+            if self._highest is None:
+                self._highest = highest(self.documents, self.sizes, self.n_grades, depth)
+            return look_up(table, self._highest)
+        # the grades in ascending order of value take the place of the labels
+        order = np.append(0, 1 + np.argsort(table[1:], kind="stable"))
+        rank_of = np.empty(len(table), dtype=np.uint8)
+        rank_of[order] = np.arange(len(table))
+        ranks = look_up(rank_of, self.documents)
+        return look_up(table[order], highest(ranks, self.sizes, self.n_grades, depth))
+
+
+def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
+    """The n highest grades of each row in descending order; 0 where there are no more."""
+    width = labels.shape[1]
+    few = labels.size < COUNTED_DOCUMENTS or n_grades > COUNTED_GRADES
+    if width <= SHORT or (width <= SORTED_GRADES and few):
+        complement = ~labels
+        if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
+            complement = complement.astype(np.int32)
+        return ~smallest(complement, n).astype(np.uint8)
+    # a counting sort: grade g stands at every rank up to the number of grades of at least g
+    order: Any = "F" if n <= len(labels) else "C"  # the longer axis is contiguous
+    grades = np.zeros((len(labels), n), dtype=np.uint8, order=order)
+    reached = np.empty_like(grades, dtype=bool)
+    for grade in range(n_grades, 0, -1):
+        counts = sizes if grade == 1 else _count(labels >= grade)
+        np.greater(counts[:, None], np.arange(n, dtype=counts.dtype), out=reached)
+        grades += reached
+        if counts.min() >= n:
+            grades += np.uint8(grade - 1)
+            break
+    return np.ascontiguousarray(grades)
+
+
+def _count(flags: Array) -> Array:
+    """Number of true entries of each row."""
+    ones = flags.view(np.uint8)
+    if flags.shape[1] < 2**8:  # a sum of bytes fits into a byte
+        return np.asarray(np.einsum("qd->q", ones))
+    cut = flags.shape[1] // BYTE_SUM * BYTE_SUM
+    parts = np.einsum("qpd->qp", ones[:, :cut].reshape(len(flags), -1, BYTE_SUM))
+    rest = np.einsum("qd->q", ones[:, cut:])
+    return np.asarray(parts.sum(axis=1, dtype=np.intp) + rest)
+
+
+def look_up(table: Array, codes: Array) -> Array:
+    """Entries of a table, in the memory order of the codes."""
+    order: Any = "F" if codes.flags.f_contiguous else "C"
+    flat = codes.ravel(order)
+    values = np.empty(flat.shape, table.dtype)
+    if len(flat) >= LOOK_UP_PAIRS and table.dtype == np.float64:
+        # two entries are looked up as fast as one: a complex number is a pair of floats
+        even = len(flat) // 2 * 2
+        _take(_pairs(table), flat[:even].view("<u2"), values[:even].view(np.complex128))
+        values[even:] = table[flat[even:]]
+    else:
+        _take(table, flat, values)
+    return values.reshape(codes.shape, order=order)
+
+
+def _pairs(table: Array) -> Array:
+    """The two entries for every two codes, read as one 16-bit number."""
+    pairs = np.zeros((len(table), 2**8), np.complex128)
+    pairs.real[:, : len(table)] = table
+    pairs.imag[:, : len(table)] = table[:, None]
+    return pairs.ravel()
+
+
+def _take(table: Array, codes: Array, values: Array) -> None:
+    # in parts, because codes are converted to indices of eight bytes
+    for start in range(0, len(codes), LOOK_UP):
+        part = slice(start, start + LOOK_UP)
+        table.take(codes[part], out=values[part], mode="clip")

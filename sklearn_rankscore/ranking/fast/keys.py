@@ -1,0 +1,129 @@
+"""Keys: one integer per document, ordered like descending scores, that ends in the label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._typing import Array
+from .documents import Documents
+from .row_sorts import SHORT
+from .threads import parallel_for
+from .width_buckets import WidthBucket
+
+# documents whose keys are computed at once: few enough to stay in cache, and enough that threads,
+# which hold Python's lock between operations, seldom wait
+CHUNK = 2**19
+
+# up to this depth keys have 32 bits and are sorted in half the time; beyond it too many scores
+# would collide in them
+SHALLOW = 32
+
+
+def fill_keys(
+    documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
+) -> None:
+    """Give each bucket the keys of its queries as rows.
+
+    Beyond a query's end a row holds keys of other queries, until `pad_keys` replaces them.
+    """
+    integer = np.dtype(np.int32 if depth is not None and depth <= SHALLOW else np.int64)
+    for bucket in buckets:
+        # sums over short rows are much cheaper as sums of columns
+        order: Any = "F" if bucket.width <= SHORT else "C"
+        bucket.keys = np.empty((len(bucket.queries), bucket.width), integer, order)
+    starts = [documents.starts[bucket.queries] for bucket in buckets]
+    chunks, bits = _chunk_edges(documents, jobs), label_bits(documents.n_grades)
+    first_rows = [np.searchsorted(begins, chunks).tolist() for begins in starts]
+    overhang = max(bucket.width - bucket.shortest for bucket in buckets)
+
+    # the keys of a chunk are still in cache when they are copied into rows
+    def fill(chunk: int) -> None:
+        begin, end = int(chunks[chunk]), int(chunks[chunk + 1])
+        keys = np.empty(end - begin + overhang, integer)
+        keys[end - begin :] = 0  # below padding, as all keys are
+        part = slice(begin, end)
+        write_keys(keys[: end - begin], documents.labels[part], documents.scores[part], bits)
+        for bucket, begins, first in zip(buckets, starts, first_rows, strict=True):
+            rows = slice(first[chunk], first[chunk + 1])
+            if rows.start < rows.stop:
+                _copy_rows(np.asarray(bucket.keys)[rows], keys, begins[rows] - begin)
+
+    parallel_for(fill, range(len(chunks) - 1), jobs)
+
+
+def _copy_rows(rows: Array, keys: Array, starts: Array) -> None:
+    # a row is copied faster as one item of many bytes than as numbers
+    width, step = rows.shape[1], keys.itemsize
+    item = np.dtype((np.void, width * step))
+    windows: Array = np.ndarray((len(keys) - width + 1,), item, keys, strides=(step,))
+    rows[:] = windows[starts].view(keys.dtype).reshape(-1, width)
+
+
+def _chunk_edges(documents: Documents, jobs: int) -> Array:
+    """Where chunks of about equal size begin and end, without splitting a query."""
+    starts, n = documents.starts, len(documents.scores)
+    n_chunks = -(-n // CHUNK)
+    if n_chunks == 1:
+        return np.array([0, n])
+    n_chunks = -(-n_chunks // jobs) * jobs  # as many for each thread as for the next
+    if documents.by_start is not None:
+        starts = starts[documents.by_start]
+    after = np.searchsorted(starts, np.arange(n_chunks) * n // n_chunks)
+    return np.append(np.unique(starts[after[after < len(starts)]]), n)
+
+
+def label_bits(n_grades: int) -> int:
+    """Mask of the low bits of a key, which hold the label."""
+    return (1 << n_grades.bit_length()) - 1
+
+
+def labels_of(keys: Array, bits: int) -> Array:
+    """The labels in the low bits of keys."""
+    labels = keys.astype(np.uint8)
+    labels &= bits
+    return labels
+
+
+def write_keys(keys: Array, labels: Array, scores: Array, bits: int) -> None:
+    """Write the keys of documents into an array of integers."""
+    floats = keys.view(np.float32 if keys.dtype == np.int32 else np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        np.copyto(floats, scores, casting="unsafe")
+    # subtracted from 0, because negative zero must tie with zero
+    np.subtract(0.0, floats, out=floats)
+    # floats are ordered like their bits read as an integer, negative floats in reverse
+    flip = keys >> (8 * keys.itemsize - 1)
+    flip &= np.iinfo(keys.dtype).max
+    keys ^= flip
+    keys &= ~bits
+    keys |= labels
+
+
+def pad_keys(keys: Array, sizes: Array, shortest: int, bits: int) -> None:
+    """Overwrite what is beyond each query's end by keys that rank last and tie with nothing."""
+    width = keys.shape[1]
+    if shortest == width:
+        return
+    infinity = np.array(np.inf, np.float32 if keys.dtype == np.int32 else np.float64)
+    n_columns = width - shortest
+    padding = int(infinity.view(keys.dtype)) + np.arange(1, n_columns + 1) * (bits + 1)
+    # a row takes the maximum with a window of this line: first values below all keys, then padding
+    line = np.full(2 * n_columns, np.iinfo(keys.dtype).min, dtype=keys.dtype)
+    # 32 bits have room for some 100,000 of them; collisions beyond are resolved by 64 bits
+    np.minimum(padding, np.iinfo(keys.dtype).max & ~bits, out=line[n_columns:], casting="unsafe")
+    first = width - sizes
+    if width <= SHORT:
+        for place, column in enumerate(keys.T[shortest:]):
+            np.maximum(column, line[first + place], out=column)
+        return
+    item = np.dtype((np.void, n_columns * keys.itemsize))
+    windows: Array = np.ndarray(n_columns + 1, item, line, strides=(keys.itemsize,))
+    least = windows[first].view(keys.dtype).reshape(len(keys), n_columns)
+    np.maximum(keys[:, shortest:], least, out=keys[:, shortest:])
+
+
+def collides(sorted_keys: Array, bits: int) -> Array:
+    """Whether each sorted key has the same high bits as the next one."""
+    return np.asarray(sorted_keys[:, 1:] <= (sorted_keys[:, :-1] | bits))

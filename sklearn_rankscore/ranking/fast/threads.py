@@ -1,0 +1,72 @@
+"""Threads that share the work of one call, and are kept from call to call."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from numbers import Integral
+from typing import Any, TypeVar
+
+from joblib import effective_n_jobs
+
+Result = TypeVar("Result")
+
+# an upper bound; a thread is started only when all others are busy
+MAX_THREADS = 1024
+
+
+@lru_cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads are kept, because starting one takes longer than many a call."""
+    return ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="sklearn_rankscore")
+
+
+if hasattr(os, "register_at_fork"):  # the threads of the parent do not exist in a forked process
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def number_of_threads(n_jobs: int | None) -> int:
+    """The number of threads that scikit-learn's `n_jobs` stands for."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
+        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
+    return int(effective_n_jobs(n_jobs))
+
+
+def submit(function: Callable[[], Result], jobs: int) -> Callable[[], Result]:
+    """Start a function in another thread; calling what is returned gives its result.
+
+    If no thread has started it by then, or `jobs` is 1, the calling thread runs it.
+    """
+    if jobs == 1:
+        return function
+    future = _pool().submit(function)
+    return lambda: function() if future.cancel() else future.result()
+
+
+def parallel_for(function: Callable[[Any], None], items: Iterable[Any], jobs: int) -> None:
+    """Call a function once on each item, in any order, from `jobs` threads, this one included.
+
+    Items of different size are best given in descending order of size.
+    """
+    remaining = deque(items)
+
+    # each thread takes its next item itself: handing it one would cost two context switches
+    def work() -> None:
+        while remaining:
+            try:
+                item = remaining.popleft()
+            except IndexError:  # another thread took the last item
+                return
+            function(item)
+
+    futures = [_pool().submit(work) for _ in range(min(jobs, len(remaining)) - 1)]
+    try:
+        work()
+    finally:
+        remaining.clear()
+        for future in futures:
+            if not future.cancel():  # it has started
+                future.result()

@@ -1,0 +1,134 @@
+"""Width buckets: queries of similar size, padded to one width and ranked together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..._typing import Array
+from ..plan import BLOCK_DOCUMENTS
+from .documents import Documents
+from .row_sorts import SHORT
+
+# small buckets of similar width are joined up to these numbers of documents: a block costs some
+# sixty calls of NumPy, whatever its size
+SMALL_BUCKET, SMALL_SHORT_BUCKET = 2**18, 2**17
+
+# from this size on a query fills a block alone and needs no padding
+LONG = 2**19
+
+# sizes below this are counted in a table of sizes
+TABLED_SIZES = 2**16
+
+
+@dataclass
+class WidthBucket:
+    """Queries of one block, in the order of their documents.
+
+    Parameters
+    ----------
+    width, shortest : int
+        Number of columns, and of documents of the shortest query.
+    queries : int array of shape (n_queries,)
+        Positions of the queries.
+    keys : int array of shape (n_queries, width) or None
+        The keys of their documents; consumed by ranking.
+    """
+
+    width: int
+    shortest: int
+    queries: Array
+    keys: Array | None = None
+
+    def divide(self, most: int, jobs: int) -> Iterator[WidthBucket]:
+        """Buckets of at most `most` documents, as many for each thread as for the next."""
+        n_queries = len(self.queries)
+        n_parts = -(-n_queries * self.width // most)
+        if n_parts > 1:
+            n_parts = min(n_queries, -(-n_parts // jobs) * jobs)
+        for a, b in pairwise(n_queries * i // n_parts for i in range(n_parts + 1)):
+            keys = None if self.keys is None else self.keys[a:b]
+            yield WidthBucket(self.width, self.shortest, self.queries[a:b], keys)
+
+
+def divide_for_threads(buckets: list[WidthBucket], jobs: int) -> list[WidthBucket]:
+    """Buckets that fit into cache and keep all threads busy, the largest first."""
+    fair_share = sum(bucket.width * len(bucket.queries) for bucket in buckets) // jobs
+    most = min(BLOCK_DOCUMENTS, max(SMALL_BUCKET, fair_share))
+    parts = [part for bucket in buckets for part in bucket.divide(most, jobs)]
+    return sorted(parts, key=lambda part: -part.width * len(part.queries))
+
+
+def width_buckets(documents: Documents, depth: int | None) -> list[WidthBucket]:
+    """One bucket per padded width, small ones joined."""
+    sizes = documents.sizes
+    if len(sizes) == 1:
+        return [WidthBucket(int(padded_width(sizes)[0]), int(sizes[0]), np.zeros(1, dtype=np.intp))]
+    codes, present, distinct, counts = _size_histogram(sizes)
+    widths = padded_width(distinct)
+    firsts = np.flatnonzero(np.diff(widths, prepend=0))
+    if depth is not None:
+        firsts = firsts[_joined(widths[firsts], np.add.reduceat(counts, firsts), depth)]
+    # a stable sort of such small integers takes linear time
+    bucket_of = np.empty(present[-1] + 1, np.uint8 if len(firsts) <= 2**8 else np.uint16)
+    bucket_of[present] = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(present)))
+    members = np.split(
+        _stable_order(bucket_of[codes], documents.by_start),
+        np.cumsum(np.add.reduceat(counts, firsts))[:-1],
+    )
+    lasts = np.append(firsts[1:], len(widths)) - 1
+    return [*map(WidthBucket, widths[lasts].tolist(), distinct[firsts].tolist(), members)]
+
+
+def _size_histogram(sizes: Array) -> tuple[Array, Array, Array, Array]:
+    """A code of each query's size, the codes that occur, their sizes, and how often each occurs."""
+    # a short size is its own code; long sizes are few, and numbered in ascending order
+    codes = np.minimum(sizes, TABLED_SIZES)
+    long = np.flatnonzero(codes == TABLED_SIZES)
+    long_sizes, number = np.unique(sizes[long], return_inverse=True)
+    codes[long] += number
+    counts = np.bincount(codes)
+    present = np.flatnonzero(counts)
+    distinct = np.append(present[: len(present) - len(long_sizes)], long_sizes)
+    return codes, present, distinct, counts[present]
+
+
+def _stable_order(buckets: Array, by_start: Array | None) -> Array:
+    """Queries by bucket, and within a bucket in the order of their documents."""
+    if by_start is None:
+        return np.argsort(buckets, kind="stable")
+    return np.asarray(by_start[np.argsort(buckets[by_start], kind="stable")])
+
+
+def _joined(widths: Array, counts: Array, depth: int) -> list[int]:
+    """Where among ascending widths a bucket starts, given how many queries have each width.
+
+    Small buckets join their neighbours where no sum up to the cut-off changes by it: sums over
+    short rows are sums of columns, and those over long rows end at the cut-off.
+    """
+    firsts: list[int] = []
+    narrowest = n_queries = 0
+    for i, (width, count) in enumerate(zip(widths.tolist(), counts.tolist(), strict=True)):
+        short = width <= SHORT
+        same_sums = short or narrowest > max(depth, SHORT)
+        most = SMALL_SHORT_BUCKET if short else SMALL_BUCKET
+        small = n_queries * width <= most and width <= 2 * narrowest
+        if not firsts or not (same_sums and small):
+            firsts.append(i)
+            narrowest, n_queries = width, 0
+        n_queries += count
+    return firsts
+
+
+def padded_width(sizes: Array) -> Array:
+    """Sizes rounded up to four significant bits; long ones unchanged.
+
+    The width depends on a query's own size alone, so that a sum over its ranks has the same
+    rounding whatever else is in the block.
+    """
+    bits = np.frexp(sizes - 1)[1]
+    shift = np.where((bits > 4) & (sizes < LONG), bits - 4, 0)
+    return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)

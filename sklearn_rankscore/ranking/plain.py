@@ -1,0 +1,100 @@
+"""The sort and the ideal order as anyone would write them: what every block means.
+
+`fast` gives the same blocks in a fraction of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._typing import Array, ArrayFunction
+from .ties import TiedRows, TieGroups
+
+
+def stable_order(scores: Array) -> Array:
+    """The order of each row by descending score, equal scores in input order."""
+    return np.argsort(np.subtract(0.0, scores), axis=1, kind="stable")
+
+
+def rank_rows(
+    labels: Array, scores: Array, sizes: Array, depth: int, order: Callable[[Array], Array]
+) -> tuple[Array, Array, TiedRows | None]:
+    """Sort the documents of each row by descending score.
+
+    Rows of shorter queries end in padding with the score -inf, which a stable order keeps behind
+    documents that were not retrieved.
+
+    Returns
+    -------
+    retrieved : int array of shape (n_queries,)
+        Number of documents with a rank.
+    ranked : array of shape (n_queries, depth)
+        Labels by rank.
+    tied : TiedRows or None
+        Ties that concern these ranks.
+    """
+    by_rank = order(scores)
+    ranked = np.take_along_axis(labels, by_rank, axis=1)
+    ordered = np.take_along_axis(scores, by_rank, axis=1)
+    retrieved = (scores > -np.inf).sum(axis=1)
+    both_documents = np.arange(1, labels.shape[1]) < sizes[:, None]
+    equals_next = (ordered[:, 1:] == ordered[:, :-1]) & both_documents
+    rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
+    if not len(rows):
+        return retrieved, ranked[:, :depth], None
+    window = tie_window(equals_next[rows], depth)
+    in_order = ranked[rows, :window]
+    tied = TiedRows(rows, in_order, TieGroups(equals_next[rows, : window - 1]), lambda: in_order)
+    return retrieved, ranked[:, :depth], tied
+
+
+def tie_window(equals_next: Array, depth: int) -> int:
+    """Number of ranks that contain whole every tie group that starts within the depth."""
+    beyond = equals_next[:, depth - 1 :]
+    if not beyond.size or not beyond[:, 0].any():
+        return depth
+    return depth + int(np.where(beyond.all(axis=1), beyond.shape[1], beyond.argmin(axis=1)).max())
+
+
+class Labels:
+    """Labels of all documents of a block, one row per query, in any order.
+
+    Parameters
+    ----------
+    documents : array of shape (n_queries, n_documents)
+        Labels, followed by padding in rows of shorter queries.
+    sizes : int array of shape (n_queries,)
+        Number of documents of each query.
+    """
+
+    def __init__(self, documents: Array, sizes: Array) -> None:
+        self.documents, self.sizes = documents, sizes
+
+    def values(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """A function of some of the labels, 0 from each row's end on.
+
+        `padded` tells that beyond the ends there is only padding, and no document without a rank.
+        """
+        return zero_from(ends, np.array(function(labels.astype(np.float64)), dtype=np.float64))
+
+    def total(self, function: ArrayFunction) -> Array:
+        """Sum of a function of the labels of all documents of each query."""
+        return np.asarray(np.einsum("qd->q", self._all(function)))
+
+    def ideal(self, function: ArrayFunction, depth: int) -> Array:
+        """The `depth` largest values of each row, in descending order."""
+        return np.asarray(-np.sort(-self._all(function), axis=1)[:, :depth])
+
+    def _all(self, function: ArrayFunction) -> Array:
+        return self.values(function, self.documents, self.sizes)
+
+
+def zero_from(ends: Array, values: Array) -> Array:
+    """Set the values of each row to 0 from its end on, in place."""
+    if ends.min() < values.shape[1]:
+        values[np.arange(values.shape[1]) >= ends[:, None]] = 0.0
+    return values

@@ -1,0 +1,7 @@
+"""Ranking metrics as scikit-learn scorers, by name or object."""
+
+from .partial_queries import PartialQueryWarning
+from .registration import register, unregister
+from .scorer import make_ranking_scorer
+
+__all__ = ["PartialQueryWarning", "make_ranking_scorer", "register", "unregister"]

@@ -1,0 +1,166 @@
+"""Predictions of any estimator as scores of documents, and labels and scores as queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+
+from .._typing import Array, MatrixLike, QueryIds
+from ..query_ids import missing_groups
+from ..ranking import Queries, read_queries
+
+CallMethod = Callable[[Any, str, MatrixLike], Any]
+
+CLASSIFIER_METHODS = ("decision_function", "predict_proba", "predict")
+
+
+def call_method(estimator: Any, method: str, X: MatrixLike) -> Any:
+    """The response as scikit-learn's scorers get it: of two classes, the column of the second."""
+    response = getattr(estimator, method)(X)
+    if method != "predict_proba":
+        return response
+    if isinstance(response, list):  # one array for each label of a multilabel classifier
+        # a label that is always or never set in the training data has a single column
+        labels = zip(response, estimator.classes_, strict=True)
+        return np.column_stack([columns[:, -1] * (known[-1] != 0) for columns, known in labels])
+    return response[:, 1] if np.shape(response)[1:] == (2,) else response
+
+
+def predict_scores(
+    estimator: Any, X: MatrixLike, call: CallMethod = call_method, *, per_class: bool = False
+) -> Array:
+    """Predictions that rank documents.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Fitted. A classifier of several classes scores a document by its expected grade, or by its
+        class if there are no probabilities.
+    X : array-like or DataFrame of shape (n_documents, n_features)
+        Documents.
+    call : callable
+        ``call(estimator, method, X)``, which may cache responses.
+    per_class : bool
+        Whether a classifier of several classes scores each class, so that a document ranks them.
+
+    Returns
+    -------
+    array of shape (n_documents,) or (n_documents, n_classes)
+    """
+    try:
+        classifier = is_classifier(estimator)
+    except AttributeError:  # a duck-typed estimator without scikit-learn's tags
+        return np.asarray(estimator.predict(X))
+    methods = CLASSIFIER_METHODS if classifier else ("predict", "decision_function")
+    method = next((m for m in methods if hasattr(estimator, m)), methods[-1])
+    scores = np.asarray(call(estimator, method, X))
+    if not classifier or method == "predict" or scores.ndim == 1:
+        return scores
+    of_several_classes = _class_scores if per_class else _expected_grades
+    return of_several_classes(estimator, X, call, scores)
+
+
+def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
+    """The expected grade, or without probabilities the predicted one."""
+    if not hasattr(estimator, "predict_proba"):
+        _as_grades(estimator.classes_)
+        return np.asarray(call(estimator, "predict", X))
+    if hasattr(estimator, "decision_function"):  # then these are the scores
+        scores = np.asarray(call(estimator, "predict_proba", X))
+    return np.asarray(scores @ _as_grades(estimator.classes_))
+
+
+def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
+    """`scores`, or probabilities where decision values compare pairs of classes."""
+    if not hasattr(estimator, "decision_function") or not _compares_pairs(estimator):
+        return scores
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(call(estimator, "predict_proba", X))
+    raise ValueError(
+        "a ranking of the classes needs one score per class; decision_function_shape='ovo' gives "
+        "one per pair of classes. Use decision_function_shape='ovr'."
+    )
+
+
+def _compares_pairs(estimator: Any) -> bool:
+    """Whether decision values compare one class with another, as those of an SVC may."""
+    while True:
+        for fitted in ("best_estimator_", "estimator_"):
+            estimator = getattr(estimator, fitted, estimator)
+        if not hasattr(estimator, "steps"):
+            return getattr(estimator, "decision_function_shape", "ovr") == "ovo"
+        estimator = estimator.steps[-1][1]
+
+
+def _as_grades(classes: Any) -> Array:
+    try:
+        return np.asarray(classes, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(
+            "a classifier of several classes ranks documents by their expected grade, so its "
+            f"classes must be numbers; got strings ({error}). Encode them as grades 0, 1, 2, ..., "
+            "where higher is more relevant."
+        ) from error
+
+
+def read_predictions(
+    estimator: Any,
+    y_true: ArrayLike,
+    scores: Array,
+    ids: QueryIds | None,
+    sample_weight: ArrayLike | None,
+    metric_name: str,
+) -> Queries:
+    """Queries from labels, which may be classes of `estimator`, and its predictions.
+
+    Parameters
+    ----------
+    estimator : estimator object or None
+        Only its ``classes_`` are read.
+    y_true : array-like of shape (n_documents,) or (n_documents, n_labels)
+        Relevance, or classes.
+    scores : array of shape (n_documents,) or (n_documents, n_classes)
+        What `predict_scores` returned.
+    ids : array-like of shape (n_documents,) or None
+        Query ids. Two-dimensional scores need none: each row is a query.
+    sample_weight : array-like of shape (n_documents,) or None
+        Weights, constant within each query.
+    metric_name : str
+        Name of the metric in the error for missing query ids.
+    """
+    labels, classes = np.asarray(y_true), getattr(estimator, "classes_", None)
+    if ids is None and scores.ndim == 1:
+        raise missing_groups(
+            f"the metric {metric_name}",
+            hint=", or ask for all rows as one query by '...(groups=none)' in the name",
+        )
+    if scores.ndim == 2 and labels.ndim == 1:
+        if classes is not None:
+            classes, scores = _with_unseen_classes(labels, classes, scores)
+        return read_queries(labels, scores, labels=classes, sample_weight=sample_weight)
+    if labels.ndim == 1 and _are_strings(labels):
+        if classes is None:
+            raise ValueError(
+                f"y_true holds strings, such as {labels[0]!r}, and without the classes_ of a "
+                "classifier it is unknown which of them is relevant. Encode them as numbers, such "
+                "as 0 and 1."
+            )
+        labels = labels == classes[-1]
+    return read_queries(labels, scores, groups=ids, sample_weight=sample_weight)
+
+
+def _are_strings(labels: Array) -> bool:
+    return labels.dtype.kind in "US" or (labels.dtype == object and isinstance(labels[0], str))
+
+
+def _with_unseen_classes(labels: Array, classes: Any, scores: Array) -> tuple[Any, Array]:
+    """Classes and scores; a class absent from the training data is not retrieved."""
+    unseen = np.setdiff1d(labels, classes)
+    if not len(unseen):
+        return classes, scores
+    not_retrieved = np.full((len(scores), len(unseen)), -np.inf)
+    return np.append(classes, unseen), np.hstack([scores, not_retrieved])

@@ -1,0 +1,51 @@
+"""Arrow batches of a stream sorted by query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .accumulator import RankingAccumulator
+from .column_names import ColumnNames
+
+# rows ranked at a time: enough that queries of similar length fill a block, in a few megabytes
+BATCH_ROWS = 2**21
+
+
+def add_batches(
+    accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterable[Any], batch_rows: int
+) -> Iterator[Any]:
+    """Add Arrow batches of a sorted stream to an accumulator; yield each table that was added."""
+    for table in _combined(batches, batch_rows):
+        columns.check_missing({name: table[name].null_count for name in columns.distinct})
+        label, score = table[columns.label].to_numpy(), table[columns.score].to_numpy()
+        weight = None if columns.weight is None else table[columns.weight].to_numpy()
+        ids = _ids(table[columns.group])
+        accumulator.update_sorted(label, score, ids, sample_weight=weight)
+        yield table
+
+
+def _combined(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """Tables of at least `n_rows` rows, except for the last."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    n_waiting = 0
+    for batch in batches:
+        waiting.append(batch)
+        n_waiting += batch.num_rows
+        if n_waiting >= n_rows:
+            yield pa.Table.from_batches(waiting)
+            waiting, n_waiting = [], 0
+    if n_waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _ids(column: Any) -> Any:
+    """Query ids in a form that is fast to read: numbers, or codes and values of anything else."""
+    import pyarrow.types as arrow_types
+
+    column = column.combine_chunks()
+    if arrow_types.is_integer(column.type) or arrow_types.is_floating(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    return column if arrow_types.is_dictionary(column.type) else column.dictionary_encode()

@@ -1,0 +1,330 @@
+"""Slow, plain-Python oracle for ranking metrics, written from their definitions only.
+
+A query is a list of labels y and a list of scores s. A document scored -inf is not
+retrieved: it holds no rank, but still counts among the relevant documents and in the
+ideal order. Ties are resolved by brute force: a metric is computed for every possible
+order of the tied documents, then averaged ("average"), maximised ("optimistic") or
+minimised ("pessimistic"). Each `top` below holds the labels at the ranks 1, 2, ... up
+to the cut-off in one such order; each `o` holds all options, with k and n = last rank.
+"""
+
+import itertools
+import math
+import statistics
+
+Floats = list[float]
+
+TIES = ("average", "optimistic", "pessimistic", "stable", "reversed")
+MICRO = ("ndcg", "map", "precision", "recall", "f1", "r_precision", "query_auc")
+NAN_BY_DEFAULT = ("query_auc", "kendall_tau", "spearman")
+DEFAULTS = {
+    "threshold": 0,
+    "gain": "linear",
+    "discount": "log2",
+    "denominator": "k",
+    "max_grade": 4,
+    "p": 0.8,
+    "decay": 0.85,
+}
+OWN_DEFAULTS = {"map": {"denominator": "min"}, "rbp": {"gain": "binary"}}
+DISCOUNTS = {
+    None: lambda rank: 1,
+    "log2": lambda rank: 1 / math.log2(1 + rank),
+    "log2_after_first": lambda rank: 1 / max(1, math.log2(rank)),
+    "reciprocal": lambda rank: 1 / rank,
+}
+
+
+def all_orders(s: Floats):
+    """Yield every order of the retrieved documents, best first, ties in any order."""
+    tie_groups = itertools.groupby(_stable_order(s), key=lambda i: s[i])
+    permuted = [itertools.permutations(group) for _, group in tie_groups]
+    for parts in itertools.product(*permuted):
+        yield list(itertools.chain(*parts))
+
+
+def _retrieved(s: Floats) -> list[int]:
+    return [i for i in range(len(s)) if s[i] != -math.inf]
+
+
+def _stable_order(s: Floats) -> list[int]:
+    return sorted(_retrieved(s), key=lambda i: (-s[i], i))
+
+
+def _reversed_order(s: Floats) -> list[int]:
+    return sorted(_retrieved(s), key=lambda i: (-s[i], -i))
+
+
+def _tops(y: Floats, s: Floats, ties: str, o: dict):
+    """Yield the labels within the cut-off, for each order to be considered."""
+    single = {"stable": _stable_order, "reversed": _reversed_order}
+    orders = [single[ties](s)] if ties in single else all_orders(s)
+    for order in orders:
+        yield [y[i] for i in order[: o["k"]]]
+
+
+def _mean(values) -> float:
+    values = list(values)
+    return math.fsum(values) / len(values)
+
+
+def _over_orders(ties: str, values) -> float:
+    return {"optimistic": max, "pessimistic": min}.get(ties, _mean)(values)
+
+
+def _options(metric: str, y: Floats, s: Floats, k: int | None, given: dict) -> dict:
+    if unknown := set(given) - set(DEFAULTS):
+        raise TypeError(f"unknown options: {sorted(unknown)}")
+    o = DEFAULTS | OWN_DEFAULTS.get(metric, {}) | given
+    cut_off = _hits(y, o) if metric == "r_precision" else k
+    return o | {"k": cut_off, "n": len(_retrieved(s))}
+
+
+def _divide(a: float, b: float) -> float:
+    return a / b if b else 0.0
+
+
+def _hits(labels: Floats, o: dict) -> int:
+    """Count the relevant documents."""
+    return sum(label > o["threshold"] for label in labels)
+
+
+def _gain(label: float, o: dict) -> float:
+    gain = o["gain"]
+    if callable(gain):
+        return gain(label)
+    if isinstance(gain, list | tuple):
+        return gain[int(label)]
+    if gain == "exponential":
+        return 2**label - 1
+    return {"linear": label, "binary": int(label > o["threshold"])}[gain]
+
+
+def _discounted_sum(gains: Floats, o: dict) -> float:
+    discount = o["discount"] if callable(o["discount"]) else DISCOUNTS[o["discount"]]
+    return math.fsum(g * discount(rank) for rank, g in enumerate(gains, start=1))
+
+
+def _dcg(top: Floats, y: Floats, o: dict) -> float:
+    return _discounted_sum([_gain(label, o) for label in top], o)
+
+
+def _ideal_dcg(y: Floats, o: dict) -> float:
+    gains = sorted((_gain(label, o) for label in y), reverse=True)
+    return _discounted_sum(gains[: o["k"]], o)
+
+
+def _ndcg(top: Floats, y: Floats, o: dict) -> float:
+    return _divide(_dcg(top, y, o), _ideal_dcg(y, o))
+
+
+def _precision_sum(top: Floats, o: dict) -> float:
+    """Sum the precisions at the ranks of the relevant documents."""
+    ranks = [r for r, label in enumerate(top, start=1) if label > o["threshold"]]
+    return math.fsum(_hits(top[:r], o) / r for r in ranks)
+
+
+def _map_denominator(top: Floats, y: Floats, o: dict) -> int:
+    relevant = _hits(y, o)
+    smaller = relevant if o["k"] is None else min(relevant, o["k"])
+    choices = {"min": smaller, "relevant": relevant, "hits": _hits(top, o)}
+    return choices[o["denominator"]]
+
+
+def _average_precision(top: Floats, y: Floats, o: dict) -> float:
+    return _divide(_precision_sum(top, o), _map_denominator(top, y, o))
+
+
+def _mrr(top: Floats, y: Floats, o: dict) -> float:
+    ranks = [r for r, label in enumerate(top, start=1) if label > o["threshold"]]
+    return 1 / ranks[0] if ranks else 0.0
+
+
+def _precision_denominator(o: dict) -> int:
+    k = o["n"] if o["k"] is None else o["k"]
+    return {"k": k, "min": min(k, o["n"])}[o["denominator"]]
+
+
+def _precision(top: Floats, y: Floats, o: dict) -> float:
+    return _divide(_hits(top, o), _precision_denominator(o))
+
+
+def _recall(top: Floats, y: Floats, o: dict) -> float:
+    """Proportion of the relevant documents that are retrieved; r_precision with the cut-off R."""
+    return _divide(_hits(top, o), _hits(y, o))
+
+
+def _f1(top: Floats, y: Floats, o: dict) -> float:
+    precision, recall = _precision(top, y, o), _recall(top, y, o)
+    return _divide(2 * precision * recall, precision + recall)
+
+
+def _err(top: Floats, y: Floats, o: dict) -> float:
+    grades = o["max_grade"]
+    stop = top if grades is None else [(2**label - 1) / 2**grades for label in top]
+    reach = [math.prod(1 - p for p in stop[:i]) for i in range(len(top))]
+    return math.fsum(reach[i] * stop[i] / (i + 1) for i in range(len(top)))
+
+
+def _rbp(top: Floats, y: Floats, o: dict) -> float:
+    terms = [_gain(label, o) * o["p"] ** i for i, label in enumerate(top)]
+    return (1 - o["p"]) * math.fsum(terms)
+
+
+def _pfound(top: Floats, y: Floats, o: dict) -> float:
+    reach = [math.prod(1 - label for label in top[:i]) for i in range(len(top))]
+    return math.fsum(o["decay"] ** i * reach[i] * top[i] for i in range(len(top)))
+
+
+ORDER_METRICS = {
+    "dcg": _dcg,
+    "ndcg": _ndcg,
+    "map": _average_precision,
+    "mrr": _mrr,
+    "precision": _precision,
+    "recall": _recall,
+    "f1": _f1,
+    "hits": lambda top, y, o: float(_hits(top, o)),
+    "hit_rate": lambda top, y, o: float(_hits(top, o) > 0),
+    "r_precision": _recall,
+    "err": _err,
+    "rbp": _rbp,
+    "pfound": _pfound,
+}
+
+
+def _is_defined(metric: str, y: Floats, o: dict) -> bool:
+    if metric in ("dcg", "ndcg", "rbp"):
+        return any(_gain(label, o) > 0 for label in y)
+    if metric in ("err", "pfound"):
+        return any(label > 0 for label in y)
+    return _hits(y, o) > 0
+
+
+def _pair_win(i: int, j: int, s: Floats, ties: str) -> float:
+    """Tell whether relevant document i ranks above irrelevant document j."""
+    if s[i] != s[j]:
+        return float(s[i] > s[j])
+    if ties in ("stable", "reversed"):
+        return float(i < j if ties == "stable" else i > j)
+    return {"average": 0.5, "optimistic": 1.0, "pessimistic": 0.0}[ties]
+
+
+def _auc_ratio(y: Floats, s: Floats, ties: str, o: dict) -> tuple[float, float]:
+    relevant = [i for i in range(len(y)) if y[i] > o["threshold"]]
+    others = [j for j in range(len(y)) if not y[j] > o["threshold"]]
+    wins = [_pair_win(i, j, s, ties) for i in relevant for j in others]
+    return math.fsum(wins), float(len(wins))
+
+
+def _signs(values: Floats) -> list[int]:
+    return [(a > b) - (a < b) for a, b in itertools.combinations(values, 2)]
+
+
+def _kendall_tau(y: Floats, s: Floats) -> float:
+    by_label, by_score = _signs(y), _signs(s)
+    balance = sum(a * b for a, b in zip(by_label, by_score, strict=True))
+    return balance / math.sqrt(sum(map(abs, by_label)) * sum(map(abs, by_score)))
+
+
+def _average_ranks(values: Floats) -> Floats:
+    return [sum(w < v for w in values) + (values.count(v) + 1) / 2 for v in values]
+
+
+def _spearman(y: Floats, s: Floats) -> float:
+    return statistics.correlation(_average_ranks(y), _average_ranks(s))
+
+
+def query_value(
+    metric: str, y: Floats, s: Floats, *, k=None, ties="average", **options
+) -> float | None:
+    """Value of the metric on one query, None if it is undefined."""
+    if ties not in TIES:
+        raise ValueError(f"unknown ties: {ties!r}")
+    o = _options(metric, y, s, k, options)
+    if metric == "query_auc":
+        wins, pairs = _auc_ratio(y, s, ties, o)
+        return wins / pairs if pairs else None
+    if metric in ("kendall_tau", "spearman"):
+        constant = len(set(y)) < 2 or len(set(s)) < 2
+        correlation = _kendall_tau if metric == "kendall_tau" else _spearman
+        return None if constant else correlation(y, s)
+    of_order = ORDER_METRICS[metric]
+    if not _is_defined(metric, y, o):
+        return None
+    return _over_orders(ties, (of_order(top, y, o) for top in _tops(y, s, ties, o)))
+
+
+def query_ratio(
+    metric: str, y: Floats, s: Floats, *, k=None, ties="average", **options
+) -> tuple[float, float] | None:
+    """Numerator and denominator of the metric on one query, None if it is no ratio.
+
+    A query on which the metric is undefined has numerator 0 and denominator 0, except
+    that the denominator of precision remains in precision and f1.
+    """
+    if metric not in MICRO:
+        return None
+    value = query_value(metric, y, s, k=k, ties=ties, **options)
+    o = _options(metric, y, s, k, options)
+    if metric == "query_auc":
+        return _auc_ratio(y, s, ties, o)
+    if value is None:
+        has_denominator = metric in ("precision", "f1")
+        return 0.0, float(_precision_denominator(o) if has_denominator else 0)
+    if metric == "map" and o["denominator"] == "hits":
+        hits = _mean(_hits(top, o) for top in _tops(y, s, ties, o))
+        return value * hits, hits
+    parts = [_order_ratio(metric, top, y, o) for top in _tops(y, s, ties, o)]
+    return _over_orders(ties, [a for a, _ in parts]), float(parts[0][1])
+
+
+def _order_ratio(metric: str, top: Floats, y: Floats, o: dict) -> tuple[float, float]:
+    """Numerator and denominator in one order; the latter is the same in all orders."""
+    if metric == "ndcg":
+        return _dcg(top, y, o), _ideal_dcg(y, o)
+    if metric == "map":
+        return _precision_sum(top, o), _map_denominator(top, y, o)
+    if metric == "precision":
+        return _hits(top, o), _precision_denominator(o)
+    if metric == "f1":
+        return 2 * _hits(top, o), _precision_denominator(o) + _hits(y, o)
+    return _hits(top, o), _hits(y, o)  # recall, r_precision
+
+
+def score(
+    metric: str,
+    y_true: Floats,
+    y_score: Floats,
+    groups: list,
+    *,
+    average: str | None = "macro",
+    sample_weight: Floats | None = None,
+    replace_undefined_by: float | None = None,
+    **options,
+) -> float | Floats:
+    """Average of the metric over the queries; the list of its values if average=None.
+
+    replace_undefined_by=None is the default of the metric: nan for query_auc,
+    kendall_tau and spearman, else 0. Options as in query_value (k, ties, ...).
+    """
+    if replace_undefined_by is None:
+        replace_undefined_by = math.nan if metric in NAN_BY_DEFAULT else 0.0
+    rows = [[i for i, g in enumerate(groups) if g == q] for q in sorted(set(groups))]
+    queries = [([y_true[i] for i in r], [y_score[i] for i in r]) for r in rows]
+    weights = [1.0 if sample_weight is None else sample_weight[r[0]] for r in rows]
+    defined = [query_value(metric, y, s, **options) for y, s in queries]
+    values = [replace_undefined_by if v is None else v for v in defined]
+    if average is None:
+        return values
+    if average == "macro":
+        ratios, otherwise = [(v, 1.0) for v in values], math.nan
+    elif average == "micro" and metric in MICRO:
+        ratios = [query_ratio(metric, y, s, **options) for y, s in queries]
+        otherwise = replace_undefined_by
+    else:
+        raise ValueError(f"no average {average!r} for {metric}")
+    kept = [i for i in range(len(rows)) if not math.isnan(values[i])]
+    numerator = math.fsum(weights[i] * ratios[i][0] for i in kept)
+    denominator = math.fsum(weights[i] * ratios[i][1] for i in kept)
+    return numerator / denominator if denominator else otherwise

@@ -1,0 +1,20 @@
+"""A small ranker of each boosting library."""
+
+from lightgbm import LGBMRanker
+from requires import requires
+from xgboost import XGBRanker
+
+LGBM = LGBMRanker(n_estimators=30, num_leaves=7, verbose=-1, n_jobs=1)
+XGB = XGBRanker(n_estimators=30, max_depth=3, n_jobs=1)
+
+
+def make_catboost_ranker(**params):
+    return requires("catboost").CatBoostRanker(
+        verbose=0, thread_count=1, allow_writing_files=False, **params
+    )
+
+
+def make_ranker(library):
+    if library == "catboost":
+        return make_catboost_ranker(iterations=30, depth=3, random_seed=0)
+    return {"lightgbm": LGBM, "xgboost": XGB}[library]

@@ -1,0 +1,230 @@
+"""compare: differences of models, paired by query."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores
+from sklearn_rankscore.inspection.resampling import holm, paired_p_values
+
+
+def scores(values, ids=None, metrics=None, weights=None):
+    values = np.asarray(values, dtype=float)
+    values = values[:, None] if values.ndim == 1 else values
+    ids = np.arange(len(values)) if ids is None else ids
+    return QueryScores(ids, values, metrics or [f"m{i}" for i in range(values.shape[1])], weights)
+
+
+def pair(n_queries=40, n_metrics=2, seed=0, effect=0.03):
+    random = np.random.default_rng(seed)
+    first = random.beta(2, 1, size=(n_queries, n_metrics))
+    second = np.clip(first + random.normal(effect, 0.1, size=first.shape), 0, 1)
+    return {"first": scores(first), "second": scores(second)}
+
+
+def scipys_exact(differences):
+    return stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
+    ).pvalue
+
+
+@pytest.mark.parametrize("n_queries", [2, 5, 9, 12])
+@pytest.mark.parametrize("grid", [False, True])
+def test_small_permutation_tests_are_scipys_exact_ones(n_queries, grid):
+    for seed in range(4):
+        systems = pair(n_queries, 1, seed, effect=0.05)
+        if grid:  # differences that tie, cancel and vanish
+            systems = {name: scores(one.values.round(1)) for name, one in systems.items()}
+        differences = systems["second"]["m0"] - systems["first"]["m0"]
+        p_value = compare(systems, correction=None)["m0", "second"].p_value
+        assert p_value == pytest.approx(scipys_exact(differences.round(12)), abs=1e-12)
+
+
+def test_monte_carlo_permutation_test_counts_the_observed_signs():
+    differences = np.linspace(0.1, 0.2, 40)[:, None]  # all signs alike: no assignment is as far
+    random = np.random.default_rng(0)
+    p = paired_p_values(differences, np.ones(40), "permutation", 999, random)
+    assert p == pytest.approx([1 / 1000])
+    systems = pair(14, 1, 3, effect=0.02)
+    differences = systems["second"]["m0"] - systems["first"]["m0"]
+    p = compare(systems, n_resamples=16_000, random_state=0)["m0", "second"].p_value
+    exact = scipys_exact(differences)
+    assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 16_000))
+
+
+def test_permutation_test_with_weights_is_brute_force():
+    systems = pair(8, 1, 5)
+    weights = np.array([1, 2, 3, 1, 0, 2, 1, 5.0])
+    systems = {n: scores(s.values, weights=weights) for n, s in systems.items()}
+    terms = weights * (systems["second"]["m0"] - systems["first"]["m0"])
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 8)).reshape(8, -1)
+    expected = (np.abs(terms @ signs) >= abs(terms.sum()) - 1e-12).mean()
+    assert compare(systems)["m0", "second"].p_value == pytest.approx(expected)
+
+
+def test_t_and_wilcoxon_are_scipys():
+    systems = pair(35, 3)
+    a, b = systems["first"].values, systems["second"].values
+    for test, expected in (
+        ("t", stats.ttest_rel(b, a).pvalue),
+        ("wilcoxon", stats.wilcoxon(b, a, axis=0).pvalue),
+    ):
+        differences = compare(systems, test=test, correction=None).differences
+        assert [one.p_value for one in differences] == pytest.approx(expected.tolist(), rel=1e-9)
+        assert [one.adjusted_p_value for one in differences] == [one.p_value for one in differences]
+
+
+def test_holm_by_hand():
+    # sorted: .005 · 4, .01 · 3, .03 · 2, .04 · 1, each at least the one before
+    adjusted = holm(np.array([0.01, 0.04, np.nan, 0.03, 0.005]))
+    np.testing.assert_allclose(adjusted, [0.03, 0.06, np.nan, 0.06, 0.02])
+    assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
+    assert np.isnan(holm(np.array([np.nan]))).all()
+
+
+def test_holm_counts_all_metrics_and_models():
+    systems = {**pair(30, 2), "third": pair(30, 2, 9)["second"]}
+    comparison = compare(systems, random_state=0)
+    raw = np.array([one.p_value for one in comparison.differences])
+    assert len(raw) == 4
+    np.testing.assert_allclose([one.adjusted_p_value for one in comparison.differences], holm(raw))
+
+
+def test_means_differences_and_counts_by_hand():
+    first = scores([[0.1, 1.0], [0.5, 0.0], [0.3, 0.2], [0.9, 0.4]])
+    second = scores([[0.3, 0.0], [0.5, 0.0], [0.1 + 0.2, 0.3], [0.7, 0.4]])  # 0.1 + 0.2 > 0.3
+    comparison = compare({"a": first, "b": second})
+    one = comparison["m0", "b"]
+    assert (one.wins, one.ties, one.losses) == (1, 2, 1)
+    assert one.difference == pytest.approx(0.0, abs=1e-12)
+    two = comparison["m1", "b"]
+    assert (two.wins, two.ties, two.losses) == (1, 2, 1)
+    assert (two.baseline_mean, two.model_mean) == pytest.approx((0.4, 0.175))
+    assert two.difference == pytest.approx(-0.225)
+    assert two.interval.low < -0.225 < two.interval.high
+
+
+def test_interval_is_that_of_the_differences():
+    systems = pair(30, 1)
+    delta = scores(systems["second"].values - systems["first"].values)
+    interval = compare(systems, method="t", confidence=0.9)["m0", "second"].interval
+    assert interval == pytest.approx(delta.interval(0.9, method="t")["m0"])
+
+
+def test_queries_are_paired_by_id_and_metrics_by_name():
+    systems = pair(20, 2)
+    order = np.random.default_rng(1).permutation(20)
+    second = systems["second"]
+    mixed = QueryScores(second.ids[order], second.values[order][:, ::-1], ["m1", "m0"])
+    expected = compare(systems, random_state=0)
+    comparison = compare({"first": systems["first"], "second": mixed}, random_state=0)
+    assert comparison.differences == expected.differences
+
+
+def test_baseline_can_be_named():
+    systems = pair(20, 1)
+    forth = compare(systems)["m0", "second"]
+    back = compare(systems, baseline="second")["m0", "first"]
+    assert back.difference == pytest.approx(-forth.difference)
+    assert (back.wins, back.losses) == (forth.losses, forth.wins)
+
+
+def test_a_query_undefined_for_either_is_left_out():
+    first = scores([0.1, np.nan, 0.5, 0.6])
+    second = scores([np.nan, 0.9, 0.7, 0.7])
+    one = compare({"a": first, "b": second})["m0", "b"]
+    assert (one.baseline_mean, one.model_mean) == pytest.approx((0.55, 0.7))
+    assert one.wins + one.ties + one.losses == 2
+    never = compare({"a": first, "b": scores([np.nan] * 4)})["m0", "b"]
+    assert math.isnan(never.p_value)
+    assert math.isnan(never.difference)
+
+
+@pytest.mark.parametrize("test", ["permutation", "t", "wilcoxon"])
+def test_equal_models_are_not_different(test):
+    same = pair(25, 1)["first"]
+    one = compare({"a": same, "b": same}, test=test)["m0", "b"]
+    assert (one.p_value, one.difference, one.ties) == (1.0, 0.0, 25)
+    assert one.interval == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("test", ["permutation", "t"])
+def test_a_query_of_weight_zero_is_as_if_absent(test):
+    systems = pair(40, 1)
+    weights = np.where(np.arange(40) < 12, 1.0, 0.0)
+    weighted = {n: scores(s.values, weights=weights) for n, s in systems.items()}
+    absent = {n: scores(s.values[:12]) for n, s in systems.items()}
+    with_zeros, expected = (compare(s, test=test, random_state=0) for s in (weighted, absent))
+    for a, b in zip(with_zeros.differences, expected.differences, strict=True):
+        assert a.p_value == pytest.approx(b.p_value)
+        assert (a.wins, a.ties, a.losses) == (b.wins, b.ties, b.losses)
+
+
+def test_a_better_ranking_wins():
+    X, y, groups = make_ranking(n_queries=80, random_state=0)
+    noise = np.random.default_rng(0).normal(size=len(y))
+    systems = {
+        name: query_scores(y, score, ["ndcg@10", "map"], groups=groups)
+        for name, score in {"noisy": X[:, 0] + noise, "clean": X[:, 0]}.items()
+    }
+    for one in compare(systems, random_state=0).differences:
+        assert one.adjusted_p_value < 0.001
+        assert one.wins > one.losses
+
+
+def test_tables_and_frames():
+    comparison = compare(pair(30, 2), test="t", method="t", confidence=0.9)
+    lines = repr(comparison).splitlines()
+    assert lines[0] == "Compared with 'first' by the t test"
+    assert lines[1].split("  ")[-1] == "wins/ties/losses"
+    assert "90 % interval" in lines[1]
+    assert "p (holm)" in lines[1]
+    one = comparison["m1", "second"]
+    assert f"{one.difference:+.4f}" in lines[3]
+    assert f"<td>{one.wins}/{one.ties}/{one.losses}</td>" in comparison._repr_html_()
+    for library, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        frame = comparison.to_frame(library)
+        assert isinstance(frame, kind)
+        assert frame["p_value"].to_list() == [d.p_value for d in comparison.differences]
+        assert frame["high"].to_list()[1] == one.interval.high
+    with pytest.raises(KeyError, match=r"no comparison \('m9', 'second'\); the comparisons are"):
+        comparison["m9", "second"]
+
+
+def test_refuses_what_cannot_be_paired():
+    systems = pair(10, 1)
+    ids = [*range(8), "new", "newer"]
+    with pytest.raises(
+        ValueError, match=r"same queries; 4 queries occur in only one of them \('new', 'newer', 8"
+    ):
+        compare({**systems, "third": scores(systems["first"].values, ids)})
+    with pytest.raises(ValueError, match="the same metrics; only one of them has m0, other"):
+        compare({**systems, "third": scores(systems["first"].values, metrics=["other"])})
+    with pytest.raises(ValueError, match="the same query weights"):
+        compare({**systems, "third": scores(systems["first"].values, weights=np.arange(10))})
+    weighted = {n: scores(s.values, weights=np.arange(10)) for n, s in systems.items()}
+    with pytest.raises(ValueError, match="'wilcoxon' does not support query weights"):
+        compare(weighted, test="wilcoxon")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"systems": {"a": pair()["first"]}}, ValueError, "at least two models; got 1"),
+        ({"systems": {"a": [1.0], "b": [2.0]}}, TypeError, "a dict of names to QueryScores"),
+        ({"systems": [1, 2]}, TypeError, r"got \[1, 2\]"),
+        ({"baseline": "x"}, ValueError, "baseline must be one of 'first', 'second'; got 'x'"),
+        ({"test": "anova"}, ValueError, "test must be one of"),
+        ({"correction": "bonferroni"}, ValueError, "correction must be one of 'holm', None"),
+        ({"n_resamples": 1.5}, ValueError, "n_resamples must be an integer of at least 1"),
+        ({"confidence": 0}, ValueError, "confidence must be between 0 and 1"),
+    ],
+)
+def test_refuses_arguments_out_of_range(given, error, message):
+    systems = given.pop("systems", pair())
+    with pytest.raises(error, match=message):
+        compare(systems, **given)

@@ -1,0 +1,100 @@
+"""The table of one ranking's metrics under every library's conventions."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from library_samples import random_sample
+
+from sklearn_rankscore import convention_report, evaluate
+from sklearn_rankscore.metrics.conventions import CONVENTIONS
+
+LIBRARIES = ["default", *CONVENTIONS]
+
+
+@pytest.fixture(scope="module")
+def data():
+    sample = random_sample(longest=20)
+    return {"y_true": sample.y, "y_score": sample.score, "groups": sample.qid}
+
+
+def as_dict(data, metrics):
+    return convention_report(**data, metrics=metrics, output_dict=True)
+
+
+def test_every_number_is_that_of_evaluate(data):
+    metrics = ["ndcg@5", "ndcg", "map@5", "precision@3(threshold=1)", "query_auc"]
+    report = as_dict(data, metrics)
+    assert list(report) == LIBRARIES
+    for library, row in report.items():
+        assert list(row) == metrics
+        for name, number in row.items():
+            known = library == "default" or name.split("@")[0] in CONVENTIONS[library]
+            assert (number is not None) == known
+            if known:
+                like = None if library == "default" else library
+                assert number == pytest.approx(evaluate(**data, metrics=name, like=like)[name])
+
+
+def test_text_rounds_the_dict(data):
+    metrics = ("ndcg@5", "map@5")
+    report = as_dict(data, metrics)
+    header, _, *lines = convention_report(**data, digits=3).splitlines()
+    assert header.split() == list(metrics)
+    assert [line.split()[0] for line in lines] == LIBRARIES
+    assert len({len(line) for line in [header, *lines]}) == 1
+    for line in lines:
+        library, *cells = line.split()
+        expected = [report[library][name] for name in metrics]
+        assert cells == ["-" if v is None else f"{v:.3f}" for v in expected]
+
+
+def test_published_numbers_of_the_recorded_data(data_path):
+    """Rows of the libraries on the recorded ranking, as they reported it themselves."""
+    folder = data_path / "recorded"
+    csv = folder / "lightgbm_rank_test.csv"
+    qid, y_true, y_score = np.loadtxt(csv, delimiter=",", skiprows=1, unpack=True)
+    theirs = json.loads((folder / "lightgbm_rank_test.json").read_text())
+    report = convention_report(y_true, y_score, groups=qid, output_dict=True)
+    assert report["lightgbm"] == pytest.approx(theirs["lightgbm@5"], abs=1e-6)
+    assert report["rax"]["ndcg@5"] == pytest.approx(
+        theirs["rax@5 (segments)"]["ndcg_metric"], abs=1e-6
+    )
+    assert report["catboost"]["map@5"] == pytest.approx(theirs["catboost@5"]["MAP:top=5"], abs=1e-6)
+
+
+def test_a_library_that_refuses_the_labels_has_a_dash(data):
+    report = as_dict(data, "err@5")
+    assert report["default"]["err@5"] > 0
+    assert report["catboost"] == report["ranx"] == {"err@5": None}
+
+
+def test_two_dimensional_and_single_query_input():
+    table = convention_report([[0, 1], [1, 0]], [[0.2, 0.1], [0.2, 0.1]], metrics="mrr")
+    assert table == convention_report(
+        [0, 1, 1, 0], [2, 1, 2, 1], groups=[0, 0, 1, 1], metrics="mrr"
+    )
+    assert re.search(r"default +0\.7500\n", table)
+    assert convention_report([0, 1], [2, 1], metrics="mrr", output_dict=True)["rax"] == {"mrr": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "error", "message"),
+    [
+        ("ndgc@5", ValueError, "Did you mean 'ndcg'"),
+        ("ndcg@5(like=xgboost)", ValueError, "has a row for each library"),
+        ([evaluate], TypeError, "must hold names"),
+        ([], ValueError, "name at least one"),
+        (["mrr", "mrr"], ValueError, "twice"),
+        ("mrr(gain=linear)", ValueError, "has no option 'gain'"),
+    ],
+)
+def test_wrong_metrics(data, metrics, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        convention_report(**data, metrics=metrics)
+
+
+def test_labels_no_metric_takes_are_refused():
+    with pytest.raises(ValueError, match="negative labels"):
+        convention_report([-1, 1], [1, 2])

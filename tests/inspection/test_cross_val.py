@@ -1,0 +1,222 @@
+"""cross_val_query_scores: every query scored once, by a model that has not seen it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from lightgbm import LGBMRanker
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_rankscore import (
+    NoGroupsError,
+    QueryKFold,
+    QueryRanker,
+    compare,
+    cross_val_query_scores,
+    make_ranking,
+    ndcg_score,
+)
+
+METRICS = ["ndcg@5", "map"]
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    return make_ranking(n_queries=30, shuffle=True, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_ranking(n_queries=30, shuffle=True, as_frame=True, random_state=0)
+
+
+def by_hand(estimator, X, y, groups, cv):
+    """NDCG@5 of each query under its id, one fold after the other."""
+    by_query = {}
+    for train, test in cv.split(X, y, groups):
+        scores = clone(estimator).fit(X[train], y[train]).predict(X[test])
+        values = ndcg_score(y[test], scores, groups=groups[test], k=5, average=None)
+        by_query.update(zip(np.unique(groups[test]).tolist(), values, strict=True))
+    return by_query
+
+
+@pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(3), LeaveOneGroupOut()], ids=repr)
+def test_every_query_is_scored_in_its_own_fold(arrays, cv):
+    X, y, groups = arrays
+    names = np.array([f"q{g:02}" for g in groups])
+    scores = cross_val_query_scores(Ridge(), X, y, groups=names, cv=cv, metrics=METRICS)
+    expected = by_hand(Ridge(), X, y, names, cv)
+    assert dict(zip(scores.ids.tolist(), scores["ndcg@5"], strict=True)) == pytest.approx(expected)
+    assert scores.metrics == ("ndcg@5", "map")
+
+
+def test_ids_and_folds_may_come_in_any_way(arrays, table):
+    X, y, groups = arrays
+    frame, labels = table
+    given = {"metrics": METRICS, "cv": 3}
+    expected = cross_val_query_scores(Ridge(), X, y, groups=groups, **given)
+    ranker = QueryRanker(Ridge())
+    features = frame.drop(columns="qid")
+    by_index = pd.Series(y, index=pd.Index(groups, name="qid"))
+    folds = list(QueryKFold(3).split(X, y, groups))
+    for scores in (
+        cross_val_query_scores(ranker, frame, labels, **given),
+        cross_val_query_scores(ranker, X, y, groups=groups, **given),
+        cross_val_query_scores(ranker, features, by_index, **given),
+        cross_val_query_scores(Ridge(), X.tolist(), y.tolist(), groups=groups.tolist(), **given),
+        cross_val_query_scores(
+            Ridge(), X, y, params=None, groups=groups, metrics=METRICS, cv=folds
+        ),
+        cross_val_query_scores(Ridge(), X, y, groups=groups, n_jobs=2, **given),
+    ):
+        np.testing.assert_allclose(scores.values, expected.values)
+        np.testing.assert_array_equal(scores.ids, expected.ids)
+
+
+def test_a_splitter_that_wants_groups_gets_ids_from_the_data(table):
+    X, y = table
+    scores = cross_val_query_scores(QueryRanker(Ridge()), X, y, cv=GroupKFold(3), metrics="mrr")
+    assert len(scores) == 30
+
+
+def test_metadata_routing_feeds_splitter_and_ranker(arrays):
+    X, y, groups = arrays
+    expected = cross_val_query_scores(
+        QueryRanker(Ridge()), X, y, groups=groups, cv=3, metrics=METRICS
+    )
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = QueryRanker(Ridge())
+        plain = Ridge().set_fit_request(sample_weight=True)
+        for scores in (
+            cross_val_query_scores(ranker, X, y, params={"groups": groups}, cv=3, metrics=METRICS),
+            cross_val_query_scores(ranker, X, y, groups=groups, cv=3, metrics=METRICS),
+            cross_val_query_scores(
+                plain, X, y, groups=groups, params={"sample_weight": np.ones(len(y))}, cv=3,
+                metrics=METRICS,
+            ),
+        ):  # fmt: skip
+            np.testing.assert_allclose(scores.values, expected.values)
+
+
+def test_fit_parameters_are_cut_to_the_training_fold(arrays):
+    X, y, groups = arrays
+    weights = np.random.default_rng(0).uniform(0.01, 5, size=len(y))
+    scores = cross_val_query_scores(
+        Ridge(), X, y, groups=groups, params={"sample_weight": weights}, cv=3, metrics="ndcg@5"
+    )
+    expected = np.zeros(30)
+    for train, test in QueryKFold(3).split(X, y, groups):
+        model = Ridge().fit(X[train], y[train], sample_weight=weights[train])
+        values = ndcg_score(y[test], model.predict(X[test]), groups=groups[test], k=5, average=None)
+        expected[np.unique(groups[test])] = values
+    np.testing.assert_allclose(scores["ndcg@5"], expected)
+
+
+def test_query_weights_and_options_reach_the_result(arrays):
+    X, y, groups = arrays
+    weights = np.arange(1.0, 31)[groups]
+    scores = cross_val_query_scores(
+        Ridge(),
+        X,
+        y,
+        groups=groups,
+        sample_weight=weights,
+        cv=3,
+        metrics="ndcg",
+        gain="exponential",
+    )
+    np.testing.assert_array_equal(scores.weights, np.arange(1.0, 31))
+    plain = cross_val_query_scores(Ridge(), X, y, groups=groups, cv=3, metrics="ndcg")
+    assert not np.allclose(scores.values, plain.values)
+
+
+def test_rankers_and_classifiers(arrays):
+    X, y, groups = arrays
+    ranker = QueryRanker(LGBMRanker(n_estimators=5, min_child_samples=2, n_jobs=1, verbose=-1))
+    classifier = GaussianNB()
+    given = {"groups": groups, "cv": 3, "metrics": "ndcg@5"}
+    scores = {
+        "nothing": cross_val_query_scores(Constant(), X, y, **given),
+        "ranker": cross_val_query_scores(ranker, X, y, **given),
+        "classifier": cross_val_query_scores(classifier, X, y, **given),
+    }
+    for one in compare(scores, random_state=0).differences:
+        assert one.difference > 0.2
+        assert one.adjusted_p_value < 0.01
+
+
+class Constant(BaseEstimator):
+    """Ranks nothing above anything."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def test_progress_is_shown_on_request(arrays, capfd):
+    X, y, groups = arrays
+    given = {"groups": groups, "cv": 3, "metrics": "mrr"}
+    cross_val_query_scores(Ridge(), X, y, **given)
+    assert "".join(capfd.readouterr()) == ""
+    cross_val_query_scores(Ridge(), X, y, verbose=1, **given)
+    assert "3 out of   3" in "".join(capfd.readouterr())
+
+
+def twice(X, y, groups):
+    return [*QueryKFold(3).split(X, y, groups), *QueryKFold(2).split(X, y, groups)]
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (KFold(3), r"30 of 30 are split across folds \(0, 1, 2, 3, 4, …\)"),
+        (ShuffleSplit(1, test_size=0.5, random_state=0), "split across folds"),
+        (QueryKFold(3, skip_constant_queries=True), r"1 of 30 are in no test fold \(7\)"),
+        ("twice", "30 of 30 are in several test folds"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+def test_refuses_folds_that_do_not_test_each_query_once(arrays, cv, message):
+    X, y, groups = arrays
+    y = np.where(groups == 7, 1, y)
+    y[groups == 3] = np.arange((groups == 3).sum()) % 2
+    cv = twice(X, y, groups) if cv == "twice" else cv
+    keep = np.array([len(set(y[groups == g])) > 1 or g == 7 for g in groups])
+    assert keep.all()
+    with pytest.raises(ValueError, match=message):
+        cross_val_query_scores(Constant(), X, y, groups=groups, cv=cv, metrics="mrr")
+
+
+def test_refuses_what_is_missing_or_unknown_before_any_fit(arrays):
+    X, y, groups = arrays
+
+    class Unfit(Constant):
+        def fit(self, X, y):
+            raise AssertionError("fitted")
+
+    with pytest.raises(NoGroupsError, match="No query ids reached cross_val_query_scores"):
+        cross_val_query_scores(Unfit(), X, y, metrics="mrr")
+    with pytest.raises(ValueError, match="Did you mean 'ndcg'"):
+        cross_val_query_scores(Unfit(), X, y, groups=groups, metrics="ndgc@3")
+    with pytest.raises(ValueError, match="more than the number of queries"):
+        cross_val_query_scores(Unfit(), X, y, groups=groups, metrics="mrr", cv=31)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        cross_val_query_scores(Unfit(), X, y[:-1], groups=groups, metrics="mrr")
+
+
+@pytest.mark.parametrize("given", [{"groups": "session"}, {"cv": QueryKFold(5, groups="session")}])
+def test_ids_in_a_column_of_another_name(table, given):
+    X, y = table
+    expected = cross_val_query_scores(QueryRanker(Ridge()), X, y, metrics="ndcg@5")
+    ranker = QueryRanker(Ridge(), groups="session")
+    given = {"cv": QueryKFold(5, groups="session"), **given}
+    scores = cross_val_query_scores(
+        ranker, X.rename(columns={"qid": "session"}), y, metrics="ndcg@5", **given
+    )
+    assert scores.ids.tolist() == expected.ids.tolist()
+    np.testing.assert_array_equal(scores["ndcg@5"], expected["ndcg@5"])

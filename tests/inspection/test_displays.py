@@ -1,0 +1,211 @@
+"""Displays: what they draw, and that nothing is cut off."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_rankscore import (
+    CutoffCurveDisplay,
+    NoGroupsError,
+    QueryDeltaDisplay,
+    QueryRanker,
+    QueryScores,
+    compare,
+    evaluate,
+    make_ranking,
+    query_scores,
+)
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = make_ranking(n_queries=40, random_state=0)
+    return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2}, groups
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = make_ranking(n_queries=40, as_frame=True, random_state=0)
+    models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=3, random_state=0)}
+    return {name: QueryRanker(model).fit(X, y) for name, model in models.items()}, X, y
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def assert_nothing_is_cut_off(figure):
+    figure.canvas.draw()
+    whole = figure.bbox
+    for ax in figure.axes:
+        box = ax.get_tightbbox()
+        assert box.x0 >= whole.x0
+        assert box.y0 >= whole.y0
+        assert box.x1 <= whole.x1
+        assert box.y1 <= whole.y1
+
+
+def test_cutoff_curve_is_the_metric_at_each_cutoff(data):
+    y, models, groups = data
+    display = CutoffCurveDisplay.from_predictions(
+        y, models, groups=groups, metric="map(threshold=1)", k=[1, 3, 10], method="t"
+    )
+    names = [f"map@{k}(threshold=1)" for k in (1, 3, 10)]
+    for line, (name, score) in zip(display.lines_, models.items(), strict=True):
+        expected = list(evaluate(y, score, names, groups=groups).values())
+        np.testing.assert_allclose(line.get_ydata(), expected)
+        np.testing.assert_array_equal(line.get_xdata(), [1, 3, 10])
+        ends = query_scores(y, score, names, groups=groups).interval(method="t")
+        np.testing.assert_allclose(display.intervals[name], list(ends.values()))
+    low, high = display.intervals["one"].T
+    corners = display.bands_[0].get_paths()[0].vertices
+    assert {*low.round(9), *high.round(9)} <= set(corners[:, 1].round(9))
+    assert legend(display.ax_) == ["one", "two"]
+    assert display.ax_.get_legend().get_title().get_text() == "95 % confidence bands"
+    assert display.ax_.get_xlabel() == "cut-off k"
+    assert display.ax_.get_ylabel() == "MAP@k(threshold=1)"
+    assert_nothing_is_cut_off(display.figure_)
+
+
+def test_cutoff_curve_goes_to_twenty_or_the_longest_query(data):
+    y, models, groups = data
+    display = CutoffCurveDisplay.from_predictions(y, models["one"], groups=groups, name="feature")
+    assert display.k.tolist() == list(range(1, 21))
+    assert display.ax_.get_xticks().tolist() == [1, 5, 10, 15, 20]
+    assert legend(display.ax_) == ["feature"]
+    few = CutoffCurveDisplay.from_predictions([0, 1, 1], [1, 2, 3])
+    assert few.k.tolist() == [1, 2, 3]
+
+
+def test_curves_are_told_apart_without_colour(data):
+    y, models, groups = data
+    display = CutoffCurveDisplay.from_predictions(y, models, groups=groups, n_resamples=99)
+    other = CutoffCurveDisplay.from_predictions(
+        y, models["one"] * 0, groups=groups, name="three", ax=display.ax_, n_resamples=99
+    )
+    assert other.ax_ is display.ax_
+    lines = other.ax_.lines
+    assert len({line.get_linestyle() for line in lines}) == 3
+    assert len({line.get_marker() for line in lines}) == 3
+    assert len({line.get_color() for line in lines}) == 3
+    assert legend(other.ax_) == ["one", "two", "three"]
+
+
+def test_plot_takes_axes_and_styles(data):
+    y, models, groups = data
+    display = CutoffCurveDisplay.from_predictions(y, models, groups=groups, n_resamples=99)
+    figure, ax = plt.subplots()
+    assert display.plot(ax, bands=False, lw=3) is display
+    assert (display.ax_, display.figure_, display.bands_) == (ax, figure, [])
+    assert {line.get_linewidth() for line in display.lines_} == {3}
+
+
+def test_delta_shows_sorted_differences(data):
+    y, models, groups = data
+    scores = {n: query_scores(y, s, ["map", "ndcg@10"], groups=groups) for n, s in models.items()}
+    display = QueryDeltaDisplay.from_query_scores(scores, metric="ndcg@10", random_state=0)
+    deltas = np.sort(scores["two"]["ndcg@10"] - scores["one"]["ndcg@10"])[::-1]
+    drawn = display.wins_.get_data().values + display.losses_.get_data().values
+    np.testing.assert_allclose(drawn, deltas, atol=1e-12)
+    one = compare(scores)["ndcg@10", "two"]
+    wins, losses, mean = legend(display.ax_)
+    assert wins == f"wins {one.wins} ({one.wins / 40:.0%})"
+    assert losses == f"losses {one.losses} ({one.losses / 40:.0%})"
+    assert mean.startswith(f"mean {one.difference:+.3f}, 95 % interval [")
+    assert display.mean_line_.get_ydata()[0] == pytest.approx(one.difference)
+    assert display.ax_.get_title() == "two − one"
+    assert display.ax_.get_xlabel() == f"queries, sorted by difference ({one.ties} ties)"
+    assert_nothing_is_cut_off(display.figure_)
+
+
+def test_delta_from_predictions_and_baseline(data):
+    y, models, groups = data
+    weights = 1.0 + groups % 2
+    forth = QueryDeltaDisplay.from_predictions(y, models, groups=groups, sample_weight=weights)
+    back = QueryDeltaDisplay.from_predictions(
+        y, models, groups=groups, sample_weight=weights, baseline="two"
+    )
+    np.testing.assert_allclose(forth.deltas, -back.deltas)
+    expected = np.average(forth.deltas, weights=1.0 + np.arange(40) % 2)
+    assert forth.mean_line_.get_ydata()[0] == pytest.approx(expected)
+    assert back.ax_.get_title() == "one − two"
+
+
+def test_long_names_are_not_cut_off(data):
+    y, models, groups = data
+    long = {f"HistGradientBoostingRegressor, {name}": score for name, score in models.items()}
+    for display in (
+        CutoffCurveDisplay.from_predictions(y, long, groups=groups, n_resamples=99),
+        QueryDeltaDisplay.from_predictions(y, long, groups=groups, n_resamples=99),
+    ):
+        assert_nothing_is_cut_off(display.figure_)
+
+
+def test_from_estimator_finds_the_ids(fitted):
+    models, X, y = fitted
+    curve = CutoffCurveDisplay.from_estimator(models, X, y, k=[1, 10], n_resamples=99)
+    expected = evaluate(y, models["ridge"].predict(X), ["ndcg@1", "ndcg@10"], groups=X["qid"])
+    np.testing.assert_allclose(curve.means["ridge"], list(expected.values()))
+    single = CutoffCurveDisplay.from_estimator(models["ridge"], X, y, n_resamples=99)
+    assert legend(single.ax_) == ["QueryRanker"]
+    delta = QueryDeltaDisplay.from_estimator(models, X, y, metric="mrr", n_resamples=99)
+    assert delta.ax_.get_ylabel() == "difference in MRR"
+    features = X.drop(columns="qid")
+    again = QueryDeltaDisplay.from_estimator(
+        models, features, y, groups=X["qid"], metric="mrr", n_resamples=99
+    )
+    np.testing.assert_array_equal(again.deltas, delta.deltas)
+    by_name = QueryDeltaDisplay.from_estimator(
+        {name: model.estimator_ for name, model in models.items()},
+        features.set_axis(X["qid"].rename("session"), axis=0),
+        y, groups="session", metric="mrr", n_resamples=99,
+    )  # fmt: skip
+    np.testing.assert_array_equal(by_name.deltas, delta.deltas)
+    with pytest.raises(NoGroupsError, match="No query ids reached CutoffCurveDisplay"):
+        CutoffCurveDisplay.from_estimator(models, features, y)
+
+
+def test_refuses_what_it_cannot_draw(data):
+    y, models, groups = data
+    for metric in ("ndcg@5", "ndcg(k=5)", len):
+        with pytest.raises(ValueError, match="name of a metric without a cut-off"):
+            CutoffCurveDisplay.from_predictions(y, models, groups=groups, metric=metric)
+    with pytest.raises(ValueError, match="no option 'k'"):
+        CutoffCurveDisplay.from_predictions(y, models, groups=groups, metric="query_auc")
+    for k in ([], 10):
+        with pytest.raises(ValueError, match="k must hold at least one"):
+            CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=k)
+    with pytest.raises(ValueError, match="at least one model; got an empty dict"):
+        CutoffCurveDisplay.from_predictions(y, {}, groups=groups)
+    with pytest.raises(ValueError, match=r"compares two models.*got 3 models"):
+        QueryDeltaDisplay.from_predictions(y, {**models, "three": y}, groups=groups)
+    with pytest.raises(ValueError, match="baseline must be one of"):
+        QueryDeltaDisplay.from_predictions(y, models, groups=groups, baseline="x")
+    never = QueryScores([0], [[np.nan]], ["m"])
+    with pytest.raises(ValueError, match="'m' must be defined for both models"):
+        QueryDeltaDisplay.from_query_scores({"a": never, "b": never})
+
+
+def test_matplotlib_is_imported_only_to_draw():
+    code = (
+        "import sys, sklearn_rankscore as rs\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "sys.modules['matplotlib'] = None\n"
+        "rs.CutoffCurveDisplay.from_predictions([0, 1], [1, 2])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "ImportError: CutoffCurveDisplay needs matplotlib" in done.stderr

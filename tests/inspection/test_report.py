@@ -1,0 +1,131 @@
+"""ranking_report: facts about the data, then metrics by cut-off."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sklearn_rankscore import evaluate, make_ranking, ndcg_score, query_scores, ranking_report
+
+# a: one relevant document on top; b: nothing relevant, all tied; c: one document;
+# d: two pairs of ties, and one document that was not retrieved
+Y = [1, 0, 0, 0, 0, 2, 1, 0, 0, 1, 0]
+SCORE = [3, 2, 1, 5, 5, 1, 4, 4, 3, 3, -np.inf]
+GROUPS = list("aaabbcddddd")
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = make_ranking(n_queries=50, random_state=1)
+    return y, X[:, 0], groups
+
+
+def test_data_facts_by_hand():
+    facts = ranking_report(Y, SCORE, groups=GROUPS, output_dict=True)["data"]
+    assert facts == {
+        "queries": 4,
+        "documents": 11,
+        "fewest_documents": 1,
+        "median_documents": 2.5,
+        "most_documents": 5,
+        "queries_without_relevant": 0.25,
+        "queries_of_one_document": 0.25,
+        "queries_all_tied": 0.25,
+        "documents_tied": pytest.approx(6 / 11),
+    }
+    higher = ranking_report(Y, SCORE, groups=GROUPS, threshold=1, output_dict=True)["data"]
+    assert higher["queries_without_relevant"] == 0.75
+
+
+def test_many_documents_not_retrieved_are_not_tied():
+    score = [1.0, -np.inf, -np.inf, -np.inf]
+    report = ranking_report([1, 0, 0, 1], score, groups=[0, 0, 0, 0], output_dict=True)
+    assert report["data"]["documents_tied"] == 0
+    assert report["data"]["queries_all_tied"] == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_metrics_are_those_of_evaluate_with_intervals(data, weighted):
+    y, score, groups = data
+    given = {"groups": groups, "sample_weight": (1.0 + groups % 3) if weighted else None}
+    report = ranking_report(y, score, **given, method="t", output_dict=True)["metrics"]
+    names = [
+        f"{metric}{cut}"
+        for metric in ("ndcg", "map", "mrr", "precision", "recall")
+        for cut in ("@1", "@5", "@10", "")
+    ]
+    assert list(report) == names
+    expected = query_scores(y, score, names, **given).interval(method="t")
+    for name, value in evaluate(y, score, names, **given).items():
+        assert report[name]["mean"] == pytest.approx(value)
+        assert (report[name]["low"], report[name]["high"]) == pytest.approx(expected[name])
+        assert report[name]["queries"] == 50
+
+
+def test_rows_and_columns():
+    report = ranking_report(
+        Y, SCORE, groups=GROUPS, k=[3, None, 1], digits=2, method="t", confidence=0.9,
+        metrics=["ndcg", ndcg_score, "query_auc", "mrr@2(threshold=1)", "dcg@1"],
+    )  # fmt: skip
+    data, table = report.split("\n\n")
+    assert "queries of one document             25.0%" in data.splitlines()
+    header, *rows = table.splitlines()
+    assert header.split("  ")[0] == "mean [90 % interval]"
+    assert header.split()[-5:] == ["interval]", "@1", "@2", "@3", "all"]
+    assert [row.split("  ")[0] for row in rows] == ["ndcg", "query_auc", "mrr(threshold=1)", "dcg"]
+    scores = query_scores(Y, SCORE, "ndcg@1", groups=GROUPS)
+    low, high = scores.interval(0.9, method="t")["ndcg@1"]
+    assert f"{scores.mean()['ndcg@1']:.2f} [{low:.2f}, {high:.2f}]" in rows[0]
+    assert len({len(line) for line in rows if line.startswith(("ndcg", "query_auc"))}) == 1
+
+
+def test_functions_of_a_block_and_options_take_part(data):
+    y, score, groups = data
+
+    def size(block):
+        return block.sizes
+
+    report = ranking_report(
+        y, score, groups=groups, metrics=[size, "ndcg"], k=10, gain="exponential", output_dict=True
+    )["metrics"]
+    assert list(report) == ["size", "ndcg@10"]
+    assert report["size"]["mean"] == len(y) / 50
+    expected = ndcg_score(y, score, groups=groups, k=10, gain="exponential")
+    assert report["ndcg@10"]["mean"] == pytest.approx(expected)
+
+
+def test_conventions_and_thresholds_reach_the_metrics(data):
+    y, score, groups = data
+    given = {"groups": groups, "metrics": ["map", "ndcg"], "k": 10, "output_dict": True}
+    report = ranking_report(y, score, like="lightgbm", **given)["metrics"]
+    expected = evaluate(y, score, ["map@10", "ndcg@10"], groups=groups, like="lightgbm")
+    assert {name: one["mean"] for name, one in report.items()} == pytest.approx(expected)
+    report = ranking_report(y, score, threshold=2, **given)["metrics"]
+    assert report["map@10"]["mean"] == pytest.approx(
+        evaluate(y, score, "map@10(threshold=2)", groups=groups)["map@10(threshold=2)"]
+    )
+    # a threshold for the data alone, where no metric has one
+    ranking_report(y, score, groups=groups, metrics="ndcg", threshold=2)
+
+
+def test_a_single_query_has_no_interval():
+    report = ranking_report([0, 1], [1, 2], metrics="ndcg", k=1, output_dict=True)["metrics"]
+    assert report["ndcg@1"]["mean"] == 1
+    assert math.isnan(report["ndcg@1"]["low"])
+    assert "1.000 [nan, nan]" in ranking_report([0, 1], [1, 2], metrics="ndcg", k=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"k": 0}, "k must be at least 1"),
+        ({"metrics": []}, "metrics is empty"),
+        ({"metrics": "ndgc"}, "Did you mean 'ndcg'"),
+        ({"confidence": 95}, "confidence must be between"),
+        ({"gains": "linear"}, "no option 'gains'|has an option 'gains'"),
+    ],
+)
+def test_refuses_arguments_out_of_range(data, given, message):
+    y, score, groups = data
+    with pytest.raises(ValueError, match=message):
+        ranking_report(y, score, groups=groups, **given)

@@ -1,0 +1,323 @@
+"""Lists of items: published examples, the oracle, ranx, and errors."""
+
+import math
+
+import numpy as np
+import oracle
+import pandas as pd
+import polars as pl
+import pytest
+from requires import requires
+
+from sklearn_rankscore import (
+    evaluate,
+    from_ranked_lists,
+    from_relevance_lists,
+    hits_at_k,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    query_auc_score,
+    recall_at_k,
+)
+
+
+def one(actual, predicted):
+    return from_ranked_lists([list(actual)], [list(predicted)])
+
+
+@pytest.mark.parametrize(
+    ("predicted", "expected"),
+    [("ABE", 0.6667), ("ADE", 0.3333), ("EAB", 0.3889), ("AEB", 0.5556)],
+)
+def test_average_precision_at_3_of_abc(predicted, expected):
+    assert map_score(**one("ABC", predicted), k=3) == pytest.approx(expected, abs=5e-5)
+
+
+def test_two_relevant_among_seven():
+    ranked = one("bf", "cbfaged")
+    assert hits_at_k(**ranked, k=3) == 2
+    assert map_score(**ranked) == pytest.approx(7 / 12)  # 0.5833
+    assert mrr_score(**ranked) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("predicted", "ranks", "expected"),
+    [("cafbged", (3, 4), 0.5706417189553201), ("cbgegaagagegaegaf", (2, 17), 0.5338931479009518)],
+)
+def test_binary_ndcg_with_and_without_repeated_items(predicted, ranks, expected):
+    score = ndcg_score(**one("bf", predicted))
+    gains = [1 / math.log2(1 + rank) for rank in ranks]
+    assert score == pytest.approx(sum(gains) / (1 + 1 / math.log2(3)), abs=1e-15)
+    assert score == pytest.approx(expected, abs=1e-15)
+
+
+def test_recall_at_every_cutoff():
+    ranked = from_ranked_lists([[2, 4, 5, 7]], [list(range(1, 9))])
+    recalls = [recall_at_k(**ranked, k=k) for k in range(1, 9)]
+    assert recalls == [0, 0.25, 0.25, 0.5, 0.75, 0.75, 1, 1]
+
+
+def test_mean_average_precision_of_three_queries():
+    ranked = from_ranked_lists([[2, 4, 5, 7], [1, 4, 5, 7], [5, 8]], [list(range(1, 9))] * 3)
+    # .54, .67 and .23 in two digits, their mean .48
+    expected = [(1 / 2 + 2 / 4 + 3 / 5 + 4 / 7) / 4, (1 + 2 / 4 + 3 / 5 + 4 / 7) / 4, 0.225]
+    np.testing.assert_allclose(map_score(**ranked, average=None), expected, rtol=1e-15)
+    assert round(map_score(**ranked), 2) == 0.48
+
+
+COUNTRIES = [["US", "FR", "CN"], ["FR", "US", "CN"], ["FR", "FR", "CN"]]
+
+
+def test_predicted_countries():
+    # the discount at rank 3 is 1 / log2(4), and a repeated FR holds rank 2
+    ranked = from_ranked_lists(["US", "CN", "FR"], COUNTRIES)
+    assert ndcg_score(**ranked, average=None).tolist() == [1, 0.5, 1]
+
+
+@pytest.mark.parametrize("index", [None, ["u", "v", "w"]])
+@pytest.mark.parametrize("dtype", [object, "str", "category"])
+def test_frame_of_predictions_against_series_of_truths(index, dtype):
+    truths = pd.Series(["US", "CN", "FR"], index=index, dtype=dtype)
+    predictions = pd.DataFrame(COUNTRIES, index=index, dtype=dtype)
+    ranked = from_ranked_lists(truths, predictions)
+    assert ndcg_score(**ranked, k=3, average=None).tolist() == [1, 0.5, 1]
+    assert np.unique(ranked["groups"]).tolist() == (index or [0, 1, 2])
+
+
+def test_polars_frame_and_list_column():
+    truths = pl.Series([["US"], ["CN"], ["FR"]])
+    predictions = pl.DataFrame(COUNTRIES, orient="row", schema=["a", "b", "c"])
+    for predicted in (predictions, pl.Series(COUNTRIES), np.array(COUNTRIES)):
+        ranked = from_ranked_lists(truths, predicted)
+        assert ndcg_score(**ranked, average=None).tolist() == [1, 0.5, 1]
+
+
+def test_missing_cells_of_a_frame_are_ignored():
+    truths = pd.Series([3, 4])
+    frames = [
+        pd.DataFrame([[1, 3], [4, None]]),
+        pd.DataFrame([[1, 3], [4, None]], dtype="Int64"),
+        pl.DataFrame([[1, 3], [4, None]], orient="row", schema=["a", "b"]),
+    ]
+    for frame in frames:
+        ranked = from_ranked_lists(truths, frame)
+        assert len(ranked["y_true"]) == 3
+        assert mrr_score(**ranked, average=None).tolist() == [0.5, 1]
+
+
+def random_lists(rng, n_queries=40, graded=False):
+    names = np.array([f"item {i}" for i in range(12)], dtype=object)
+    actual, predicted = [], []
+    for _ in range(n_queries):
+        relevant = rng.choice(names, rng.integers(0, 6), replace=False)
+        grades = rng.integers(0, 4, len(relevant)) if graded else np.ones(len(relevant), int)
+        actual.append(dict(zip(relevant, grades.tolist(), strict=True)))
+        predicted.append(rng.choice(names, rng.integers(0, 9), replace=False).tolist())
+    return actual, predicted
+
+
+def plain(actual, predicted):
+    """Labels and scores of one query, from the definition of the lists."""
+    labels, seen = [], set()
+    for item in predicted:
+        labels.append(0 if item in seen else actual.get(item, 0))
+        seen.add(item)
+    missed = [grade for item, grade in actual.items() if item not in seen]
+    scores = [-float(i) for i in range(len(labels))] + [-math.inf] * len(missed)
+    return labels + missed, scores
+
+
+@pytest.mark.parametrize(
+    "metric", ["ndcg", "dcg", "map", "mrr", "precision", "recall", "f1", "hits", "r_precision"]
+)
+@pytest.mark.parametrize("k", [None, 1, 3, 20])
+@pytest.mark.parametrize("repeats", [False, True])
+def test_equals_the_oracle(metric, k, repeats):
+    if metric == "r_precision" and k is not None:
+        return
+    rng = np.random.default_rng(0)
+    actual, predicted = random_lists(rng, graded=True)
+    if repeats:
+        predicted = [items + items[:2] for items in predicted]
+    expected = [
+        oracle.query_value(metric, *plain(a, p), k=k) or 0.0
+        for a, p in zip(actual, predicted, strict=True)
+    ]
+    name = metric if k is None else f"{metric}@{k}"
+    ranked = from_ranked_lists(actual, predicted)
+    values = evaluate(metrics=[name], **ranked, average=None)[name]
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+
+
+# a warning of numba when it compiles ranx
+@pytest.mark.filterwarnings("ignore:unsafe cast from uint64 to int64")
+def test_equals_ranx():
+    ranx = requires("ranx")
+    rng = np.random.default_rng(1)
+    actual, predicted = random_lists(rng, n_queries=60, graded=True)
+    # ranx refuses queries without judgments or results
+    actual, predicted = zip(
+        *((a, p) for a, p in zip(actual, predicted, strict=True) if a and p), strict=True
+    )
+    qrels = {f"q{i:02}": {**dict.fromkeys(["none"], 0), **a} for i, a in enumerate(actual)}
+    run = {
+        f"q{i:02}": {item: float(-rank) for rank, item in enumerate(p)}
+        for i, p in enumerate(predicted)
+    }
+    names = ["ndcg", "ndcg@3", "map", "map@3", "mrr", "precision@5", "recall@5", "f1@5", "hits@3"]
+    theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), names)
+    lists = {query: list(items) for query, items in run.items()}
+    mine = evaluate(metrics=names, **from_ranked_lists(qrels, lists), like="ranx")
+    assert mine == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_round_trip_through_lists(graded):
+    rng = np.random.default_rng(2)
+    groups = np.sort(rng.integers(0, 9, 80))
+    y_true = rng.integers(0, 4 if graded else 2, 80)
+    y_score = rng.permutation(80).astype(float)
+    y_score[rng.random(80) < 0.2] = -np.inf
+    actual, predicted = {}, {}
+    for query in np.unique(groups).tolist():
+        rows = np.flatnonzero(groups == query)
+        ranked = rows[np.argsort(-y_score[rows])]
+        actual[query] = {int(row): int(y_true[row]) for row in rows}
+        predicted[query] = [int(row) for row in ranked if y_score[row] > -np.inf]
+    names = ["ndcg@5", "map", "mrr", "precision", "recall@3", "query_auc", "r_precision"]
+    before = evaluate(y_true, y_score, names, groups=groups, average=None)
+    after = evaluate(metrics=names, **from_ranked_lists(actual, predicted), average=None)
+    for name in names:
+        np.testing.assert_allclose(after[name], before[name], rtol=1e-12)
+
+
+def test_round_trip_through_relevance_lists():
+    rng = np.random.default_rng(3)
+    lists = [rng.integers(0, 3, size).tolist() for size in rng.integers(1, 9, 30)]
+    arrays = from_relevance_lists(lists)
+    back = [
+        y[np.argsort(-s)].tolist()
+        for y, s in (
+            (arrays["y_true"][arrays["groups"] == q], arrays["y_score"][arrays["groups"] == q])
+            for q in range(30)
+        )
+    ]
+    assert back == lists
+    expected = [
+        oracle.query_value("ndcg", labels, [-i for i in range(len(labels))]) or 0.0
+        for labels in lists
+    ]
+    np.testing.assert_allclose(ndcg_score(**arrays, average=None), expected, rtol=1e-12)
+
+
+def test_relevance_lists_of_other_forms():
+    expected = [0.5, 1.0]
+    for lists in (
+        {"a": [0, 1], "b": (2, 0)},
+        np.array([[0, 1], [2, 0]]),
+        [np.array([0.0, 1.0]), [True]],
+        pl.Series([[0, 1], [1]]),
+    ):
+        assert mrr_score(**from_relevance_lists(lists), average=None).tolist() == expected
+
+
+def test_a_query_without_documents_counts():
+    for ranked in (
+        from_ranked_lists([["a"], [], ["b"]], [["a"], [], ["b"]]),
+        from_relevance_lists([[1], [], [1]]),
+    ):
+        assert mrr_score(**ranked) == pytest.approx(2 / 3)
+        assert mrr_score(**ranked, replace_undefined_by=np.nan) == 1
+        assert mrr_score(**ranked, average=None).tolist() == [1, 0, 1]
+    only = from_ranked_lists([[], []], [[], []])
+    assert only["groups"].tolist() == [0, 1]
+    assert math.isnan(query_auc_score(**only))
+
+
+def test_queries_by_id_come_back_in_sorted_order():
+    actual = {"z": ["a"], "m": {"b": 2, "c": 1}, "a": {"q"}}
+    predicted = {"m": ["c", "b"], "z": ["a"]}
+    ranked = from_ranked_lists(actual, predicted)
+    values = ndcg_score(**ranked, average=None)
+    best = 2 + 1 / math.log2(3)
+    np.testing.assert_allclose(values, [0, (1 + 2 / math.log2(3)) / best, 1])
+    assert recall_at_k(**ranked, k=1, average=None).tolist() == [0, 0.5, 1]
+
+
+def test_items_and_query_ids_of_any_hashable_type():
+    day = pd.Timestamp("2026-01-01")
+    actual = {("u", 1): {frozenset("ab"), 1, "1"}, ("u", 2): (day, 2.5)}
+    predicted = {("u", 1): ["1", b"1", 1.0, frozenset("ba")], ("u", 2): [day, (2, 5)]}
+    ranked = from_ranked_lists(actual, predicted)
+    assert recall_at_k(**ranked, k=4, average=None).tolist() == [1, 0.5]
+
+
+def test_a_string_is_one_item_and_a_repeated_relevant_item_counts_once():
+    assert recall_at_k(**from_ranked_lists(["ABC"], [["A", "ABC"]]), k=2) == 1
+    assert recall_at_k(**from_ranked_lists([["a", "a", "b"]], [["a"]]), k=2) == 0.5
+
+
+def test_inputs_are_not_changed():
+    actual, predicted = {"q": {"a": 1}}, {"q": ["b", "a"]}
+    from_ranked_lists(actual, predicted)
+    assert (actual, predicted) == ({"q": {"a": 1}}, {"q": ["b", "a"]})
+
+
+class Unhashable:
+    """An item that cannot be hashed."""
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize(
+    ("actual", "predicted", "error", "message"),
+    [
+        ([["a"], ["b"]], [["a"]], ValueError, "actual has 2 queries, predicted has 1"),
+        ({"q": ["a"]}, {"q": ["a"], "r": ["b"]}, ValueError, "the first is 'r'"),
+        ({"q": ["a"]}, [["a"]], TypeError, "both be dicts by query id"),
+        ([[["a"]]], [["a"]], TypeError, r"query number 0 of actual holds the list \['a'\]"),
+        ([["a"], ["b"]], [["a"], [Unhashable()]], TypeError, "query number 1 of predicted"),
+        ([["a"]], [{"a"}], TypeError, "query number 0 is the set"),
+        ([["a"]], [{"a": 0.5}], TypeError, "for each query; query number 0 is the dict"),
+        (["a", "b"], ["a", "b"], TypeError, "a list of items, .* is the str 'a'"),
+        ([["a"]], [5], TypeError, "query number 0 is the int 5"),
+        ("abc", [["a"]], TypeError, "actual must be a sequence or dict"),
+        ({"a", "b"}, [["a"], ["b"]], TypeError, "got a set"),
+        (5, [["a"]], TypeError, "got a int"),
+        ([], [], ValueError, "actual is empty"),
+        ({}, {}, ValueError, "actual is empty"),
+        ([["a", None]], [["a"]], ValueError, "is missing"),
+        ([["a"]], [["a", math.nan]], ValueError, "is missing"),
+        ([["a"]], [["a", pd.NA]], ValueError, "is missing"),
+        ([{"a": "high"}], [["a"]], TypeError, "actual must hold numbers; got strings"),
+        ([{"a": math.nan}], [["a"]], ValueError, "actual contains NaN"),
+        (pd.Series(["a"]), pd.DataFrame([["a"]], index=[7]), ValueError, "have different indexes"),
+        (
+            pd.Series(["a", "b"], index=[1, 1]),
+            pd.DataFrame([["a"], ["b"]], index=[1, 1]),
+            ValueError,
+            "duplicate query ids",
+        ),
+    ],
+)
+def test_bad_lists_are_refused(actual, predicted, error, message):
+    with pytest.raises(error, match=message):
+        from_ranked_lists(actual, predicted)
+
+
+@pytest.mark.parametrize(
+    ("relevances", "error", "message"),
+    [
+        ([], ValueError, "relevances is empty"),
+        ([1, 0, 1], TypeError, "a list of numbers, the relevance at each rank"),
+        (["101"], TypeError, "query number 0 is the str '101'"),
+        ([["yes"]], TypeError, "must hold numbers; got strings"),
+        ([[1, None]], ValueError, "relevances"),
+        ([[1, math.nan]], ValueError, "relevances contains NaN"),
+        ([[[1], [0]]], ValueError, "got nested lists"),
+    ],
+)
+def test_bad_relevances_are_refused(relevances, error, message):
+    with pytest.raises(error, match=message):
+        from_relevance_lists(relevances)

@@ -1,0 +1,265 @@
+"""TREC files: numbers of trec_eval on random data, formats, and errors."""
+
+import gzip
+from io import BytesIO, StringIO
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from requires import requires
+
+from sklearn_rankscore import evaluate, from_trec, map_score, ndcg_score
+
+PAIRS = {
+    "ndcg": "ndcg",
+    "ndcg@1": "ndcg_cut_1",
+    "ndcg@5": "ndcg_cut_5",
+    "map": "map",
+    "map@5": "map_cut_5",
+    "precision@5": "P_5",
+    "recall@5": "recall_5",
+    "mrr": "recip_rank",
+    "r_precision": "Rprec",
+    "hit_rate@5": "success_5",
+}
+
+
+def random_files(seed, n_queries=40):
+    """Judgments and a run with ties, unjudged documents, and queries missing on either side."""
+    rng = np.random.default_rng(seed)
+    # ids of unequal length and non-ASCII letters, whose order by bytes is not the numeric one
+    names = np.array([f"d{i}" for i in range(25)] + ["D-é", "D-z", "d", "ü1", "日本", "\U0001f600"])
+    qrels, run = {}, {}
+    for query in map(str, range(n_queries)):
+        if rng.random() < 0.85:
+            judged = rng.choice(names, rng.integers(1, 15), replace=False)
+            qrels[query] = {d: int(rng.choice([-1, 0, 0, 1, 2, 3])) for d in judged.tolist()}
+        if rng.random() < 0.85:
+            retrieved = rng.choice(names, rng.integers(1, 20), replace=False)
+            scores = rng.choice([-3.5, 0.0, 0.25, 7.0, 1e-3], len(retrieved))
+            run[query] = dict(zip(retrieved.tolist(), scores.tolist(), strict=True))
+    return qrels, run
+
+
+def qrels_text(qrels):
+    return "".join(f"{q} 0 {d} {r}\n" for q, docs in qrels.items() for d, r in docs.items())
+
+
+def run_text(run):
+    return "".join(
+        f"{q}\tQ0\t{d}\t1\t{s!r}\ttag\n" for q, docs in run.items() for d, s in docs.items()
+    )
+
+
+def files(qrels, run):
+    return StringIO(qrels_text(qrels)), StringIO(run_text(run))
+
+
+def trec_eval(qrels, run):
+    measures = {"ndcg", "ndcg_cut.1,5", "map", "map_cut.5", "P.5", "recall.5", "recip_rank"}
+    pytrec_eval = requires("pytrec_eval")
+    return pytrec_eval.RelevanceEvaluator(qrels, measures | {"Rprec", "success.5"}).evaluate(run)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_trec_eval_query_by_query(seed):
+    qrels, run = random_files(seed)
+    theirs = trec_eval(qrels, run)
+    documents = from_trec(*files(qrels, run))
+    assert np.unique(documents["groups"]).tolist() == sorted(theirs)
+    mine = evaluate(metrics=PAIRS, **documents, like="trec_eval", average=None)
+    for name, measure in PAIRS.items():
+        expected = [theirs[query][measure] for query in sorted(theirs)]
+        np.testing.assert_allclose(mine[name], expected, atol=1e-12, err_msg=name)
+
+
+def test_every_negative_label_counts_as_0():
+    # -2 marks spam in some judgments; pytrec_eval corrupts memory with it
+    qrels, run = random_files(6)
+    junk = {q: {d: -2 if r == -1 else r for d, r in docs.items()} for q, docs in qrels.items()}
+    zero = {q: {d: max(r, 0) for d, r in docs.items()} for q, docs in qrels.items()}
+    expected = from_trec(*files(zero, run))["y_true"]
+    np.testing.assert_array_equal(from_trec(*files(junk, run))["y_true"], expected)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_equals_the_averages_of_trec_eval(complete):
+    qrels, run = random_files(9)
+    theirs = trec_eval(qrels, run)
+    assert len(theirs) < len(qrels)
+    divisor = len(qrels) if complete else len(theirs)
+    documents = from_trec(*files(qrels, run), complete=complete)
+    mine = evaluate(metrics=PAIRS, **documents, like="trec_eval")
+    for name, measure in PAIRS.items():
+        expected = sum(query[measure] for query in theirs.values()) / divisor
+        assert mine[name] == pytest.approx(expected, abs=1e-12), name
+
+
+def test_ties_are_broken_by_descending_bytes_of_document_ids():
+    qrels, run = {"q": {"d10": 1, "d9": 0, "é": 0}}, {"q": dict.fromkeys(["d9", "é", "d10"], 1.0)}
+    documents = from_trec(*files(qrels, run))
+    assert evaluate(metrics="mrr", **documents, like="trec_eval") == {"mrr": 1 / 3}
+    assert trec_eval(qrels, run)["q"]["recip_rank"] == pytest.approx(1 / 3)
+    assert evaluate(metrics="mrr", **documents)["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+
+
+@pytest.mark.parametrize("apart", [1e-12, 1e-9, 1e-6])
+def test_scores_tie_in_single_precision_as_in_trec_eval(apart):
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.1 + apart, "b": 0.1}}
+    mine = evaluate(metrics="mrr", **from_trec(*files(qrels, run)), like="trec_eval")["mrr"]
+    assert mine == trec_eval(qrels, run)["q"]["recip_rank"] == (1 if apart == 1e-6 else 0.5)
+
+
+def test_huge_and_infinite_scores_are_retrieved():
+    run = {"q": {"a": -np.inf, "b": 1e300, "c": np.inf}}
+    qrels = {"q": {"a": 1, "b": 1}}
+    documents = from_trec(*files(qrels, run))
+    names = {"map": "map", "mrr": "recip_rank", "precision@5": "P_5"}
+    mine = evaluate(metrics=names, **documents, like="trec_eval")
+    theirs = trec_eval(qrels, run)["q"]
+    assert mine == pytest.approx({name: theirs[measure] for name, measure in names.items()})
+
+
+MESSY_QRELS = "# judged by hand\r\n301 0 A 1\r\n\r\n301\t0\tB  -1\r\n  302 Q C 2.0 \r\n"
+MESSY_RUN = "\n#run\n301 Q0 B 1 2 x\n301\tQ0\tA\t2\t1e0\tx\n302 Q0 #C 1 .5 x\n302 Q0 C 1 -1 x"
+
+
+@pytest.mark.parametrize("wrap", [StringIO, lambda text: BytesIO(text.encode())])
+def test_comments_tabs_blank_lines_and_line_ends(wrap):
+    documents = from_trec(wrap(MESSY_QRELS), wrap(MESSY_RUN))
+    assert {name: values.tolist() for name, values in documents.items()} == {
+        "y_true": [1, 0, 0, 2],
+        "y_score": [1.0, 2.0, 0.5, -1.0],
+        "groups": ["301", "301", "302", "302"],
+    }
+
+
+def test_paths_plain_and_compressed(tmp_path):
+    qrels, run = random_files(3)
+    expected = from_trec(*files(qrels, run))
+    plain, packed = tmp_path / "qrels.txt", tmp_path / "run.gz"
+    plain.write_text("\ufeff" + qrels_text(qrels), encoding="utf-8")
+    packed.write_bytes(gzip.compress(run_text(run).encode()))
+    for documents in (from_trec(plain, packed), from_trec(str(plain), str(packed))):
+        for name in expected:
+            np.testing.assert_array_equal(documents[name], expected[name])
+
+
+@pytest.mark.parametrize(
+    "names", [("query_id", "doc_id", "relevance", "score"), ("qid", "docno", "label", "score")]
+)
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_equal_files(names, library):
+    qrels, run = random_files(4)
+    expected = from_trec(*files(qrels, run))
+
+    def frame(data, value):
+        rows = [(int(q), d, x) for q, docs in data.items() for d, x in docs.items()]
+        columns = zip((names[0], names[1], value), zip(*rows, strict=True), strict=True)
+        return library({name: list(column) for name, column in columns})
+
+    frames = frame(qrels, names[2]), frame(run, names[3])
+    numbered = from_trec(*frames)
+    assert numbered["groups"].dtype.kind == "i"
+    mixed = from_trec(frames[0], StringIO(run_text(run)))
+    for name in ("y_true", "y_score"):
+        np.testing.assert_array_equal(numbered[name], expected[name])
+        np.testing.assert_array_equal(mixed[name], expected[name])
+    np.testing.assert_array_equal(mixed["groups"], expected["groups"])
+
+
+def test_frames_as_read_csv_reads_them():
+    qrels, run = random_files(5)
+    frames = [pd.read_csv(file, sep=r"\s+", header=None) for file in files(qrels, run)]
+    documents, expected = from_trec(*frames), from_trec(*files(qrels, run))
+    assert map_score(**documents) == pytest.approx(map_score(**expected), rel=1e-12)
+
+
+def test_equals_the_arrays_it_came_from(lambdarank):
+    _, y, qid = lambdarank
+    score = np.random.default_rng(0).permutation(len(y)).astype(float)
+    rows = [f"{q} 0 doc{i:05} {label}\n" for i, (q, label) in enumerate(zip(qid, y, strict=True))]
+    ranked = [
+        f"{q} Q0 doc{i:05} 0 {s} t\n" for i, (q, s) in enumerate(zip(qid, score, strict=True))
+    ]
+    documents = from_trec(StringIO("".join(rows)), StringIO("".join(ranked)))
+    assert ndcg_score(**documents, k=10) == pytest.approx(
+        ndcg_score(y, score, groups=qid, k=10), rel=1e-12
+    )
+
+
+QRELS = "1 0 a 1\n2 0 b 0\n"
+RUN = "1 Q0 a 1 0.5 t\n2 Q0 b 1 0.5 t\n"
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "message"),
+    [
+        (QRELS + "# x\n\n2 0 c\n", RUN, r"qrels, line 5: a line must have 4 fields.*'2 0 c'"),
+        (QRELS + "2 0 c 1 1\n", RUN, "qrels, line 3: a line must have 4 fields"),
+        (QRELS + "2 0 c yes\n", RUN, "qrels, line 3: relevance must be a number; got 'yes'"),
+        (QRELS + "2 0 c 0.5\n", RUN, "qrels, line 3: relevance must be an integer; got 0.5"),
+        (QRELS + "2 0 c nan\n", RUN, "qrels, line 3: relevance must be an integer"),
+        (QRELS + "1 0 a 0\n", RUN, "qrels, line 3: duplicate document 'a' for query '1'"),
+        (QRELS, "\n" + RUN + "2 Q0 c 2 0.5\n", "run, line 4: a line must have 6 fields"),
+        (QRELS, RUN + "2 Q0 c 2 high t\n", "run, line 3: score must be a number; got 'high'"),
+        (QRELS, RUN + "2 Q0 c 2 nan t\n", "run, line 3: the score is NaN"),
+        (QRELS, RUN + "1 Q0 a 2 0.1 t\n", "run, line 3: duplicate document 'a' for query '1'"),
+        (QRELS, "7 Q0 a 1 0.5 t\n", "no query in common: .* the run is '7', of the qrels '1'"),
+        ("", RUN, "the qrels has no rows"),
+        (QRELS, "# nothing\n", "the run has no rows"),
+    ],
+)
+def test_malformed_files_are_refused(qrels, run, message):
+    with pytest.raises(ValueError, match=message):
+        from_trec(StringIO(qrels), StringIO(run))
+
+
+def test_a_query_without_judgments_is_dropped_or_refused():
+    run = RUN + "9 Q0 a 1 0.5 t\n"
+    documents = from_trec(StringIO(QRELS), StringIO(run))
+    assert documents["groups"].tolist() == ["1", "2"]
+    message = "run, line 3: the qrels have no judgments of query '9'"
+    with pytest.raises(ValueError, match=message):
+        from_trec(StringIO(QRELS), StringIO(run), unjudged_queries="error")
+    with pytest.raises(ValueError, match="must be one of 'drop', 'error'; got 'keep'"):
+        from_trec(StringIO(QRELS), StringIO(run), unjudged_queries="keep")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "error", "message"),
+    [
+        (pd.DataFrame({"qid": [1], "doc": ["a"]}), ValueError, "named one of 'doc_id', 'docid'"),
+        (
+            pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}),
+            ValueError,
+            r"'relevance', 'rel', 'label', 'grade'; it has \['qid', 'docno', 'x'\]",
+        ),
+        (
+            pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "label": [1, 1]}),
+            ValueError,
+            "without a query or document id",
+        ),
+        (
+            pd.DataFrame({"qid": [1, 1], "docno": ["a", "a"], "label": [1, 1]}),
+            ValueError,
+            "qrels, row 1: duplicate document 'a'",
+        ),
+        (pd.DataFrame({"qid": [], "docno": [], "label": []}), ValueError, "has no rows"),
+        ({"1": {"a": 1}}, TypeError, "a path, a file object or a DataFrame; got a dict"),
+        ("no/such/file", FileNotFoundError, "no/such/file"),
+    ],
+)
+def test_unsuitable_sources_are_refused(qrels, error, message):
+    with pytest.raises(error, match=message):
+        from_trec(qrels, StringIO(RUN))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_documents_named_by_floats_are_refused(frame):
+    """A run in a file would have 1, not 1.0."""
+    judged = frame({"qid": [1, 1], "doc_id": [1.0, 2.0], "relevance": [1, 0]})
+    with pytest.raises(ValueError, match=r"floats as document ids, such as 1\.0"):
+        from_trec(judged, StringIO("1 Q0 1 1 .5 t\n1 Q0 2 2 .4 t\n"))

@@ -1,0 +1,131 @@
+"""Options: the ends of their ranges, and the metrics that they apply to."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import sklearn.metrics
+from sklearn.metrics import get_scorer
+
+from sklearn_rankscore import (
+    dcg_score,
+    evaluate,
+    make_ranking_scorer,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    rbp_score,
+)
+
+Y, S, G = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4], [0, 0, 0, 1, 1]
+
+
+def first_label(block):
+    return block.by_rank(lambda labels: labels * 1.0)[:, 0]
+
+
+def test_metrics_of_different_cut_offs_together_equal_separate_ones():
+    random = np.random.default_rng(0)
+    y, s, g = random.integers(0, 4, 300), random.normal(size=300), random.integers(0, 9, 300)
+    names = ["ndcg@2", "ndcg@20", "map@7", "precision@25"]
+    together = evaluate(y, s, names, groups=g)
+    assert together == {name: evaluate(y, s, name, groups=g)[name] for name in names}
+    assert len({*together.values()}) == len(names)
+
+
+def test_whole_labels_may_be_floats_where_gains_are_a_sequence():
+    gains = [0.0, 1.0, 5.0]
+    assert ndcg_score(np.array(Y, dtype=float), S, groups=G, gain=gains) == ndcg_score(
+        Y, S, groups=G, gain=gains
+    )
+
+
+def test_the_largest_label_with_an_exponential_gain():
+    assert dcg_score([1023], [0.0], gain="exponential") == 2.0**1023
+    with pytest.raises(ValueError, match="not finite from 1024 on"):
+        dcg_score([1024], [0.0], gain="exponential")
+
+
+def test_a_discount_may_be_zero():
+    score = dcg_score([3, 4], [2, 1], discount=lambda ranks: (ranks == 1) * 1.0)
+    assert score == 3.0
+
+
+def test_rbp_refuses_labels_without_a_gain():
+    with pytest.raises(ValueError, match="negative labels"):
+        rbp_score([-1, 1], [1, 2], gain="linear")
+
+
+def test_map_over_hits_is_undefined_without_a_relevant_document():
+    values = map_score([[0, 0], [1, 0]], [[1, 2], [2, 1]], denominator="hits", average=None)
+    assert values.tolist() == [0.0, 1.0]
+    values = map_score([0, 0], [1, 2], denominator="hits", replace_undefined_by=0.25)
+    assert values == 0.25
+
+
+def test_torchmetrics_gives_queries_of_one_label_an_auc_of_0():
+    values = evaluate([1, 1, 1, 0], [4, 3, 2, 1], "query_auc", groups=[0, 0, 1, 1])
+    assert values["query_auc"] != 0.5
+    values = evaluate(
+        [1, 1, 1, 0], [4, 3, 2, 1], "query_auc", groups=[0, 0, 1, 1], like="torchmetrics"
+    )
+    assert values["query_auc"] == 0.5
+
+
+def test_an_option_applies_to_each_metric_that_has_it():
+    values = evaluate(Y, S, [ndcg_score, mrr_score], groups=G, gain="exponential")
+    assert values["ndcg"] == ndcg_score(Y, S, groups=G, gain="exponential")
+    assert values["mrr"] == mrr_score(Y, S, groups=G)
+
+
+def test_a_function_of_a_block_has_an_average():
+    values = evaluate(Y, S, [first_label], groups=G, average=None)
+    assert values["first_label"].tolist() == [2.0, 0.0]
+    with pytest.raises(ValueError, match="no ratio"):
+        evaluate(Y, S, [first_label], groups=G, average="micro")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("map@10(denominator=k)", "denominator must be one of 'min', 'relevant', 'hits'; got 'k'"),
+        ("precision@10(denominator=hits)", "denominator must be one of 'k', 'min'; got 'hits'"),
+        ("rbp(p=1)", "p must be below 1"),
+        ("pfound(decay=2)", r"decay must be in \[0, 1\]; got 2"),
+        ("err(max_grade=-1)", r"max_grade must be in \[0, 1023\]; got -1"),
+        ("ndcg(discount=log10)", "discount must be one of 'log2'"),
+        ("ndcg(ties=random)", "ties must be one of 'average'"),
+    ],
+)
+def test_scorers_refuse_wrong_options_at_once(name, message):
+    """A search would turn errors of its folds into nan."""
+    with pytest.raises(ValueError, match=message):
+        make_ranking_scorer(name)
+    with pytest.raises(ValueError, match=message):
+        get_scorer(name)
+
+
+def rank_of_label(block, *, label):
+    return block.by_rank(lambda labels: (labels == label) * 1.0) @ block.ranks
+
+
+def test_names_of_partial_functions_show_their_arguments():
+    both = [partial(rank_of_label, label=1), partial(rank_of_label, label=2)]
+    values = evaluate(Y, S, both, groups=G)
+    assert values == {"rank_of_label(label=1)": 2.5, "rank_of_label(label=2)": 0.5}
+
+
+def test_partial_of_a_metric_function_is_that_metric_with_options():
+    bound = partial(ndcg_score, k=3, gain="exponential")
+    expected = evaluate(Y, S, "ndcg@3(gain=exponential)", groups=G)
+    assert [*evaluate(Y, S, [bound], groups=G, ties="stable").items()] == [
+        ("ndcg@3", *expected.values())
+    ]
+
+
+@pytest.mark.parametrize(
+    "metric", [sklearn.metrics.ndcg_score, lambda: 1.0, partial(rank_of_label, 1, label=2)]
+)
+def test_functions_of_other_arguments_are_refused(metric):
+    with pytest.raises(TypeError, match=r"is a function of one argument, a block; .* is not"):
+        make_ranking_scorer(metric)

@@ -1,0 +1,278 @@
+"""Every metric, cut-off and option equals the oracle, which is written from the definitions."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis_profiles import examples
+
+from sklearn_rankscore import evaluate
+from sklearn_rankscore.metrics.names import METRICS
+
+KS = [1, 2, 3, 5, 10, None]
+INF = math.inf
+
+
+def squared(label):
+    return label * label
+
+
+def hyperbolic(rank):
+    return 1 / (rank + 1)
+
+
+TIES = {"ties": list(oracle.TIES)}
+RELEVANT = {"threshold": [0, 1, 0.5, -1], **TIES}
+GAINS = {"gain": ["linear", "exponential", "binary", [0, 3, 1, 4, 2], squared]}
+DISCOUNTS = {"discount": ["log2", "log2_after_first", "reciprocal", None, hyperbolic]}
+RANKS = {"denominator": ["k", "min"]}
+OPTIONS = {
+    "dcg": {**GAINS, **DISCOUNTS, **TIES},
+    "ndcg": {**GAINS, **DISCOUNTS, **TIES},
+    "map": {"denominator": ["min", "relevant", "hits"], **RELEVANT},
+    "mrr": RELEVANT,
+    "precision": {**RANKS, **RELEVANT},
+    "recall": RELEVANT,
+    "f1": {**RANKS, **RELEVANT},
+    "hits": RELEVANT,
+    "hit_rate": RELEVANT,
+    "r_precision": RELEVANT,
+    "err": {"max_grade": [4, 5.5, None], **TIES},
+    "rbp": {"p": [0.5, 0.8, 0], **GAINS, **RELEVANT},
+    "pfound": {"decay": [0.5, 0.85, 1, 0], **TIES},
+    "query_auc": RELEVANT,
+    "kendall_tau": {},
+    "spearman": {},
+}
+GRADES = [0, 1, 2, 3, 4]
+ANY_LABEL = [0, 1, 2, 4, 0.75, -1, -1.5]
+LABELS = {
+    **dict.fromkeys(OPTIONS, ANY_LABEL),
+    **dict.fromkeys(["dcg", "ndcg", "rbp"], GRADES),
+    "err": [0, 1, 2, 4, 0.5],
+    "pfound": [0, 1, 0.5, 0.25],
+}
+CUT = [(metric, k) for metric in OPTIONS for k in KS if k is None or "k" in METRICS[metric].options]
+ALL_IDS = [np.array([3, -5, 2**62, 0]), np.array(["b", "a", "", "ä"])]
+
+
+def test_every_metric_and_option_is_in_the_table():
+    shared = {"k", "average", "replace_undefined_by"}
+    tested = {name: set(metric.options) - shared for name, metric in METRICS.items()}
+    assert tested == {name: set(options) for name, options in OPTIONS.items()}
+
+
+def averages(metric):
+    return ["macro", None] + ["micro"] * (metric in oracle.MICRO)
+
+
+def labels_for(metric, options):
+    """Labels that suit the options: max_grade=None takes probabilities."""
+    return LABELS["pfound" if options.get("max_grade", 4) is None else metric]
+
+
+def assert_equal(metric, y_true, y_score, groups, **options):
+    (ours,) = evaluate(y_true, y_score, metric, groups=groups, **options).values()
+    plain = {"sample_weight": None, **options}
+    if plain["sample_weight"] is not None:
+        plain["sample_weight"] = plain["sample_weight"].tolist()
+    expected = oracle.score(metric, y_true.tolist(), y_score.tolist(), groups.tolist(), **plain)
+    np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+
+
+@st.composite
+def ragged(draw, labels, longest=5):
+    """Rows of up to four queries in any order, with ties, weights and documents not retrieved."""
+    row = st.tuples(
+        st.integers(0, 3), st.sampled_from(labels), st.sampled_from([1.0, 0.0, -2.5, -INF])
+    )
+    rows = draw(st.lists(row, min_size=1, max_size=14))
+    earlier = [sum(before[0] == row[0] for before in rows[:i]) for i, row in enumerate(rows)]
+    rows = [row for row, n in zip(rows, earlier, strict=True) if n < longest]
+    query, y_true, y_score = (np.array(column) for column in zip(*rows, strict=True))
+    weights = np.array(draw(st.lists(st.sampled_from([1, 0.5, 0, 3]), min_size=4, max_size=4)))
+    sample_weight = weights[query] if weights[query].any() and draw(st.booleans()) else None
+    return y_true, y_score, draw(st.sampled_from(ALL_IDS))[query], sample_weight
+
+
+@pytest.mark.parametrize(("metric", "k"), CUT)
+@examples(50)
+@given(data=st.data())
+def test_ragged_queries(metric, k, data):
+    options = {name: data.draw(st.sampled_from(v), name) for name, v in OPTIONS[metric].items()}
+    y_true, y_score, groups, weight = data.draw(ragged(labels_for(metric, options)))
+    options["average"] = data.draw(st.sampled_from(averages(metric)), "average")
+    options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, 1.0, -0.25, math.nan]))
+    if k is not None:
+        options["k"] = k
+    assert_equal(metric, y_true, y_score, groups, sample_weight=weight, **options)
+
+
+@pytest.mark.parametrize(("metric", "k"), CUT)
+@pytest.mark.parametrize("labels", ["graded", "binary"])
+@examples(8)
+@given(data=st.data())
+def test_ties_over_all_permutations(metric, k, labels, data):
+    """One query of up to seven documents: the mean, best and worst over all orders of ties."""
+    options = {name: data.draw(st.sampled_from(v), name) for name, v in OPTIONS[metric].items()}
+    allowed = [y for y in labels_for(metric, options) if labels == "graded" or y in (0, 1)]
+    n = data.draw(st.integers(2, 7))
+    y_true = np.array(data.draw(st.lists(st.sampled_from(allowed), min_size=n, max_size=n)))
+    scores = st.sampled_from(data.draw(st.sampled_from([[0.0], [0.0, 1.0], [0.0, 1.0, -INF]])))
+    y_score = np.array(data.draw(st.lists(scores, min_size=n, max_size=n)))
+    cut = {} if k is None else {"k": k}
+    for ties in TIES["ties"] if "ties" in options else [None]:
+        rule = {} if ties is None else {"ties": ties}
+        assert_equal(metric, y_true, y_score, np.zeros(n, dtype=int), **options | rule | cut)
+
+
+def small_set(labels):
+    """Four queries: all tied, none relevant, a single document, some documents not retrieved."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat([2, 0, 1, 3], [4, 4, 1, 4])
+    y_true = rng.choice(labels, len(groups))
+    y_true[groups == 0] = min(labels)
+    y_true[groups == 2] = rng.permutation([min(labels), max(labels), *labels[:2]])
+    y_score = rng.choice([2.0, 1.0], len(groups))
+    y_score[groups == 2] = 0.0
+    y_score[10] = -INF
+    return y_true, y_score, groups, np.array([1.0, 2.0, 0.5, 3.0])[groups]
+
+
+@pytest.mark.parametrize("metric", OPTIONS)
+def test_every_combination_of_options(metric):
+    cuts = KS if "k" in METRICS[metric].options else [None]
+    for k, *values in itertools.product(cuts, *OPTIONS[metric].values()):
+        options = dict(zip(OPTIONS[metric], values, strict=True))
+        y_true, y_score, groups, weight = small_set(labels_for(metric, options))
+        if k is not None:
+            options["k"] = k
+        for average in averages(metric):
+            assert_equal(
+                metric, y_true, y_score, groups, average=average, sample_weight=weight, **options
+            )
+
+
+def long_set(labels, n_queries=30):
+    """Queries of up to 70 documents, each with a tie group of five and another of three."""
+    rng = np.random.default_rng(2)
+    sizes = rng.integers(9, 71, n_queries)
+    y_score = []
+    for n in sizes:
+        score = np.arange(n, dtype=float)
+        head = rng.integers(0, n - 8)
+        score[head : head + 5], score[head + 5 : head + 8] = head, head + 5
+        y_score.append(rng.permutation(score))
+    groups = np.repeat(rng.permutation(n_queries), sizes)
+    order = rng.permutation(len(groups))
+    y_true = rng.choice(labels, len(groups))
+    return y_true[order], np.concatenate(y_score)[order], groups[order]
+
+
+@pytest.mark.parametrize(("metric", "k"), [cut for cut in CUT if cut[1] in (5, None)])
+def test_long_queries(metric, k):
+    cut = {} if k is None else {"k": k}
+    y_true, y_score, groups = long_set(LABELS[metric])
+    rows = (y_true.tolist(), y_score.tolist(), groups.tolist())
+    expected = oracle.score(metric, *rows, average=None, **cut)
+    for n_jobs in (1, 2):
+        ours = evaluate(y_true, y_score, metric, groups=groups, average=None, n_jobs=n_jobs, **cut)
+        np.testing.assert_allclose(*ours.values(), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(("metric", "k"), [cut for cut in CUT if cut[1] in (10, None)])
+def test_padded_queries(metric, k, whole):
+    """Queries long enough for their rows to be padded, with ties and not all retrieved."""
+    rng = np.random.default_rng(8)
+    sizes = np.append(rng.integers(17, 45, 8), [100, 130])
+    groups = rng.permutation(np.repeat(np.arange(10), sizes))
+    labels = [label for label in LABELS[metric] if not whole or label in (0, 1, 2, 3, 4)]
+    y_true = rng.choice(labels, len(groups))
+    y_score = rng.permutation(len(groups)) * 1.0
+    for q in range(10):
+        some = rng.permutation(np.flatnonzero(groups == q))
+        first = some[np.argsort(-y_score[some])]
+        y_score[first[1:4]], y_score[some[4:6]] = y_score[first[1]], y_score[some[4]]
+        y_score[some[6 : 6 + q]] = -INF
+        y_score[some[16]] = INF
+    rows = (y_true.tolist(), y_score.tolist(), groups.tolist())
+    cut = {} if k is None else {"k": k}
+    for ties in oracle.TIES if "ties" in METRICS[metric].options else [None]:
+        given = cut if ties is None else {**cut, "ties": ties}
+        expected = oracle.score(metric, *rows, average=None, **given)
+        ours = evaluate(y_true, y_score, metric, groups=groups, average=None, **given)
+        np.testing.assert_allclose(*ours.values(), expected, rtol=1e-10, atol=1e-12, err_msg=ties)
+
+
+def exact_hit_rate(m, r, k):
+    return 1 - Fraction(math.comb(m - k, r), math.comb(m, r))
+
+
+def exact_reciprocal_rank(m, r, k):
+    first = [Fraction(math.comb(m - j, r - 1), math.comb(m, r)) for j in range(1, k + 1)]
+    return sum(p / j for j, p in enumerate(first, start=1))
+
+
+def exact_precision_sum(m, r, k):
+    """Precision at the relevant documents among the first k of m, of which r are relevant."""
+    pairs = Fraction(r - 1, max(m - 1, 1))
+    return sum(Fraction(r, m) * (1 + (j - 1) * pairs) / j for j in range(1, k + 1))
+
+
+def exact_map(m, r, k):
+    return exact_precision_sum(m, r, k) / min(r, k)
+
+
+def exact_map_over_hits(m, r, k):
+    possible = range(max(1, k - m + r), min(r, k) + 1)
+    ways = {h: math.comb(r, h) * math.comb(m - r, k - h) for h in possible}
+    return sum(
+        Fraction(w, math.comb(m, k)) * exact_precision_sum(k, h, k) / h for h, w in ways.items()
+    )
+
+
+def exact_survival(continue_prob):
+    """Expected product of the first j factors, for each j: elementary symmetric means."""
+    e = [Fraction(1)] + [Fraction(0)] * len(continue_prob)
+    for n, q in enumerate(continue_prob, start=1):
+        for j in range(n, 0, -1):
+            e[j] += q * e[j - 1]
+    return [value / math.comb(len(continue_prob), j) for j, value in enumerate(e)]
+
+
+@pytest.mark.parametrize(("m", "r"), [(90, 1), (90, 7), (90, 89), (2000, 3), (2000, 400)])
+@pytest.mark.parametrize("k", [1, 10, 80])
+def test_one_large_tie_group(m, r, k):
+    """Closed forms in exact fractions, for more orders than can be enumerated."""
+    y_true = np.random.default_rng(m).permutation(np.arange(m) < r)
+    exact = {
+        f"hit_rate@{k}": exact_hit_rate(m, r, k),
+        f"mrr@{k}": exact_reciprocal_rank(m, r, k),
+        f"map@{k}": exact_map(m, r, k),
+        f"map@{k}(denominator=hits)": exact_map_over_hits(m, r, k),
+        f"recall@{k}": Fraction(k, m),
+    }
+    ours = evaluate(y_true, np.zeros(m), exact)
+    for name, value in exact.items():
+        assert ours[name] == pytest.approx(float(value), rel=1e-9), name
+
+
+@pytest.mark.parametrize(("m", "top"), [(40, 4), (150, 1), (150, 4)])
+def test_user_models_over_one_large_tie_group(m, top):
+    y_true = np.random.default_rng(m).integers(0, top + 1, m)
+    survival = exact_survival([1 - Fraction(2 ** int(y) - 1, 16) for y in y_true])
+    stops = [survival[j] - survival[j + 1] for j in range(m)]
+    for k in (1, 10, m):
+        err = sum(p / j for j, p in enumerate(stops[:k], start=1))
+        score = evaluate(y_true, np.zeros(m), "err", k=k)["err"]
+        assert score == pytest.approx(float(err), rel=1e-9)
+    pfound = sum(float(p) * 0.85**j for j, p in enumerate(stops))
+    probabilities = (2.0**y_true - 1) / 16
+    score = evaluate(probabilities, np.zeros(m), "pfound")["pfound"]
+    assert score == pytest.approx(pfound, rel=1e-9)

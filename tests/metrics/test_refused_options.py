@@ -1,0 +1,203 @@
+"""Wrong options and names of metrics: the type and text of the error."""
+
+import fractions
+import re
+
+import numpy as np
+import pytest
+
+from sklearn_rankscore import (
+    dcg_score,
+    err_score,
+    evaluate,
+    f1_at_k,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    pfound_score,
+    precision_at_k,
+    query_auc_score,
+    rbp_score,
+    recall_at_k,
+    spearman_score,
+)
+from sklearn_rankscore.metrics.names import METRICS
+
+NAN, INF = np.nan, np.inf
+Y = np.array([1, 0, 1, 0, 1])
+S = np.array([0.3, 0.2, 0.1, 0.9, 0.4])
+G = np.array([0, 0, 0, 1, 1])
+
+
+def good_call():
+    return {"y_true": Y, "y_score": S, "groups": G}
+
+
+OPTIONS = [
+    *[(f, {"k": k}, TypeError, f"k must be a positive integer or None .*; got {re.escape(repr(k))}")
+      for f in (ndcg_score, precision_at_k, mrr_score)
+      for k in (True, 2.5, 10.0, "10", [10], np.float64(3), np.bool_(True), fractions.Fraction(4))],
+    *[(f, {"k": k}, ValueError, "k must be at least 1, or None for no cut-off; got")
+      for f in (ndcg_score, map_score, recall_at_k) for k in (0, -1, np.int64(0))],
+    (ndcg_score, {"ties": "mean"}, ValueError, "ties must be one of 'average', .*; got 'mean'"),
+    (ndcg_score, {"ties": "averge"}, ValueError, "Did you mean 'average'"),
+    (ndcg_score, {"ties": None}, ValueError, "ties must be one of .*; got None"),
+    (ndcg_score, {"ties": True}, ValueError, "ties must be one of .*; got True"),
+    (ndcg_score, {"gain": "exp"}, ValueError, "gain must be one of 'linear', 'exponential'"),
+    (ndcg_score, {"gain": "exponental"}, ValueError, "Did you mean 'exponential'"),
+    (ndcg_score, {"gain": None}, TypeError, "gain must be 'linear', .* or a callable; got None"),
+    (ndcg_score, {"gain": 2}, TypeError, "gain must be 'linear'.*got 2"),
+    (ndcg_score, {"gain": []}, TypeError, "gain must be 'linear'"),
+    (ndcg_score, {"gain": [[0, 1], [2, 3]]}, TypeError, "gain must be 'linear'"),
+    (ndcg_score, {"gain": ["a", "b"]}, TypeError, "gain must be 'linear'"),
+    (ndcg_score, {"gain": {0: 0, 1: 1}}, TypeError, "gain must be 'linear'"),
+    (ndcg_score, {"gain": [0, -1]}, ValueError, "gain must hold finite values of at least 0"),
+    (ndcg_score, {"gain": [0, NAN]}, ValueError, "gain must hold finite values of at least 0"),
+    (ndcg_score, {"gain": [0, INF]}, ValueError, "gain must hold finite values of at least 0"),
+    (ndcg_score, {"gain": [1]}, ValueError, "gain has 1 entries, for integer labels 0 to 0; y"),
+    (ndcg_score, {"gain": [0, 1], "y_true": Y / 2}, ValueError, "gain has 2 entries, for integer"),
+    (ndcg_score, {"gain": [0, 1], "y_true": -Y}, ValueError, "gain has 2 entries, for integer"),
+    (ndcg_score, {"gain": lambda y: -y}, ValueError, "gain callable returned a negative"),
+    (ndcg_score, {"gain": lambda y: y * NAN}, ValueError, "gain callable returned a .*NaN"),
+    (ndcg_score, {"gain": lambda y: 1.0}, ValueError, "gain callable must return one gain per"),
+    (ndcg_score, {"gain": lambda y: y[:1]}, ValueError, "one gain per label: .* returned"),
+    (ndcg_score, {"gain": lambda y: None}, (TypeError, ValueError), "gain callable"),
+    (ndcg_score, {"y_true": -Y}, ValueError, "negative labels .smallest -1.*Shift"),
+    (dcg_score, {"y_true": -Y}, ValueError, "negative labels .smallest -1.*Shift"),
+    (ndcg_score, {"y_true": Y * 2000, "gain": "exponential"}, ValueError, "from 1024 on. Use"),
+    (ndcg_score, {"y_true": Y * 1023, "gain": "exponential"}, ValueError, "sum .* not be finite"),
+    (dcg_score, {"y_true": Y * 1.7e308}, ValueError, "sum over a query .*Rescale"),
+    (dcg_score, {"y_true": Y * 1.7e308, "groups": [0, 0, 0, 0, 1]}, ValueError, "sum over a query"),
+    (dcg_score, {"gain": [0, 1e308]}, ValueError, "sum over a query .*Rescale"),
+    (dcg_score, {"gain": lambda y: y * 1e308}, ValueError, "sum over a query .*Rescale"),
+    (ndcg_score, {"y_true": S - 0.5, "y_score": Y}, ValueError, "negative labels"),
+    (ndcg_score, {"discount": "log"}, ValueError, "discount must be one of 'log2'.*Did you mean"),
+    (ndcg_score, {"discount": 2}, ValueError, "discount must be one of"),
+    (ndcg_score, {"discount": lambda r: -1.0 / r}, ValueError, "discount callable must return"),
+    (ndcg_score, {"discount": lambda r: r * NAN}, ValueError, "discount callable must return"),
+    (ndcg_score, {"discount": lambda r: np.where(r == 2, NAN, 1)}, ValueError, "discount call"),
+    (ndcg_score, {"discount": lambda r: np.where(r == 2, -1, 1)}, ValueError, "discount call"),
+    (ndcg_score, {"gain": lambda y: np.where(y == 1, NAN, 1)}, ValueError, "gain callable"),
+    (ndcg_score, {"gain": lambda y: np.where(y == 1, -1, 1)}, ValueError, "gain callable returned"),
+    (ndcg_score, {"gain": [0, 1, NAN]}, ValueError, "gain must hold finite values of at least 0"),
+    (ndcg_score, {"discount": lambda r: 1.0}, ValueError, "discount callable must return"),
+    (ndcg_score, {"discount": lambda r: None}, (TypeError, ValueError), "discount callable"),
+    (map_score, {"threshold": NAN}, ValueError, "threshold must be finite; got nan"),
+    (map_score, {"threshold": "1"}, TypeError, "threshold must be a number; got '1'"),
+    (map_score, {"threshold": None}, TypeError, "threshold must be a number; got None"),
+    (map_score, {"threshold": True}, TypeError, "threshold must be a number; got True"),
+    (map_score, {"threshold": 1 + 2j}, TypeError, "threshold must be a number"),
+    (map_score, {"threshold": 10**400}, ValueError, "threshold must be finite"),
+    (map_score, {"denominator": "k"}, ValueError, "denominator must be one of 'min', 'relevant'"),
+    (map_score, {"denominator": None}, ValueError, "denominator must be one of"),
+    (precision_at_k, {"denominator": "n"}, ValueError, "denominator must be one of 'k', 'min'"),
+    (f1_at_k, {"k": 2, "denominator": 2}, ValueError, "denominator must be one of"),
+    (mrr_score, {"average": "micro"}, ValueError, "average='micro' is a ratio of sums.*use"),
+    (err_score, {"y_true": Y * 9}, ValueError, r"y_true must lie in \[0, 4\] .max_grade.; got"),
+    (err_score, {"y_true": Y - 1}, ValueError, r"y_true must lie in \[0, 4\]"),
+    (err_score, {"y_true": Y * 2, "max_grade": None}, ValueError, r"must lie in \[0, 1\]"),
+    (err_score, {"max_grade": -1}, ValueError, r"max_grade must be in \[0, 1023\]; got -1"),
+    (err_score, {"max_grade": "4"}, TypeError, "max_grade must be a number"),
+    (err_score, {"max_grade": 5000}, ValueError, "max_grade must be in"),
+    (rbp_score, {"p": 1}, ValueError, "p must be below 1"),
+    (rbp_score, {"p": 1.5}, ValueError, r"p must be in \[0, 1\]; got 1.5"),
+    (rbp_score, {"p": -0.5}, ValueError, r"p must be in \[0, 1\]"),
+    (rbp_score, {"p": NAN}, ValueError, r"p must be in \[0, 1\]; got nan"),
+    (rbp_score, {"p": "0.8"}, TypeError, "p must be a number; got '0.8'"),
+    (pfound_score, {"y_true": Y * 4}, ValueError, r"y_true must lie in \[0, 1\] .*probabilities"),
+    (pfound_score, {"decay": 2}, ValueError, r"decay must be in \[0, 1\]; got 2"),
+    (pfound_score, {"decay": None}, TypeError, "decay must be a number; got None"),
+    (query_auc_score, {"ties": "half"}, ValueError, "ties must be one of"),
+    (query_auc_score, {"k": 3}, TypeError, "unexpected keyword argument 'k'"),
+    (spearman_score, {"ties": "average"}, TypeError, "unexpected keyword argument 'ties'"),
+    (ndcg_score, {"K": 3}, TypeError, "unexpected keyword argument 'K'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "change", "error", "message"), OPTIONS)
+def test_wrong_options_are_refused(function, change, error, message):
+    with pytest.raises(error, match=message):
+        function(**good_call() | change)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_options_are_keyword_only(metric):
+    with pytest.raises(TypeError, match="positional"):
+        METRICS[metric].function(Y, S, G)
+
+
+NAMES = [
+    ("ndgc", ValueError, "not a known metric. Did you mean 'ndcg'"),
+    ("ndgc@10", ValueError, "not a known metric. Did you mean 'ndcg'"),
+    ("accuracy", ValueError, "'accuracy' is not a known metric.* Known are dcg, ndcg"),
+    ("", ValueError, "'' is not the name of a metric. Names are written"),
+    ("NDCG", ValueError, "is not the name of a metric"),
+    ("ndcg@", ValueError, "cut-off after @ must be a positive integer, got ''"),
+    ("ndcg@0", ValueError, "cut-off after @ must be a positive integer, got '0'"),
+    ("ndcg@-1", ValueError, "cut-off after @ must be a positive integer"),
+    ("ndcg@ten", ValueError, "cut-off after @ must be a positive integer, got 'ten'"),
+    ("ndcg@1.5", ValueError, "cut-off after @ must be a positive integer"),
+    ("ndcg@٣", ValueError, "cut-off after @ must be a positive integer"),
+    ("ndcg@10@20", ValueError, "cut-off after @|not the name"),
+    ("ndcg(", ValueError, "is not the name of a metric"),
+    ("ndcg)k=1(", ValueError, "is not the name of a metric"),
+    ("ndcg(k)", ValueError, "options are written option=value, got 'k'"),
+    ("ndcg(=3)", ValueError, "options are written option=value"),
+    ("ndcg(k=)", ValueError, "options are written option=value"),
+    ("ndcg(k=3,k=4)", ValueError, "gives 'k' twice"),
+    ("ndcg@3(k=4)", ValueError, "gives 'k' twice"),
+    ("ndcg(gian=linear)", ValueError, "no option 'gian'; it has .* Did you mean 'gain'"),
+    ("mrr(gain=linear)", ValueError, "'mrr' has no option 'gain'; it has k, threshold"),
+    ("ndcg(gain=cubic)", ValueError, "gain must be one of"),
+    ("query_auc@10", ValueError, "'query_auc' has no option 'k'"),
+    ("ndcg(like=spark)", ValueError, "like must be one of 'sklearn', 'lightgbm'"),
+    ("spearman(like=ranx)", ValueError, "like='ranx' has no 'spearman'; it has"),
+    ("mrr(average=micro)", ValueError, "average='micro' is a ratio of sums"),
+    ("ndcg(average=mikro)", ValueError, "average must be one of .*Did you mean 'micro'"),
+    ("ndcg(ties=nan)", ValueError, "ties must be one of"),
+    ("ndcg(k=nan)", TypeError, "k must be a positive integer"),
+    ("ndcg(k=2.0)", TypeError, "k must be a positive integer"),
+    ("map(threshold=high)", TypeError, "threshold must be a number; got 'high'"),
+    ("ndcg(n_jobs=2)", ValueError, "'ndcg' has no option 'n_jobs'"),
+    ("ndcg(groups=qid)", ValueError, "'ndcg' has no option 'groups'"),
+    (None, TypeError, "metric is a name|metrics"),
+    (3, TypeError, "metric is a name|metrics"),
+    ([3], TypeError, "a metric is a name such as 'ndcg@10'"),
+    ([["ndcg"]], TypeError, "a metric is a name such as 'ndcg@10'"),
+    ([None], TypeError, "a metric is a name such as 'ndcg@10'"),
+    ([b"ndcg"], TypeError, "a metric is a name such as 'ndcg@10'"),
+    ([{"metric": "ndcg"}], TypeError, "a metric is a name such as 'ndcg@10'"),
+    ([], ValueError, "metrics is empty; name at least one"),
+    (["ndcg", "ndcg"], ValueError, "metrics names 'ndcg' twice"),
+    ([ndcg_score, "ndcg"], ValueError, "metrics names 'ndcg' twice"),
+    (lambda block: 1.0, ValueError, "must return one value per query of the block"),
+    (lambda block: block.by_rank(lambda y: y), ValueError, "must return one value per query"),
+    (lambda block: None, ValueError, "must return one value per query"),
+]
+
+
+@pytest.mark.parametrize(("name", "error", "message"), NAMES)
+def test_wrong_names_are_refused(name, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(Y, S, name, groups=G)
+
+
+EVALUATE = [
+    ({"gain": "linear", "metrics": "mrr"}, ValueError, "none of the metrics has an option 'gain'"),
+    ({"gian": "linear"}, ValueError, "none of the metrics has an option 'gian'"),
+    ({"y_true": -Y}, ValueError, "negative labels .smallest -1"),
+    ({"y_true": Y * 9, "metrics": ["mrr", "err"]}, ValueError, r"must lie in \[0, 4\]"),
+    ({"like": "lightbgm"}, ValueError, "like must be one of .*Did you mean 'lightgbm'"),
+    ({"like": 3}, ValueError, "like must be one of"),
+    ({"like": "lightgbm", "metrics": "err"}, ValueError, "like='lightgbm' has no 'err'"),
+    ({"average": "micro", "metrics": ["ndcg", "mrr"]}, ValueError, "average='micro' is a ratio"),
+    ({"metrics": lambda block: block.sizes, "like": "ranx"}, ValueError, "functools.partial"),
+    ({"metrics": lambda block: block.sizes, "k": 3}, ValueError, "has an option 'k'"),
+    ({"k": 0}, ValueError, "k must be at least 1"),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "message"), EVALUATE)
+def test_evaluate_refuses(change, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(**good_call() | {"metrics": "ndcg"} | change)

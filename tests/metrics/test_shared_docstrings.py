@@ -1,0 +1,147 @@
+"""Docstrings of the metric functions: shared texts, length, links, and overloads.
+
+`tests/test_public_api.py` tests the order of parameters, their defaults and the sections.
+"""
+
+import inspect
+import re
+from collections import defaultdict
+from typing import get_args, get_overloads, get_type_hints
+
+import pytest
+
+from sklearn_rankscore import metrics
+from sklearn_rankscore._typing import Array
+
+FUNCTIONS = {
+    name: getattr(metrics, name)
+    for name in metrics.__all__
+    if "replace_undefined_by" in inspect.signature(getattr(metrics, name)).parameters
+}
+PARAMETERS = sorted({name for f in FUNCTIONS.values() for name in inspect.signature(f).parameters})
+
+# without blank lines, which numpydoc demands; `help` then fits on a screen and a half
+MAX_LINES = 62
+
+# the phrase of a shared text that depends on the metric, and the functions with another phrase
+USUAL_PHRASES = {
+    "y_true": "finite numbers",
+    "gain": "y > 0",
+    "replace_undefined_by": "no relevant document",
+}
+OTHER_PHRASES = {
+    "y_true": {
+        "dcg_score": "finite numbers of at least 0",
+        "ndcg_score": "finite numbers of at least 0",
+        "err_score": "between 0 and `max_grade`",
+        "pfound_score": "probabilities between 0 and 1",
+    },
+    "gain": {"rbp_score": "y > `threshold`"},
+    "replace_undefined_by": {
+        "dcg_score": "no positive gain",
+        "ndcg_score": "no positive gain",
+        "rbp_score": "no positive gain",
+        "err_score": "no positive label",
+        "pfound_score": "no positive label",
+        "query_auc_score": "all or no documents relevant",
+        "kendall_tau_score": "all labels or all scores equal",
+        "spearman_score": "all labels or all scores equal",
+    },
+}
+
+
+def contract(name, function):
+    """What a parameter of one name means; functions of one contract share one text."""
+    if name == "average":
+        return "micro" if "micro" in str(hints(function)["average"]) else "macro"
+    if name == "denominator":
+        return str(hints(function)["denominator"])
+    return "shared"
+
+
+def hints(function):
+    return get_type_hints(function)
+
+
+def section(function, title):
+    """Lines of a section of a docstring."""
+    pattern = rf"^{title}\n-+\n(.*?)(?:\n\n[A-Z][\w ]+\n---|\Z)"
+    return re.search(pattern, inspect.getdoc(function), flags=re.M | re.S)[1]
+
+
+def described(function):
+    """Type without its default, and description, of each parameter of a docstring."""
+    parts = re.split(r"^(\w+) : ", section(function, "Parameters"), flags=re.M)[1:]
+    texts = (" ".join(re.sub(r", default=.*", "", text).split()) for text in parts[1::2])
+    return dict(zip(parts[::2], texts, strict=True))
+
+
+def shared_text(name, function):
+    """Text of a parameter, with the usual phrase in the place of the metric's own."""
+    text, usual = described(function)[name], USUAL_PHRASES.get(name)
+    if usual is None:
+        return text
+    phrase = OTHER_PHRASES[name].get(function.__name__, usual)
+    assert re.search(rf"{re.escape(phrase)}[;,]", text), f"{phrase!r} is not in {text!r}"
+    return text.replace(phrase, usual)
+
+
+def test_all_metric_functions_are_tested():
+    assert len(FUNCTIONS) >= 16
+    for phrases in OTHER_PHRASES.values():
+        assert set(phrases) <= set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_shared_parameters_have_one_text(name):
+    texts = defaultdict(lambda: defaultdict(list))
+    for function in FUNCTIONS.values():
+        if name in described(function):
+            text = shared_text(name, function)
+            texts[contract(name, function)][text].append(function.__name__)
+    for by_text in texts.values():
+        assert len(by_text) == 1, dict(by_text)
+    assert len(set().union(*texts.values())) == len(texts), "different contracts, equal texts"
+
+
+@pytest.mark.parametrize("title", ["Returns", "Raises"])
+def test_shared_sections_have_one_text(title):
+    texts = defaultdict(list)
+    for name, function in FUNCTIONS.items():
+        texts[section(function, title)].append(name)
+    assert len(texts) == 1, dict(texts)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_are_short(name):
+    lines = inspect.getdoc(FUNCTIONS[name]).splitlines()
+    assert sum(bool(line) for line in lines) <= MAX_LINES
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_link_the_full_contract(name):
+    assert ":ref:`shared-parameters`" in section(FUNCTIONS[name], "Notes")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_average_lists_what_the_signature_accepts(name):
+    listed = re.match(r"\{(.+?)\}", described(FUNCTIONS[name])["average"])[1]
+    accepted = re.findall(r"'(\w+)'", str(hints(FUNCTIONS[name])["average"]))
+    assert listed == ", ".join([*(f'"{word}"' for word in accepted), "None"])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_overloads_accept_what_the_signature_accepts(name):
+    """A type checker reads only the overloads; what these forget is an error to it."""
+    function = FUNCTIONS[name]
+    array, scalar = map(hints, get_overloads(function))
+    assert (array["return"], scalar["return"]) == (Array, float)
+    assert hints(function)["average"] == scalar["average"] | array["average"]
+    for overload in (array, scalar):
+        (options,) = get_args(overload["options"])
+        accepted = hints(options) | {name: overload[name] for name in ("y_true", "y_score")}
+        assert accepted == {
+            name: hint
+            for name, hint in hints(function).items()
+            if name not in ("average", "return")
+        }

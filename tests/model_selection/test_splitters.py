@@ -1,0 +1,388 @@
+"""Splitters: whole queries in input order, ids of any type from any source, balanced folds."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, check_cv, cross_val_score, cross_validate
+
+from sklearn_rankscore import (
+    NoGroupsError,
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    make_ranking,
+    query_train_test_split,
+)
+
+SPLITTERS = {
+    "kfold": QueryKFold(3),
+    "kfold shuffled": QueryKFold(3, shuffle=True, random_state=0),
+    "repeated": RepeatedQueryKFold(n_splits=2, n_repeats=2, random_state=0),
+    "shuffle split": QueryShuffleSplit(3, test_size=0.3, random_state=0),
+    "time series": QueryTimeSeriesSplit(3),
+}
+ID_TYPES = {
+    "int": lambda q: np.array([9, 4, 7, 1, 8, 2, 6, 3, 5, 0, 11, 10])[q],
+    "large int": lambda q: (2**40 + q.astype(np.int64)) * 2**20,
+    "negative": lambda q: -q,
+    "float": lambda q: q * 0.1,
+    "str": lambda q: np.array([f"query {chr(110 - i)}" for i in q]),
+    "datetime": lambda q: np.datetime64("2026-01-01") - q.astype("timedelta64[D]"),
+    "object": lambda q: np.array([("a", int(i)) for i in q] + [None], dtype=object)[:-1],
+    "category": lambda q: pd.Categorical([f"c{i}" for i in q]),
+}
+SOURCES = ["groups", "qid", "column", "index of X", "index of y", "polars column", "named column"]
+
+
+def with_ids(how, ids, X, y):
+    """Arguments and keyword arguments of `split` that hold the ids in one of these ways."""
+    frame = pd.DataFrame(X, columns=["a"])
+    if how == "column":
+        return (frame.assign(qid=ids), y), {}
+    if how == "index of X":
+        return (frame.set_index(pd.Index(ids, name="qid")), y), {}
+    if how == "index of y":
+        return (X, pd.Series(y, index=pd.Index(ids, name="qid"))), {}
+    if how == "polars column":
+        return (pl.DataFrame({"a": X[:, 0], "qid": ids.tolist()}), y), {}
+    return (X, y), {how: ids}
+
+
+@st.composite
+def problems(draw):
+    sizes = draw(st.lists(st.integers(1, 6), min_size=6, max_size=12))
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    y = np.array(draw(st.lists(st.integers(0, 2), min_size=len(query), max_size=len(query))))
+    if draw(st.booleans()):
+        query = query[draw(st.permutations(range(len(query))))]
+    return np.arange(len(query), dtype=float)[:, None], y, query
+
+
+def folds(cv, *args, **kwargs):
+    return [(train.tolist(), test.tolist()) for train, test in cv.split(*args, **kwargs)]
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+@given(problem=problems())
+def test_queries_stay_whole_and_rows_in_order(name, problem):
+    X, y, query = problem
+    splits = list(SPLITTERS[name].split(X, y, query))
+    assert len(splits) == SPLITTERS[name].get_n_splits()
+    for train, test in splits:
+        assert len(test)
+        assert len(train)
+        for rows in (train, test):
+            assert (np.diff(rows) > 0).all()
+            # all rows of each of these queries are included
+            assert np.isin(query, query[rows]).sum() == len(rows)
+        assert not set(query[train]) & set(query[test])
+
+
+@given(problem=problems())
+def test_test_folds_are_a_partition(problem):
+    X, y, query = problem
+    for cv in (QueryKFold(4), QueryKFold(4, shuffle=True, random_state=1)):
+        splits = list(cv.split(X, y, query))
+        assert sorted(np.concatenate([test for _, test in splits])) == list(range(len(y)))
+        for train, test in splits:
+            assert sorted([*train, *test]) == list(range(len(y)))
+    repeated = RepeatedQueryKFold(n_splits=3, n_repeats=2, random_state=1).split(X, y, query)
+    tests = [test for _, test in repeated]
+    for repeat in (tests[:3], tests[3:]):
+        assert sorted(np.concatenate(repeat)) == list(range(len(y)))
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+@given(problem=problems(), kind=st.sampled_from(list(ID_TYPES)), how=st.sampled_from(SOURCES))
+def test_same_folds_for_ids_of_any_type_from_any_source(name, problem, kind, how):
+    X, y, query = problem
+    cv, ids = SPLITTERS[name], ID_TYPES[kind](query)
+    expected = folds(cv, X, y, query)
+    assert expected == folds(cv, X, y, query)
+    if how == "named column":
+        cv = clone_with(cv, groups="session")
+        args, kwargs = (pd.DataFrame(X).assign(session=pd.Series(ids)), y), {}
+    else:
+        if how == "polars column" and kind == "object":
+            how = "column"
+        args, kwargs = with_ids(how, ids if kind != "object" else pd.Series(ids).to_numpy(), X, y)
+    assert expected == folds(cv, *args, **kwargs)
+
+
+def clone_with(cv, **changes):
+    names = type(cv).__init__.__code__.co_varnames[1 : type(cv).__init__.__code__.co_argcount]
+    names += tuple(type(cv).__init__.__kwdefaults__ or ())
+    return type(cv)(**{name: getattr(cv, name) for name in names} | changes)
+
+
+def zipf_problem(n_rows, n_queries, seed):
+    """Zipf lengths, and 75 % of the queries without a relevant row."""
+    random = np.random.default_rng(seed)
+    share = 1 / np.arange(1, n_queries + 1) ** 0.9
+    sizes = np.maximum(1, np.round(share / share.sum() * n_rows)).astype(int)
+    random.shuffle(sizes)
+    query = np.repeat(np.arange(n_queries), sizes)
+    place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    relevant = np.where(random.random(n_queries) < 0.25, random.geometric(0.4, n_queries), 0)
+    order = random.permutation(len(query))
+    return (place < relevant[query]).astype(int)[order], query[order]
+
+
+def relative_range(values):
+    return (max(values) - min(values)) / np.mean(values)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_folds_are_balanced_in_rows_queries_and_relevant_rows(shuffle, seed):
+    y, query = zipf_problem(34_000, 2_000, seed)
+    cv = QueryKFold(5, shuffle=shuffle, random_state=seed if shuffle else None)
+    tests = [test for _, test in cv.split(y, y, query)]
+    assert relative_range([len(test) for test in tests]) <= 0.01
+    assert relative_range([len(np.unique(query[test])) for test in tests]) <= 0.01
+    assert relative_range([y[test].sum() for test in tests]) <= 0.01
+
+
+def test_skip_constant_queries_balances_the_tested_queries():
+    y, query = zipf_problem(34_000, 2_000, 0)
+    mixed = {q for q in np.unique(query) if len(set(y[query == q])) == 2}
+    cv = QueryKFold(5, skip_constant_queries=True)
+    counts = []
+    for train, test in cv.split(y, y, query):
+        assert set(query[test]) <= mixed
+        assert not set(query[train]) & set(query[test])
+        counts.append(len(set(query[test])))
+    assert sum(counts) == len(mixed)
+    assert max(counts) - min(counts) <= 1
+
+
+def test_skip_constant_queries_balances_rows_of_tested_and_of_other_queries():
+    sizes = [300, 150] + [10] * 10
+    query = np.repeat(np.arange(12), sizes)
+    y = (np.arange(len(query)) % 10 < 3) & (query > 1)
+    splits = list(QueryKFold(2, skip_constant_queries=True).split(query, y, query))
+    assert [len(test) for _, test in splits] == [50, 50]
+    y = (query == 0) | ((query > 1) & (np.arange(len(query)) % 2 == 0))
+    splits = list(QueryKFold(3, skip_constant_queries=True).split(query, y, query))
+    assert sorted(len(test) for _, test in splits) == [30, 30, 40]
+    # the two large queries, which are never tested, are omitted from different training sets
+    assert sorted(len(query) - len(train) - len(test) for train, test in splits) == [0, 150, 300]
+
+
+def test_fifty_thousand_queries_are_split_in_a_third_of_a_second():
+    y, query = zipf_problem(850_000, 50_000, 0)
+    X = np.empty((len(y), 0))
+    took = []
+    for _ in range(3):
+        start = time.process_time()  # processor time, because the machine may be busy
+        list(QueryKFold(5).split(X, y, query))
+        took.append(time.process_time() - start)
+    assert min(took) <= 0.3
+
+
+@pytest.mark.slow
+def test_a_million_queries_are_split_in_seconds():
+    y, query = zipf_problem(17_000_000, 1_000_000, 0)
+    query.sort()
+    start = time.process_time()
+    list(QueryKFold(5).split(np.empty((len(y), 0)), y, query))
+    assert time.process_time() - start <= 5
+
+
+def test_shuffles_differ_by_seed_and_repetition():
+    X, y, query = make_ranking(40, random_state=0)
+
+    def shuffled(seed):
+        return folds(QueryKFold(2, shuffle=True, random_state=seed), X, y, query)
+
+    assert shuffled(0) == shuffled(0)
+    assert shuffled(0) != shuffled(1)
+    tests = [t for _, t in folds(RepeatedQueryKFold(n_splits=2, n_repeats=3), X, y, query)]
+    assert tests[0] not in tests[2:]
+    assert tests[2] not in tests[4:]
+    # also if no two queries have the same size
+    X = query = np.repeat(np.arange(100, 120), np.arange(100, 120))
+    y = (np.arange(len(X)) % 2).astype(int)
+    long_ones = {
+        frozenset(
+            frozenset(query[test][query[test] >= 115])
+            for _, test in QueryKFold(2, shuffle=True, random_state=seed).split(X, y, query)
+        )
+        for seed in range(4)
+    }
+    assert len(long_ones) > 1
+
+
+def test_labels_may_be_strings_or_missing():
+    groups = [0, 0, 1, 1, 2, 2, 3, 3]
+    labels = ["no", "yes", "no", "no", "no", "yes", "no", "no"]
+    for _, test in QueryKFold(2).split(groups, labels, groups):
+        assert sorted(np.array(labels)[test]) == ["no", "no", "no", "yes"]
+    assert len(list(QueryKFold(2).split(groups, None, groups))) == 2
+
+
+def test_sizes_of_a_shuffle_split_are_numbers_of_queries():
+    X, y, query = make_ranking(40, random_state=0)
+    for sizes, expected in [
+        ({}, (32, 8)),
+        ({"test_size": 0.25}, (30, 10)),
+        ({"test_size": 7}, (33, 7)),
+        ({"train_size": 5}, (5, 35)),
+        ({"train_size": 0.5, "test_size": 0.1}, (20, 4)),
+    ]:
+        for train, test in QueryShuffleSplit(2, random_state=0, **sizes).split(X, y, query):
+            assert (len(set(query[train])), len(set(query[test]))) == expected
+
+
+TIMES = np.array([5, 8, 1, 1, 1, 9, 7, 7, 3, 2])
+QUERY = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4])  # earliest times 5, 1, 9, 7, 2
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, [((0, 1, 2), (3,)), ((0, 1, 2, 3), (4,))]),
+        ({"times": TIMES}, [((1, 4, 0), (3,)), ((1, 4, 0, 3), (2,))]),
+        ({"times": TIMES, "gap": 1}, [((1, 4), (3,)), ((1, 4, 0), (2,))]),
+        ({"times": TIMES, "max_train_size": 2}, [((4, 0), (3,)), ((0, 3), (2,))]),
+        ({"times": TIMES, "test_size": 2}, [((1,), (4, 0)), ((1, 4, 0), (3, 2))]),
+    ],
+)
+def test_time_series_split_follows_the_times(options, expected):
+    splits = QueryTimeSeriesSplit(2, **options).split(QUERY, groups=QUERY)
+    for (train, test), (train_queries, test_queries) in zip(splits, expected, strict=True):
+        assert set(QUERY[train]) == set(train_queries)
+        assert set(QUERY[test]) == set(test_queries)
+
+
+def test_times_come_as_a_column_a_function_or_dates():
+    expected = folds(QueryTimeSeriesSplit(2, times=TIMES), QUERY, groups=QUERY)
+    dates = np.datetime64("2026-01-01T00", "h") + TIMES
+    X = pd.DataFrame({"qid": QUERY, "when": dates})
+    assert folds(QueryTimeSeriesSplit(2, times="when"), X) == expected
+    assert folds(QueryTimeSeriesSplit(2, times=lambda X: X["when"]), X) == expected
+    assert folds(QueryTimeSeriesSplit(2, times=dates), X) == expected
+
+
+@given(problem=problems())
+def test_train_test_split_keeps_queries_whole(problem):
+    X, y, query = problem
+    frame = pd.DataFrame({"x": X[:, 0], "qid": query})
+    parts = query_train_test_split(X, y, query, groups=query, test_size=0.3, random_state=0)
+    X_train, X_test, y_train, y_test, q_train, q_test = parts
+    assert not set(q_train) & set(q_test)
+    rows = np.concatenate([X_train, X_test])[:, 0].astype(int)
+    assert sorted(rows) == list(range(len(y)))
+    assert (np.diff(X_train[:, 0]) > 0).all()
+    assert (np.diff(X_test[:, 0]) > 0).all()
+    assert (np.concatenate([y_train, y_test]) == y[rows]).all()
+    assert (np.concatenate([q_train, q_test]) == query[rows]).all()
+    for table in (frame, pl.DataFrame({"x": X[:, 0], "qid": query})):
+        table_train, table_test, _, _ = query_train_test_split(
+            table, y.tolist(), test_size=0.3, random_state=0
+        )
+        assert type(table_train) is type(table)
+        assert (np.asarray(table_train["x"]) == X_train[:, 0]).all()
+        assert (np.asarray(table_test["x"]) == X_test[:, 0]).all()
+    indexed = pd.Series(y, index=pd.Index(query, name="session"))
+    _, other, _, _ = query_train_test_split(
+        X, indexed, groups="session", test_size=0.3, random_state=0
+    )
+    assert (other == X_test).all()
+
+
+@pytest.mark.parametrize("cv", SPLITTERS.values(), ids=list(SPLITTERS))
+def test_works_in_every_cv(cv):
+    X, y, query = make_ranking(30, random_state=0)
+    frame = pd.DataFrame(X).add_prefix("x").assign(qid=query)
+    assert check_cv(cv) is cv
+    column = cross_val_score(Ridge(), frame, y, cv=cv, scoring="ndcg@5", error_score="raise")
+    assert column.shape == (cv.get_n_splits(),)
+    with config_context(enable_metadata_routing=True):
+        for params in ({"groups": query}, {"qid": query}):
+            scores = cross_validate(
+                Ridge(), X, y, cv=cv, scoring="ndcg@5", params=params, error_score="raise"
+            )
+            assert scores["test_score"].shape == column.shape
+        search = GridSearchCV(
+            Ridge(), {"alpha": [1, 10]}, cv=cv, scoring="ndcg@5", error_score="raise"
+        ).fit(X, y, groups=query)
+        assert search.n_splits_ == cv.get_n_splits()
+
+
+def test_repr_is_that_of_scikit_learn():
+    shown = " ".join(repr(QueryKFold(3, shuffle=True)).split())
+    assert shown == (
+        "QueryKFold(groups=None, n_splits=3, random_state=None, shuffle=True, "
+        "skip_constant_queries=False)"
+    )
+    assert repr(RepeatedQueryKFold(n_repeats=2)).startswith("RepeatedQueryKFold(")
+    assert "test_size=0.2" in repr(QueryShuffleSplit(test_size=0.2))
+    assert "gap=1" in repr(QueryTimeSeriesSplit(gap=1))
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (lambda: QueryKFold(1), "n_splits must be an integer of at least 2; got 1"),
+        (lambda: QueryKFold(2.0), "n_splits must be an integer"),
+        (lambda: RepeatedQueryKFold(n_repeats=0), "n_repeats must be an integer of at least 1"),
+        (lambda: QueryShuffleSplit(0), "n_splits must be an integer of at least 1"),
+        (lambda: QueryTimeSeriesSplit(gap=-1), "gap must be an integer of at least 0"),
+        (lambda: QueryTimeSeriesSplit(test_size=0), "test_size must be an integer of at least 1"),
+        (lambda: QueryTimeSeriesSplit(test_size=0.2), "test_size must be an integer"),
+        (lambda: QueryTimeSeriesSplit(max_train_size=0), "max_train_size must be an integer"),
+        (
+            lambda: folds(QueryTimeSeriesSplit(2, times="t"), pd.DataFrame({"qid": QUERY})),
+            "times='t' names no column or index level of X",
+        ),
+        (
+            lambda: folds(
+                QueryTimeSeriesSplit(2, times=np.array([None] * len(QUERY))), QUERY, groups=QUERY
+            ),
+            "times contains missing values",
+        ),
+        (lambda: folds(QueryKFold(3), QUERY, groups=QUERY // 3), "more than the number of queries"),
+        (lambda: folds(QueryTimeSeriesSplit(5), QUERY, groups=QUERY), "n_splits=5 needs more quer"),
+        (lambda: folds(QueryShuffleSplit(test_size=9), QUERY, groups=QUERY), "test_size=9"),
+        (lambda: folds(QueryKFold(2), QUERY, groups=QUERY[:4]), "one query id per document"),
+        (
+            lambda: folds(QueryKFold(2, skip_constant_queries=True), QUERY, groups=QUERY),
+            "skip_constant_queries=True needs y",
+        ),
+        (
+            lambda: folds(QueryKFold(2, skip_constant_queries=True), QUERY, QUERY * 0, QUERY),
+            "different labels",
+        ),
+        (lambda: folds(QueryKFold(2, groups="user"), pd.DataFrame({"a": QUERY})), "names no col"),
+        (
+            lambda: folds(QueryTimeSeriesSplit(2, times=TIMES[:3]), QUERY, groups=QUERY),
+            "inconsistent numbers of samples",
+        ),
+        (
+            lambda: folds(QueryTimeSeriesSplit(2, times=TIMES * np.nan), QUERY, groups=QUERY),
+            "times contains missing values",
+        ),
+        (lambda: query_train_test_split(groups=QUERY), "at least one array"),
+        (lambda: query_train_test_split(QUERY, TIMES[:3], groups=QUERY), "inconsistent numbers"),
+    ],
+)
+def test_bad_input_gets_a_clear_error(split, message):
+    with pytest.raises(ValueError, match=message):
+        split()
+
+
+@pytest.mark.parametrize("cv", SPLITTERS.values(), ids=list(SPLITTERS))
+def test_errors_about_missing_ids_name_the_splitter(cv):
+    with pytest.raises(NoGroupsError, match=f"No query ids reached {type(cv).__name__}"):
+        folds(cv, QUERY)
+    with pytest.raises(NoGroupsError, match="No query ids reached query_train_test_split"):
+        query_train_test_split(QUERY)

@@ -1,0 +1,113 @@
+"""catboost_metric equals CatBoost's own metric, round by round; pairs of documents."""
+
+import numpy as np
+import pytest
+from requires import requires
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from small_rankers import make_catboost_ranker
+from training_rounds import ROUNDS, STOPPING_ROUNDS, best_round, recomputed
+
+from sklearn_rankscore import QueryRanker, catboost_metric
+
+
+def fit_catboost(parts, eval_metric, weight=None):
+    (X, y, qid), (X_test, y_test, qid_test) = parts
+    catboost = requires("catboost")
+    model = catboost.CatBoostRanker(
+        iterations=ROUNDS,
+        depth=4,
+        learning_rate=0.3,
+        random_seed=0,
+        verbose=0,
+        thread_count=1,
+        allow_writing_files=False,
+        eval_metric=eval_metric,
+    )
+    return model.fit(
+        X,
+        y,
+        group_id=qid,
+        eval_set=catboost.Pool(X_test, y_test, group_id=qid_test, group_weight=weight),
+        early_stopping_rounds=STOPPING_ROUNDS,
+    )
+
+
+def metric_of(parts, metric, **options):
+    return catboost_metric(metric, *[(y, qid) for _, y, qid in parts], **options)
+
+
+def predict_catboost(model):
+    return lambda X, n: model.predict(X, ntree_end=n)
+
+
+def test_catboost_metric_equals_that_of_catboost(parts):
+    same = {"gain": "exponential", "like": "catboost"}
+    own = fit_catboost(parts, "NDCG:top=10;type=Exp")
+    ours = fit_catboost(parts, metric_of(parts, "ndcg@10", **same))
+    theirs = own.get_evals_result()["validation"]["NDCG:top=10;type=Exp"]
+    history = ours.get_evals_result()["validation"]["CatBoostMetric"]
+    np.testing.assert_allclose(history, theirs, rtol=0, atol=1e-6)
+    kept = ours.tree_count_
+    after = recomputed(predict_catboost(ours), parts[1], "ndcg@10", kept, **same)
+    np.testing.assert_allclose(history[:kept], after, rtol=0, atol=1e-6)
+    assert own.get_best_iteration() == ours.get_best_iteration() == best_round(history) < ROUNDS - 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_catboost_selects_the_best_round(weighted, parts):
+    weight = 1.0 + parts[1][2] % 3 if weighted else None
+    model = fit_catboost(parts, metric_of(parts, "mrr@10"), weight)
+    history = model.get_evals_result()["validation"]["CatBoostMetric"]
+    after = recomputed(predict_catboost(model), parts[1], "mrr@10", model.tree_count_, weight)
+    np.testing.assert_allclose(history[: model.tree_count_], after, rtol=0, atol=1e-6)
+    assert model.get_best_iteration() == best_round(history)
+
+
+def test_catboost_metric_refuses_an_unknown_set(parts):
+    (_, y, qid), _ = parts
+    error = requires("catboost").CatBoostError
+    with pytest.raises(error, match="768 rows with labels that catboost_metric was not"):
+        fit_catboost(parts, catboost_metric("ndcg", (y, qid)))
+
+
+@pytest.mark.parametrize(
+    ("sets", "error", "message"),
+    [
+        ([], ValueError, "needs the labels and query ids"),
+        ([([1, 0], [1, 1, 2])], ValueError, "one query id per document"),
+        ([np.ones(3)], TypeError, r"pairs \(y, groups\)"),
+        ([([1, 0, 0], [1, 1, 2]), ([1, 0, 0], [1, 2, 2])], ValueError, "equal labels but other"),
+    ],
+)
+def test_sets_must_be_distinguishable(sets, error, message):
+    with pytest.raises(error, match=message):
+        catboost_metric("ndcg", *sets)
+
+
+def test_pairs_are_renumbered_with_the_rows():
+    X, groups, y = (
+        np.array([[1.0], [0], [0], [1], [0], [0]]),
+        [1, 0, 1, 0, 1, 0],
+        [1, 0, 0, 1, 0, 0],
+    )
+    model = make_catboost_ranker(
+        iterations=5, depth=1, learning_rate=0.5, loss_function="PairLogit"
+    )
+    order = np.argsort(groups, kind="stable")
+    pairs = np.array([[0, 2], [3, 5], [0, 4]])
+    moved = np.argsort(order)[pairs]
+    expected = clone(model).fit(
+        X[order], np.array(y)[order], group_id=np.array(groups)[order], pairs=moved
+    )
+    ranker = QueryRanker(model).fit(X, y, groups=groups, pairs=pairs)
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    assert ranker.predict(X)[0] > ranker.predict(X)[1]
+    last = QueryRanker(make_pipeline(StandardScaler(), model))
+    last.fit(X, y, groups=groups, catboostranker__pairs=pairs)
+    np.testing.assert_array_equal(last.predict(X), expected.predict(X))
+    # pairs of omitted queries are omitted too, and so are their weights
+    few = QueryRanker(model, max_queries=1, random_state=0)
+    few.fit(X, y, groups=groups, pairs=pairs, pairs_weight=[1.0, 2.0, 3.0])
+    assert few.predict(X)[0] > few.predict(X)[1]

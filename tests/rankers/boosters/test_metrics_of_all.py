@@ -1,0 +1,32 @@
+"""The metrics for all boosters: names, options, clones and pickles."""
+
+import pickle
+
+import numpy as np
+import pytest
+from requires import requires
+from sklearn.base import clone
+
+from sklearn_rankscore import catboost_metric, lightgbm_metric, xgboost_metric
+
+
+@pytest.mark.parametrize("make", [lightgbm_metric, xgboost_metric])
+def test_bad_names_and_options_fail_at_once(make):
+    with pytest.raises(ValueError, match="Did you mean 'ndcg'"):
+        make("ndgc@10")
+    with pytest.raises(ValueError, match="average=None gives one per query"):
+        make("ndcg", average=None)
+
+
+@pytest.mark.parametrize("name", ["xgboost.XGBRanker", "catboost.CatBoostRanker"])
+def test_metrics_survive_clone_and_pickle(name, parts):
+    _, y, qid = parts[1]
+    library, _, ranker = name.partition(".")
+    sets = {"xgboost": (), "catboost": [(y, qid)]}[library]
+    make = {"xgboost": xgboost_metric, "catboost": catboost_metric}[library]
+    estimator = getattr(requires(library), ranker)(eval_metric=make("mrr@10(threshold=1)", *sets))
+    score = np.random.default_rng(0).normal(size=len(y))
+    metric = clone(estimator).get_params()["eval_metric"]
+    again = pickle.loads(pickle.dumps(metric))
+    assert again.value(y, score, qid) == metric.value(y, score, qid)
+    assert xgboost_metric("map@5(like=xgboost, ties=stable)").__name__.count(" ") == 0

@@ -1,0 +1,143 @@
+"""QueryRanker stops early by the mechanism of each library, on held-out queries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRanker, early_stopping
+from requires import requires
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from small_rankers import LGBM, XGB, make_ranker
+from training_rounds import sizes_of
+from xgboost import XGBRanker
+
+from sklearn_rankscore import QueryKFold, QueryRanker, QueryShuffleSplit, lightgbm_metric
+
+POINTWISE = {
+    "lightgbm.LGBMRegressor": {"n_estimators": 50, "verbose": -1, "n_jobs": 1},
+    "xgboost.XGBRegressor": {"n_estimators": 50, "n_jobs": 1},
+    "catboost.CatBoostRegressor": {"iterations": 50, "verbose": 0, "allow_writing_files": False},
+}
+
+
+def held_out(X, y, qid, seed, fraction=0.2):
+    """Training rows and held-out rows, both sorted by query."""
+    order = np.argsort(qid, kind="stable")
+    X, y, qid = X[order], y[order], qid[order]
+    cv = QueryShuffleSplit(1, test_size=fraction, random_state=seed, skip_constant_queries=True)
+    ((train, test),) = cv.split(X, y, qid)
+    return (X[train], y[train], qid[train]), (X[test], y[test], qid[test])
+
+
+def native_early_stopping(library, train, test):
+    """Fitted ranker and number of rounds, from the library itself."""
+    (X, y, q), (X_test, y_test, q_test) = train, test
+    if library == "lightgbm":
+        ranker = LGBMRanker(**LGBM.get_params()).fit(
+            X, y, group=sizes_of(q), eval_X=(X_test,), eval_y=(y_test,),
+            eval_group=[sizes_of(q_test)], callbacks=[early_stopping(5, verbose=False)],
+        )  # fmt: skip
+        return ranker, ranker.best_iteration_
+    if library == "xgboost":
+        ranker = XGBRanker(**{**XGB.get_params(), "early_stopping_rounds": 5}).fit(
+            X, y, qid=q, eval_set=[(X_test, y_test)], eval_qid=[q_test]
+        )
+        return ranker, ranker.best_iteration + 1
+    pool = requires("catboost").Pool(X_test, y_test, group_id=q_test)
+    ranker = make_ranker("catboost").fit(X, y, group_id=q, eval_set=pool, early_stopping_rounds=5)
+    return ranker, ranker.tree_count_
+
+
+def test_early_stopping_equals_that_of_the_library(library, data):
+    X, y, qid = data
+    train, test = held_out(X, y, qid, seed=3)
+    expected, rounds = native_early_stopping(library, train, test)
+    ranker = QueryRanker(
+        make_ranker(library),
+        early_stopping=True,
+        validation_fraction=0.2,
+        n_iter_no_change=5,
+        random_state=3,
+    ).fit(X, y, groups=qid)
+    assert ranker.n_iter_ == rounds
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
+def test_early_stopping_in_a_pipeline_transforms_the_held_out_rows(library, data, tmp_path):
+    X, y, qid = data
+    options = {"early_stopping": True, "validation_fraction": 0.2, "random_state": 3}
+    train, test = held_out(X, y, qid, seed=3)
+    scale = StandardScaler().fit(train[0])
+    expected, rounds = None, None
+    for memory in (None, str(tmp_path)):
+        pipe = make_pipeline(
+            StandardScaler(), FunctionTransformer(), make_ranker(library), memory=memory
+        )
+        ranker = QueryRanker(pipe, n_iter_no_change=5, **options).fit(X, y, groups=qid)
+        if expected is None:
+            expected, rounds = native_early_stopping(
+                library,
+                (scale.transform(train[0]), *train[1:]),
+                (scale.transform(test[0]), *test[1:]),
+            )
+        assert ranker.n_iter_ == rounds
+        np.testing.assert_array_equal(ranker.predict(X), expected.predict(scale.transform(X)))
+
+
+def test_early_stopping_uses_weights(library, data):
+    X, y, qid = data
+    ranker = QueryRanker(make_ranker(library), early_stopping=True, random_state=0)
+    weighted = ranker.fit(X, y, groups=qid, sample_weight=1.0 + 9 * (qid % 2)).predict(X)
+    assert not np.array_equal(weighted, ranker.fit(X, y, groups=qid).predict(X))
+
+
+@pytest.mark.parametrize("name", POINTWISE)
+def test_pointwise_boosters_stop_early_on_held_out_queries(name, data):
+    X, y, qid = data
+    library, _, regressor = name.partition(".")
+    model = getattr(requires(library), regressor)(**POINTWISE[name])
+    ranker = QueryRanker(model, early_stopping=True, n_iter_no_change=3, random_state=0)
+    ranker.fit(X, y, groups=qid, sample_weight=1.0 + qid % 2)
+    assert 1 <= ranker.n_iter_ < 50
+
+
+def test_n_iter_is_removed_by_a_fit_without_early_stopping(data):
+    X, y, qid = data
+    ranker = QueryRanker(LGBM, early_stopping=True).fit(X, y, groups=qid)
+    assert ranker.n_iter_ <= 30
+    assert not hasattr(ranker.set_params(early_stopping=False).fit(X, y, groups=qid), "n_iter_")
+
+
+def test_grid_search_holds_out_other_queries_in_each_fold(lambdarank):
+    X, y, qid = lambdarank
+    booster = LGBMRanker(n_estimators=100, num_leaves=7, verbose=-1, n_jobs=1)
+    ranker = QueryRanker(booster, early_stopping=True, random_state=0)
+    frame = pd.DataFrame(X).add_prefix("x").assign(qid=qid)
+    search = GridSearchCV(
+        ranker,
+        {"estimator__learning_rate": [0.05, 0.2]},
+        scoring={"ndcg@10": "ndcg@10", "rounds": lambda ranker, X, y: ranker.n_iter_},
+        refit="ndcg@10",
+        cv=QueryKFold(3),
+        error_score="raise",
+    ).fit(frame, y)
+    folds = cross_validate(
+        search.best_estimator_, frame, y, cv=QueryKFold(3), scoring="ndcg@10", return_estimator=True
+    )
+    rounds = [fitted.n_iter_ for fitted in folds["estimator"]]
+    assert len(set(rounds)) > 1
+    reported = [search.cv_results_[f"split{f}_test_rounds"][search.best_index_] for f in range(3)]
+    assert reported == rounds
+    assert np.mean(folds["test_score"]) == pytest.approx(search.best_score_, abs=1e-12)
+    assert 1 <= search.best_estimator_.n_iter_ <= 100
+
+
+def test_early_stopping_by_lightgbm_metric(data):
+    X, y, qid = data
+    booster = LGBMRanker(**LGBM.get_params(), metric="None")
+    ranker = QueryRanker(booster, early_stopping=True, n_iter_no_change=5, random_state=0)
+    ranker.fit(X, y, groups=qid, eval_metric=lightgbm_metric("mrr@10"))
+    history = ranker.estimator_.evals_result_["valid_0"]
+    assert list(history) == ["mrr@10"]
+    assert ranker.n_iter_ == 1 + int(np.argmax(history["mrr@10"]))

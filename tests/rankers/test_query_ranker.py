@@ -1,0 +1,267 @@
+"""QueryRanker fits what the ranker fits on sorted rows, inside and outside of pipelines."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from lightgbm import LGBMRanker
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor, VotingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from small_rankers import LGBM, make_ranker
+from training_rounds import sizes_of
+
+from sklearn_rankscore import (
+    NoGroupsError,
+    QueryRanker,
+    make_ranking,
+    make_ranking_scorer,
+    ndcg_score,
+)
+
+
+def native(library, X, y, qid, weight=None):
+    """The ranker, fitted directly on rows sorted by query."""
+    order = np.argsort(qid, kind="stable")
+    X, y, qid = X[order], y[order], qid[order]
+    _, first, sizes = np.unique(qid, return_index=True, return_counts=True)
+    ranker = make_ranker(library).__class__(**make_ranker(library).get_params())
+    weight = None if weight is None else weight[order]
+    if library == "lightgbm":
+        return ranker.fit(X, y, group=sizes, sample_weight=weight)
+    if library == "xgboost":
+        weight = None if weight is None else weight[first]
+        return ranker.fit(X, y, qid=qid, sample_weight=weight)
+    return ranker.fit(X, y, group_id=qid, group_weight=weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equals_the_ranker_on_sorted_rows(library, weighted, data):
+    X, y, qid = data
+    weight = 1.0 + qid % 3 if weighted else None
+    expected = native(library, X, y, qid, weight).predict(X)
+    for ids in (qid, [f"query {i:03d}" for i in qid], qid * 2**33, qid * 0.25):
+        ranker = QueryRanker(make_ranker(library)).fit(X, y, groups=ids, sample_weight=weight)
+        np.testing.assert_array_equal(ranker.predict(X), expected)
+    if weighted:
+        assert not np.array_equal(native(library, X, y, qid).predict(X), expected)
+
+
+@pytest.mark.parametrize("table", ["pandas", "polars", "index of X", "index of y"])
+def test_ids_in_tables(library, table, data):
+    X, y, qid = data
+    names = [f"x{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    plain = QueryRanker(make_ranker(library)).fit(X, y, groups=qid)
+    given = {
+        "pandas": (frame.assign(qid=qid), pd.Series(y)),
+        "polars": (pl.DataFrame(X, schema=names).with_columns(qid=pl.Series(qid)), pl.Series(y)),
+        "index of X": (frame.set_index(pd.Index(qid, name="qid")), y),
+        "index of y": (X, pd.Series(y, index=pd.Index(qid, name="qid"))),
+    }[table]
+    ranker = QueryRanker(make_ranker(library)).fit(*given)
+    np.testing.assert_array_equal(ranker.predict(given[0]), plain.predict(X))
+    assert ranker.n_features_in_ == X.shape[1]
+    assert ranker.n_queries_ == 100
+    score = ranker.score(*given)
+    assert score == pytest.approx(ndcg_score(y, plain.predict(X), groups=qid))
+    if table == "pandas" and library != "catboost":  # it has no feature_names_in_
+        assert list(ranker.feature_names_in_) == names
+
+
+def test_attributes_of_the_fitted_ranker(library, data):
+    X, y, qid = data
+    ranker = QueryRanker(make_ranker(library)).fit(X, y, groups=qid)
+    expected = native(library, X, y, qid).feature_importances_
+    np.testing.assert_array_equal(ranker.feature_importances_, expected)
+    assert not hasattr(ranker, "coef_")
+    assert not hasattr(ranker, "n_iter_")
+    piped = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(X, y, groups=qid)
+    np.testing.assert_array_equal(piped.coef_, piped.estimator_[-1].coef_)
+    assert not hasattr(QueryRanker(Ridge()), "coef_")
+
+
+def test_pipelines_inside_and_outside_are_the_same(library, data):
+    X, y, qid = data
+    inside = QueryRanker(make_pipeline(StandardScaler(), make_pipeline(make_ranker(library))))
+    outside = make_pipeline(StandardScaler(), QueryRanker(make_ranker(library)))
+    scaled = StandardScaler().fit_transform(X)
+    expected = native(library, scaled, y, qid).predict(scaled)
+    # the scaler gets the rows in another order, so the last bits may differ
+    predicted = inside.fit(X, y, groups=qid).predict(X)
+    assert np.corrcoef(predicted, expected)[0, 1] > 0.999
+    assert ndcg_score(y, predicted, groups=qid) == pytest.approx(
+        ndcg_score(y, expected, groups=qid), abs=0.01
+    )
+    outside.fit(X, y, queryranker__groups=qid)
+    np.testing.assert_array_equal(outside.predict(X), expected)
+    with config_context(enable_metadata_routing=True):
+        routed = make_pipeline(StandardScaler(), QueryRanker(make_ranker(library)))
+        np.testing.assert_array_equal(routed.fit(X, y, groups=qid).predict(X), expected)
+
+
+def test_a_column_of_ids_passes_through_a_column_transformer(data):
+    X, y, qid = data
+    frame = pd.DataFrame(X).add_prefix("x").assign(qid=qid)
+    scale = ColumnTransformer(
+        [("scale", StandardScaler(), list(frame.columns[:-1]))],
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    piped = make_pipeline(scale, QueryRanker(LGBM)).fit(frame, y)
+    assert piped.score(frame, y) > 0.7
+
+
+def test_max_queries_draws_nested_sets_of_whole_queries(data):
+    X, y, qid = data
+
+    class Seen(Ridge):
+        def fit(self, X, y, groups, sample_weight=None):
+            self.rows_ = {tuple(row) for row in X}
+            return super().fit(X, y, sample_weight)
+
+    before = set()
+    for most in (5, 20, 80, 100, 1000):
+        ranker = QueryRanker(Seen(), max_queries=most, random_state=0).fit(X, y, groups=qid)
+        seen = np.array([tuple(row) in ranker.estimator_.rows_ for row in X])
+        assert ranker.n_queries_ == len(set(qid[seen])) == min(most, 100)
+        assert np.isin(qid, qid[seen]).sum() == seen.sum()
+        assert before <= ranker.estimator_.rows_
+        before = ranker.estimator_.rows_
+
+
+def test_row_aligned_fit_parameters_are_sorted_with_the_rows(data):
+    X, y, qid = data
+    order = np.argsort(qid, kind="stable")
+    start = np.linspace(-3, 3, len(y))
+    expected = LGBMRanker(**LGBM.get_params()).fit(
+        X[order], y[order], group=sizes_of(qid), init_score=start[order]
+    )
+    ranker = QueryRanker(LGBM).fit(X, y, groups=qid, init_score=start)
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
+def test_a_classifier_ranks_by_its_expected_grade(data):
+    X, y, qid = data
+    model = LogisticRegression(max_iter=50, C=0.01, tol=1.0)
+    ranker = QueryRanker(model).fit(X, y, groups=qid)
+    order = np.argsort(qid, kind="stable")
+    fitted = model.fit(X[order], y[order])
+    np.testing.assert_allclose(ranker.predict(X), fitted.predict_proba(X) @ fitted.classes_)
+
+
+@pytest.mark.parametrize("model", [RidgeClassifier(), LinearSVC(), LogisticRegression()], ids=repr)
+@pytest.mark.parametrize("words", [False, True])
+def test_a_binary_classifier_ranks_by_its_decision_function(model, words):
+    X, y = make_ranking(random_state=0, as_frame=True)
+    relevant = np.where(y > 0, "yes", "no") if words else (y > 0).astype(int)
+    features = X.drop(columns="qid")
+    alone = model.fit(features, relevant).decision_function(features)
+    ranker = QueryRanker(model).fit(X, relevant)
+    score = make_ranking_scorer("ndcg@5")(ranker, X, pd.Series(relevant, index=X.index))
+    assert score == pytest.approx(ndcg_score(y > 0, alone, groups=X["qid"], k=5))
+
+
+def test_string_classes_are_not_grades():
+    X, y = make_ranking(random_state=0, as_frame=True)
+    words = np.array(["bad", "fair", "good", "great", "best"])[y]
+    for model in (LogisticRegression(max_iter=20, tol=1), RidgeClassifier()):
+        with pytest.raises(ValueError, match=r"got strings .*Encode them as grades"):
+            QueryRanker(model).fit(X, words).predict(X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BaggingRegressor(Ridge(), 3, random_state=0),
+        VotingRegressor([("a", Ridge()), ("b", Ridge(100))]),
+        GridSearchCV(Ridge(), {"alpha": [1, 10]}),
+        CalibratedClassifierCV(LogisticRegression(max_iter=20, tol=1)),
+    ],
+    ids=lambda model: type(model).__name__,
+)  # fmt: skip
+def test_estimators_of_scikit_learn_are_pointwise(model):
+    X, y, groups = make_ranking(random_state=0)
+    y = np.minimum(y, 1)
+    together = np.argsort(groups, kind="stable")
+    ranker = QueryRanker(model).fit(X, y, groups=groups)
+    alone = clone(model).fit(X[together], y[together])
+    likely = getattr(alone, "predict_proba", None)
+    expected = alone.predict(X) if likely is None else likely(X)[:, 1]
+    np.testing.assert_allclose(ranker.predict(X), expected)
+
+
+def test_sparse_rows_of_any_format():
+    X, y, groups = make_ranking(random_state=0)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y, groups = X[order], y[order], groups[order]
+    expected = QueryRanker(Ridge()).fit(sparse.csr_matrix(X), y, groups=groups).predict(X)
+    scores = QueryRanker(Ridge()).fit(sparse.coo_matrix(X), y, groups=groups).predict(X)
+    np.testing.assert_allclose(scores, expected)
+
+
+def test_labels_are_required():
+    X, _, groups = make_ranking(random_state=0)
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        QueryRanker(Ridge()).fit(X, None, groups=groups)
+
+
+def test_a_pointwise_model_without_ids_has_one_query():
+    X, y, groups = make_ranking(20, random_state=0)
+    ranker = QueryRanker(Ridge()).fit(X, y)
+    assert ranker.n_queries_ is None
+    assert ranker.score(X, y) == pytest.approx(ndcg_score(y, ranker.predict(X)))
+    assert ranker.score(X, y, groups=groups) == pytest.approx(
+        ndcg_score(y, ranker.predict(X), groups=groups)
+    )
+    with pytest.raises(NoGroupsError, match="No query ids"):
+        QueryRanker(Ridge()).fit(X, y, groups=groups).score(X, y)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "message"),
+    [
+        (QueryRanker(HistGradientBoostingRegressor(), early_stopping=True), "supports xgboost"),
+        (QueryRanker(LGBM, early_stopping=True, validation_fraction=1.5), "between 0 and 1"),
+        (QueryRanker(LGBM, early_stopping=True, n_iter_no_change=0), "n_iter_no"),
+        (QueryRanker(LGBM, max_queries=0), "max_queries must be an integer of at least 1"),
+        (QueryRanker(GridSearchCV(LGBM, {})), "takes any keyword"),
+        (QueryRanker(LGBM, early_stopping=True, validation_fraction=True), "got True"),
+        (QueryRanker(LGBM, early_stopping=True, validation_fraction="0.1"), "got '0.1'"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_a_clear_error(ranker, message, data):
+    X, y, qid = data
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, y, groups=qid)
+
+
+@pytest.mark.parametrize("library", ["xgboost", "catboost"])
+def test_weights_must_be_constant_within_a_query(library, data):
+    X, y, qid = data
+    ranker = QueryRanker(make_ranker(library))
+    with pytest.raises(ValueError, match="one weight per query"):
+        ranker.fit(X, y, groups=qid, sample_weight=np.arange(1.0, len(y) + 1))
+
+
+@pytest.mark.parametrize("groups", [lambda X: X["qid"], [1, 2], 3])
+def test_groups_must_be_a_name(groups, data):
+    """A function would leave the ids among the features."""
+    X, y, _ = data
+    with pytest.raises(TypeError, match="must be the name of a column or index level; got"):
+        QueryRanker(Ridge(), groups=groups).fit(X, y)
+
+
+def test_missing_ids_are_an_error(library, data):
+    X, y, _ = data
+    for ranker in (QueryRanker(make_ranker(library)), QueryRanker(Ridge(), max_queries=3)):
+        with pytest.raises(NoGroupsError, match="No query ids reached"):
+            ranker.fit(X, y)

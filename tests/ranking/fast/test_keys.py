@@ -1,0 +1,71 @@
+"""Keys, compared with the scores they stand for."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_rankscore.ranking import read_queries
+from sklearn_rankscore.ranking.fast import engine, keys
+from sklearn_rankscore.ranking.fast.documents import Documents
+
+FLOATS = st.floats(allow_nan=False, width=32) | st.sampled_from([0.0, -0.0, np.inf, -np.inf])
+
+
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+@given(st.lists(st.tuples(FLOATS, st.integers(0, 7)), min_size=1, max_size=50))
+def test_keys_are_ordered_like_descending_scores(integer, documents):
+    scores, labels = np.array([d[0] for d in documents]), np.array([d[1] for d in documents])
+    written = np.empty(len(scores), dtype=integer)
+    keys.write_keys(written, labels.astype(np.uint8), scores, bits=7)
+    assert keys.labels_of(written, 7).tolist() == labels.tolist()
+    high = written & ~7
+    ascending = high[np.argsort(-scores, kind="stable")]
+    assert (ascending[1:] >= ascending[:-1]).all()
+    for score in scores:
+        assert len(set(high[scores == score])) == 1
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("width", [5, 20])
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+def test_padding_ranks_last_and_ties_with_nothing(integer, width, order):
+    sizes = np.array([width - 1, width, width - 3])
+    rows = np.zeros((3, width), dtype=integer, order=order)
+    keys.write_keys(rows, np.ones(rows.shape, np.uint8), np.full(rows.shape, -np.inf), bits=7)
+    keys.pad_keys(rows, sizes, width - 3, bits=7)
+    rows.sort(axis=1)
+    labels, equal = keys.labels_of(rows, 7), keys.collides(rows, 7)
+    for row, size in enumerate(sizes):
+        assert labels[row].tolist() == [1] * size + [0] * (width - size)
+        assert equal[row].tolist() == [True] * (size - 1) + [False] * (width - size)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 4), st.integers(1, 9))
+def test_chunks_split_no_query(sizes, jobs, chunk):
+    groups = np.repeat(np.random.default_rng(0).permutation(len(sizes)), sizes)
+    documents = Documents(read_queries(np.ones(len(groups)), np.zeros(len(groups)), groups=groups))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "CHUNK", chunk)
+        edges = keys._chunk_edges(documents, jobs).tolist()
+    assert edges == sorted(set(edges))
+    assert {0, len(groups)} <= set(edges) <= {*documents.starts.tolist(), len(groups)}
+
+
+def test_uninitialised_memory_does_not_matter(monkeypatch):
+    class Dirty:
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+        def empty(self, shape, dtype, order="C"):
+            large = np.iinfo(dtype).max - 8 * np.arange(np.prod(shape))
+            return np.array(large.reshape(shape), dtype=dtype, order=order)
+
+    random = np.random.default_rng(0)
+    g = np.repeat(np.arange(4), [12, 9, 8, 7])
+    y, s = random.integers(0, 3, len(g)), random.permutation(len(g)) * 1.0
+    monkeypatch.setattr(keys, "np", Dirty())
+    (rank,) = engine.plan(read_queries(y, s, groups=g), 10, jobs=1)
+    for query, labels in enumerate(rank()._ranked):
+        ranked = y[g == query][np.argsort(-s[g == query])] + 1
+        assert labels.tolist() == [*ranked, 0, 0, 0][:10]

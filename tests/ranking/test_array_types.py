@@ -1,0 +1,170 @@
+"""Arrays and columns of any type give the values of NumPy arrays, for every metric."""
+
+import array
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sklearn_rankscore import evaluate
+from sklearn_rankscore.metrics.names import METRICS
+
+Y = np.array([1, 0, 1, 0, 0, 1, 1, 0, 1, 0])
+S = np.array([3.0, 2.0, 2.0, 0.5, -1.0, 0.25, 8.0, 0.25, 4.0, 5.0])
+G = np.array([2, 0, 1, 0, 1, 1, 2, 2, 0, 1])
+
+
+def read_only(values):
+    copy = values.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+NUMBERS = {
+    "list": lambda v: v.tolist(),
+    "tuple": lambda v: tuple(v.tolist()),
+    "list of numpy numbers": list,
+    "array.array": lambda v: array.array("d", v),
+    "memoryview": lambda v: memoryview(v.copy()),
+    "read-only": read_only,
+    "every second": lambda v: np.repeat(v, 2)[::2],
+    "reversed view": lambda v: v[::-1].copy()[::-1],
+    "column of a matrix": lambda v: np.column_stack([v, v])[:, 1],
+    "big-endian": lambda v: v.astype(v.dtype.newbyteorder(">")),
+    "float64": lambda v: v.astype(np.float64),
+    "float32": lambda v: v.astype(np.float32),
+    "float16": lambda v: v.astype(np.float16),
+    "long double": lambda v: v.astype(np.longdouble),
+    "objects": lambda v: v.astype(object),
+    "decimals": lambda v: [decimal.Decimal(str(x)) for x in v.tolist()],
+    "masked array": lambda v: np.ma.masked_array(v, mask=False),
+    "matrix subclass": lambda v: v.view(type("Sub", (np.ndarray,), {})),
+    "pandas": pd.Series,
+    "pandas with another index": lambda v: pd.Series(v, index=np.arange(len(v))[::-1]),
+    "pandas Index": pd.Index,
+    "pandas Float64": lambda v: pd.Series(v, dtype="Float64"),
+    "pandas arrow": lambda v: pd.Series(v, dtype="double[pyarrow]"),
+    "pandas sparse": lambda v: pd.Series(pd.arrays.SparseArray(v)),
+    "polars": pl.Series,
+    "polars Float32": lambda v: pl.Series(v).cast(pl.Float32),
+    "polars in chunks": lambda v: pl.concat([pl.Series(v[:4]), pl.Series(v[4:])], rechunk=False),
+    "pyarrow": pa.array,
+    "pyarrow in chunks": lambda v: pa.chunked_array([v[:3], v[3:]]),
+}
+LABELS_ONLY = {
+    "bool": lambda v: v.astype(bool),
+    "int8": lambda v: v.astype(np.int8),
+    "uint8": lambda v: v.astype(np.uint8),
+    "uint64": lambda v: v.astype(np.uint64),
+    "list of bool": lambda v: v.astype(bool).tolist(),
+    "pandas Int64": lambda v: pd.Series(v, dtype="Int64"),
+    "pandas boolean": lambda v: pd.Series(v.astype(bool), dtype="boolean"),
+    "pandas int arrow": lambda v: pd.Series(v, dtype="int64[pyarrow]"),
+    "polars Boolean": lambda v: pl.Series(v.astype(bool)),
+    "polars UInt8": lambda v: pl.Series(v).cast(pl.UInt8),
+    "pyarrow bool": lambda v: pa.array(v.astype(bool)),
+    "pyarrow int8": lambda v: pa.array(v.astype(np.int8)),
+}
+ALL_NAMES = list(METRICS)
+PLAIN = evaluate(Y, S, ALL_NAMES, groups=G, average=None)
+
+
+def assert_plain(**changed):
+    call = {"y_true": Y, "y_score": S, "groups": G} | changed
+    ours = evaluate(**call, metrics=ALL_NAMES, average=None)
+    np.testing.assert_equal(ours, PLAIN)
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_scores_as(kind):
+    assert_plain(y_score=NUMBERS[kind](S))
+
+
+@pytest.mark.parametrize("kind", {**NUMBERS, **LABELS_ONLY})
+def test_labels_as(kind):
+    assert_plain(y_true={**NUMBERS, **LABELS_ONLY}[kind](Y))
+
+
+@pytest.mark.parametrize("kind", {**NUMBERS, **LABELS_ONLY})
+def test_weights_as(kind):
+    weights = np.array([1, 0, 1])[G]
+    convert = {**NUMBERS, **LABELS_ONLY}[kind]
+    expected = evaluate(Y, S, ALL_NAMES, groups=G, sample_weight=weights)
+    values = evaluate(Y, S, ALL_NAMES, groups=G, sample_weight=convert(weights))
+    np.testing.assert_equal(values, expected)
+
+
+WORDS = ["a", "b", "ß"]
+STAMPS = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="M8[ns]")
+ENUM = pd.CategoricalDtype(["c", "a", "b"])
+IDS = {
+    "list": lambda g: g.tolist(),
+    "tuple": lambda g: tuple(g.tolist()),
+    "int8": lambda g: g.astype(np.int8),
+    "uint64": lambda g: g.astype(np.uint64) + 2**63,
+    "floats": lambda g: g / 4,
+    "negative": lambda g: g - 2**40,
+    "strings": lambda g: [WORDS[i] for i in g],
+    "array of strings": lambda g: np.array(WORDS)[g],
+    "variable-width strings": lambda g: np.array(WORDS, dtype=np.dtypes.StringDType())[g],
+    "bytes": lambda g: np.array([b"a", b"b", b"c"])[g],
+    "objects": lambda g: g.astype(object),
+    "tuples": lambda g: [(1, i) for i in g.tolist()],
+    "timestamps": lambda g: STAMPS[g],
+    "durations": lambda g: (STAMPS - STAMPS[0])[g],
+    "read-only": read_only,
+    "every second": lambda g: np.repeat(g, 2)[::2],
+    "big-endian": lambda g: g.astype(">i8"),
+    "masked array": lambda g: np.ma.masked_array(g, mask=False),
+    "pandas": lambda g: pd.Series(g, index=g),
+    "pandas strings": lambda g: pd.Series(np.array(WORDS)[g]),
+    "pandas objects": lambda g: pd.Series([WORDS[i] for i in g], dtype=object),
+    "pandas Index": pd.Index,
+    "pandas Int64": lambda g: pd.Series(g, dtype="Int64"),
+    "pandas categories": lambda g: pd.Series(np.array(["a", "b", "c"])[g]).astype(ENUM),
+    "pandas with a zone": lambda g: pd.Series(STAMPS[g]).dt.tz_localize("UTC"),
+    "polars": pl.Series,
+    "polars strings": lambda g: pl.Series([WORDS[i] for i in g]),
+    "polars Categorical": lambda g: pl.Series(["x", *np.array(WORDS)[g]]).cast(pl.Categorical)[1:],
+    "polars Enum": lambda g: pl.Series(np.array(WORDS)[g], dtype=pl.Enum(WORDS[::-1])),
+    "polars dates": lambda g: pl.Series(STAMPS[g]).cast(pl.Date),
+    "pyarrow": pa.array,
+    "pyarrow strings": lambda g: pa.array([WORDS[i] for i in g]),
+    "pyarrow in chunks": lambda g: pa.chunked_array([g[:4], g[4:]]),
+    "pyarrow dictionary": lambda g: pa.array(np.array(WORDS)[g]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_ids_as(kind):
+    assert_plain(groups=IDS[kind](G))
+
+
+TWO = Y.reshape(2, 5), S.reshape(2, 5)
+MATRICES = {
+    "lists": lambda m: m.tolist(),
+    "column-major": np.asfortranarray,
+    "transposed": lambda m: m.T.copy().T,
+    "read-only": read_only,
+    "pandas": pd.DataFrame,
+    "pandas nullable": lambda m: pd.DataFrame(m).convert_dtypes(),
+    "polars": lambda m: pl.DataFrame(m, schema=list("abcde")),
+    "pyarrow": lambda m: pa.table(pd.DataFrame(m, columns=list("abcde"))),
+}
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_two_dimensions_as(kind):
+    expected = evaluate(*TWO, ALL_NAMES, average=None)
+    np.testing.assert_equal(evaluate(*map(MATRICES[kind], TWO), ALL_NAMES, average=None), expected)
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "read-only", "float32", "pandas", "polars"])
+def test_gains_by_label_as(kind):
+    gains = np.array([0.0, 3.0, 1.0])
+    call = {"groups": G, "average": None, "metrics": ["dcg", "ndcg", "rbp"]}
+    expected = evaluate(Y * 2, S, gain=[0, 3, 1], **call)
+    np.testing.assert_equal(evaluate(Y * 2, S, gain=NUMBERS[kind](gains), **call), expected)

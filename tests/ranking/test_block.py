@@ -1,0 +1,196 @@
+"""What a block tells a formula, and values of small and of huge queries."""
+
+import numpy as np
+import pytest
+
+from sklearn_rankscore import Block, evaluate, map_score, mrr_score, ndcg_score
+from sklearn_rankscore.ranking import Ranking, read_queries
+from sklearn_rankscore.ranking.plain import tie_window
+
+SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
+
+
+def test_a_score_that_differs_in_its_last_bit_is_no_tie():
+    scores = np.array([1.0, 1.0 + 2**-52])
+    assert ndcg_score([0, 4], scores) == 1.0
+    assert ndcg_score([4, 0], scores) == pytest.approx(1 / np.log2(3), abs=1e-15)
+
+
+@pytest.mark.parametrize("name", ["err(max_grade=10)", "err@5", "rbp", "ndcg", "map", "query_auc"])
+def test_another_scale_gives_the_same_bits(name):
+    """Also where scores differ in their last bits, among ties and documents not retrieved."""
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        y, g = random.integers(0, 5, 150), random.integers(0, 3, 150)
+        s = random.choice(SCORES, 150)
+        ranks = np.where(s == -np.inf, s, np.unique(s, return_inverse=True)[1])
+        actual, expected = (
+            evaluate(y, scores, name, groups=g, average=None) for scores in (s, ranks)
+        )
+        np.testing.assert_array_equal(actual[name], expected[name])
+
+
+def test_negative_zero_ties_with_zero():
+    assert mrr_score([0, 1], [0.0, -0.0]) == 0.75
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i8", "?"])
+def test_scores_of_any_dtype(dtype):
+    s = np.array([0, 1, 1, 0, 1, 0, 0], dtype=dtype)
+    y = [0, 1, 0, 2, 3, 0, 1]
+    assert ndcg_score(y, s) == ndcg_score(y, s.astype(float))
+
+
+def test_a_precomputed_ranking_is_sorted_once():
+    y, s = np.array([[1, 0, 2]]), np.array([[0.1, 0.2, 0.3]])
+    ranking = Ranking(read_queries(y, s)).precompute()
+    formulas = [lambda block: block.sizes, lambda block: block.retrieved]
+    assert [values.numerator.tolist() for values in ranking.apply(formulas)] == [[3.0], [3.0]]
+
+
+def test_one_query_of_a_million_among_short_ones():
+    random = np.random.default_rng(0)
+    sizes = np.array([1, 2, 1_000_000, 3, 1])
+    g = np.repeat(np.arange(5), sizes)
+    y = random.integers(0, 5, len(g))
+    s = random.permutation(len(g)) * 1.0
+    actual = ndcg_score(y, s, groups=g, k=10, average=None)
+    long_y, long_s = y[3:1_000_003], s[3:1_000_003]
+    best = long_y[np.argsort(-long_s)[:10]]
+    discount = 1 / np.log2(np.arange(2, 12))
+    assert actual[2] == pytest.approx((best * discount).sum() / (4 * discount).sum(), rel=1e-13)
+    short = [ndcg_score(y[g == q], s[g == q], k=10) for q in (0, 1, 3, 4)]
+    assert actual[[0, 1, 3, 4]].tolist() == short
+
+
+DOCUMENTED = [
+    ("one document, relevant", [3], [0.5], {"ndcg": 1.0, "map": 1.0, "mrr": 1.0}),
+    ("one document, not relevant", [0], [0.5], {"ndcg": 0.0, "map": 0.0, "mrr": 0.0}),
+    ("nothing relevant", [0, 0, 0], [3, 2, 1], {"ndcg": 0.0, "map": 0.0, "precision@2": 0.0}),
+    ("all tied", [1, 0], [7, 7], {"mrr": 0.75, "precision@1": 0.5, "hit_rate@1": 0.5}),
+    ("k beyond the query", [0, 1], [1, 2], {"ndcg@99": 1.0, "precision@4": 0.25, "recall@9": 1.0}),
+]
+
+
+@pytest.mark.parametrize(
+    ("y", "s", "expected"), [d[1:] for d in DOCUMENTED], ids=[d[0] for d in DOCUMENTED]
+)
+def test_documented_values_of_small_queries(y, s, expected):
+    assert evaluate(y, s, list(expected)) == expected
+
+
+def test_a_user_defined_metric():
+    def first_label(block):
+        return block.by_rank(lambda labels: labels * 10.0)[:, 0]
+
+    actual = evaluate([1, 2, 0, 4], [1, 2, 3, 4], [first_label, "mrr"], groups=[0, 0, 1, 1])
+    assert actual["first_label"] == 30.0
+
+
+def test_a_metric_that_returns_the_wrong_number_of_values():
+    with pytest.raises(ValueError, match="one value per query"):
+        evaluate([1, 0], [1, 2], [lambda block: np.zeros(7)])
+
+
+def test_huge_tied_query_is_exact():
+    """Half a million tied documents, two of them relevant: the hypergeometric distribution."""
+    n = 500_000
+    y = np.zeros(n)
+    y[:2] = 1
+    ranks = np.arange(1, n + 1)
+    first_at = 2 * (n - ranks) / (n * (n - 1.0))  # 1 / C(n, 2) ways for each later partner
+    assert mrr_score(y, np.zeros(n)) == pytest.approx((first_at / ranks).sum(), rel=1e-9)
+    assert map_score(y, np.zeros(n), k=1) == pytest.approx(2 / n, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("same", "depth", "expected"),
+    [
+        ([[0, 0, 0, 0]], 2, 2),
+        ([[1, 0, 0, 0]], 2, 2),
+        ([[0, 1, 0, 0]], 2, 3),
+        ([[0, 1, 1, 0]], 2, 4),
+        ([[0, 1, 1, 1]], 2, 5),
+        ([[0, 0, 1, 1], [0, 1, 0, 1]], 2, 3),
+        ([[0, 0, 1, 1]], 5, 5),
+    ],
+)
+def test_the_window_contains_whole_tie_groups(same, depth, expected):
+    assert tie_window(np.array(same, dtype=bool), depth) == expected
+
+
+def test_a_precomputed_ranking_serves_one_metric_after_another():
+    random = np.random.default_rng(0)
+    queries = read_queries(
+        random.integers(0, 3, 60), random.normal(size=60), groups=random.integers(0, 7, 60)
+    )
+
+    def weighted_ranks(block):
+        return (block.by_rank(lambda y: y * 1.0) * block.ranks).sum(axis=1), block.sizes, True
+
+    (expected,) = Ranking(queries).apply([weighted_ranks])
+    precomputed = Ranking(queries).precompute()
+    for jobs in (1, 2):
+        for (actual,) in (
+            precomputed.apply([weighted_ranks], jobs),
+            precomputed.apply([weighted_ranks], jobs),
+        ):
+            np.testing.assert_array_equal(actual.numerator, expected.numerator)
+            np.testing.assert_array_equal(actual.denominator, expected.denominator)
+            assert actual.defined.all()
+
+
+def test_tie_groups_beyond_the_cut_off_do_not_hide_others():
+    """One of two groups starts beyond the cut-off, in a row that another group widens."""
+    s = [[5, 4, 4, 4, 1], [5, 5, 3, 3, 1]]
+    y = [[0, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
+    expected = [(1 / 3) / 2, (1 + 1 / 2) / 2]
+    np.testing.assert_allclose(mrr_score(y, s, k=2, average=None), expected, rtol=1e-15)
+
+
+def test_some_queries_may_weigh_nothing():
+    given = {"groups": [0, 0, 1, 1], "sample_weight": [0, 0, 3, 3]}
+    assert mrr_score([0, 1, 1, 0], [2, 1, 2, 1], **given) == 1.0
+
+
+def test_what_a_block_tells_of_ties():
+    y, s = [[1, 0, 1, 0, 1]] * 2, [[5, 4, 4, 4, -np.inf]] * 2
+    seen = {}
+
+    def record(block):
+        continue_prob = lambda labels: 1 - labels / 2  # noqa: E731
+        seen["crossed"] = [list(block.tie_groups_across(k)) for k in range(1, 6)]
+        seen["default"] = block.survival(continue_prob).tolist()
+        seen["average"] = block.survival(continue_prob, "average").tolist()
+        return block.sizes * 1.0
+
+    evaluate(y, s, record)
+    both = [(0, 1, 3), (1, 1, 3)]
+    assert seen["crossed"] == [[], both, both, [], []]
+    # one of three tied documents is relevant
+    halves = [1 / 2, 1 / 2 * 5 / 6, 1 / 2 * 2 / 3, 1 / 4, 1 / 4]
+    np.testing.assert_allclose(seen["average"], [halves] * 2)
+    assert seen["default"] == seen["average"]
+
+
+def test_a_block_of_lists_is_what_metrics_get():
+    labels, scores = [[0, 2, 1], [1], [0, 3]], [[0.9, 0.5, 0.5], [0.3], [-np.inf, 1.0]]
+    seen = []
+
+    def ask(block):
+        seen.append(
+            (block.by_rank(np.sqrt), block.ideal(np.sqrt), block.total(np.sqrt), block.retrieved)
+        )
+        return block.sizes * 1.0
+
+    ask(Block.from_lists(labels, scores))
+    for row, (y, s) in enumerate(zip(labels, scores, strict=True)):
+        evaluate(y, s, ask)
+        for whole, alone in zip(seen[0], seen[-1], strict=True):
+            np.testing.assert_allclose(np.atleast_1d(whole[row])[: np.size(alone[0])], alone[0])
+
+
+@pytest.mark.parametrize(("labels", "scores"), [([[1], []], [[1], []]), ([[1]], [[1, 2]])])
+def test_a_block_of_lists_that_do_not_match(labels, scores):
+    with pytest.raises(ValueError, match="one list per query"):
+        Block.from_lists(labels, scores)

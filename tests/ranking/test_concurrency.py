@@ -1,0 +1,250 @@
+"""Threads and processes give the same values; so do very many and very long queries."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer
+from sklearn.metrics import ndcg_score as sklearn_ndcg
+from sklearn.model_selection import cross_val_score
+
+from sklearn_rankscore import (
+    QueryKFold,
+    evaluate,
+    make_ranking,
+    make_ranking_scorer,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    precision_at_k,
+    query_auc_score,
+    register,
+    unregister,
+)
+from sklearn_rankscore.metrics.names import METRICS
+from sklearn_rankscore.ranking import queries
+
+X, Y = make_ranking(n_queries=60, as_frame=True, random_state=0)
+MODEL = Ridge().fit(X, Y)
+SCORES, IDS, BINARY = MODEL.predict(X), X["qid"].to_numpy(), (Y > 1).to_numpy()
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    yield
+    register()
+
+
+@pytest.fixture
+def frequent_switching():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_threads(call, n=16, times=1):
+    """Results of a call made by many threads at the same time."""
+    barrier = threading.Barrier(n)
+
+    def wait_and_call(i):
+        barrier.wait()
+        return [call(i) for _ in range(times)]
+
+    with ThreadPoolExecutor(n) as pool:
+        return [result for results in pool.map(wait_and_call, range(n)) for result in results]
+
+
+def test_one_scorer_from_16_threads(frequent_switching):
+    scorer = make_ranking_scorer("ndcg@10", gain="exponential")
+    expected = scorer(MODEL, X, Y)
+    assert set(in_threads(lambda i: scorer(MODEL, X, Y), times=5)) == {expected}
+
+
+def test_fresh_names_from_16_threads(frequent_switching):
+    names = [f"ndcg@{k}(gain=exponential)" for k in range(101, 117)]
+    one = get_scorer("ndcg@100(gain=exponential)")(MODEL, X, Y)
+    scores = in_threads(lambda i: get_scorer(names[i])(MODEL, X, Y))
+    assert set(scores) == {one}
+
+
+def test_all_metrics_from_16_threads_with_n_jobs(frequent_switching):
+    names = list(METRICS)
+    expected = {name: evaluate(BINARY, SCORES, name, groups=IDS)[name] for name in names}
+    results = in_threads(lambda i: evaluate(BINARY, SCORES, names[i], groups=IDS, n_jobs=2))
+    assert {name: value for each in results for name, value in each.items()} == expected
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(method):
+    if method not in multiprocessing.get_all_start_methods():
+        assert sys.platform == "win32"
+        return
+    expected = ndcg_score(Y, SCORES, groups=IDS, n_jobs=2)
+    scorer = make_ranking_scorer("ndcg")
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
+        values = [pool.submit(ndcg_score, Y, SCORES, groups=IDS, n_jobs=n) for n in (1, 2)]
+        scorers = [pool.submit(scorer, MODEL, X, Y), pool.submit(get_scorer("ndcg"), MODEL, X, Y)]
+        assert {future.result() for future in values + scorers} == {expected}
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_joblib(backend):
+    scorer = make_ranking_scorer("map@10")
+    with joblib.parallel_backend(backend, n_jobs=2):
+        scores = joblib.Parallel()(joblib.delayed(scorer)(MODEL, X, Y) for _ in range(4))
+    assert set(scores) == {scorer(MODEL, X, Y)}
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_strings_in_the_workers_of_a_search(backend):
+    call = {"scoring": "ndcg@10", "cv": QueryKFold(4), "error_score": "raise"}
+    expected = cross_val_score(Ridge(), X, Y, **call)
+    with joblib.parallel_backend(backend):
+        assert cross_val_score(Ridge(), X, Y, n_jobs=2, **call).tolist() == expected.tolist()
+
+
+def test_registration_races(frequent_switching):
+    """While some threads register and unregister, others get a scorer or scikit-learn's error."""
+    expected = make_ranking_scorer("ndcg@10")(MODEL, X, Y)
+
+    def call(i):
+        if i % 4 == 0:
+            unregister()
+            register()
+            return expected
+        try:
+            return get_scorer("ndcg@10")(MODEL, X, Y)
+        except ValueError as error:
+            assert "not a valid scoring value" in str(error)  # noqa: PT017 - one of two outcomes
+            return expected
+
+    assert set(in_threads(call, times=10)) == {expected}
+    register()
+    assert get_scorer("ndcg@10")(MODEL, X, Y) == expected
+    unregister()
+    with pytest.raises(ValueError, match="not a valid scoring value"):
+        get_scorer("ndcg@10")
+
+
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+def test_a_million_queries_of_one_document(order):
+    n = 1_000_000
+    random = np.random.default_rng(0)
+    y, s = random.integers(0, 2, n, dtype=np.uint8), random.random(n, dtype=np.float32)
+    groups = np.arange(n) if order == "sorted" else random.permutation(n)
+    names = ["ndcg@10", "map", "precision@1", "recall", "hit_rate@3"]
+    for value in evaluate(y, s, names, groups=groups).values():
+        assert value == y.mean()
+    assert np.isnan(query_auc_score(y, s, groups=groups))
+    each = ndcg_score(y, s, groups=groups, average=None)
+    assert np.array_equal(each[groups], y)
+
+
+def test_a_million_queries_of_one_document_as_rows():
+    y = np.random.default_rng(0).integers(0, 2, (1_000_000, 1))
+    assert map_score(y, y * 1.0) == y.mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", ["grades", "reals"])
+def test_a_single_query_of_ten_million(labels):
+    n, k = 10_000_000, 100
+    random = np.random.default_rng(0)
+    s = random.permutation(n).astype(np.float64)
+    if labels == "grades":
+        y = random.integers(0, 5, n, dtype=np.uint8)
+    else:
+        y = random.random(n, dtype=np.float32)
+    ranked = y[np.argsort(-s)]
+    discount = 1 / np.log2(np.arange(2, k + 2))
+    ideal = np.sort(y)[::-1][:k].astype(float)
+    expected = (ranked[:k] * discount).sum() / (ideal * discount).sum()
+    assert ndcg_score(y, s, k=k) == pytest.approx(expected, rel=1e-12)
+    relevant = ranked > 0.5
+    assert precision_at_k(y, s, k=k, threshold=0.5) == relevant[:k].mean()
+    assert mrr_score(y, s, threshold=0.5) == pytest.approx(1 / (relevant.argmax() + 1), rel=1e-12)
+    hits = np.flatnonzero(relevant) + 1
+    precisions = np.arange(1, len(hits) + 1) / hits
+    assert map_score(y, s, threshold=0.5) == pytest.approx(precisions.mean(), rel=1e-9)
+    if labels == "grades":
+        full = sklearn_ndcg(y[None].astype(float), s[None], ignore_ties=True)
+        assert ndcg_score(y, s) == pytest.approx(full, rel=1e-9)
+
+
+@pytest.fixture
+def large():
+    """Labels, scores and ids, enough to be read by two threads."""
+    random = np.random.default_rng(0)
+    g = np.repeat(np.arange(20_000), random.integers(1, 20, 20_000))
+    assert len(g) >= queries.PARALLEL_CHECK
+    return random.integers(0, 5, len(g)), random.normal(size=len(g)).round(2), g
+
+
+@pytest.mark.parametrize("order", ["contiguous", "shuffled"])
+def test_ids_are_read_in_parallel_with_labels(large, order, monkeypatch):
+    threads, submit = [], queries.submit
+    monkeypatch.setattr(queries, "submit", lambda f, jobs: threads.append(jobs) or submit(f, jobs))
+    if order == "shuffled":
+        large = [column[np.random.default_rng(0).permutation(len(column))] for column in large]
+    y, s, g = large
+    one, two = (ndcg_score(y, s, groups=g, k=10, average=None, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    assert threads == [1, 2]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_errors_have_the_same_precedence(large, n_jobs):
+    y, s, g = large
+    bad_ids, bad_labels = g * 1.0, y * 1.0
+    bad_ids[7] = bad_labels[7] = np.nan
+    with pytest.raises(ValueError, match="groups contains missing"):
+        ndcg_score(y, s, groups=bad_ids, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match="groups contains missing"):
+        ndcg_score(bad_labels, s, groups=bad_ids, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match="y_true contains NaN"):
+        ndcg_score(bad_labels, s, groups=g, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match="got 7 for"):
+        ndcg_score(y, s, groups=g[:7], n_jobs=n_jobs)
+
+
+def test_a_metric_may_use_threads_itself(large):
+    y, s, g = large
+    inner = ndcg_score(y, s, groups=g)
+
+    def nested(block):
+        assert ndcg_score(y, s, groups=g, n_jobs=2) == inner
+        return block.sizes * 1.0
+
+    sizes = evaluate(y, s, nested, groups=g, average=None, n_jobs=2)["nested"]
+    assert sizes.tolist() == np.bincount(g).tolist()
+
+
+FORKED = """
+import os, warnings
+import numpy as np
+from sklearn_rankscore import ndcg_score
+
+warnings.simplefilter("ignore")  # newer Pythons warn of any fork beside threads
+g = np.repeat(np.arange(40_000), 10)
+y, s = g % 3, np.random.default_rng(0).permutation(len(g)) * 1.0
+score = lambda: ndcg_score(y, s, groups=g, k=5, n_jobs=2)
+before = score()
+child = os.fork()
+if not child:
+    os._exit(score() != before)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_starts_its_own_threads():
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60)

@@ -1,0 +1,230 @@
+"""Fast blocks are those of the plain sort, to the last bit where sums allow it."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_rankscore import evaluate, ndcg_score
+from sklearn_rankscore.ranking import plan, queries, ranking
+from sklearn_rankscore.ranking.fast import engine, grades, keys, row_sorts, width_buckets
+
+NAMES = ["ndcg@3", "ndcg", "map@5", "mrr", "precision@2", "err@4", "hit_rate@1", "spearman"]
+CUT_OFF = ["ndcg@3", "map@5", "mrr@4", "precision@2", "err@4", "hit_rate@1"]
+SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
+
+
+@st.composite
+def ragged(draw, longest=60):
+    """Labels, scores that collide once cut off, and ids in any order."""
+    n = draw(st.integers(1, longest))
+    y = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    s = draw(st.lists(st.sampled_from(SCORES), min_size=n, max_size=n))
+    g = draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))
+    return np.array(y), np.array(s), np.array(g)
+
+
+@contextmanager
+def settings(**values):
+    """Other constants, which always or never take one of the shortcuts."""
+    modules = {"grades": grades, "keys": keys, "row_sorts": row_sorts, "buckets": width_buckets}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in values.items():
+            if name == "SHORT":
+                for module in (engine, grades, keys, row_sorts, width_buckets):
+                    patch.setattr(module, name, value)
+            else:
+                module, _, constant = name.partition("__")
+                patch.setattr(modules[module], constant, value)
+        yield
+
+
+def plain(y, s, g, names=NAMES, **options):
+    """The same by the plain sort."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "PLAIN", True)
+        return evaluate(y, s, names, groups=g, average=None, **options)
+
+
+def assert_equal_bits(actual, expected):
+    assert actual.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_array_equal(actual[name], values, err_msg=name)
+
+
+@pytest.mark.parametrize("scale", [1, 0.3])  # labels that are small integers, and others
+@given(ragged(), st.sampled_from(oracle.TIES))
+def test_fast_blocks_give_the_values_of_plain_ones(scale, data, ties):
+    y, s, g = data[0] * scale, *data[1:]
+    fast = evaluate(y, s, NAMES, groups=g, average=None, ties=ties)
+    expected = plain(y, s, g, ties=ties)
+    for name in NAMES:
+        np.testing.assert_allclose(fast[name], expected[name], rtol=1e-13, atol=0, err_msg=name)
+
+
+@given(ragged(), st.sampled_from([None, 1, 3, 40]))
+def test_fast_blocks_are_plain_blocks(data, depth):
+    read = queries.read_queries(*data[:2], groups=data[2])
+    fast, slow = ({}, {})
+    for tasks, rows in (
+        (engine.plan(read, depth, 1), fast),
+        (plan.blocks_of_equal_size(read, depth), slow),
+    ):
+        for block in (task() for task in tasks):
+            for i, query in enumerate(block.queries.tolist()):
+                rows[query] = _row(block, i)
+    assert fast == slow
+
+
+def _row(block, i):
+    """All that a formula may ask of one query, in numbers that no rounding changes."""
+    size = min(block.sizes[i], len(block.ranks))
+    gain = lambda labels: 2.0**labels  # noqa: E731
+    row = {"size": int(block.sizes[i]), "retrieved": int(block.retrieved[i])}
+    for ties in ("stable", "reversed", "optimistic", "pessimistic"):
+        row[ties] = block.by_rank(gain, ties)[i, :size].tolist()
+    offset, group_size = (
+        np.broadcast_to(a, (len(block.sizes), len(block.ranks))) for a in block.tie_groups()
+    )
+    row["ties"] = offset[i, :size].tolist(), group_size[i, :size].tolist()
+    row["average"] = np.round(block.by_rank(gain)[i, :size], 9).tolist()
+    row["ideal"] = block.ideal(gain)[i, :size].tolist()
+    row["total"] = float(block.total(gain)[i])
+    return row
+
+
+SHORTCUTS = {
+    "sorting networks": (
+        {"row_sorts__ROWS_PER_COMPARISON": 0},
+        {"row_sorts__ROWS_PER_COMPARISON": 10**9},
+    ),
+    "tournaments": (
+        {"SHORT": 1, "row_sorts__MEDIUM": 1, "row_sorts__TOURNAMENT_RATIO": 1},
+        {"SHORT": 1, "row_sorts__MEDIUM": 10**9},
+    ),
+    "counted grades": (
+        {"SHORT": 1, "grades__SORTED_GRADES": 1},
+        {"SHORT": 1, "grades__SORTED_GRADES": 10**9},
+    ),
+    "sums of bytes": (
+        {"SHORT": 1, "grades__SORTED_GRADES": 1, "grades__BYTE_SUM": 2},
+        {"SHORT": 1, "grades__SORTED_GRADES": 1},
+    ),
+    "joined buckets": (
+        {"buckets__SMALL_BUCKET": 10**9, "buckets__SMALL_SHORT_BUCKET": 10**9},
+        {"buckets__SMALL_BUCKET": 0, "buckets__SMALL_SHORT_BUCKET": 0},
+    ),
+    "chunks": ({"keys__CHUNK": 1}, {"keys__CHUNK": 10**9}),
+    "padding of long queries": ({"buckets__LONG": 10**9}, {"buckets__LONG": 1}),
+    "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
+    "looking up in pairs": ({"grades__LOOK_UP_PAIRS": 0}, {"grades__LOOK_UP_PAIRS": 10**9}),
+}
+
+
+@pytest.mark.parametrize("shortcut", SHORTCUTS)
+@given(data=ragged(), ties=st.sampled_from(oracle.TIES))
+def test_a_shortcut_changes_no_bit(shortcut, data, ties):
+    on, off = SHORTCUTS[shortcut]
+    for names in (NAMES, CUT_OFF):  # with keys of 64 bits, and of 32
+        with settings(**on):
+            with_shortcut = evaluate(*data[:2], names, groups=data[2], average=None, ties=ties)
+        with settings(**off):
+            expected = evaluate(*data[:2], names, groups=data[2], average=None, ties=ties)
+        if shortcut == "padding of long queries":  # sums over more columns
+            for name in names:
+                np.testing.assert_allclose(with_shortcut[name], expected[name], rtol=1e-14, atol=0)
+        else:
+            assert_equal_bits(with_shortcut, expected)
+
+
+def test_padding_beyond_what_32_bits_can_tell_apart():
+    """Two long queries in one block; the shorter one has fewer documents than the cut-off."""
+    random = np.random.default_rng(0)
+    sizes = np.array([262_000, 123_000])
+    g, y = np.repeat([0, 1], sizes), random.integers(0, 63, sizes.sum())
+    s = random.permutation(len(y)) * 1.0
+    s[sizes[0] + 5 :] = -np.inf
+    actual = evaluate(y, s, ["ndcg@32(gain=linear)", "hits@32"], groups=g, average=None)
+    for q in (0, 1):
+        alone = evaluate(y[g == q], s[g == q], ["ndcg@32(gain=linear)", "hits@32"])
+        assert alone == {name: values[q] for name, values in actual.items()}
+    assert actual["hits@32"][1] == np.count_nonzero(y[g == 1][:5])
+
+
+@given(ragged())
+def test_grouped_rows_agree_with_shuffled_ones(data):
+    y, s, g = data
+    order = np.argsort(g, kind="stable")
+    together = evaluate(y[order], s[order], NAMES, groups=g[order], average=None)
+    apart = evaluate(y, s, NAMES, groups=g, average=None)
+    for name in NAMES:
+        np.testing.assert_array_equal(together[name], apart[name])
+
+
+def test_a_query_alone_has_the_same_bits_as_among_others():
+    random = np.random.default_rng(1)
+    g = np.sort(random.integers(0, 40, 2000))
+    y, s = random.random(2000), random.normal(size=2000).round(1)
+    among = evaluate(y, s, ["ndcg", "map"], groups=g, average=None)
+    for i, q in enumerate(np.unique(g)):
+        alone = evaluate(y[g == q], s[g == q], ["ndcg", "map"])
+        assert alone == {name: values[i] for name, values in among.items()}
+
+
+@pytest.mark.parametrize("longest", [16, 70])
+def test_graded_queries_alone_have_the_same_bits_as_among_others(longest):
+    random = np.random.default_rng(longest)
+    g = np.repeat(np.arange(200), random.integers(2, longest + 1, 200))
+    y, s = random.integers(0, 5, len(g)), random.normal(size=len(g)).round(1)
+    names = ["ndcg", "dcg", "map", "err", "rbp", "mrr", "query_auc", "spearman"]
+    for at in ("", "@3", "@9", "@30"):
+        asked = [name + at for name in names[: 6 if at else None]]
+        among = evaluate(y, s, asked, groups=g, average=None)
+        for i in range(200):
+            alone = evaluate(y[g == i], s[g == i], asked)
+            assert_equal_bits(
+                {name: np.array([v]) for name, v in alone.items()},
+                {name: values[[i]] for name, values in among.items()},
+            )
+
+
+@pytest.mark.parametrize("documents", [1, 64, 2**10])
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("scale", [1, 0.7])  # the rounding of sums of the second depends on order
+def test_blocks_of_any_size_and_threads_give_the_same_bits(documents, n_jobs, scale, monkeypatch):
+    random = np.random.default_rng(0)
+    g = random.integers(0, 60, 3000)
+    y, s = random.integers(0, 5, 3000) * scale, random.normal(size=3000).round(1)
+    before = evaluate(y, s, NAMES[:5], groups=g, average=None)
+    for module in (plan, width_buckets):
+        monkeypatch.setattr(module, "BLOCK_DOCUMENTS", documents)
+    after = evaluate(y, s, NAMES[:5], groups=g, average=None, n_jobs=n_jobs)
+    assert_equal_bits(after, before)
+
+
+def test_padding_collides_with_nothing(monkeypatch):
+    """Rows shorter than the cut-off are not sorted twice."""
+    monkeypatch.setattr(engine, "resolve_collisions", None)
+    g = np.repeat(np.arange(9), np.arange(17, 26))
+    s = np.random.default_rng(0).permutation(len(g)) * 1.0
+    assert evaluate(np.ones(len(g)), s, "ndcg@30", groups=g) == {"ndcg@30": 1.0}
+
+
+@pytest.mark.parametrize("n_queries", [50, 64])
+def test_ties_across_a_deep_cut_off(n_queries):
+    """Beyond 32 ranks keys have 64 bits, and not all rows are sorted to their end."""
+    random = np.random.default_rng(0)
+    y, s = random.integers(0, 3, (n_queries, 64)), random.integers(0, 20, (n_queries, 64))
+    expected = plain(y, s, None, ["ndcg@40"])
+    np.testing.assert_allclose(
+        ndcg_score(y, s, k=40, average=None), expected["ndcg@40"], rtol=1e-12
+    )
+
+
+def test_scores_that_single_precision_cannot_distinguish_are_not_tied():
+    s = [[2.0, 1.0, 1.0], [2.0, 1.0 + 1e-12, 1.0]]
+    (rank,) = engine.plan(queries.read_queries([[0, 1, 0]] * 2, s), 2, jobs=1)
+    assert rank()._tied.rows.tolist() == [0]

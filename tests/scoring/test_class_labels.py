@@ -1,0 +1,203 @@
+"""Class labels with one score per class, in metric functions and in scorers."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import oracle
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import ndcg_score as sklearn_ndcg_score
+from sklearn.metrics import top_k_accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+import sklearn_rankscore
+from sklearn_rankscore import evaluate, hit_rate_at_k, make_ranking_scorer, mrr_score, ndcg_score
+
+COUNTRIES = np.array(["CN", "FR", "OTHER", "US"])
+METRICS = [
+    sklearn_rankscore.dcg_score,
+    sklearn_rankscore.ndcg_score,
+    sklearn_rankscore.map_score,
+    sklearn_rankscore.mrr_score,
+    sklearn_rankscore.precision_at_k,
+    sklearn_rankscore.recall_at_k,
+    sklearn_rankscore.f1_at_k,
+    sklearn_rankscore.hits_at_k,
+    sklearn_rankscore.hit_rate_at_k,
+    sklearn_rankscore.r_precision_score,
+    sklearn_rankscore.err_score,
+    sklearn_rankscore.rbp_score,
+    sklearn_rankscore.pfound_score,
+    sklearn_rankscore.query_auc_score,
+    sklearn_rankscore.kendall_tau_score,
+    sklearn_rankscore.spearman_score,
+]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    return rng.choice(COUNTRIES, 30), rng.integers(0, 4, (30, 4)) / 4
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.__name__)
+def test_every_metric_takes_class_labels(metric, rows):
+    truth, scores = rows
+    hot = (truth[:, None] == COUNTRIES).astype(int)
+    values = metric(truth, scores, labels=COUNTRIES, average=None)
+    np.testing.assert_array_equal(values, metric(hot, scores, average=None))
+
+
+def test_equals_the_oracle(rows):
+    truth, scores = rows
+    expected = [
+        oracle.query_value("ndcg", [int(t == c) for c in COUNTRIES], s.tolist(), k=2)
+        for t, s in zip(truth, scores, strict=True)
+    ]
+    values = ndcg_score(truth, scores, labels=COUNTRIES, k=2, average=None)
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+
+
+def test_equals_scikit_learn():
+    rng = np.random.default_rng(1)
+    truth, scores = rng.choice(COUNTRIES, 50), rng.random((50, 4))
+    hot = truth[:, None] == COUNTRIES
+    for k in (1, 2, 3):
+        assert hit_rate_at_k(truth, scores, k=k) == top_k_accuracy_score(truth, scores, k=k)
+        assert ndcg_score(truth, scores, k=k) == pytest.approx(
+            sklearn_ndcg_score(hot, scores, k=k), rel=1e-12
+        )
+
+
+def test_columns_in_the_order_of_labels(rows):
+    truth, scores = rows
+    order = [2, 0, 3, 1]
+    assert mrr_score(truth, scores[:, order], labels=COUNTRIES[order]) == pytest.approx(
+        mrr_score(truth, scores)
+    )
+    assert evaluate(truth, scores[:, order], "mrr", labels=COUNTRIES[order].tolist())[
+        "mrr"
+    ] == pytest.approx(mrr_score(truth, scores))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        list,
+        pd.Series,
+        lambda t: pd.Series(t, dtype="category"),
+        lambda t: pl.Series(t.tolist()),
+        lambda t: pa.array(t.tolist()).dictionary_encode(),
+    ],
+)
+def test_class_labels_of_every_library(column, rows):
+    truth, scores = rows
+    assert mrr_score(column(truth), pd.DataFrame(scores)) == mrr_score(truth, scores)
+
+
+def test_numbers_as_classes():
+    scores = [[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]]
+    assert mrr_score([30, 20], scores, labels=[10, 20, 30], average=None).tolist() == [0.5, 1 / 3]
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels", "message"),
+    [
+        (["a", "b"], ["a", "b"], "y_score has 3 columns for 2 classes"),
+        (["a", "b"], None, "y_score has 3 columns for 2 classes"),
+        (["a", "b"], ["a", "b", "b"], "names a class twice"),
+        (["a", "z"], ["a", "b", "c"], "holds the class .*z.*, which labels= does not name"),
+        ([1, 2], ["1", "2", "3"], "holds the class .*1.*, which labels= does not name; .*'1', '2'"),
+        ([1, np.nan], [1, 2, 3], "holds the class .*nan"),
+        (["a", None], ["a", "b", "c"], "holds the class None"),
+        (["a", "b", "c"], ["a", "b", "c"], "y_true has 3 labels, y_score has 2 rows"),
+    ],
+)
+def test_wrong_classes_are_refused(truth, labels, message):
+    with pytest.raises(ValueError, match=message):
+        ndcg_score(truth, [[1, 2, 3], [3, 2, 1]], labels=labels)
+
+
+@pytest.fixture(scope="module")
+def classified():
+    X, y = make_classification(300, n_informative=6, n_classes=4, random_state=0)
+    return X, COUNTRIES[y]
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(max_iter=500), GaussianNB(), LinearSVC()], ids=repr
+)
+def test_scorer_ranks_the_classes_without_query_ids(model, classified):
+    X, y = classified
+    method = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
+    by_fold = cross_val_score(model, X, y, scoring="ndcg@3", cv=3)
+    scores = cross_val_predict(model, X, y, method=method, cv=3)
+    assert by_fold.mean() == pytest.approx(ndcg_score(y, scores, labels=COUNTRIES, k=3), rel=1e-12)
+
+
+def test_scorer_of_a_one_against_one_classifier(classified):
+    X, y = classified
+    model = SVC(decision_function_shape="ovr").fit(X, y)
+    expected = mrr_score(y, model.decision_function(X), labels=COUNTRIES)
+    assert make_ranking_scorer("mrr")(model, X, y) == expected
+
+
+def test_grid_search_tunes_a_classifier(classified):
+    X, y = classified
+    grid = {"C": [1e-4, 1.0]}
+    search = GridSearchCV(LogisticRegression(max_iter=500), grid, scoring="mrr", cv=3).fit(X, y)
+    assert search.best_params_ == {"C": 1.0}
+
+
+def test_a_class_absent_from_training_is_not_retrieved(classified):
+    X, y = classified
+    seen = y != "OTHER"
+    model = GaussianNB().fit(X[seen], y[seen])
+    scorer = make_ranking_scorer("mrr")
+    expected = scorer(model, X[seen], y[seen]) * seen.mean()
+    assert scorer(model, X, y) == pytest.approx(expected, rel=1e-12)
+    left_out = make_ranking_scorer("mrr", replace_undefined_by=np.nan)
+    assert left_out(model, X, y) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_example_runs(capsys):
+    path = Path(__file__).parents[2] / "examples" / "kaggle_countries.py"
+    runpy.run_path(str(path))
+    printed = capsys.readouterr().out
+    assert "NDCG@5" in printed
+    assert 0.5 < float(printed.split()[-1]) < 1
+
+
+def test_scores_of_pairs_of_classes_are_refused():
+    """With three classes an SVC has three pairs, and so as many columns as classes."""
+    X, y = load_iris(return_X_y=True)
+    in_pairs = make_pipeline(StandardScaler(), SVC(decision_function_shape="ovo"))
+    with pytest.raises(ValueError, match="decision_function_shape='ovo' gives one per pair"):
+        cross_val_score(in_pairs, X, y, scoring="mrr", cv=3, error_score="raise")
+    # probabilities have one column per class, whatever the decision values are
+    likely = SVC(decision_function_shape="ovo")
+    likely.predict_proba = lambda X: np.eye(3)[likely.predict(X)]
+    scorer = make_ranking_scorer("hit_rate@1")
+    assert scorer(likely.fit(X, y), X, y) == pytest.approx(likely.score(X, y))
+
+
+def test_a_label_that_is_constant_in_training():
+    X, y = make_multilabel_classification(200, random_state=0, n_classes=4)
+    y[:, 1], y[:60, 2] = 0, 1
+    y[-3:, 1] = 1
+    model = RandomForestClassifier(5, random_state=0).fit(X[:60], y[:60])
+    columns = model.predict_proba(X[60:])
+    assert [column.shape[1] for column in columns] == [2, 1, 1, 2]
+    scores = np.column_stack([columns[0][:, 1], np.zeros(140), np.ones(140), columns[3][:, 1]])
+    score = make_ranking_scorer("ndcg@2")(model, X[60:], y[60:])
+    assert score == pytest.approx(ndcg_score(y[60:], scores, k=2))

@@ -1,0 +1,105 @@
+"""A warning if a splitter splits queries, which overstates every ranking metric."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from id_alignment import FOLDS, QID, X, Y
+from sklearn import config_context
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    KFold,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+)
+
+from sklearn_rankscore import PartialQueryWarning, QueryKFold, make_ranking_scorer
+
+LABELS = Y % 10
+BY_Y = pd.Series(LABELS, index=pd.Index(QID, name="qid"))
+SPLITS_QUERIES = KFold(3)
+
+
+def warned(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [w for w in caught if issubclass(w.category, PartialQueryWarning)]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("scoring", ["ndcg@3", ["r2", "mrr", "ndcg@3"]])
+def test_kfold_warns_once(scoring, n_jobs):
+    def call():
+        cross_validate(Ridge(), X, BY_Y, scoring=scoring, cv=SPLITS_QUERIES, n_jobs=n_jobs)
+
+    (warning,) = warned(call)
+    assert warning.category is PartialQueryWarning
+
+
+def test_message_counts_the_queries():
+    test = next(SPLITS_QUERIES.split(X))[1]
+    tested = np.unique(QID[test])
+    cut = [q for q in tested if (QID[test] == q).sum() < (q == QID).sum()]
+    with pytest.warns(PartialQueryWarning, match=f"{len(cut)} of the {len(tested)} queries"):
+        cross_val_score(Ridge(), X, BY_Y, scoring="ndcg@3", cv=SPLITS_QUERIES)
+
+
+def test_warning_names_the_callers_line():
+    (warning,) = warned(
+        lambda: cross_val_score(Ridge(), X, BY_Y, scoring="ndcg@3", cv=SPLITS_QUERIES)
+    )
+    assert warning.filename == __file__
+
+
+def test_search_warns():
+    search = GridSearchCV(Ridge(), {"alpha": [1, 10]}, scoring="ndcg@3", cv=SPLITS_QUERIES)
+    assert len(warned(lambda: search.fit(X, BY_Y))) == 1
+
+
+def test_halving_of_rows_warns():
+    search = HalvingGridSearchCV(
+        Ridge(),
+        {"alpha": [1, 10]},
+        scoring="ndcg@3",
+        cv=FOLDS,
+        resource="n_samples",
+        min_resources=30,
+        random_state=0,
+    )
+    assert warned(lambda: search.fit(X, BY_Y))
+
+
+def test_a_named_column_warns():
+    rows = pd.DataFrame(X, columns=list("abc")).assign(session=QID)
+    scorer = make_ranking_scorer("ndcg@3", groups="session")
+    assert warned(lambda: cross_val_score(Ridge(), rows, LABELS, scoring=scorer, cv=SPLITS_QUERIES))
+
+
+def test_routed_ids_warn():
+    with config_context(enable_metadata_routing=True):
+        call = {"scoring": "ndcg@3", "cv": SPLITS_QUERIES, "params": {"groups": QID}}
+        assert warned(lambda: cross_val_score(Ridge(), X, LABELS, **call))
+
+
+QUIET = {
+    "whole queries": {"scoring": "ndcg@3", "cv": FOLDS},
+    "QueryKFold": {"scoring": "ndcg@3", "cv": QueryKFold(3)},
+    "one list": {"scoring": "ndcg@3(groups=none)", "cv": SPLITS_QUERIES},
+    "no ranking metric": {"scoring": "r2", "cv": SPLITS_QUERIES},
+}
+
+
+@pytest.mark.parametrize("call", QUIET.values(), ids=QUIET)
+def test_no_warning(call):
+    assert not warned(lambda: cross_val_score(Ridge(), X, BY_Y, **call))
+
+
+def test_no_warning_of_split_training_queries():
+    call = {"scoring": "ndcg@3", "cv": FOLDS, "train_sizes": [17]}
+    assert not warned(lambda: learning_curve(Ridge(), X, BY_Y, **call))

@@ -1,0 +1,163 @@
+"""A private name that scikit-learn removes costs the strings at most."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from scipy.sparse import csr_array
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params, _num_samples
+
+from sklearn_rankscore import _sklearn_compat as compat
+
+HIDE = """
+import importlib, sys, types
+
+class Hiding(types.ModuleType):
+    def __getattribute__(self, name):
+        # from us alone: scikit-learn of today still uses it
+        if name == {name!r} and "sklearn_rankscore" in sys._getframe(1).f_globals["__name__"]:
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+importlib.import_module({module!r}).__class__ = Hiding
+"""
+
+REPLACE_BASE = """
+import sklearn.metrics
+
+class Scorer:
+    pass
+
+sklearn.metrics.make_scorer = lambda function: Scorer()
+"""
+
+USE = """
+import json, warnings
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import sklearn_rankscore as rs
+
+import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import cross_val_score
+
+X, y = rs.make_ranking(n_queries=20, as_frame=True, random_state=0)
+order = np.random.default_rng(0).permutation(len(y))
+X, y = X.iloc[order], np.asarray(y)[order]
+weight = 1.0 + np.asarray(X["qid"]) % 3
+cv, scorer = rs.QueryKFold(3), rs.make_ranking_scorer("ndcg@10")
+ranker = rs.QueryRanker(Ridge(), max_queries=15, random_state=0).fit(X, y, sample_weight=weight)
+halves = rs.query_train_test_split(X, y, random_state=0)
+per_query = rs.cross_val_query_scores(ranker, X, y, metrics="map", cv=cv, sample_weight=weight)
+try:
+    get_scorer("ndcg@10")
+    strings = True
+except ValueError:
+    strings = False
+values = [
+    rs.ndcg_score(y, X.iloc[:, 1], groups=X["qid"]),
+    [test.tolist() for _, test in cv.split(X, y)],
+    [len(half) for half in halves],
+    ranker.predict(X).tolist(),
+    scorer(ranker, X, y),
+    cross_val_score(ranker, X, y, scoring=scorer, cv=cv).tolist(),
+    per_query.mean(),
+]
+print(json.dumps([strings, [str(w.message) for w in caught], values]))
+"""
+
+
+def run(before=""):
+    process = subprocess.run(
+        [sys.executable, "-c", before + USE], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    strings, messages, values = run()
+    assert strings
+    assert not messages
+    return values
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "strings"),
+    [
+        ("sklearn.utils", "_safe_indexing", True),
+        ("sklearn.utils.validation", "_num_samples", True),
+        ("sklearn.utils.validation", "_check_method_params", True),
+        ("sklearn.utils.parallel", "Parallel", False),
+        ("sklearn.utils._param_validation", "StrOptions", False),
+        ("sklearn.metrics._scorer", "_SCORERS", False),
+    ],
+)
+def test_without_a_private_name(module, name, strings, expected):
+    works, messages, values = run(HIDE.format(module=module, name=name))
+    assert works is strings
+    assert len(messages) == (not strings), messages
+    assert all("make_ranking_scorer('ndcg@10')" in message for message in messages)
+    assert values == expected
+
+
+def test_without_a_base_class_of_scorers(expected):
+    _, messages, values = run(REPLACE_BASE)
+    assert not messages
+    assert values == expected
+
+
+COLUMN = np.arange(5.0)
+TABLE = np.arange(10.0).reshape(5, 2)
+FRAME = pd.DataFrame(TABLE, columns=["a", "b"], index=list("vwxyz"))
+DATA = {
+    "array": TABLE,
+    "column": COLUMN,
+    "sparse": csr_array(TABLE),
+    "list": list("abcde"),
+    "lists": TABLE.tolist(),
+    "pandas": FRAME,
+    "series": FRAME["a"],
+    "polars": pl.from_pandas(FRAME),
+    "polars series": pl.Series(COLUMN),
+}
+if not sklearn.__version__.startswith("1.6."):  # it takes no rows of pyarrow
+    DATA |= {"pyarrow": pa.Table.from_pandas(FRAME), "pyarrow column": pa.chunked_array([COLUMN])}
+ROWS = {
+    "rows": np.array([3, 0, 0]),
+    "no rows": np.array([], dtype=int),
+    "mask": np.array([True, False, True, True, False]),
+    "slice": slice(1, 4),
+    "all": None,
+}
+
+
+def plain(data):
+    if hasattr(data, "toarray"):
+        data = data.toarray()
+    if hasattr(data, "to_pandas"):
+        data = data.to_pandas()
+    index = list(data.index) if hasattr(data, "iloc") else None
+    return type(data), np.asarray(data).tolist(), index
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("data", DATA.values(), ids=DATA)
+def test_fallbacks_equal_the_private_functions(data, rows):
+    assert plain(compat._take_rows(data, rows)) == plain(_safe_indexing(data, rows))
+    assert compat._count_rows(data) == _num_samples(data)
+    params = {"aligned": data, "short": [1, 2], "number": 3, "none": None, "word": "w"}
+    taken = compat._take_rows_of_params(TABLE, params, indices=rows)
+    expected = _check_method_params(TABLE, params, indices=rows)
+    assert plain(taken.pop("aligned")) == plain(expected.pop("aligned"))
+    assert taken == expected

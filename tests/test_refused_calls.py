@@ -1,0 +1,114 @@
+"""Wrong calls of scorers, splitters, rankers and make_ranking: the type and text of the error."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_validate
+
+from sklearn_rankscore import (
+    NoGroupsError,
+    QueryKFold,
+    QueryRanker,
+    make_ranking,
+    make_ranking_scorer,
+)
+
+X, LABELS = make_ranking(n_queries=8, n_features=3, n_documents=5, as_frame=True, random_state=0)
+FEATURES, IDS = X.drop(columns="qid"), X["qid"].to_numpy()
+MODEL = Ridge().fit(FEATURES, LABELS)
+
+
+def score_by(*args, X=FEATURES, y=LABELS, groups=None, **options):
+    return make_ranking_scorer(*args, **options)(MODEL, X, y, groups=groups)
+
+
+def score_by_source(groups, X=FEATURES):
+    return make_ranking_scorer("ndcg", groups=groups)(MODEL, X, LABELS)
+
+
+def split_by(X=FEATURES, y=LABELS, groups=IDS, n_splits=3, **options):
+    return list(QueryKFold(n_splits, **options).split(X, y, groups=groups))
+
+
+def fit(estimator=None, y=LABELS, groups=IDS, X=FEATURES, **options):
+    weights = options.pop("sample_weight", None)
+    ranker = QueryRanker(Ridge() if estimator is None else estimator, **options)
+    return ranker.fit(X, y, groups=groups, sample_weight=weights)
+
+
+class TakesAnything:
+    def fit(self, X, y, **params):
+        return self
+
+
+CALLS = [
+    (lambda: score_by("ndcg"), NoGroupsError, "No query ids reached .*'qid'.*groups=ids"),
+    (lambda: score_by("ndcg", groups=IDS[:5]), ValueError, "one query id per document: got 5"),
+    (lambda: score_by_source("session"), NoGroupsError, "names no column or index level of X"),
+    (lambda: score_by_source(3), (TypeError, ValueError), "groups.*3"),
+    (lambda: score_by_source(IDS), (TypeError, ValueError), "groups"),
+    (lambda: make_ranking_scorer("ndgc@10"), ValueError, "Did you mean 'ndcg'"),
+    (lambda: make_ranking_scorer("ndcg@0"), ValueError, "cut-off after @ must be a positive"),
+    (lambda: make_ranking_scorer(3), TypeError, "a metric is a name such as 'ndcg@10'"),
+    (lambda: make_ranking_scorer("ndcg", k=0), ValueError, "k must be at least 1"),
+    (lambda: make_ranking_scorer("ndcg", k="10"), TypeError, "k must be a positive integer"),
+    (lambda: make_ranking_scorer("ndcg", gian="linear"), ValueError, "Did you mean 'gain'"),
+    (lambda: make_ranking_scorer("ndcg", average=None), ValueError, "average=None gives one"),
+    (lambda: make_ranking_scorer("mrr", average="micro"), ValueError, "no ratio; use"),
+    (lambda: make_ranking_scorer(["ndcg"]), TypeError, "a metric is a name such as"),
+    (
+        lambda: cross_validate(Ridge(), FEATURES, LABELS, scoring="ndcg@0", cv=2),
+        ValueError,
+        "cut-off after @ must be a positive integer",
+    ),
+    (
+        lambda: cross_validate(Ridge(), FEATURES, LABELS, scoring="ndcg@10", error_score="raise"),
+        NoGroupsError,
+        "No query ids reached",
+    ),
+    (lambda: split_by(groups=None), NoGroupsError, "No query ids reached QueryKFold"),
+    (lambda: split_by(groups=IDS[:5]), ValueError, "one query id per document: got 5"),
+    (lambda: split_by(groups=[5] * 8), ValueError, "one query id per document"),
+    (lambda: split_by(groups=np.where(IDS == 3, np.nan, IDS)), ValueError, "missing values"),
+    (lambda: split_by(n_splits=9), ValueError, "n_splits=9 is more than the number of queries, 8"),
+    (
+        lambda: split_by(y=None, skip_constant_queries=True),
+        ValueError,
+        "skip_constant_queries=True needs y",
+    ),
+    (lambda: split_by(shuffle=True, random_state="x"), ValueError, "seed"),
+    (lambda: QueryKFold(1), ValueError, "n_splits must be an integer of at least 2; got 1"),
+    (lambda: QueryKFold(0), ValueError, "n_splits must be an integer of at least 2; got 0"),
+    (lambda: QueryKFold(2.5), ValueError, "n_splits must be an integer of at least 2; got 2.5"),
+    (lambda: QueryKFold("5"), ValueError, "n_splits must be an integer of at least 2; got '5'"),
+    (lambda: QueryKFold(True), ValueError, "n_splits must be an integer of at least 2; got True"),
+    (lambda: QueryKFold(None), ValueError, "n_splits must be an integer of at least 2; got None"),
+    (lambda: fit(y=LABELS[:5]), ValueError, "inconsistent numbers of samples"),
+    (lambda: fit(groups=IDS[:5]), ValueError, "one query id per document: got 5"),
+    (lambda: fit(groups=[*IDS[:-1], None]), ValueError, "missing values"),
+    (lambda: fit(TakesAnything()), (TypeError, ValueError), "group_param=|clone"),
+    (lambda: fit(groups=None, group_param="qid"), NoGroupsError, "No query ids reached Ridge.fit"),
+    (lambda: fit(groups_column=3), TypeError, "groups_column"),
+    (lambda: fit(sample_weight=[1.0]), ValueError, "inconsistent numbers of samples"),
+    (lambda: QueryRanker(Ridge()).predict(FEATURES), ValueError, "not fitted"),
+    (lambda: QueryRanker(Ridge()).n_features_in_, AttributeError, "not fitted"),
+    (lambda: fit().score(FEATURES, LABELS), NoGroupsError, "No query ids reached"),
+    (lambda: make_ranking(0), ValueError, "n_queries must be .*at least 1; got 0"),
+    (lambda: make_ranking(2.5), (TypeError, ValueError), "n_queries must be .*; got 2.5"),
+    (lambda: make_ranking("3"), (TypeError, ValueError), "n_queries must be .*; got '3'"),
+    (lambda: make_ranking(True), (TypeError, ValueError), "n_queries must be .*; got True"),
+    (lambda: make_ranking(5, 0), ValueError, "n_features must be .*at least 1; got 0"),
+    (lambda: make_ranking(5, n_documents=-1), ValueError, "n_documents must be .*got -1"),
+    (lambda: make_ranking(5, n_informative=0), ValueError, "n_informative must be .*got 0"),
+    (lambda: make_ranking(5, n_grades=1), ValueError, "n_grades must be .*at least 2; got 1"),
+    (lambda: make_ranking(5, noise=-1), ValueError, "noise must be .*; got -1"),
+    (lambda: make_ranking(5, noise=np.nan), ValueError, "noise must be .*; got nan"),
+    (lambda: make_ranking(5, query_effect="big"), (TypeError, ValueError), "query_effect must be"),
+    (lambda: make_ranking(5, random_state="x"), ValueError, "seed"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), CALLS)
+def test_wrong_calls_are_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
