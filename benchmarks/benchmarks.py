@@ -1,4 +1,4 @@
-"""Time and peak memory in the form that asv runs: ``asv run`` collects these classes."""
+"""Benchmarks of time and peak memory for airspeed velocity: ``asv run`` collects the classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn_rankscore import QueryKFold, evaluate, ndcg_score
 
 
 class NDCG:
-    """One metric on each shape, by ids in order."""
+    """One metric on each shape, with sorted query ids."""
 
     params = (list(SHAPES), [10, None])
     param_names = ("shape", "k")
@@ -26,25 +26,25 @@ class NDCG:
 
 
 class Ids:
-    """Query ids of several kinds, in order and scattered."""
+    """Query ids of several types, sorted and shuffled."""
 
     params = (["int", "str", "object"], [False, True])
-    param_names = ("kind", "shuffled")
+    param_names = ("dtype", "shuffled")
 
-    def setup(self, kind, shuffled):
+    def setup(self, dtype, shuffled):
         data = make(SHAPES["30,000 x 120"](10))
         groups = data.groups
         order = np.random.default_rng(0).permutation(len(groups)) if shuffled else slice(None)
-        words = groups if kind == "int" else np.char.add("query-", groups.astype("U8"))
+        ids = groups if dtype == "int" else np.char.add("query-", groups.astype("U8"))
         self.y, self.score = data.y[order], data.score[order]
-        self.groups = words[order].astype(object) if kind == "object" else words[order]
+        self.groups = ids[order].astype(object) if dtype == "object" else ids[order]
 
-    def time_ndcg(self, kind, shuffled):
+    def time_ndcg(self, dtype, shuffled):
         ndcg_score(self.y, self.score, groups=self.groups, k=10)
 
 
 class Ties:
-    """Every tie rule on scores of few values."""
+    """Every tie rule on scores with few distinct values."""
 
     params = ("average", "stable", "reversed", "optimistic", "pessimistic")
     param_names = ("ties",)

@@ -1,9 +1,9 @@
-"""A hundred million documents: seconds, nanoseconds a document and the memory it takes.
+"""Time and peak memory for a hundred million documents.
 
     python benchmarks/big.py [--documents 100000000] [--length 50] [--n-jobs 2]
 
-Labels are bytes, scores float32 and query ids int32, as a large Parquet file holds them: 900 MB in
-all. The means are compared with those of pieces of the data.
+Labels are bytes, scores float32 and query ids int32, as in a large Parquet file: 900 MB in total.
+The means are compared with means computed from parts of the data.
 """
 
 import argparse
@@ -16,16 +16,20 @@ import numpy as np
 from sklearn_rankscore import evaluate
 
 METRICS = ["ndcg@10", "map@10", "mrr@10", "precision@10", "recall@100"]
-LAYOUTS = ("queries together, in order", "queries together, in any order", "rows in any order")
+LAYOUTS = (
+    "contiguous queries, sorted by id",
+    "contiguous queries, not sorted",
+    "shuffled rows",
+)
 
 
 def peak():
-    """Most memory so far, in GB."""
+    """Return the peak memory of the process so far, in GB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def drawn(n_documents, length):
-    """Labels, scores and ids of queries of 1 to 2 * length - 1 documents."""
+def make(n_documents, length):
+    """Return labels, scores and ids of queries of 1 to 2 * length - 1 documents."""
     random = np.random.default_rng(0)
     sizes = random.integers(1, 2 * length, int(1.1 * n_documents / length) + 1)
     ids = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[:n_documents]
@@ -33,28 +37,28 @@ def drawn(n_documents, length):
     return y, random.random(len(ids), dtype=np.float32), ids
 
 
-def in_pieces(y, s, ids, names, n_pieces=20):
-    """The same means, from pieces that cut no query."""
-    cuts = np.searchsorted(ids, np.linspace(0, ids[-1] + 1, n_pieces + 1).astype(ids.dtype))
+def evaluate_in_parts(y, s, ids, names, n_parts=20):
+    """Return the means computed from parts that consist of whole queries."""
+    bounds = np.searchsorted(ids, np.linspace(0, ids[-1] + 1, n_parts + 1).astype(ids.dtype))
     total, count = dict.fromkeys(names, 0.0), 0
-    for a, b in itertools.pairwise(cuts):
-        found = evaluate(y[a:b], s[a:b], names, groups=ids[a:b], average=None)
-        count += len(found[names[0]])
-        total = {name: total[name] + found[name].sum() for name in names}
+    for a, b in itertools.pairwise(bounds):
+        scores = evaluate(y[a:b], s[a:b], names, groups=ids[a:b], average=None)
+        count += len(scores[names[0]])
+        total = {name: total[name] + scores[name].sum() for name in names}
     return {name: total[name] / count for name in names}
 
 
 def main():
-    """Measure each layout, one metric and five."""
+    """Measure each layout with one metric and with five metrics."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--documents", type=int, default=100_000_000)
     parser.add_argument("--length", type=int, default=50)
     parser.add_argument("--n-jobs", type=int, default=1)
     parser.add_argument("--layouts", type=int, nargs="+", default=[0, 1, 2])
     args = parser.parse_args()
-    y, s, ids = drawn(args.documents, args.length)
-    expected = in_pieces(y, s, ids, METRICS)
-    print(f"{len(y):,} documents in {ids[-1] + 1:,} queries; {peak():.1f} GB with the data drawn")
+    y, s, ids = make(args.documents, args.length)
+    expected = evaluate_in_parts(y, s, ids, METRICS)
+    print(f"{len(y):,} documents in {ids[-1] + 1:,} queries; {peak():.1f} GB including the data")
     for layout in args.layouts:
         if layout == 1:
             ids = np.random.default_rng(1).permutation(ids[-1] + 1).astype(np.int32)[ids]
@@ -63,14 +67,14 @@ def main():
             y, s, ids = y[order], s[order], ids[order]
             del order
         for names in (METRICS[:1], METRICS):
-            begin = time.perf_counter()
-            found = evaluate(y, s, names, groups=ids, n_jobs=args.n_jobs)
-            seconds = time.perf_counter() - begin
+            start = time.perf_counter()
+            scores = evaluate(y, s, names, groups=ids, n_jobs=args.n_jobs)
+            seconds = time.perf_counter() - start
             for name in names:
-                assert abs(found[name] - expected[name]) < 1e-9, (name, found)
+                assert abs(scores[name] - expected[name]) < 1e-9, (name, scores)
             print(
                 f"{LAYOUTS[layout]:32} {len(names)} metrics {seconds:7.1f} s "
-                f"{1e9 * seconds / len(y):6.1f} ns a document, peak {peak():.1f} GB"
+                f"{1e9 * seconds / len(y):6.1f} ns per document, peak {peak():.1f} GB"
             )
 
 

@@ -1,9 +1,10 @@
-"""Time exponential NDCG@10 against other evaluators on the same data, two threads each.
+"""Compare the time of NDCG@10 with exponential gain with that of other libraries.
 
-``python benchmarks/compare.py`` prints one table: nanoseconds per document, and our time as a
-share of each peer's. Runs of ours and the peer alternate, and each figure is a ratio of medians.
-``--quick`` takes smaller shapes; ``--shape NAME`` one of them. Peers that are absent or refuse the
-data are left out.
+``python benchmarks/compare.py`` prints a table of nanoseconds per document and, in parentheses, the
+ratio of our time to that of each other library, on the same data with two threads each. Timed runs
+of both libraries alternate, and each ratio is a ratio of medians. ``--quick`` uses smaller shapes;
+``--shape NAME`` selects a single shape. Libraries that are not installed or reject the data are
+skipped.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from sklearn_rankscore import ndcg_score
 
 THREADS = 2
-LIGHTGBM_LONGEST = 10_000  # its NDCG refuses longer queries
+LIGHTGBM_LONGEST = 10_000  # LightGBM's NDCG rejects longer queries
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Data:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def first_queries(self, documents: int) -> Data:
-        """About so many documents, for peers that take minutes to read all of them."""
+        """Return the first queries, with about this many documents, for slower libraries."""
         n = max(1, int(np.searchsorted(np.cumsum(self.sizes), documents)))
         rows = int(self.sizes[:n].sum())
         return Data(self.y[:rows], self.score[:rows], self.sizes[:n])
@@ -44,7 +45,7 @@ def make(sizes: np.ndarray, seed: int = 0) -> Data:
     random = np.random.default_rng(seed)
     n = int(sizes.sum())
     y = np.minimum(random.geometric(0.5, n) - 1, 4).astype(np.int64)
-    # float32 values, so that peers in single precision see the same order; ties are rare
+    # float32 values, so that libraries in single precision obtain the same order; ties are rare
     return Data(y, (y + random.normal(0, 2, n)).astype(np.float32).astype(np.float64), sizes)
 
 
@@ -53,7 +54,7 @@ def around(n_queries: int, length: int) -> np.ndarray:
 
 
 def zipf(total: int, longest: int) -> np.ndarray:
-    """Lengths longest / 1, longest / 2, … 1, as often as it takes."""
+    """Return query lengths longest / 1, longest / 2, …, 1, repeated up to the given total."""
     sizes = np.tile(longest // np.arange(1, longest + 1), 1 + total // longest)
     return np.random.default_rng(1).permutation(sizes[: np.searchsorted(np.cumsum(sizes), total)])
 
@@ -122,7 +123,7 @@ def ranx(data: Data) -> Callable[[], float]:
     numba.set_num_threads(THREADS)
     qrels, run = as_dicts(data)
     qrels, run = Qrels(qrels), Run({q: d for q, d in run.items() if q in qrels})
-    # queries without relevant documents have no qrels here; ours counts them as 1
+    # queries without relevant documents have no qrels here; our function scores them as 1
     empty = len(data.sizes) - len(qrels.qrels)
     return lambda: (
         (evaluate(qrels, run, "ndcg_burges@10") * len(qrels.qrels) + empty) / len(data.sizes)
@@ -132,7 +133,7 @@ def ranx(data: Data) -> Callable[[], float]:
 def pytrec_eval(data: Data) -> Callable[[], float]:
     import pytrec_eval
 
-    # trec_eval has the linear gain only, so it is given the exponential gains as labels
+    # trec_eval implements the linear gain only: pass the exponential gains as labels
     qrels, run = as_dicts(Data(2**data.y - 1, data.score, data.sizes))
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"})
     empty = len(data.sizes) - len(qrels)
@@ -173,7 +174,7 @@ def scikit_learn(data: Data) -> Callable[[], float]:
     return loop
 
 
-# peer, and how many documents it can be given within patience
+# each library with the number of documents that it can evaluate in acceptable time
 PEERS: dict[str, tuple[Callable[[Data], Callable[[], float]], int]] = {
     "LightGBM": (lightgbm, 10**9),
     "XGBoost": (xgboost, 10**9),
@@ -187,22 +188,22 @@ PEERS: dict[str, tuple[Callable[[Data], Callable[[], float]], int]] = {
 def alternate(
     first: Callable[[], float], second: Callable[[], float], runs: int
 ) -> tuple[float, float]:
-    """Median seconds of each, run in turns."""
+    """Return the median seconds of both functions, called alternately."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(runs):
         for function, seconds in zip((first, second), times, strict=True):
-            begin = time.perf_counter()
+            start = time.perf_counter()
             function()
-            seconds.append(time.perf_counter() - begin)
+            seconds.append(time.perf_counter() - start)
     return statistics.median(times[0]), statistics.median(times[1])
 
 
 def measure(data: Data, peer: str, runs: int) -> tuple[float, float] | None:
-    """Nanoseconds per document of ours and of the peer, after checking that they agree."""
-    build, most = PEERS[peer]
+    """Return nanoseconds per document of both libraries, after checking that their values agree."""
+    build, max_documents = PEERS[peer]
     if peer == "LightGBM" and data.sizes.max() > LIGHTGBM_LONGEST:
         return None
-    data = data if len(data.y) <= most else data.first_queries(most)
+    data = data if len(data.y) <= max_documents else data.first_queries(max_documents)
     try:
         theirs = build(data)
     except ImportError:
@@ -223,18 +224,18 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7)
     arguments = parser.parse_args()
     peers = arguments.peer or list(PEERS)
-    print("exponential NDCG@10, two threads each; ns a document, (ours / theirs)\n")
+    print("NDCG@10, exponential gain, two threads each; ns per document, (ours / theirs)\n")
     print(f"{'shape':20}{'documents':>12}{'ours':>8}" + "".join(f"{p:>20}" for p in peers))
     for shape in arguments.shape or SHAPES:
         data = make(SHAPES[shape](10 if arguments.quick else 1))
-        found = []
+        results = []
         for peer in peers:
             print(f"\r{shape}: {peer} ...", end="", file=sys.stderr, flush=True)
-            found.append(measure(data, peer, arguments.runs))
+            results.append(measure(data, peer, arguments.runs))
         print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
-        # the first peers are given all documents, the last ones a part
-        mine = next((f[0] for f in found if f), float("nan"))
-        cells = [f"{f[1]:.1f} ({f[0] / f[1]:.3f})" if f else "-" for f in found]
+        # the first libraries evaluate all documents, the last ones a subset
+        mine = next((r[0] for r in results if r), float("nan"))
+        cells = [f"{r[1]:.1f} ({r[0] / r[1]:.3f})" if r else "-" for r in results]
         print(f"{shape:20}{len(data.y):>12,}{mine:>8.1f}" + "".join(f"{c:>20}" for c in cells))
 
 

@@ -1,6 +1,7 @@
-"""Measure what is promised besides the comparison with peers; each line is a ratio or a bound.
+"""Check the performance guarantees of the package, other than the comparison with other libraries.
 
-``python benchmarks/promises.py`` prints the figure that was seen beside the one that is promised.
+``python benchmarks/promises.py`` prints each measured value (a ratio, or nanoseconds per document)
+next to its guaranteed maximum.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ TEN = [
 ]
 
 
-def say(what: str, seen: float, promised: float) -> None:
-    verdict = "" if seen <= promised else "   NOT MET"
-    print(f"{what:62}{seen:>9.2f}   promised <= {promised:g}{verdict}", flush=True)
+def check(what: str, measured: float, promised: float) -> None:
+    verdict = "" if measured <= promised else "   NOT MET"
+    print(f"{what:62}{measured:>9.2f}   promised <= {promised:g}{verdict}", flush=True)
 
 
 def ratio(ours: Callable[[], object], theirs: Callable[[], object], runs: int = 7) -> float:
@@ -37,7 +38,7 @@ def ratio(ours: Callable[[], object], theirs: Callable[[], object], runs: int = 
 
 def many_metrics(data: Data) -> None:
     groups = data.groups
-    say(
+    check(
         "ten metrics / one NDCG@10",
         ratio(
             lambda: evaluate(data.y, data.score, TEN, groups=groups),
@@ -53,7 +54,7 @@ def ties(data: Data) -> None:
         ("no ties", data.score, 1.2),
         ("heavy ties", np.round(data.score), 2.0),
     ):
-        say(
+        check(
             f"average / stable ties, {name}",
             ratio(
                 lambda s=score: ndcg_score(data.y, s, groups=groups, k=10),  # type: ignore[misc]
@@ -67,19 +68,19 @@ def ids(data: Data) -> None:
     order = np.random.default_rng(0).permutation(len(data.y))
     groups = data.groups
     y, score, shuffled = data.y[order], data.score[order], groups[order]
-    words = np.array([f"query-{q}" for q in range(len(data.sizes))])
-    plain = lambda: ndcg_score(data.y, data.score, groups=groups, k=10)  # noqa: E731
+    names = np.array([f"query-{q}" for q in range(len(data.sizes))])
+    contiguous = lambda: ndcg_score(data.y, data.score, groups=groups, k=10)  # noqa: E731
     cases = [
         ("shuffled integer ids", y, score, shuffled, 40.0),
-        ("shuffled strings", y, score, words[shuffled], 150.0),
-        ("shuffled strings as objects", y, score, words[shuffled].astype(object), 150.0),
-        ("contiguous strings", data.y, data.score, words[groups], 40.0),
+        ("shuffled strings", y, score, names[shuffled], 150.0),
+        ("shuffled strings as objects", y, score, names[shuffled].astype(object), 150.0),
+        ("contiguous strings", data.y, data.score, names[groups], 40.0),
     ]
-    for name, labels, scores, these, promised in cases:
-        call = lambda a=labels, b=scores, g=these: ndcg_score(a, b, groups=g, k=10)  # noqa: E731
-        call(), plain()
-        mine, base = alternate(call, plain, 5)
-        say(f"{name}: added ns a document", (mine - base) / len(data.y) * 1e9, promised)
+    for name, labels, scores, query_ids, promised in cases:
+        call = lambda a=labels, b=scores, g=query_ids: ndcg_score(a, b, groups=g, k=10)  # noqa: E731
+        call(), contiguous()
+        mine, base = alternate(call, contiguous, 5)
+        check(f"{name}: additional ns per document", (mine - base) / len(data.y) * 1e9, promised)
 
 
 def small_call() -> None:
@@ -89,7 +90,7 @@ def small_call() -> None:
     def many(call: Callable[[], object]) -> Callable[[], None]:
         return lambda: [call() for _ in range(200)] and None
 
-    say(
+    check(
         "one query of ten documents / scikit-learn",
         ratio(many(lambda: ndcg_score(y, s)), many(lambda: their_ndcg(y2, s2))),
         0.5,
@@ -102,8 +103,8 @@ def imports() -> None:
     def run(code: str) -> Callable[[], None]:
         return lambda: subprocess.run([sys.executable, "-c", code], check=True) and None
 
-    say(
-        "import with us / without",
+    check(
+        "import with the package / without",
         ratio(run(f"{base}, sklearn_rankscore"), run(base), 9),
         1.15,
     )
@@ -116,13 +117,13 @@ def memory() -> None:
     ):
         data = make(sizes)
         groups = data.groups
-        three = data.y.nbytes + data.score.nbytes + groups.nbytes
+        inputs = data.y.nbytes + data.score.nbytes + groups.nbytes
         for k in (10, None):
             tracemalloc.start()
             ndcg_score(data.y, data.score, groups=groups, k=k)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-            say(f"peak memory / inputs, {name}, k={k}", peak / three, 1.5)
+            check(f"peak memory / inputs, {name}, k={k}", peak / inputs, 1.5)
 
 
 def cross_validation() -> None:
@@ -133,7 +134,7 @@ def cross_validation() -> None:
     def run(scoring: object) -> Callable[[], object]:
         return lambda: cross_validate(model, X, y, scoring=scoring, cv=QueryKFold(3))
 
-    say("cross_validate with five metrics / with r2", ratio(run(five), run("r2"), 5), 1.15)
+    check("cross_validate with five metrics / with r2", ratio(run(five), run("r2"), 5), 1.15)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""How the pages are built: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``."""
+"""Sphinx configuration: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``."""
 
 import ast
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("MPLBACKEND", "agg")
-# the examples are small: threads would wait for each other longer than they compute
+# the examples are small: synchronizing threads would take longer than computing
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from docutils import nodes  # noqa: E402
@@ -32,7 +32,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-# the gallery's settings hold a function, which cannot be kept for the next build
+# sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
 suppress_warnings = ["config.cache"]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
 templates_path = ["_templates"]
@@ -61,7 +61,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
-autodoc_typehints = "none"
+autodoc_typehints = "none"  # in particular no overloads: docstrings document the types
 maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
@@ -72,8 +72,9 @@ numpydoc_validation_checks = {
     "RT01", "RT03", "YD01",
 }  # fmt: skip
 
-# a block is handed to metrics, and made by none; the rest is what every tuple has
-numpydoc_validation_exclude = {r"ranking\.Block$", r"\.(index|count)$"}
+# blocks are built by `Block.from_lists`, so that the parameters of the class are not documented;
+# `index` and `count` are methods of every tuple
+numpydoc_validation_exclude = {r"\bBlock$", r"\.(index|count)$"}
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -81,7 +82,7 @@ copybutton_only_copy_prompt_lines = True
 
 
 def _arguments(gallery, script):
-    """None: examples run as they are. They keep their docstring, and pictures go to a folder."""
+    """Run each example without arguments, except that plots are saved to a temporary directory."""
     code = Path(script["src_file"]).read_text(encoding="utf-8")
     script["example_globals"]["__doc__"] = ast.get_docstring(ast.parse(code))
     return ["--out", tempfile.mkdtemp()] if '"--out"' in code else []
@@ -104,14 +105,14 @@ sphinx_gallery_conf = {
 
 
 def _entitle(app, docname, source):
-    """Head an example's page by the name of its file; its docstring, made for --help, follows."""
+    """Insert a title, made from the file name, before the docstring of an example."""
     if not docname.startswith("gallery/"):
         return
     label = re.compile(r"^(\.\. _sphx_glr_gallery_(\w+)\.py:\n\n)(.*?)(?=^\.\. )", re.M | re.S)
 
     def head(match):
         words = match[2].replace("_", " ").capitalize()
-        # commands of the shell stand in the docstring as they are
+        # render the shell commands of the docstring as a literal block
         text = re.sub(r"((?:^ *python .*\n)+)", r"::\n\n\1", match[3], flags=re.M)
         text = re.sub(r"^ *python ", "    python ", text, flags=re.M)
         return f"{match[1]}{words}\n{'=' * len(words)}\n\n{text}"
@@ -120,14 +121,20 @@ def _entitle(app, docname, source):
 
 
 def _no_mail(app, document):
-    """Leave text as it is: "ndcg@10" is no address, whatever reStructuredText takes it for."""
+    """Undo mail links: reStructuredText parses "ndcg@10" as an e-mail address."""
     for link in list(document.findall(nodes.reference)):
         if link.get("refuri", "").startswith("mailto:"):
             link.replace_self(nodes.Text(link.astext()))
 
 
+def _hide_constructor(app, what, name, obj, options, signature, return_annotation):
+    """Show `Block` without the parameters of its constructor, which is not public."""
+    return ("", None) if name == "sklearn_rankscore.Block" else None
+
+
 def setup(app):
-    """Connect what Sphinx calls by name."""
+    """Register the event handlers."""
+    app.connect("autodoc-process-signature", _hide_constructor)
     app.connect("doctree-read", _no_mail)
     warnings.filterwarnings("ignore", category=DeprecationWarning, module="sphinx_gallery")
     app.connect("source-read", _entitle)

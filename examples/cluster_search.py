@@ -1,7 +1,7 @@
 """Grid search for a ranker on a Dask cluster.
 
-scikit-learn runs its tasks by joblib, and joblib runs them on Dask: nothing about the ranking
-metric, the splitter or the ranker changes.
+scikit-learn executes its tasks with joblib, for which Dask is one of the backends: the metric, the
+splitter and the ranker are used without changes.
 
 python examples/cluster_search.py
 """
@@ -16,7 +16,7 @@ from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking
 
 
 def search(client=None):
-    """Search on the cluster of a client, or in this process without one."""
+    """Run the search on the cluster of a client, or in this process if the client is None."""
     X, y = make_ranking(n_queries=60, as_frame=True, random_state=0)
     grid = GridSearchCV(
         QueryRanker(HistGradientBoostingRegressor(max_iter=20, random_state=0)),
@@ -30,12 +30,12 @@ def search(client=None):
 
 
 def main():
-    """Start a cluster of two processes here; in earnest give the address of a scheduler."""
+    """Start a local cluster of two processes; in production, pass the address of a scheduler."""
     from distributed import Client, LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1) as cluster, Client(cluster) as client:
-        found = search(client)
-    print(found.best_params_, round(found.best_score_, 3))
+        fitted = search(client)
+    print(fitted.best_params_, round(fitted.best_score_, 3))
 
 
 if __name__ == "__main__":

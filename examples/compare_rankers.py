@@ -1,9 +1,9 @@
-"""Tell whether the second ranker is really better than the first one.
+"""Test whether the second of two rankers is significantly better than the first.
 
-Trains two rankers, reports on the second one, compares them query by query and saves two pictures.
+Trains two rankers, prints a report for the second, compares both on each query and saves two plots.
 
     python compare_rankers.py
-    python compare_rankers.py --data rank.train --query rank.train.query --out pictures
+    python compare_rankers.py --data rank.train --query rank.train.query --out plots
     python compare_rankers.py --data mslr/Fold1/train.txt --rankers boosting lightgbm
 """
 
@@ -31,7 +31,7 @@ METRICS = ["ndcg@5", "ndcg@10", "map@10", "mrr"]
 
 
 def boosting():
-    """Gradient boosting of scikit-learn, which knows nothing of queries."""
+    """Gradient boosting of scikit-learn, a pointwise model."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     return HistGradientBoostingRegressor(max_iter=100, random_state=0)
@@ -49,7 +49,7 @@ RANKERS = {"ridge": Ridge, "boosting": boosting, "lightgbm": lightgbm, "xgboost"
 
 
 def read(data, query):
-    """X, y and query ids, from a svmlight file or a folder with a file ``*.train`` in it."""
+    """Return X, y and query ids from an svmlight file or a directory with a file ``*.train``."""
     if data is None:
         return make_ranking(n_queries=300, random_state=0)
     if data.is_dir():
@@ -61,22 +61,22 @@ def read(data, query):
         sizes = np.loadtxt(query, dtype=int)
         groups = np.repeat(np.arange(len(sizes)), sizes)
     elif not groups.any():
-        raise SystemExit(f"{data} has no qid: column; give the sizes of its queries by --query.")
+        raise SystemExit(f"{data} has no qid: column; pass a file of its query sizes with --query.")
     return X.toarray(), y, groups
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="svmlight file, or a folder with *.train in it")
+    parser.add_argument("--data", type=Path, help="svmlight file, or a directory with *.train")
     parser.add_argument("--query", type=Path, help="file of query sizes, if DATA has no qid:")
     parser.add_argument("--rankers", nargs=2, choices=RANKERS, default=["ridge", "boosting"])
-    parser.add_argument("--out", type=Path, default=Path(), help="folder of the pictures")
-    parser.add_argument("--jobs", type=int, help="folds worked on at once")
+    parser.add_argument("--out", type=Path, default=Path(), help="directory for the plots")
+    parser.add_argument("--jobs", type=int, help="number of folds processed in parallel")
     return parser.parse_args(arguments)
 
 
 def cross_validate(rankers, X, y, groups, n_jobs):
-    """Every query's metrics, by a model that has not seen it."""
+    """Return the scores of every query, each from a model that was not trained on it."""
     scores = {}
     for name, ranker in rankers.items():
         print(f"cross-validating {name} …", flush=True)
@@ -92,9 +92,9 @@ def fit(rankers, X, y, groups):
         ranker.fit(X, y, groups=groups)
 
 
-def save(pictures, out):
+def save(plots, out):
     out.mkdir(parents=True, exist_ok=True)
-    for name, display in pictures.items():
+    for name, display in plots.items():
         display.figure_.savefig(out / name, dpi=150)
         print(f"saved {out / name}")
 
@@ -109,9 +109,9 @@ def main(arguments=None):
 
     X, y, groups = X[test], y[test], groups[test]
     last = given.rankers[-1]
-    print(f"\n{last} on a fifth of the queries\n")
+    print(f"\n{last}, evaluated on one fifth of the queries\n")
     print(ranking_report(y, rankers[last].predict(X), groups=groups, random_state=0))
-    print("\nAll queries, each by a model that has not seen it\n")
+    print("\nAll queries, each scored by a model that was not trained on it\n")
     print(compare(scores, random_state=0), end="\n\n")
     curve = CutoffCurveDisplay.from_estimator(rankers, X, y, groups=groups, random_state=0)
     delta = QueryDeltaDisplay.from_query_scores(scores, metric="ndcg@10", random_state=0)

@@ -1,14 +1,15 @@
-"""NDCG@5 over predicted countries: the job of Kaggle's "Airbnb New User Bookings".
+"""NDCG@5 of predicted countries, as in the Kaggle competition "Airbnb New User Bookings".
 
-Each user books in one of twelve countries, and a model's five best guesses count. The data here
-are synthetic. A classifier needs no query ids: each row ranks the classes.
+Each user books in one of twelve countries, and the five countries that a model ranks highest are
+evaluated. The data are synthetic. A classifier needs no query ids, because each row ranks the
+classes.
 """
 
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
-import sklearn_rankscore  # noqa: F401 - makes "ndcg@5" known to scikit-learn
+import sklearn_rankscore  # noqa: F401 - registers "ndcg@5" with scikit-learn
 
 X, y = make_classification(1000, n_features=20, n_informative=10, n_classes=12, random_state=0)
 scores = cross_val_score(LogisticRegression(max_iter=1000), X, y, scoring="ndcg@5", cv=3)

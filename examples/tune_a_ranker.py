@@ -1,7 +1,7 @@
-"""Tune a learning-to-rank model with scoring="ndcg@10", then score it on held-out queries.
+"""Tune a learning-to-rank model with scoring="ndcg@10", then evaluate it on held-out queries.
 
-By default on synthetic data with a pointwise model. With ``--data FILE`` on an svmlight file with
-``qid:``; with ``--ranker lightgbm``, ``xgboost`` or ``catboost`` on a booster, if it is installed.
+By default, a pointwise model is tuned on synthetic data. ``--data FILE`` reads an svmlight file
+with ``qid:``; ``--ranker lightgbm``, ``xgboost`` or ``catboost`` selects a booster, if installed.
 """
 
 from __future__ import annotations
@@ -22,39 +22,40 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_rankscore import QueryKFold, QueryRanker, evaluate, make_ranking
 
 CUTOFFS = (1, 3, 5, 10)
-# one line for each fit, for people who wait
-PROGRESS = 2
+# verbosity of the search: one line per fit
+VERBOSE = 2
 
 
 def load(*paths: str) -> list[Any]:
-    """Documents, grades and query ids of each svmlight file, with the same features."""
-    parts = load_svmlight_files([tidied(path) for path in paths], query_id=True)
+    """Return features, labels and query ids of each file, with the same number of features."""
+    parts = load_svmlight_files([normalized(path) for path in paths], query_id=True)
     for path, groups in zip(paths, parts[2::3], strict=True):
         if len(np.unique(groups)) < 2:
-            sys.exit(f"{path} has no query ids: each line needs qid:ID after the grade.")
+            sys.exit(f"{path} has no query ids: each line needs qid:ID after the label.")
     return [part.toarray() if hasattr(part, "toarray") else part for part in parts]
 
 
-def tidied(path: str) -> BytesIO:
-    """The file with each line's features in order, and of a repeated one the last value.
+def normalized(path: str) -> BytesIO:
+    """Return the file with the features of each line sorted and duplicates removed.
 
-    scikit-learn's reader asks for that, and not every file in circulation keeps to it.
+    scikit-learn requires sorted, unique features, which not all published files provide. Of
+    duplicate features the last value is retained.
     """
     lines = []
     for line in Path(path).read_text().splitlines():
-        grade_and_qid, features = [], {}
+        label_and_qid, features = [], {}
         for field in line.partition("#")[0].split():
             name, _, value = field.partition(":")
             if name.isdigit() and value:
                 features[int(name)] = value
             else:
-                grade_and_qid.append(field)
-        lines.append(grade_and_qid + [f"{i}:{features[i]}" for i in sorted(features)])
+                label_and_qid.append(field)
+        lines.append(label_and_qid + [f"{i}:{features[i]}" for i in sorted(features)])
     return BytesIO("\n".join(" ".join(line) for line in lines if line).encode())
 
 
 def ranker(name: str) -> tuple[Any, dict[str, list[Any]]]:
-    """A ranker and the grid that it is tuned over."""
+    """Return a ranker and its parameter grid."""
     if name == "hist":
         return HistGradientBoostingRegressor(max_iter=60, random_state=0), {
             "max_leaf_nodes": [7, 15],
@@ -85,20 +86,20 @@ def ranker(name: str) -> tuple[Any, dict[str, list[Any]]]:
 
 
 def data(arguments: argparse.Namespace) -> tuple[Any, ...]:
-    """Training and test data, each documents, grades and query ids."""
+    """Return features, labels and query ids of the training data and of the test data."""
     if arguments.data is None:
         X, y, groups = make_ranking(n_queries=300, shuffle=True, random_state=0)
     elif arguments.test is None:
         X, y, groups = load(arguments.data)
     else:
         return tuple(load(arguments.data, arguments.test))
-    # without a test file every fourth query is held out, whole
+    # without a test file, hold out every fourth query
     held_out = np.isin(groups, np.unique(groups)[::4])
     return X[~held_out], y[~held_out], groups[~held_out], X[held_out], y[held_out], groups[held_out]
 
 
 def main() -> None:
-    """Search, refit on all training queries, and print a table of held-out scores."""
+    """Search, refit on all training queries, and print a table of scores on the test data."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", metavar="FILE", help="svmlight file with qid:")
     parser.add_argument("--test", metavar="FILE", help="svmlight file of held-out queries")
@@ -106,16 +107,16 @@ def main() -> None:
         "--ranker", default="hist", choices=["hist", "lightgbm", "xgboost", "catboost"]
     )
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=None, help="processes for the search")
+    parser.add_argument("--jobs", type=int, default=None, help="number of processes of the search")
     arguments = parser.parse_args()
     if arguments.test and not arguments.data:
         parser.error("--test needs --data")
 
     X, y, groups, X_test, y_test, groups_test = data(arguments)
-    print(f"{len(y)} documents of {len(np.unique(groups))} queries to tune on")
+    print(f"{len(y)} documents of {len(np.unique(groups))} queries for tuning")
     model, grid = ranker(arguments.ranker)
 
-    # one groups= feeds the splitter, the ranker and the scorer
+    # a single groups= is routed to the splitter, the ranker and the scorer
     sklearn.set_config(enable_metadata_routing=True)
     search = GridSearchCV(
         QueryRanker(model),
@@ -125,12 +126,12 @@ def main() -> None:
         cv=QueryKFold(arguments.folds),
         n_jobs=arguments.jobs,
         error_score="raise",
-        verbose=PROGRESS,
+        verbose=VERBOSE,
     )
-    began = time.perf_counter()
+    start = time.perf_counter()
     search.fit(X, y, groups=groups)
     best = {name.removeprefix("estimator__"): v for name, v in search.best_params_.items()}
-    print(f"searched in {time.perf_counter() - began:.1f} s; best: {best}")
+    print(f"search took {time.perf_counter() - start:.1f} s; best: {best}")
     print(f"cross-validated NDCG@10 {search.best_score_:.4f}\n")
 
     scores = evaluate(
