@@ -265,17 +265,19 @@ def many_at_once():
     yield "words", rs.evaluate(words, score, MANY, labels=["cat", "dog", "bird"])
 
 
+# the name of a block's method before the redesign, or after it
+TIE_GROUPS = "tie_groups" if hasattr(rs, "Block") else "tie_runs"
 OWN = {
     "gains": lambda block, ties: block.by_rank(np.sqrt, ties),
     "readers": lambda block, ties: block.survival(lambda y: 1 - np.minimum(y, 4) / 5, ties),
-    "tie runs": lambda block, ties: np.add(*block.tie_runs(ties)),
+    "ties": lambda block, ties: np.add(*getattr(block, TIE_GROUPS)(ties)),
     "missed": lambda block, ties: block.ideal(np.sqrt) - block.by_rank(np.sqrt, ties),
     "mean gain": lambda block, ties: (block.total(np.sqrt) / block.sizes)[:, None],
 }
 
 
 def own(name, ties, block):
-    """A metric of one's own: what a block tells, less and less down the ranks that are held."""
+    """A user-defined metric: values of a block, discounted by the reciprocal rank."""
     held = block.ranks <= block.retrieved[:, None]
     values = (OWN[name](block, ties) * held / block.ranks).sum(axis=1)
     return np.where(block.retrieved > 1, values, np.nan)
