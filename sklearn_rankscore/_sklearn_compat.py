@@ -11,16 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn import utils
 from sklearn.metrics import make_scorer
-from sklearn.utils import indexable, validation
+from sklearn.utils import indexable, parallel, validation
 from sklearn.utils.metadata_routing import MetadataRequest
-
-try:
-    from sklearn.utils import parallel
-except ImportError:
-    import joblib as parallel
 
 
 def _count_rows(X: Any) -> int:
@@ -50,8 +46,9 @@ def _take_rows_of_params(X: Any, params: dict[str, Any], indices: Any = None) ->
     return {name: take(value) for name, value in params.items()}
 
 
-Parallel: Any = parallel.Parallel
-delayed: Any = parallel.delayed
+Parallel: Any = getattr(parallel, "Parallel", joblib.Parallel)
+delayed: Any = getattr(parallel, "delayed", joblib.delayed)
+"""scikit-learn's `Parallel`, which hands its configuration to workers, or joblib's."""
 
 num_samples: Callable[[Any], int] = getattr(validation, "_num_samples", _count_rows)
 """Number of rows of an array, sparse matrix, DataFrame or list."""
