@@ -1,4 +1,4 @@
-"""Test whether the second of two rankers is significantly better than the first.
+"""Test whether two rankers differ significantly.
 
 Trains two rankers, prints a report for the second, compares both on each query and saves two plots.
 

@@ -35,8 +35,8 @@ def err_score(
 ) -> float | Array:
     """Expected reciprocal rank (ERR) in the cascade model, averaged over queries.
 
-    Higher is better, between 0 and 1; 1 means that every user stops at the first document. The
-    user reads from the top and stops at the document at rank i with probability p_i::
+    Higher is better, from 0 to below 1 (up to 1 with ``max_grade=None``). The user reads from the
+    top and stops at the document at rank i with probability p_i::
 
         ERR@k = sum over ranks i <= k of 1/i * p_i * prod over j < i of (1 - p_j),
         p_i = (2**y_i - 1) / 2**max_grade

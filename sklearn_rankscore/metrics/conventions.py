@@ -1,7 +1,7 @@
 """The conventions of other libraries: `like=` as a table of options.
 
 Each entry holds the options that differ from this package's defaults, determined by running the
-library; an option given beside `like` takes precedence. XGBoost's trailing "-" is
+library; an option given together with `like` takes precedence. XGBoost's trailing "-" is
 ``replace_undefined_by=0``, CatBoost's ``type=Exp`` is ``gain="exponential"`` and its
 ``denominator=Position`` is ``discount="reciprocal"``.
 

@@ -71,8 +71,8 @@ def r_precision(block: Block, threshold: float, ties: Any) -> Any:
     """Precision at R, the number of relevant documents."""
     n_relevant = block.total(relevant(threshold))
     within = block.ranks <= n_relevant[:, None]
-    hits = (block.by_rank(relevant(threshold), ties) * within).sum(axis=1)
-    return hits, n_relevant, n_relevant > 0
+    n_hits = (block.by_rank(relevant(threshold), ties) * within).sum(axis=1)
+    return n_hits, n_relevant, n_relevant > 0
 
 
 @formula(ratio=True, denominators=("min", "relevant", "hits"))
@@ -83,8 +83,8 @@ def average_precision(
     n_relevant = block.total(relevant(threshold))
     precisions = precision_at_relevant(block, threshold, ties)[:, :k]
     if denominator == "hits":
-        mean, hits = mean_precision_of_hits(block, precisions, threshold, ties)
-        return mean * hits, hits, n_relevant > 0
+        mean, n_hits = mean_precision_of_hits(block, precisions, threshold, ties)
+        return mean * n_hits, n_hits, n_relevant > 0
     most = n_relevant if k is None or denominator == "relevant" else np.minimum(n_relevant, k)
     return precisions.sum(axis=1), most, n_relevant > 0
 
@@ -107,7 +107,7 @@ def hit_rate(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
 
 @formula()
 def reciprocal_rank(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
-    """Probability that the first relevant document is at a rank, over the rank."""
+    """Expected reciprocal of the rank of the first relevant document."""
     first = _stop_prob(block, irrelevant(threshold), ties) / block.ranks
     return first[:, :k].sum(axis=1), 1.0, block.total(relevant(threshold)) > 0
 
@@ -117,7 +117,7 @@ def reciprocal_rank(block: Block, k: int | None, threshold: float, ties: Any) ->
 
 @formula(check_labels=check_grades)
 def err(block: Block, k: int | None, max_grade: float | None, ties: Any) -> Any:
-    """Probability that the user stops at a rank, over the rank."""
+    """Expected reciprocal of the rank at which the user stops."""
     continue_prob = _not_satisfied if max_grade is None else stop_after(max_grade)
     stops = _stop_prob(block, continue_prob, ties) / block.ranks
     return stops[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
@@ -125,7 +125,7 @@ def err(block: Block, k: int | None, max_grade: float | None, ties: Any) -> Any:
 
 @formula(check_labels=check_probabilities)
 def pfound(block: Block, k: int | None, decay: float, ties: Any) -> Any:
-    """Probability that the user is satisfied at a rank and has not given up before."""
+    """Probability that the user is satisfied before giving up."""
     satisfied = _stop_prob(block, _not_satisfied, ties) * decay ** (block.ranks - 1.0)
     return satisfied[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
 
@@ -150,6 +150,7 @@ def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     positives = block.by_rank(relevant(threshold), ties)
     negatives: Array = (block.ranks <= block.sizes[:, None]) - positives
     offset, size = block.tie_groups(ties)
+    # of a tied pair, the positive counts half
     positives_above = np.cumsum(positives, axis=1) - (offset + 1 - size / 2) * positives
     n_pairs = positives.sum(axis=1) * negatives.sum(axis=1)
     return (negatives * positives_above).sum(axis=1), n_pairs, n_pairs > 0
@@ -157,7 +158,8 @@ def query_auc(block: Block, threshold: float, ties: Any) -> Any:
 
 @formula()
 def kendall_tau(block: Block) -> Any:
-    """Concordant minus discordant pairs, over the geometric mean of the pairs without a tie."""
+    """Concordant minus discordant pairs, over the geometric mean of untied pairs."""
+    # ties in descending order of label, so that no pair tied by score is an inversion
     labels, offset, size = ranked_labels(block, "optimistic")
     n_pairs, tied_score = number_of_pairs(block.sizes), ((size - 1) / 2).sum(axis=1)
     tied_label, tied_both = tied_pairs(labels, offset)

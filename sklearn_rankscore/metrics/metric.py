@@ -146,7 +146,10 @@ def score(
     replace_undefined_by: Any,
     **options: Any,
 ) -> float | Array:
-    """The result of a metric function."""
+    """The result of a metric function, which passes all its arguments by ``**locals()``.
+
+    That call must be its first statement, so that there are no other local variables.
+    """
     metric = formula.with_options("", average, replace_undefined_by, options)
     queries = read_queries(
         y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs

@@ -1,4 +1,4 @@
-"""What the options of a metric may be, and what labels they admit."""
+"""Checks of the options of metrics, and of the labels that they admit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_average(average: Any, *, ratio: bool) -> str | None:
     """An average, "micro" only for a metric that is a ratio of sums."""
     if check_choice("average", average, AVERAGES) == "micro" and not ratio:
         raise ValueError(
-            "average='micro' is a ratio of sums over queries, and this metric is no ratio; use "
+            "average='micro' is a ratio of sums over queries, and this metric is not one; use "
             "'macro' or None."
         )
     return average  # type: ignore[no-any-return]
@@ -133,7 +133,8 @@ def _max_grade(max_grade: Any) -> float | None:
     return None if max_grade is None else check_number("max_grade", max_grade, 0, 1023)
 
 
-# the check of each option that does not depend on the metric, and what a formula gets for it
+# for each option whose check is the same for all metrics: what checks it and returns what a
+# formula receives
 READERS: dict[str, Callable[[Any], Any]] = {
     "k": check_cutoff,
     "ties": lambda ties: check_choice("ties", ties, TIES),

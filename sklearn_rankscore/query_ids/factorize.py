@@ -35,7 +35,9 @@ def _factorize_objects(ids: Array) -> tuple[Array, Array]:
         table = {key: code for code, key in enumerate(dict.fromkeys(keys))}
         codes = np.fromiter(map(table.__getitem__, keys), dtype=np.intp, count=len(keys))
     except TypeError as error:
-        raise TypeError(f"groups must hold hashable query ids, such as words ({error}).") from error
+        raise TypeError(
+            f"groups must hold hashable query ids, such as strings ({error})."
+        ) from error
     unique = np.empty(len(table), dtype=object)
     unique[:] = list(table)
     if any(value is None or value != value for value in table):

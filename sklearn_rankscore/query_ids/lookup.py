@@ -38,8 +38,7 @@ def find_query_ids(
     if id_source is not None:
         raise NoGroupsError(
             f"groups={id_source!r} names no column or index level of X and no index level of y. "
-            "Give the name of a column that reaches the scorer, a callable on X, or the ids "
-            "themselves."
+            "Pass the name of one of them, or the query ids themselves."
         )
     return groups
 
@@ -50,7 +49,7 @@ def source_or_ids(groups: Any) -> tuple[IdSource, Any]:
 
 
 def missing_groups(caller: str, *, hint: str = "") -> NoGroupsError:
-    """The error where no query ids were found: every way to give them, and one more as `hint`."""
+    """The error for missing query ids, which lists the ways to pass them; `hint` adds one."""
     return NoGroupsError(
         f"No query ids reached {caller}. Give them as a column or index level 'qid' of X, as an "
         "index level 'qid' of y (y = pd.Series(labels, index=pd.Index(ids, name='qid'))), as "

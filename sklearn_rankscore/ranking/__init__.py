@@ -1,4 +1,4 @@
-"""The core: documents in, ranked blocks, the meaning of ties, values out."""
+"""The core: reads documents, ranks them in blocks, applies tie rules and aggregates values."""
 
 from .aggregate import MetricValues, aggregate
 from .block import Block

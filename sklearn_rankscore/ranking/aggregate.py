@@ -1,4 +1,4 @@
-"""The only door out: one value per query becomes the result."""
+"""Aggregate one value per query into the result."""
 
 from __future__ import annotations
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from .._columns import as_numbers
 from .._typing import Array, ArrayFunction, Ties
 from .label_functions import complement
 from .plain import Labels, rank_rows, stable_order
@@ -72,7 +74,7 @@ class Block:
         Raises
         ------
         ValueError
-            If the lists differ in length, or a query has no documents.
+            If the lists differ in length, a query has no documents, or a value is NaN.
 
         Examples
         --------
@@ -81,12 +83,14 @@ class Block:
         >>> block.total(lambda labels: labels)
         array([1., 1.])
         """
-        sizes = np.array([len(row) for row in labels])
-        if [len(row) for row in scores] != sizes.tolist() or not sizes.all():
+        sizes = np.array([len(row) for row in labels], dtype=np.intp)
+        if [len(row) for row in scores] != sizes.tolist() or not (len(sizes) and sizes.all()):
             raise ValueError(
-                "labels and scores must have one list per query, of the same length and not empty; "
-                f"got lists of {sizes.tolist()} labels and {[len(row) for row in scores]} scores."
+                "labels and scores must hold one non-empty list per query, of equal length; got "
+                f"lists of {sizes.tolist()} labels and {[len(row) for row in scores]} scores."
             )
+        as_numbers(list(chain.from_iterable(labels)), "labels")
+        as_numbers(list(chain.from_iterable(scores)), "scores")
         width = sizes.max()
         # padding takes a label that occurs, because a gain need not be defined for others
         padded = [[*row, *[row[0]] * (width - len(row))] for row in labels]
@@ -111,7 +115,7 @@ class Block:
 
     @property
     def ranks(self) -> Array:
-        """1, 2, …; not kept, because a single query may have millions of documents."""
+        """1, 2, …; not cached, because a single query may have millions of documents."""
         return np.arange(1, self._ranked.shape[1] + 1)
 
     def by_rank(self, gain: ArrayFunction, ties: Ties = "average") -> Array:
@@ -252,7 +256,7 @@ class Block:
         labels = self._tied.labels_in_input_order if fixed else self._tied.labels
         gains = self._values(gain, labels, self.retrieved[rows])
         tied = self._tied.tie_groups.apply_tie_rule(gains, ties)[:, :depth]
-        if len(rows) == 1 == len(self._ranked):  # saves an array of a query's millions of documents
+        if len(rows) == 1 == len(self._ranked):  # avoids a second array for a query of millions
             return tied
         values = self._values(gain, self._ranked, self.retrieved)
         values[rows] = tied

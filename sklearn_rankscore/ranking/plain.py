@@ -77,7 +77,7 @@ class Labels:
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on.
 
-        `padded` tells that beyond the ends there is only padding, and no document without a rank.
+        If `padded`, only padding follows the ends, and no document without a rank.
         """
         return zero_from(ends, np.array(function(labels.astype(np.float64)), dtype=np.float64))
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._typing import Array
 from .block import Block
-from .plain import stable_order
 from .queries import Queries
 
 # documents in a block: few enough to stay in cache
@@ -19,15 +18,13 @@ BLOCK_DOCUMENTS = 2**20
 Task = Callable[[], Block]
 
 
-def blocks_of_equal_size(
-    queries: Queries, depth: int | None, order: Callable[[Array], Array] = stable_order
-) -> list[Task]:
+def blocks_of_equal_size(queries: Queries, depth: int | None) -> list[Task]:
     """Functions that each rank one block, the longest queries first; no row needs padding."""
     by_size = np.argsort(queries.sizes, kind="stable")[::-1]
     sizes = queries.sizes[by_size]
     cuts = np.flatnonzero(np.diff(sizes, prepend=-1, append=-1))
     return [
-        partial(_rank, queries, by_size[a:b], depth, order)
+        partial(_rank, queries, by_size[a:b], depth)
         for start, end in pairwise(cuts.tolist())
         for a, b in _parts(start, end, int(sizes[start]))
     ]
@@ -39,9 +36,7 @@ def _parts(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + step, end)
 
 
-def _rank(
-    queries: Queries, members: Array, depth: int | None, order: Callable[[Array], Array]
-) -> Block:
+def _rank(queries: Queries, members: Array, depth: int | None) -> Block:
     grouping, sizes = queries.grouping, queries.sizes[members]
     width = int(sizes[0])
     documents = grouping.starts[members][:, None] + np.arange(width)
@@ -49,4 +44,4 @@ def _rank(
         documents = grouping.rows[documents]
     labels, scores = queries.y_true[documents], queries.y_score[documents]
     depth = width if depth is None else min(depth, width)
-    return Block.of_rows(members, labels, scores, sizes, depth, order)
+    return Block.of_rows(members, labels, scores, sizes, depth)

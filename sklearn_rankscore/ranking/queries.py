@@ -1,4 +1,4 @@
-"""The only door in: labels, scores, query ids and weights become queries."""
+"""Read labels, scores, query ids and weights into `Queries`: the only entry point."""
 
 from __future__ import annotations
 

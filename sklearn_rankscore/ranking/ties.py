@@ -47,7 +47,7 @@ class TieGroups:
         self.sizes = np.flatnonzero(last) + 1 - self.starts
 
     def broadcast(self, values: Array, others: Array) -> Array:
-        """One value per group at each of its positions; `others`, overwritten, elsewhere."""
+        """`others`, overwritten at each position of a group by the value of the group."""
         others[self.tied] = np.repeat(values, self.sizes)
         return others
 

@@ -81,7 +81,7 @@ def test_an_option_applies_to_each_metric_that_has_it():
 def test_a_function_of_a_block_has_an_average():
     values = evaluate(Y, S, [first_label], groups=G, average=None)
     assert values["first_label"].tolist() == [2.0, 0.0]
-    with pytest.raises(ValueError, match="no ratio"):
+    with pytest.raises(ValueError, match="ratio of sums"):
         evaluate(Y, S, [first_label], groups=G, average="micro")
 
 

@@ -190,7 +190,15 @@ def test_a_block_of_lists_is_what_metrics_get():
             np.testing.assert_allclose(np.atleast_1d(whole[row])[: np.size(alone[0])], alone[0])
 
 
-@pytest.mark.parametrize(("labels", "scores"), [([[1], []], [[1], []]), ([[1]], [[1, 2]])])
+@pytest.mark.parametrize(
+    ("labels", "scores"), [([[1], []], [[1], []]), ([[1]], [[1, 2]]), ([], [])]
+)
 def test_a_block_of_lists_that_do_not_match(labels, scores):
-    with pytest.raises(ValueError, match="one list per query"):
+    with pytest.raises(ValueError, match="one non-empty list per query"):
+        Block.from_lists(labels, scores)
+
+
+@pytest.mark.parametrize(("labels", "scores"), [([[np.nan]], [[1]]), ([[1]], [[np.nan]])])
+def test_a_block_of_lists_with_nan(labels, scores):
+    with pytest.raises(ValueError, match="contains NaN"):
         Block.from_lists(labels, scores)

@@ -51,13 +51,13 @@ class Counter:
 @pytest.fixture
 def sorts(monkeypatch):
     """Sorts of scores: all queries have five documents, so that a fold is one block."""
-    counter, rank = Counter(), engine.rank
+    counter, rank = Counter(), engine.rank_by_keys
 
     def counted(*args):
         counter.up()
         return rank(*args)
 
-    monkeypatch.setattr(engine, "rank", counted)
+    monkeypatch.setattr(engine, "rank_by_keys", counted)
     return counter
 
 

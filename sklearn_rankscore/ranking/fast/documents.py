@@ -13,12 +13,12 @@ class Documents:
 
     Attributes
     ----------
-    labels : uint8 array of shape (n_documents,)
-        Labels, encoded as grades.
+    labels : array of shape (n_documents,)
+        Labels, encoded as grades if they are small integers.
     scores : array of shape (n_documents,)
         Scores as given.
     n_grades : int
-        One more than the highest label.
+        One more than the highest label; 0 if labels are not encoded.
     sizes, starts : int array of shape (n_queries,)
         Number of documents of each query, and the position of the first.
     by_start : int array of shape (n_queries,) or None
@@ -29,8 +29,9 @@ class Documents:
 
     def __init__(self, queries: Queries) -> None:
         grouping = queries.grouping
-        self.n_grades = int(queries.label_range[1]) + 1
-        self.labels = _adjacent(np.asarray(queries.grades), grouping.rows)
+        self.n_grades = 0 if queries.grades is None else int(queries.label_range[1]) + 1
+        labels = queries.y_true if queries.grades is None else queries.grades
+        self.labels = _adjacent(labels, grouping.rows)
         self.scores = _adjacent(queries.y_score, grouping.rows)
         self.sizes, self.starts = grouping.sizes, grouping.starts
         sequential = (self.starts[1:] > self.starts[:-1]).all()
@@ -45,12 +46,16 @@ class Documents:
         return retrieved
 
     def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
-        """Labels and scores of some queries as rows, padded with 0 and -inf."""
+        """Labels and scores of some queries as rows, padded with the score -inf.
+
+        The label of padding is 0 among grades, and otherwise one of the query's own, because a
+        gain need not be defined for others.
+        """
         labels = _gather(self.labels, self.starts[queries], width)
         scores = _gather(self.scores, self.starts[queries], width)
         padding = np.arange(width) >= self.sizes[queries, None]
         if padding.any():
-            labels = np.where(padding, 0, labels)
+            labels = np.where(padding, 0 if self.n_grades else labels[:, :1], labels)
             scores = np.where(padding, -np.inf, scores)
         return labels, scores
 

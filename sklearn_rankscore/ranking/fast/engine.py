@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._typing import Array
 from ..block import Block
-from ..plan import Task, blocks_of_equal_size
+from ..plan import Task
 from ..queries import Queries
 from .collisions import quick_order, resolve_collisions
 from .documents import Documents
@@ -20,15 +20,25 @@ from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 
 def plan(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
     """Functions that each rank one block, the largest blocks first."""
-    if queries.grades is None:
-        return blocks_of_equal_size(queries, depth, quick_order)
     documents = Documents(queries)
-    buckets = width_buckets(documents, depth)
-    fill_keys(documents, buckets, depth, jobs)
+    if documents.n_grades:
+        rank, buckets = rank_by_keys, width_buckets(documents, depth)
+        fill_keys(documents, buckets, depth, jobs)
+    else:
+        rank, buckets = rank_by_scores, width_buckets(documents, None)
     return [partial(rank, documents, depth, bucket) for bucket in divide_for_threads(buckets, jobs)]
 
 
-def rank(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:
+def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:
+    """Sort the scores of each query, and its labels with them."""
+    sizes, width = documents.sizes[bucket.queries], bucket.width
+    labels, scores = documents.rows(bucket.queries, width)
+    depth = width if depth is None else min(depth, width)
+    order = partial(quick_order, sizes=sizes)
+    return Block.of_rows(bucket.queries, labels, scores, sizes, depth, order)
+
+
+def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:
     """Sort the keys of each query, which are consumed."""
     width, queries, keys = bucket.width, bucket.queries, np.asarray(bucket.keys)
     bucket.keys = None

@@ -53,7 +53,7 @@ class GradedLabels(Labels):
     def __init__(self, documents: Array, sizes: Array, n_grades: int) -> None:
         super().__init__(documents, sizes)
         self.n_grades = n_grades
-        self._highest: Array | None = None
+        self._highest: dict[int, Array] = {}
 
     def values(
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
@@ -72,9 +72,9 @@ class GradedLabels(Labels):
             return super().ideal(function, depth)
         table = function.table(self.n_grades)
         if (table[2:] >= table[1:-1]).all():
-            if self._highest is None:
-                self._highest = highest(self.documents, self.sizes, self.n_grades, depth)
-            return look_up(table, self._highest)
+            if depth not in self._highest:
+                self._highest[depth] = highest(self.documents, self.sizes, self.n_grades, depth)
+            return look_up(table, self._highest[depth])
         # the grades in ascending order of value take the place of the labels
         order = np.append(0, 1 + np.argsort(table[1:], kind="stable"))
         rank_of = np.empty(len(table), dtype=np.uint8)
