@@ -95,8 +95,13 @@ def test_ten_thousand_resamples_of_thirty_thousand_queries():
     values = np.random.default_rng(0).beta(2, 1, size=(30_000, 5))
     scores = QueryScores(np.arange(30_000), values, list("abcde"))
     start = time.process_time()  # of this process alone: other work may share the machine
+    for _ in range(10):
+        np.bincount(np.random.default_rng(0).integers(0, 30_000, size=3_000_000))
+    drawing_a_tenth = time.process_time() - start
+    start = time.process_time()
     scores.interval(n_resamples=10_000, random_state=0)
-    assert time.process_time() - start < 5
+    # most of the time is that of drawing queries and counting them
+    assert time.process_time() - start < 5 * 10 * drawing_a_tenth
     tracemalloc.start()
     scores.interval(n_resamples=1_000, random_state=0)
     peak = tracemalloc.get_traced_memory()[1]
