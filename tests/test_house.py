@@ -40,8 +40,18 @@ BUILDS_ON = {
     "cli": ["inspection", "io", "streaming"],
 }
 # files of ranking/ outside of fast/: each imports only those before it
-RANKING = ["label_functions", "ties", "plain", "block", "aggregate", "queries", "plan", "ranking"]
-OF_FAST = {"fast", "label_functions", "ties", "plain", "plan", "block", "queries"}
+RANKING = [
+    "threads",
+    "label_functions",
+    "ties",
+    "plain",
+    "block",
+    "aggregate",
+    "queries",
+    "plan",
+    "ranking",
+]
+OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "plan", "block", "queries"}
 IMPORTS_FAST = {"fast", "ranking", "queries"}
 
 # bytes other than grades: random signs are drawn eight per byte

@@ -13,7 +13,7 @@ from .._columns import as_column, as_numbers, check_range
 from .._typing import Array
 from ..query_ids import Grouping, group_rows
 from .fast.grades import encode_grades
-from .fast.threads import number_of_threads, submit
+from .threads import number_of_threads, submit
 
 # from this many documents on, checking labels in a second thread pays for waking it
 PARALLEL_CHECK = 2**17

@@ -9,9 +9,9 @@ from typing import Any
 from .aggregate import MetricValues
 from .block import Block
 from .fast import engine
-from .fast.threads import number_of_threads, parallel_for
 from .plan import Task, blocks_of_equal_size
 from .queries import Queries
+from .threads import number_of_threads, parallel_for
 
 # private switch: rank by the plain sort alone, to test that everything else gives the same
 PLAIN = os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1"

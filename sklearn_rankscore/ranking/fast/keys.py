@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..._typing import Array
+from ..threads import parallel_for
 from .documents import Documents
 from .row_sorts import SHORT
-from .threads import parallel_for
 from .width_buckets import WidthBucket
 
 # documents whose keys are computed at once: few enough to stay in cache, and enough that threads,

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sklearn_rankscore.ranking.fast import threads
-from sklearn_rankscore.ranking.fast.threads import parallel_for
+from sklearn_rankscore.ranking import threads
+from sklearn_rankscore.ranking.threads import parallel_for
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
