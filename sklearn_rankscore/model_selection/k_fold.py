@@ -13,8 +13,8 @@ from .._validation import check_count
 from ..query_ids import Grouping
 from .splitter import QuerySplitter, Split
 
-# how many of the queries with equal counts, per fold, are not assigned in bulk but left to the
-# greedy assignment, which evens out the folds with them
+# number of queries per fold, among those with equal counts, that are left to the greedy
+# assignment, so that it can even out the folds
 GREEDY_QUERIES_PER_FOLD = 100
 
 
@@ -83,7 +83,9 @@ class QueryKFold(QuerySplitter):
         self.groups = groups
         self.skip_constant_queries = skip_constant_queries
 
-    def _assign(self, X: Any, queries: Grouping, labels: Array | None) -> Iterator[Split]:
+    def _assign(
+        self, X: Any, queries: Grouping, labels: Array | None, skipped: Array
+    ) -> Iterator[Split]:
         n_queries = len(queries)
         if n_queries < self.n_splits:
             raise ValueError(
@@ -92,10 +94,10 @@ class QueryKFold(QuerySplitter):
         order = np.arange(n_queries)
         if self.shuffle:
             order = check_random_state(self.random_state).permutation(n_queries)
-        counts, skipped = _counts(queries, labels), self._skipped(queries, labels)[order]
+        counts, is_skipped = _counts(queries, labels), skipped[order]
         fold = np.empty(n_queries, dtype=np.intp)
         # skipped queries are balanced separately, for the training sets
-        for part in (order[~skipped], order[skipped]):
+        for part in (order[~is_skipped], order[is_skipped]):
             if len(part):
                 fold[part] = _balanced_folds(counts[part], self.n_splits, shuffled=self.shuffle)
         for f in range(self.n_splits):
@@ -145,12 +147,13 @@ class RepeatedQueryKFold(QuerySplitter):
         self.groups = groups
         self.skip_constant_queries = skip_constant_queries
 
-    def _assign(self, X: Any, queries: Grouping, labels: Array | None) -> Iterator[Split]:
+    def _assign(
+        self, X: Any, queries: Grouping, labels: Array | None, skipped: Array
+    ) -> Iterator[Split]:
         random_state = check_random_state(self.random_state)
         k_fold = QueryKFold(self.n_splits, shuffle=True, random_state=random_state)
-        k_fold.skip_constant_queries = self.skip_constant_queries
         for _ in range(self.n_repeats):
-            yield from k_fold._assign(X, queries, labels)
+            yield from k_fold._assign(X, queries, labels, skipped)
 
 
 def _counts(queries: Grouping, labels: Array | None) -> Array:

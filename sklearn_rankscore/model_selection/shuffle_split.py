@@ -70,7 +70,9 @@ class QueryShuffleSplit(QuerySplitter):
         self.groups = groups
         self.skip_constant_queries = skip_constant_queries
 
-    def _assign(self, X: Any, queries: Grouping, labels: Array | None) -> Iterator[Split]:
+    def _assign(
+        self, X: Any, queries: Grouping, labels: Array | None, skipped: Array
+    ) -> Iterator[Split]:
         is_default = self.test_size is None and self.train_size is None
         splits = ShuffleSplit(
             self.n_splits,

@@ -30,8 +30,13 @@ class QuerySplitter(BaseCrossValidator):
     skip_constant_queries: bool
 
     @abstractmethod
-    def _assign(self, X: Any, queries: Grouping, labels: Array | None) -> Iterator[Split]:
-        """The queries of each training and test set, numbered in the order of their first rows."""
+    def _assign(
+        self, X: Any, queries: Grouping, labels: Array | None, skipped: Array
+    ) -> Iterator[Split]:
+        """The queries of each training and test set, numbered in the order of their first rows.
+
+        `skipped` tells which queries will be excluded from the test sets.
+        """
 
     def get_n_splits(
         self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None
@@ -89,8 +94,8 @@ class QuerySplitter(BaseCrossValidator):
         labels = _as_numbers(y)
         # in this order a split depends on which rows share an id, not on the values of the ids
         queries = group_rows(ids, num_samples(X)).by_appearance()
-        skipped, codes = self._skipped(queries, labels), queries.codes
-        for train, test in self._assign(X, queries, labels):
+        skipped = self._skipped(queries, labels)
+        for train, test in self._assign(X, queries, labels, skipped):
             tested = test[~skipped[test]]
             if not len(tested):
                 raise ValueError(
@@ -98,7 +103,7 @@ class QuerySplitter(BaseCrossValidator):
                     "labels, and skip_constant_queries=True excludes all others. Use fewer "
                     "splits, larger test sets, or skip_constant_queries=False."
                 )
-            yield _rows_of(train, codes), _rows_of(tested, codes)
+            yield _rows_of(train, queries), _rows_of(tested, queries)
 
     def _skipped(self, queries: Grouping, labels: Array | None) -> Array:
         """Which queries are excluded from the test sets."""
@@ -106,17 +111,14 @@ class QuerySplitter(BaseCrossValidator):
             return np.zeros(len(queries), dtype=bool)
         if labels is None:
             raise ValueError("skip_constant_queries=True needs y, the labels of the documents.")
-        lowest, highest = np.full(len(queries), np.inf), np.full(len(queries), -np.inf)
-        np.minimum.at(lowest, queries.codes, labels)
-        np.maximum.at(highest, queries.codes, labels)
-        return np.asarray(~(highest > lowest))
+        return ~queries.varies(labels)
 
 
-def _rows_of(queries: Array, codes: Array) -> Array:
-    """Row indices of some queries, in ascending order."""
-    is_chosen = np.zeros(codes.max() + 1, dtype=bool)
-    is_chosen[queries] = True
-    return np.flatnonzero(is_chosen[codes])
+def _rows_of(chosen: Array, queries: Grouping) -> Array:
+    """Row indices of the chosen queries, in ascending order."""
+    is_chosen = np.zeros(len(queries), dtype=bool)
+    is_chosen[chosen] = True
+    return np.flatnonzero(is_chosen[queries.codes])
 
 
 def _as_numbers(y: Any) -> Array | None:

@@ -82,11 +82,14 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.groups = groups
         self.skip_constant_queries = skip_constant_queries
 
-    def _assign(self, X: Any, queries: Grouping, labels: Array | None) -> Iterator[Split]:
+    def _assign(
+        self, X: Any, queries: Grouping, labels: Array | None, skipped: Array
+    ) -> Iterator[Split]:
         n_queries = len(queries)
         if n_queries <= self.n_splits:
             raise ValueError(
-                f"n_splits={self.n_splits} needs more queries than that; got {n_queries}."
+                f"n_splits={self.n_splits} needs at least {self.n_splits + 1} queries; got "
+                f"{n_queries}."
             )
         order = np.arange(n_queries)
         if self.times is not None:

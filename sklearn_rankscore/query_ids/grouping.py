@@ -40,7 +40,7 @@ class Grouping:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    @property
+    @cached_property
     def codes(self) -> Array:
         """Position in `ids` of the query of each row."""
         by_start = np.argsort(self.starts, kind="stable")
@@ -49,10 +49,18 @@ class Grouping:
         codes[rows] = np.repeat(by_start, self.sizes[by_start])
         return codes
 
-    @cached_property
+    @property
     def first_rows(self) -> Array:
         """The first row of each query."""
         return self.starts if self.rows is None else self.rows[self.starts]
+
+    def varies(self, values: Array) -> Array:
+        """Whether the rows of each query have different values."""
+        values = values if self.rows is None else values[self.rows]
+        by_start = np.argsort(self.starts)
+        starts, varies = self.starts[by_start], np.empty(len(self), dtype=bool)
+        varies[by_start] = np.maximum.reduceat(values, starts) > np.minimum.reduceat(values, starts)
+        return varies
 
     def by_appearance(self) -> Grouping:
         """The same queries in the order of their first rows."""

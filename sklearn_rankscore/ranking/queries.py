@@ -197,13 +197,9 @@ def _query_weights(sample_weight: Any, queries: Queries, *, rectangular: bool) -
         )
     if rectangular:
         return weights
-    grouping = queries.grouping
-    if grouping.rows is not None:
-        weights = weights[grouping.rows]
-    starts = np.sort(grouping.starts)
-    if (np.maximum.reduceat(weights, starts) != np.minimum.reduceat(weights, starts)).any():
+    if queries.grouping.varies(weights).any():
         raise ValueError(
             "sample_weight varies within a query. A ranking metric averages over queries, so "
             "all documents of a query must have the same weight."
         )
-    return np.asarray(weights[grouping.starts])
+    return np.asarray(weights[queries.grouping.first_rows])

@@ -351,7 +351,10 @@ def test_repr_is_that_of_scikit_learn():
             "times contains missing values",
         ),
         (lambda: folds(QueryKFold(3), QUERY, groups=QUERY // 3), "more than the number of queries"),
-        (lambda: folds(QueryTimeSeriesSplit(5), QUERY, groups=QUERY), "n_splits=5 needs more quer"),
+        (
+            lambda: folds(QueryTimeSeriesSplit(5), QUERY, groups=QUERY),
+            "n_splits=5 needs at least 6",
+        ),
         (lambda: folds(QueryShuffleSplit(test_size=9), QUERY, groups=QUERY), "test_size=9"),
         (lambda: folds(QueryKFold(2), QUERY, groups=QUERY[:4]), "one query id per document"),
         (

@@ -191,3 +191,13 @@ def test_positions_of_true_flags(n, share):
     flags = np.random.default_rng(n).random(n) < share
     assert grouping._true_positions(flags).tolist() == np.flatnonzero(flags).tolist()
     assert grouping._true_positions(np.append(flags, True)).tolist() == [*np.flatnonzero(flags), n]
+
+
+@given(ids_of_a_kind, st.data())
+def test_whether_values_vary_within_a_query(groups, data):
+    values = data.draw(st.lists(st.integers(0, 2), min_size=len(groups), max_size=len(groups)))
+    expected = [
+        len({v for v, g in zip(values, groups, strict=True) if g == i}) > 1
+        for i in sorted(set(groups))
+    ]
+    assert group_rows(groups, len(groups)).varies(np.array(values)).tolist() == expected
