@@ -25,7 +25,7 @@ from ..metrics.evaluate import Metrics
 from ..metrics.metric import Metric
 from ..model_selection import QueryKFold
 from ..query_ids import group_rows
-from ..query_ids.lookup import find_query_ids, missing_groups, source_or_ids
+from ..query_ids.lookup import find_query_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores, read_predictions
 from .per_query import measure_per_query, resolve_per_query
 from .query_results import QueryScores
@@ -132,7 +132,7 @@ def cross_val_query_scores(
     given, qid = params.get("groups", groups), params.get("qid")
     ids = find_query_ids(X, y, groups=given, qid=qid, id_source=id_source)
     if ids is None:
-        raise missing_groups(CALLER)
+        raise no_groups_error(CALLER)
     splitter = _check_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)
     grouping = group_rows(ids, num_samples(X))

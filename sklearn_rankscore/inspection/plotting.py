@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from .._typing import Array, MatrixLike, QueryIds
-from ..query_ids.lookup import find_query_ids, missing_groups, source_or_ids
+from ..query_ids.lookup import find_query_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def ids_and_scores(
     id_source, ids = source_or_ids(groups)
     ids = find_query_ids(X, y, groups=ids, id_source=id_source)
     if ids is None:
-        raise missing_groups(caller)
+        raise no_groups_error(caller)
     if not isinstance(estimators, Mapping):
         estimators = {type(estimators).__name__: estimators}
     return ids, {name: predict_scores(estimator, X) for name, estimator in estimators.items()}

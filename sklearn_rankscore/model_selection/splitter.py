@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds
-from ..query_ids import Grouping, find_query_ids, group_rows, missing_groups
+from ..query_ids import Grouping, find_query_ids, group_rows, no_groups_error
 
 # indices of a training set and of a test set
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -89,7 +89,7 @@ class QuerySplitter(BaseCrossValidator):
         """
         ids = find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
         if ids is None:
-            raise missing_groups(type(self).__name__, hint=", or as split(X, y, groups=ids)")
+            raise no_groups_error(type(self).__name__, hint=", or as split(X, y, groups=ids)")
         check_consistent_length(X, y)
         labels = _as_numbers(y)
         # in this order a split depends on which rows share an id, not on the values of the ids

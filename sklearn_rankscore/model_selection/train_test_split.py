@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 
 from .._sklearn_compat import safe_indexing
 from .._typing import MatrixLike, QueryIds, RandomState
-from ..query_ids import missing_groups
+from ..query_ids import no_groups_error
 from ..query_ids.lookup import QID, column_or_level, source_or_ids
 from .shuffle_split import QueryShuffleSplit
 
@@ -76,7 +76,7 @@ def query_train_test_split(
         ids = next((ids for ids in candidates if ids is not None), None)
         if ids is None:
             hint = f"; no array has a column or index level {name!r}"
-            raise missing_groups("query_train_test_split", hint=hint)
+            raise no_groups_error("query_train_test_split", hint=hint)
     if test_size is None and train_size is None:
         test_size = 0.25
     splits = QueryShuffleSplit(

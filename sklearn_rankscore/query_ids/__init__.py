@@ -1,7 +1,7 @@
 """Query ids: where they are found, how they are read, and the rows grouped by them."""
 
 from .grouping import Grouping, group_rows
-from .lookup import NoGroupsError, drop_id_column, find_query_ids, missing_groups
+from .lookup import NoGroupsError, drop_id_column, find_query_ids, no_groups_error
 from .read import as_ids
 
 __all__ = [
@@ -11,5 +11,5 @@ __all__ = [
     "drop_id_column",
     "find_query_ids",
     "group_rows",
-    "missing_groups",
+    "no_groups_error",
 ]

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .._typing import Array
 from .factorize import factorize
-from .read import as_ids, missing_ids
+from .read import as_ids, missing_ids_error
 
 
 @dataclass(frozen=True)
@@ -134,4 +134,4 @@ def _check_ids(ids: Array, n_rows: int) -> None:
         ids.dtype.kind in "mM" and np.isnat(ids).any()
     )
     if missing:
-        raise missing_ids()
+        raise missing_ids_error()

@@ -48,7 +48,7 @@ def source_or_ids(groups: Any) -> tuple[IdSource, Any]:
     return (groups, None) if isinstance(groups, str) else (None, groups)
 
 
-def missing_groups(caller: str, *, hint: str = "") -> NoGroupsError:
+def no_groups_error(caller: str, *, hint: str = "") -> NoGroupsError:
     """The error for missing query ids, which lists the ways to pass them; `hint` adds one."""
     return NoGroupsError(
         f"No query ids reached {caller}. Give them as a column or index level 'qid' of X, as an "

@@ -16,19 +16,19 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
     if categorical is not None:
         categories, codes = categorical
         if codes.size and codes.min() < 0:
-            raise missing_ids()
+            raise missing_ids_error()
         values, codes = in_sorted_order(categories, codes)
         return codes, values
     ids = _as_array(groups)
     if _has_missing(ids, groups):
-        raise missing_ids()
+        raise missing_ids_error()
     if ids.ndim != 1:
         got = "a single value" if ids.ndim == 0 else f"an array of shape {ids.shape}"
         raise ValueError(f"groups must be one-dimensional, one query id per document; got {got}.")
     return ids, None
 
 
-def missing_ids() -> ValueError:
+def missing_ids_error() -> ValueError:
     """The error for documents without a query id."""
     return ValueError("groups contains missing values; every document needs a query id.")
 
@@ -36,9 +36,9 @@ def missing_ids() -> ValueError:
 def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
     """Distinct ids in sorted order, and codes that refer to them."""
     order = np.argsort(unique, kind="stable")
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return unique[order], rank[codes]
+    position = np.empty(len(order), dtype=np.intp)
+    position[order] = np.arange(len(order))
+    return unique[order], position[codes]
 
 
 def as_objects(ids: Any) -> Array:
@@ -85,7 +85,7 @@ def _categorical(column: Any) -> tuple[Array, Array] | None:
         column = column.combine_chunks()
     if hasattr(column, "dictionary") and hasattr(column, "indices"):
         if column.null_count:
-            raise missing_ids()
+            raise missing_ids_error()
         return np.asarray(column.dictionary), np.asarray(column.indices)
     dtype = getattr(column, "dtype", None)
     if hasattr(column, "to_physical"):
@@ -99,7 +99,7 @@ def _categorical(column: Any) -> tuple[Array, Array] | None:
 
 def _polars_categorical(column: Any) -> tuple[Array, Array]:
     if column.null_count():
-        raise missing_ids()
+        raise missing_ids_error()
     # physical codes are shared by all columns of the process, so few of them may occur here
     used, physical = column.unique(), column.to_physical().to_numpy()
     table = np.zeros(int(physical.max(initial=0)) + 1, dtype=np.intp)

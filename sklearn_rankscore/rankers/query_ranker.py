@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds, RandomState
 from .._validation import check_count
-from ..query_ids import drop_id_column, find_query_ids, missing_groups
+from ..query_ids import drop_id_column, find_query_ids, no_groups_error
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import predict_scores
 from .boosters import find_booster, find_group_param, fit_arguments, renumber_rows
@@ -169,7 +169,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ranker, prefix = last_step(estimator)
         group_param = find_group_param(ranker) if self.group_param == "auto" else self.group_param
         if ids is None and (group_param or self.early_stopping or self.max_queries is not None):
-            raise missing_groups(f"{type(ranker).__name__}.fit")
+            raise no_groups_error(f"{type(ranker).__name__}.fit")
         features = drop_id_column(X, self.groups)
         data = TrainingData.read(features, y, ids, sample_weight, fit_params, renumber_rows)
         if self.max_queries is not None:

@@ -63,14 +63,14 @@ class Labels:
 
     Parameters
     ----------
-    documents : array of shape (n_queries, n_documents)
+    labels : array of shape (n_queries, n_documents)
         Labels, followed by padding in rows of shorter queries.
     sizes : int array of shape (n_queries,)
         Number of documents of each query.
     """
 
-    def __init__(self, documents: Array, sizes: Array) -> None:
-        self.documents, self.sizes = documents, sizes
+    def __init__(self, labels: Array, sizes: Array) -> None:
+        self.labels, self.sizes = labels, sizes
 
     def values(
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
@@ -90,7 +90,7 @@ class Labels:
         return np.asarray(-np.sort(-self._all(function), axis=1)[:, :depth])
 
     def _all(self, function: ArrayFunction) -> Array:
-        return self.values(function, self.documents, self.sizes)
+        return self.values(function, self.labels, self.sizes)
 
 
 def zero_from(ends: Array, values: Array) -> Array:

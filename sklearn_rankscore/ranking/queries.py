@@ -113,11 +113,11 @@ def _read_labels(y_true: Any, score: Array, classes: Any) -> tuple[Array, Any]:
 
 
 def _check_values(
-    true: Array, y_true: Any, score: Array, y_score: Any
+    labels: Array, given_labels: Any, scores: Array, given_scores: Any
 ) -> tuple[Array | None, tuple[float, float], float]:
     """Labels as grades if they can be encoded, their range, and the lowest score."""
-    lowest, _ = check_range(score, y_score, "y_score", need_maximum=False)
-    grades, low, high = encode_grades(true, y_true)
+    lowest, _ = check_range(scores, given_scores, "y_score", need_maximum=False)
+    grades, low, high = encode_grades(labels, given_labels)
     if math.isinf(low) or math.isinf(high):
         raise ValueError("y_true contains infinity; labels must be finite numbers.")
     return None if grades is None else grades.ravel(), (low, high), lowest

@@ -34,7 +34,7 @@ class Ranking:
 
     def precompute(self) -> Ranking:
         """Rank now and keep the blocks, for metrics that are computed one at a time."""
-        self._blocks = [rank() for rank in self._tasks(jobs=1)]
+        self._blocks = [task() for task in self._tasks(jobs=1)]
         return self
 
     def apply(
@@ -51,10 +51,10 @@ class Ranking:
         if self._blocks is not None:
             parallel_for(measure, self._blocks, jobs)
         else:
-            parallel_for(lambda rank: measure(rank()), self._tasks(jobs), jobs)
+            parallel_for(lambda task: measure(task()), self._tasks(jobs), jobs)
         return results
 
     def _tasks(self, jobs: int) -> list[Task]:
         if PLAIN:
             return blocks_of_equal_size(self.queries, self.depth)
-        return engine.plan(self.queries, self.depth, jobs)
+        return engine.plan_blocks(self.queries, self.depth, jobs)

@@ -30,7 +30,7 @@ class TieGroups:
     ----------
     tied : bool array of shape (n_rows, n_ranks)
         Whether each position belongs to a tie group.
-    starts, sizes : int arrays of shape (n_groups,)
+    group_starts, group_sizes : int arrays of shape (n_groups,)
         First position of each group in the flattened array, and its length, at least 2.
     """
 
@@ -43,19 +43,21 @@ class TieGroups:
         last = self.tied.copy()
         np.greater(self.tied[:, :-1], equals_next, out=last[:, :-1])
         self.tied[:, :-1] |= equals_next
-        self.starts = np.flatnonzero(first)
-        self.sizes = np.flatnonzero(last) + 1 - self.starts
+        self.group_starts = np.flatnonzero(first)
+        self.group_sizes = np.flatnonzero(last) + 1 - self.group_starts
 
     def broadcast(self, values: Array, others: Array) -> Array:
         """`others`, overwritten at each position of a group by the value of the group."""
-        others[self.tied] = np.repeat(values, self.sizes)
+        others[self.tied] = np.repeat(values, self.group_sizes)
         return others
 
     @property
     def start(self) -> Array:
         """Column where the group of each position starts."""
         width = self.shape[1]
-        return self.broadcast(self.starts % width, np.tile(np.arange(width), (self.shape[0], 1)))
+        return self.broadcast(
+            self.group_starts % width, np.tile(np.arange(width), (self.shape[0], 1))
+        )
 
     @property
     def offset(self) -> Array:
@@ -65,12 +67,12 @@ class TieGroups:
     @property
     def size(self) -> Array:
         """Length of the group of each position, 1 outside of groups."""
-        return self.broadcast(self.sizes, np.ones(self.shape, dtype=np.intp))
+        return self.broadcast(self.group_sizes, np.ones(self.shape, dtype=np.intp))
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values under a tie rule, from values with ties in input order, which are overwritten."""
         if ties == "average":
-            return self.broadcast(self._reduce(np.add, values) / self.sizes, values)
+            return self.broadcast(self._reduce(np.add, values) / self.group_sizes, values)
         if ties == "reversed":
             mirrored = 2 * self.start + self.size - 1 - np.arange(self.shape[1])
             return np.take_along_axis(values, mirrored, axis=1)
@@ -88,10 +90,10 @@ class TieGroups:
         """
         flat, factors = continue_prob.ravel(), continue_prob.copy()
         within = factors.ravel()
-        first_rank = self.starts % self.shape[1]
+        first_rank = self.group_starts % self.shape[1]
         for size, groups in self._by_size():
             if (needed := first_rank[groups] < depth).any():
-                positions = self.starts[groups[needed], None] + np.arange(size)
+                positions = self.group_starts[groups[needed], None] + np.arange(size)
                 degree = min(size, depth)
                 means = _symmetric_means(flat[positions], degree)
                 within[positions[:, :degree]] = means[:, 1:]
@@ -99,12 +101,12 @@ class TieGroups:
 
     def _reduce(self, function: np.ufunc, values: Array) -> Array:
         """A sum or product over each group."""
-        edges = np.stack([self.starts, self.starts + self.sizes], axis=1).ravel()
+        edges = np.stack([self.group_starts, self.group_starts + self.group_sizes], axis=1).ravel()
         return np.asarray(function.reduceat(values.ravel(), edges[edges < values.size])[::2])
 
     def _by_size(self) -> Iterator[tuple[int, Array]]:
-        order = np.argsort(self.sizes, kind="stable")
-        sizes, heads = np.unique(self.sizes[order], return_index=True)
+        order = np.argsort(self.group_sizes, kind="stable")
+        sizes, heads = np.unique(self.group_sizes[order], return_index=True)
         for size, (head, end) in zip(sizes, pairwise([*heads, len(order)]), strict=True):
             yield int(size), order[head:end]
 
@@ -112,10 +114,10 @@ class TieGroups:
         """Product of the factors before each position, or before its tie group."""
         whole = factors.copy()
         whole[self.tied] = 1.0
-        whole.ravel()[self.starts] = self._reduce(np.multiply, factors)
+        whole.ravel()[self.group_starts] = self._reduce(np.multiply, factors)
         before = np.ones(self.shape)
         np.cumprod(whole[:, :-1], axis=1, out=before[:, 1:])
-        return self.broadcast(before.ravel()[self.starts], before)
+        return self.broadcast(before.ravel()[self.group_starts], before)
 
 
 class TiedRows:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from .._typing import Array, MatrixLike, QueryIds
-from ..query_ids import missing_groups
+from ..query_ids import no_groups_error
 from ..ranking import Queries, read_queries
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
@@ -134,7 +134,7 @@ def read_predictions(
     """
     labels, classes = np.asarray(y_true), getattr(estimator, "classes_", None)
     if ids is None and scores.ndim == 1:
-        raise missing_groups(
+        raise no_groups_error(
             f"the metric {metric_name}",
             hint=", or ask for all rows as one query by '...(groups=none)' in the name",
         )

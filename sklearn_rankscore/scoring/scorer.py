@@ -16,7 +16,7 @@ from ..metrics.evaluate import MetricLike
 from ..metrics.metric import measure
 from ..metrics.names import parse_name
 from ..metrics.resolve import resolve
-from ..query_ids import find_query_ids, missing_groups
+from ..query_ids import find_query_ids, no_groups_error
 from ..ranking import Queries, Ranking
 from .predictions import CallMethod, call_method, predict_scores, read_predictions
 
@@ -195,7 +195,7 @@ class RankingScorer(ScorerBase):
         """
         name, scores = repr(self.metric), np.asarray(y_score)
         if callable(self.groups) and qid is None:
-            raise missing_groups(f"the metric {name}, whose groups={self.groups!r} needs X")
+            raise no_groups_error(f"the metric {name}, whose groups={self.groups!r} needs X")
         ids = self._find_ids(None, y_true, groups, qid)
         return self._value(read_predictions(None, y_true, scores, ids, sample_weight, name))
 

@@ -70,7 +70,7 @@ def test_fast_blocks_are_plain_blocks(data, depth):
     read = queries.read_queries(*data[:2], groups=data[2])
     fast, slow = ({}, {})
     for tasks, rows in (
-        (engine.plan(read, depth, 1), fast),
+        (engine.plan_blocks(read, depth, 1), fast),
         (plan.blocks_of_equal_size(read, depth), slow),
     ):
         for block in (task() for task in tasks):
@@ -205,6 +205,21 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(documents, n_jobs, sc
     assert_equal_bits(after, before)
 
 
+@pytest.mark.parametrize("scale", [1, 0.3])
+@pytest.mark.parametrize("width", [32, 300])
+def test_documents_that_were_not_retrieved_precede_padding(width, scale):
+    """They tie with it, and a sort of the scores alone mixes them."""
+    random = np.random.default_rng(0)
+    sizes = random.integers(width - width // 10, width + 1, 200)
+    g = np.repeat(np.arange(200), sizes)
+    y, s = random.integers(0, 5, len(g)) * scale, random.permutation(len(g)) * 1.0
+    s[np.cumsum(sizes) - random.integers(1, sizes + 1)] = -np.inf  # one of each query
+    names = ["kendall_tau", "spearman", "query_auc"]  # these rank them last
+    fast = evaluate(y, s, names, groups=g, average=None)
+    for name, expected in plain(y, s, g, names).items():
+        np.testing.assert_allclose(fast[name], expected, rtol=1e-13, err_msg=name)
+
+
 def test_padding_collides_with_nothing(monkeypatch):
     """Rows shorter than the cut-off are not sorted twice."""
     monkeypatch.setattr(engine, "resolve_collisions", None)
@@ -226,5 +241,5 @@ def test_ties_across_a_deep_cut_off(n_queries):
 
 def test_scores_that_single_precision_cannot_distinguish_are_not_tied():
     s = [[2.0, 1.0, 1.0], [2.0, 1.0 + 1e-12, 1.0]]
-    (rank,) = engine.plan(queries.read_queries([[0, 1, 0]] * 2, s), 2, jobs=1)
+    (rank,) = engine.plan_blocks(queries.read_queries([[0, 1, 0]] * 2, s), 2, jobs=1)
     assert rank()._tied.rows.tolist() == [0]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..._sklearn_compat import num_samples
 from ..._typing import Array, QueryIds
 from ...metrics.evaluate import MetricLike
-from ...query_ids import group_rows, missing_groups
+from ...query_ids import group_rows, no_groups_error
 from ..training_data import TrainingData
 from .booster import Booster, FitArguments
 from .training_metric import TrainingMetric
@@ -158,5 +158,5 @@ def _labels_and_codes(eval_set: Any) -> tuple[Array, Array]:
         raise TypeError(f"eval_sets must be pairs (y, groups); got {type(eval_set).__name__}.")
     labels, ids = np.asarray(eval_set[0], dtype=np.float32), eval_set[1]
     if ids is None:
-        raise missing_groups("catboost_metric")
+        raise no_groups_error("catboost_metric")
     return labels, group_rows(ids, num_samples(labels)).by_appearance().codes

@@ -8,7 +8,7 @@ from ..._typing import Array
 from ..plain import stable_order, tie_window
 from ..ties import TiedRows, TieGroups
 from .documents import Documents
-from .keys import collides, label_bits, labels_of, pad_keys, write_keys
+from .keys import collides, label_mask, labels_of, pad_keys, write_keys
 
 
 def resolve_collisions(
@@ -24,18 +24,18 @@ def resolve_collisions(
     Writes labels by rank into the given `rows` of `ranked`. `sorted_keys` are all keys of the
     block, sorted, if they have 64 bits.
     """
-    depth, bits = ranked.shape[1], label_bits(documents.n_grades)
+    depth, mask = ranked.shape[1], label_mask(documents.n_grades)
     labels, scores = documents.rows(queries[rows], width)
     sizes = documents.sizes[queries[rows]]
     if sorted_keys is None:
         keys = np.empty(scores.shape, dtype=np.int64)
-        write_keys(keys, labels, scores, bits)
-        pad_keys(keys, sizes, int(sizes.min()), bits)
+        write_keys(keys, labels, scores, mask)
+        pad_keys(keys, sizes, int(sizes.min()), mask)
         keys.sort(axis=1)
     else:
         keys = sorted_keys[rows] if len(rows) < len(sorted_keys) else sorted_keys
-    by_rank, equals_next = labels_of(keys, bits), equal_scores(scores, sizes)
-    misranked = np.flatnonzero(equals_next.sum(axis=1) != collides(keys, bits).sum(axis=1))
+    by_rank, equals_next = labels_of(keys, mask), equal_scores(scores, sizes)
+    misranked = np.flatnonzero(equals_next.sum(axis=1) != collides(keys, mask).sum(axis=1))
     del keys  # perhaps of millions of documents
     if len(misranked):
         by_rank[misranked] = _by_score_and_label(labels[misranked], scores[misranked])

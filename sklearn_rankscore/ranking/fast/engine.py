@@ -13,12 +13,12 @@ from ..queries import Queries
 from .collisions import quick_order, resolve_collisions
 from .documents import Documents
 from .grades import GradedLabels
-from .keys import collides, fill_keys, label_bits, labels_of, pad_keys
+from .keys import collides, fill_keys, label_mask, labels_of, pad_keys
 from .row_sorts import SHORT, smallest
 from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 
 
-def plan(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
+def plan_blocks(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
     """Functions that each rank one block, the largest blocks first."""
     documents = Documents(queries)
     if documents.n_grades:
@@ -47,12 +47,12 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
         queries, keys = np.repeat(queries, 2), np.asfortranarray(np.repeat(keys, 2, axis=0))
     depth = width if depth is None else min(depth, width)
     sizes, retrieved = _sizes(documents, bucket, queries)
-    bits = label_bits(documents.n_grades)
-    pad_keys(keys, sizes, bucket.shortest, bits)
-    labels = GradedLabels(labels_of(keys, bits), sizes, documents.n_grades)
+    mask = label_mask(documents.n_grades)
+    pad_keys(keys, sizes, bucket.shortest, mask)
+    labels = GradedLabels(labels_of(keys, mask), sizes, documents.n_grades)
     first = smallest(keys, depth + 1)
-    ranked = labels_of(first[:, :depth], bits)
-    tied, collisions = None, collides(first, bits)
+    ranked = labels_of(first[:, :depth], mask)
+    tied, collisions = None, collides(first, mask)
     if collisions.any():
         rows = np.flatnonzero(collisions.any(axis=1))
         sorted_keys = first if first.dtype == np.int64 and first.shape[1] == width else None

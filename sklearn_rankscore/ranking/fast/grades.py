@@ -15,11 +15,11 @@ from .row_sorts import SHORT, smallest
 # the largest label that is encoded
 HIGHEST_GRADE = 62
 
-# table entries looked up at once, and from how many labels on two of them at a time
+# number of labels per call of `take`, and the number from which two are looked up at a time
 LOOK_UP, LOOK_UP_PAIRS = 2**16, 2**14
 
-# the largest grades of a row are sorted in rows up to this width also where documents are few or
-# grades many, and otherwise counted, because sorting few distinct values is slow
+# rows up to this width are sorted if there are few documents or many grades; all other rows use a
+# counting sort, because sorting few distinct values is slow
 SORTED_GRADES, COUNTED_DOCUMENTS, COUNTED_GRADES = 128, 2**15, 7
 
 # number of flags whose sum fits into a byte
@@ -50,8 +50,8 @@ def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, floa
 class GradedLabels(Labels):
     """Labels of a block, encoded as grades; rows end in zeros where a query is shorter."""
 
-    def __init__(self, documents: Array, sizes: Array, n_grades: int) -> None:
-        super().__init__(documents, sizes)
+    def __init__(self, labels: Array, sizes: Array, n_grades: int) -> None:
+        super().__init__(labels, sizes)
         self.n_grades = n_grades
         self._highest: dict[int, Array] = {}
 
@@ -73,14 +73,14 @@ class GradedLabels(Labels):
         table = function.table(self.n_grades)
         if (table[2:] >= table[1:-1]).all():
             if depth not in self._highest:
-                self._highest[depth] = highest(self.documents, self.sizes, self.n_grades, depth)
+                self._highest[depth] = highest(self.labels, self.sizes, self.n_grades, depth)
             return look_up(table, self._highest[depth])
         # the grades in ascending order of value take the place of the labels
         order = np.append(0, 1 + np.argsort(table[1:], kind="stable"))
-        rank_of = np.empty(len(table), dtype=np.uint8)
-        rank_of[order] = np.arange(len(table))
-        ranks = look_up(rank_of, self.documents)
-        return look_up(table[order], highest(ranks, self.sizes, self.n_grades, depth))
+        position_of = np.empty(len(table), dtype=np.uint8)
+        position_of[order] = np.arange(len(table))
+        positions = look_up(position_of, self.labels)
+        return look_up(table[order], highest(positions, self.sizes, self.n_grades, depth))
 
 
 def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:

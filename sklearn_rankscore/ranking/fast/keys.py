@@ -34,7 +34,7 @@ def fill_keys(
         order: Any = "F" if bucket.width <= SHORT else "C"
         bucket.keys = np.empty((len(bucket.queries), bucket.width), integer, order)
     starts = [documents.starts[bucket.queries] for bucket in buckets]
-    chunks, bits = _chunk_edges(documents, jobs), label_bits(documents.n_grades)
+    chunks, mask = _chunk_edges(documents, jobs), label_mask(documents.n_grades)
     first_rows = [np.searchsorted(begins, chunks).tolist() for begins in starts]
     overhang = max(bucket.width - bucket.shortest for bucket in buckets)
 
@@ -44,7 +44,7 @@ def fill_keys(
         keys = np.empty(end - begin + overhang, integer)
         keys[end - begin :] = 0  # below padding, as all keys are
         part = slice(begin, end)
-        write_keys(keys[: end - begin], documents.labels[part], documents.scores[part], bits)
+        write_keys(keys[: end - begin], documents.labels[part], documents.scores[part], mask)
         for bucket, begins, first in zip(buckets, starts, first_rows, strict=True):
             rows = slice(first[chunk], first[chunk + 1])
             if rows.start < rows.stop:
@@ -74,19 +74,19 @@ def _chunk_edges(documents: Documents, jobs: int) -> Array:
     return np.append(np.unique(starts[after[after < len(starts)]]), n)
 
 
-def label_bits(n_grades: int) -> int:
+def label_mask(n_grades: int) -> int:
     """Mask of the low bits of a key, which hold the label."""
     return (1 << n_grades.bit_length()) - 1
 
 
-def labels_of(keys: Array, bits: int) -> Array:
+def labels_of(keys: Array, mask: int) -> Array:
     """The labels in the low bits of keys."""
     labels = keys.astype(np.uint8)
-    labels &= bits
+    labels &= mask
     return labels
 
 
-def write_keys(keys: Array, labels: Array, scores: Array, bits: int) -> None:
+def write_keys(keys: Array, labels: Array, scores: Array, mask: int) -> None:
     """Write the keys of documents into an array of integers."""
     floats = keys.view(np.float32 if keys.dtype == np.int32 else np.float64)
     with np.errstate(over="ignore", under="ignore"):
@@ -97,22 +97,23 @@ def write_keys(keys: Array, labels: Array, scores: Array, bits: int) -> None:
     flip = keys >> (8 * keys.itemsize - 1)
     flip &= np.iinfo(keys.dtype).max
     keys ^= flip
-    keys &= ~bits
+    keys &= ~mask
     keys |= labels
 
 
-def pad_keys(keys: Array, sizes: Array, shortest: int, bits: int) -> None:
+def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:
     """Overwrite what is beyond each query's end by keys that rank last and tie with nothing."""
     width = keys.shape[1]
     if shortest == width:
         return
     infinity = np.array(np.inf, np.float32 if keys.dtype == np.int32 else np.float64)
     n_columns = width - shortest
-    padding = int(infinity.view(keys.dtype)) + np.arange(1, n_columns + 1) * (bits + 1)
-    # a row takes the maximum with a window of this line: first values below all keys, then padding
+    padding = int(infinity.view(keys.dtype)) + np.arange(1, n_columns + 1) * (mask + 1)
+    # each row takes the maximum with a window of this line: values below every key for its
+    # documents, padding beyond
     line = np.full(2 * n_columns, np.iinfo(keys.dtype).min, dtype=keys.dtype)
-    # 32 bits have room for some 100,000 of them; collisions beyond are resolved by 64 bits
-    np.minimum(padding, np.iinfo(keys.dtype).max & ~bits, out=line[n_columns:], casting="unsafe")
+    # 32 bits have room for some 100,000 keys of padding; 64-bit keys resolve further collisions
+    np.minimum(padding, np.iinfo(keys.dtype).max & ~mask, out=line[n_columns:], casting="unsafe")
     first = width - sizes
     if width <= SHORT:
         for place, column in enumerate(keys.T[shortest:]):
@@ -124,6 +125,6 @@ def pad_keys(keys: Array, sizes: Array, shortest: int, bits: int) -> None:
     np.maximum(keys[:, shortest:], least, out=keys[:, shortest:])
 
 
-def collides(sorted_keys: Array, bits: int) -> Array:
+def collides(sorted_keys: Array, mask: int) -> Array:
     """Whether each sorted key has the same high bits as the next one."""
-    return np.asarray(sorted_keys[:, 1:] <= (sorted_keys[:, :-1] | bits))
+    return np.asarray(sorted_keys[:, 1:] <= (sorted_keys[:, :-1] | mask))

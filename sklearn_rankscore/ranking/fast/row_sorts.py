@@ -8,12 +8,12 @@ import numpy as np
 
 from ..._typing import Array
 
-# up to this width rows are sorted column by column, because NumPy's call per row costs more,
-# unless there are fewer rows than this for each of the network's comparisons, some sixty
+# rows up to this width are sorted by a network over columns, because NumPy's sort costs more per
+# row; with fewer rows than this for each comparison of the network, they are sorted one by one
 SHORT, ROWS_PER_COMPARISON = 16, 50
 
-# up to this width a sort has no branches; beyond it a tournament finds the first ranks faster,
-# if the row is this many times as long as the depth
+# up to this width NumPy's sort is free of branches; wider rows use a tournament if they have at
+# least this many times as many columns as are needed
 MEDIUM, TOURNAMENT_RATIO = 512, 16
 
 

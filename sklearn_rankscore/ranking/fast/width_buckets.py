@@ -44,7 +44,7 @@ class WidthBucket:
     keys: Array | None = None
 
     def divide(self, most: int, jobs: int) -> Iterator[WidthBucket]:
-        """Buckets of at most `most` documents, as many for each thread as for the next."""
+        """Buckets of at most `most` documents; their number is a multiple of `jobs`."""
         n_queries = len(self.queries)
         n_parts = -(-n_queries * self.width // most)
         if n_parts > 1:
@@ -106,8 +106,9 @@ def _stable_order(buckets: Array, by_start: Array | None) -> Array:
 def _joined(widths: Array, counts: Array, depth: int) -> list[int]:
     """Where among ascending widths a bucket starts, given how many queries have each width.
 
-    Small buckets join their neighbours where no sum up to the cut-off changes by it: sums over
-    short rows are sums of columns, and those over long rows end at the cut-off.
+    Small buckets are joined with their neighbours where this leaves the rounding of sums up to the
+    cut-off unchanged: sums over short rows are sums of columns, and those over long rows end at the
+    cut-off.
     """
     firsts: list[int] = []
     narrowest = n_queries = 0

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import evaluate, ndcg_score
-from sklearn_rankscore.ranking.fast.grades import encode_grades, highest
-from sklearn_rankscore.ranking.label_functions import TabulatedFunction
+from sklearn_rankscore.ranking.fast.grades import GradedLabels, encode_grades, highest
+from sklearn_rankscore.ranking.label_functions import TabulatedFunction, linear
 
 GRADES = [
     ("i1", [0, 62, 1]),
@@ -108,3 +108,9 @@ def test_a_user_defined_gain_is_given_floats_that_occur():
     score = ndcg_score(y, [1, 2, 3, 4, 5], groups=[0, 0, 1, 1, 1], gain=gain)
     assert set(seen) == {3.0, 5.0, np.dtype(float)}
     assert score == ndcg_score(y, [1, 2, 3, 4, 5], groups=[0, 0, 1, 1, 1], gain="exponential")
+
+
+def test_the_ideal_order_up_to_several_depths():
+    labels = GradedLabels(np.array([[1, 3, 2, 0]], np.uint8), np.array([3]), n_grades=3)
+    assert labels.ideal(linear, 1).tolist() == [[2]]
+    assert labels.ideal(linear, 4).tolist() == [[2, 1, 0, 0]]

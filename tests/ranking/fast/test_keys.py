@@ -17,7 +17,7 @@ FLOATS = st.floats(allow_nan=False, width=32) | st.sampled_from([0.0, -0.0, np.i
 def test_keys_are_ordered_like_descending_scores(integer, documents):
     scores, labels = np.array([d[0] for d in documents]), np.array([d[1] for d in documents])
     written = np.empty(len(scores), dtype=integer)
-    keys.write_keys(written, labels.astype(np.uint8), scores, bits=7)
+    keys.write_keys(written, labels.astype(np.uint8), scores, mask=7)
     assert keys.labels_of(written, 7).tolist() == labels.tolist()
     high = written & ~7
     ascending = high[np.argsort(-scores, kind="stable")]
@@ -32,8 +32,8 @@ def test_keys_are_ordered_like_descending_scores(integer, documents):
 def test_padding_ranks_last_and_ties_with_nothing(integer, width, order):
     sizes = np.array([width - 1, width, width - 3])
     rows = np.zeros((3, width), dtype=integer, order=order)
-    keys.write_keys(rows, np.ones(rows.shape, np.uint8), np.full(rows.shape, -np.inf), bits=7)
-    keys.pad_keys(rows, sizes, width - 3, bits=7)
+    keys.write_keys(rows, np.ones(rows.shape, np.uint8), np.full(rows.shape, -np.inf), mask=7)
+    keys.pad_keys(rows, sizes, width - 3, mask=7)
     rows.sort(axis=1)
     labels, equal = keys.labels_of(rows, 7), keys.collides(rows, 7)
     for row, size in enumerate(sizes):
@@ -65,7 +65,7 @@ def test_uninitialised_memory_does_not_matter(monkeypatch):
     g = np.repeat(np.arange(4), [12, 9, 8, 7])
     y, s = random.integers(0, 3, len(g)), random.permutation(len(g)) * 1.0
     monkeypatch.setattr(keys, "np", Dirty())
-    (rank,) = engine.plan(read_queries(y, s, groups=g), 10, jobs=1)
+    (rank,) = engine.plan_blocks(read_queries(y, s, groups=g), 10, jobs=1)
     for query, labels in enumerate(rank()._ranked):
         ranked = y[g == query][np.argsort(-s[g == query])] + 1
         assert labels.tolist() == [*ranked, 0, 0, 0][:10]
