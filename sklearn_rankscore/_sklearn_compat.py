@@ -14,7 +14,8 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn import utils
-from sklearn.metrics import make_scorer
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import check_scoring, make_scorer
 from sklearn.utils import indexable, parallel, validation
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -65,6 +66,16 @@ check_method_params: Callable[..., dict[str, Any]] = getattr(
 # The base class of scikit-learn's scorers is found through a public function. Only its instances
 # share predictions within one multi-metric call and are accepted by threshold tuning.
 _Base: Any = type(make_scorer(len)).__mro__[1]
+
+
+FunctionScorer: Any = type(make_scorer(len))
+"""What `sklearn.metrics.make_scorer` returns."""
+
+MultimetricScorer: Any = type(check_scoring(LinearRegression(), scoring=["r2"]))
+"""Several scorers that share predictions."""
+
+PassthroughScorer: Any = type(check_scoring(LinearRegression()))
+"""The scorer of ``scoring=None``, which calls the method `score` of the estimator."""
 
 
 class ScorerBase(_Base):
@@ -138,6 +149,23 @@ def scoring_hooks() -> tuple[dict[str, Any], Any, Any]:
     return _SCORERS, StrOptions, Parallel
 
 
+def fold_functions() -> list[tuple[Any, str]]:
+    """Modules, and names in them, of functions that fit and score folds without `Parallel`.
+
+    RFECV with one process and the first call of a permutation test are not run as tasks.
+    """
+    from sklearn.feature_selection import _rfe
+    from sklearn.model_selection import _validation
+
+    functions = [(_rfe, "_rfe_single_fit"), (_validation, "_permutation_test_score")]
+    return [(module, name) for module, name in functions if hasattr(module, name)]
+
+
+def shares_memory(parallel: Any) -> bool:
+    """Whether the tasks of a `Parallel` run in this process, and are not pickled."""
+    return bool(getattr(getattr(parallel, "_backend", None), "supports_sharedmem", False))
+
+
 def replace_scorers(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Replace the table of scorers, also in modules that have imported it by name."""
     for module in list(sys.modules.values()):
@@ -147,10 +175,14 @@ def replace_scorers(before: dict[str, Any], after: dict[str, Any]) -> None:
 
 
 __all__ = [
+    "FunctionScorer",
+    "MultimetricScorer",
     "Parallel",
+    "PassthroughScorer",
     "ScorerBase",
     "check_method_params",
     "delayed",
+    "fold_functions",
     "list_scorers",
     "metadata_request",
     "num_samples",
@@ -158,4 +190,5 @@ __all__ = [
     "replace_scorers",
     "safe_indexing",
     "scoring_hooks",
+    "shares_memory",
 ]

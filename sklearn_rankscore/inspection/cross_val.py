@@ -25,7 +25,7 @@ from ..metrics.evaluate import Metrics
 from ..metrics.metric import Metric
 from ..model_selection import QueryKFold
 from ..query_ids import group_rows
-from ..query_ids.lookup import find_query_ids, no_groups_error, source_or_ids
+from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores, read_predictions
 from .per_query import measure_per_query, resolve_per_query
 from .query_results import QueryScores
@@ -126,11 +126,11 @@ def cross_val_query_scores(
     arrays: Any = indexable(X, y, sample_weight)
     X, y, sample_weight = arrays
     params = params or {}
-    id_source, groups = source_or_ids(groups)
+    id_source, groups = source_or_ids(groups, X)
     # the column from which the splitter reads its ids also identifies the queries to score
     id_source = getattr(cv, "groups", None) if id_source is None else id_source
     given, qid = params.get("groups", groups), params.get("qid")
-    ids = find_query_ids(X, y, groups=given, qid=qid, id_source=id_source)
+    ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
     if ids is None:
         raise no_groups_error(CALLER)
     splitter = _check_cv(cv)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from .._typing import Array, MatrixLike, QueryIds
-from ..query_ids.lookup import find_query_ids, no_groups_error, source_or_ids
+from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def ids_and_scores(
     estimators: Any, X: MatrixLike, y: ArrayLike, groups: QueryIds | str | None, caller: str
 ) -> tuple[Any, dict[str, Array]]:
     """Query ids, and the scores of each estimator under its name."""
-    id_source, ids = source_or_ids(groups)
-    ids = find_query_ids(X, y, groups=ids, id_source=id_source)
+    id_source, ids = source_or_ids(groups, X)
+    ids = find_explicit_ids(X, y, groups=ids, id_source=id_source)
     if ids is None:
         raise no_groups_error(caller)
     if not isinstance(estimators, Mapping):

@@ -29,9 +29,9 @@ class QueryKFold(QuerySplitter):
         Whether to shuffle queries of similar size before they are assigned to folds.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffle.
-    groups : str or callable, default=None
-        Name of the column or index level with the query ids, or a function of X that returns
-        them. None means ``"qid"``.
+    groups : str, list of str, int or callable, default=None
+        Where the query ids are: the name of a column or index level, several names for ids that
+        combine them, the position of a column, or a function of X. None means ``"qid"``.
     skip_constant_queries : bool, default=False
         Whether to exclude queries whose labels are all equal from the test folds, since all their
         rankings are equally good. They remain in the training folds.
@@ -44,8 +44,8 @@ class QueryKFold(QuerySplitter):
 
     Notes
     -----
-    Query ids are looked up in this order: the argument `qid` of `split`, a column or index level
-    ``qid`` of X, an index level ``qid`` of y, the argument `groups`. The order of the rows is
+    Query ids are looked up in this order: the arguments `groups` and `qid` of `split`, a column or
+    index level ``qid`` of X, an index level ``qid`` of y. The order of the rows is
     preserved. With `y`, a document counts as relevant if its label exceeds the smallest label.
 
     Queries are assigned in descending order of size, each to the fold in which it increases the
@@ -115,9 +115,9 @@ class RepeatedQueryKFold(QuerySplitter):
         Number of repetitions.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffles.
-    groups : str or callable, default=None
-        Name of the column or index level with the query ids, or a function of X that returns
-        them. None means ``"qid"``.
+    groups : str, list of str, int or callable, default=None
+        Where the query ids are: the name of a column or index level, several names for ids that
+        combine them, the position of a column, or a function of X. None means ``"qid"``.
     skip_constant_queries : bool, default=False
         Whether to exclude queries whose labels are all equal from the test folds.
 

@@ -13,7 +13,13 @@ from sklearn.utils import check_consistent_length
 
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds
-from ..query_ids import Grouping, find_query_ids, group_rows, no_groups_error
+from ..query_ids import (
+    Grouping,
+    find_explicit_ids,
+    group_rows,
+    no_groups_error,
+    with_query_ids,
+)
 
 # indices of a training set and of a test set
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -26,6 +32,7 @@ class QuerySplitter(BaseCrossValidator):
 
     n_splits: int
     n_repeats: int = 1
+    passes_query_ids = True
     groups: IdSource
     skip_constant_queries: bool
 
@@ -72,24 +79,27 @@ class QuerySplitter(BaseCrossValidator):
         y : array-like of shape (n_documents,), default=None
             Relevance labels.
         groups, qid : array-like of shape (n_documents,), default=None
-            Hashable query ids in any row order. `qid` takes precedence over ids in X or y, which
-            take precedence over `groups`.
+            Hashable query ids in any row order. `groups` takes precedence over `qid` and over ids
+            in X or y; it may be coarser than these, but must not divide a query.
 
         Yields
         ------
         train, test : ndarray of int
-            Row indices in ascending order.
+            Row indices in ascending order. They carry `groups` or `qid` along, from where the
+            fits and scores of scikit-learn's cross-validation and searches obtain them.
 
         Raises
         ------
         NoGroupsError
             If no query ids are given.
         ValueError
-            If there are too few queries, or if `skip_constant_queries` leaves a test set empty.
+            If there are too few queries, if `groups` divides a query of X or y, or if
+            `skip_constant_queries` leaves a test set empty.
         """
-        ids = find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
         if ids is None:
-            raise no_groups_error(type(self).__name__, hint=", or as split(X, y, groups=ids)")
+            raise no_groups_error(type(self).__name__)
+        carried = groups if qid is None else qid
         check_consistent_length(X, y)
         labels = _as_numbers(y)
         # in this order a split depends on which rows share an id, not on the values of the ids
@@ -103,7 +113,10 @@ class QuerySplitter(BaseCrossValidator):
                     "labels, and skip_constant_queries=True excludes all others. Use fewer "
                     "splits, larger test sets, or skip_constant_queries=False."
                 )
-            yield _rows_of(train, queries), _rows_of(tested, queries)
+            train, test = _rows_of(train, queries), _rows_of(tested, queries)
+            if carried is not None:
+                train, test = with_query_ids(train, carried), with_query_ids(test, carried)
+            yield train, test
 
     def _skipped(self, queries: Grouping, labels: Array | None) -> Array:
         """Which queries are excluded from the test sets."""

@@ -7,15 +7,15 @@ from typing import Any
 from sklearn.utils import check_consistent_length
 
 from .._sklearn_compat import safe_indexing
-from .._typing import MatrixLike, QueryIds, RandomState
-from ..query_ids import no_groups_error
-from ..query_ids.lookup import QID, column_or_level, source_or_ids
+from .._typing import IdSource, MatrixLike, QueryIds, RandomState
+from ..query_ids import find_explicit_ids, no_groups_error
+from ..query_ids.lookup import QID, ids_in, source_or_ids
 from .shuffle_split import QueryShuffleSplit
 
 
 def query_train_test_split(
     *arrays: MatrixLike,
-    groups: str | QueryIds | None = None,
+    groups: IdSource | QueryIds = None,
     test_size: float | None = None,
     train_size: float | None = None,
     random_state: RandomState = None,
@@ -26,9 +26,11 @@ def query_train_test_split(
     ----------
     *arrays : array-likes, sparse matrices or DataFrames of the same length
         Arrays to split.
-    groups : array-like of shape (n_documents,) or str, default=None
-        Hashable query ids in any row order, or the name of a column or index level of one of the
-        arrays. None means ``"qid"``.
+    groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+        Hashable query ids in any row order, which must not divide a query of an array that has a
+        column or index level ``qid``. Or where they are: the name of a column or index level of
+        one of the arrays, several names, the position of a column, or a function of the first
+        array. None means ``"qid"``.
     test_size : float or int, default=None
         Fraction or number of queries in the test part. None means the complement of `train_size`,
         or 0.25 if `train_size` is None as well.
@@ -49,7 +51,7 @@ def query_train_test_split(
     NoGroupsError
         If no query ids are given.
     ValueError
-        If the lengths differ or a size is out of range.
+        If the lengths differ, a size is out of range, or `groups` divides a query.
 
     See Also
     --------
@@ -69,14 +71,7 @@ def query_train_test_split(
     if not arrays:
         raise ValueError("query_train_test_split needs at least one array.")
     check_consistent_length(*arrays)
-    id_source, ids = source_or_ids(groups)
-    if ids is None:
-        name = QID if id_source is None else str(id_source)
-        candidates = [column_or_level(array, name) for array in arrays]
-        ids = next((ids for ids in candidates if ids is not None), None)
-        if ids is None:
-            hint = f"; no array has a column or index level {name!r}"
-            raise no_groups_error("query_train_test_split", hint=hint)
+    ids = _find_ids(arrays, groups)
     if test_size is None and train_size is None:
         test_size = 0.25
     splits = QueryShuffleSplit(
@@ -84,3 +79,17 @@ def query_train_test_split(
     )
     ((train, test),) = splits.split(arrays[0], qid=ids)
     return [safe_indexing(array, rows) for array in arrays for rows in (train, test)]
+
+
+def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:
+    """Query ids: `groups`, or those of the first array that has the column or index level."""
+    source, given = source_or_ids(groups, *arrays)
+    if callable(source):
+        return source(arrays[0])
+    name = QID if source is None else source
+    table = next((array for array in arrays if ids_in(array, name) is not None), None)
+    ids = find_explicit_ids(table, groups=given, id_source=None if table is None else name)
+    if ids is None:
+        fix = f"no array has a column or index level {name!r}; pass them as groups=ids."
+        raise no_groups_error("query_train_test_split", fix=fix)
+    return ids

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .._typing import Array
 from .factorize import factorize
-from .read import as_ids, missing_ids_error
+from .read import as_ids, check_no_missing
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,4 @@ def _check_ids(ids: Array, n_rows: int) -> None:
         if ids.dtype.kind in "iuf" and len(ids) and ids.sum() == n_rows:
             message += " These look like group sizes: pass np.repeat(np.arange(len(sizes)), sizes)."
         raise ValueError(message)
-    missing = (ids.dtype.kind == "f" and np.isnan(ids).any()) or (
-        ids.dtype.kind in "mM" and np.isnat(ids).any()
-    )
-    if missing:
-        raise missing_ids_error()
+    check_no_missing(ids)

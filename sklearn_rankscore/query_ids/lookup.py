@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from .._typing import IdSource
+from .._typing import Array, IdSource
+from .grouping import group_rows
+from .read import as_id_column, as_objects
 
 QID = "qid"
 
@@ -18,10 +22,10 @@ class NoGroupsError(ValueError):
 def find_query_ids(
     X: Any = None, y: Any = None, *, groups: Any = None, qid: Any = None, id_source: IdSource = None
 ) -> Any:
-    """Row-aligned query ids, or None if there are none.
+    """Row-aligned query ids for a metric, or None if there are none.
 
-    Looked up in this order: explicit or routed `qid`; the column, index level or callable given by
-    `id_source`; a column or index level ``qid`` of `X`; an index level ``qid`` of `y`; `groups`.
+    Looked up in this order: explicit or routed `qid`; the columns, index levels or callable given
+    by `id_source`; a column or index level ``qid`` of `X`; an index level ``qid`` of `y`; `groups`.
     Ids in the data take precedence over `groups`, which may be a coarser key meant for
     the splitter alone. `X` takes precedence over `y`, because a permutation test shuffles `y`
     together with its index.
@@ -30,9 +34,8 @@ def find_query_ids(
         return qid
     if callable(id_source):
         return id_source(X)
-    name = QID if id_source is None else id_source
     for data in (X, y):
-        ids = column_or_level(data, name)
+        ids = ids_in(data, QID if id_source is None else id_source)
         if ids is not None:
             return ids
     if id_source is not None:
@@ -43,41 +46,145 @@ def find_query_ids(
     return groups
 
 
-def source_or_ids(groups: Any) -> tuple[IdSource, Any]:
-    """What `groups` means: a string names a column or index level, an array holds ids."""
-    return (groups, None) if isinstance(groups, str) else (None, groups)
+def find_explicit_ids(
+    X: Any = None, y: Any = None, *, groups: Any = None, qid: Any = None, id_source: IdSource = None
+) -> Any:
+    """Row-aligned query ids for an object that is given `groups` itself, or None.
+
+    `groups` takes precedence over `qid` and over ids in the data. It may be coarser than these, as
+    users are than their sessions, but must not divide any of their queries.
+    """
+    if groups is None:
+        return find_query_ids(X, y, qid=qid, id_source=id_source)
+    try:
+        queries = find_query_ids(X, y, qid=qid, id_source=id_source)
+    except NoGroupsError:  # the named column is absent, as in an array
+        queries = None
+    if queries is not None and queries is not groups:
+        _check_undivided(groups, queries)
+    return groups
 
 
-def no_groups_error(caller: str, *, hint: str = "") -> NoGroupsError:
-    """The error for missing query ids, which lists the ways to pass them; `hint` adds one."""
+def _check_undivided(groups: Any, queries: Any) -> None:
+    """Refuse `groups` that differ between rows of one query."""
+    by_query = group_rows(queries, len(queries))
+    codes = group_rows(groups, len(queries)).codes
+    divided = by_query.varies(codes)
+    if divided.any():
+        example = by_query.ids[divided][0]
+        example = example.item() if isinstance(example, np.generic) else example
+        raise ValueError(
+            f"groups would divide {divided.sum()} of the {len(by_query)} queries: rows of query "
+            f"{example!r} have different groups. Pass groups that are constant within each query "
+            "of the data (column or index level 'qid', or the column named by groups=), or leave "
+            "groups out to keep these queries whole."
+        )
+
+
+def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
+    """What `groups` means: a place in `data` where ids are found, or the ids themselves.
+
+    A string, a function and a position are places, and so is a list if all of its strings are names
+    of columns or index levels of `data`.
+    """
+    if isinstance(groups, str | Integral) or callable(groups):
+        return groups, None
+    is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
+    if is_list and len(groups) and any(_has_all(table, groups) for table in data):
+        return groups, None
+    return None, groups
+
+
+def no_groups_error(caller: str, *, fix: str = "pass them as groups=ids.") -> NoGroupsError:
+    """The error for missing query ids: the shortest change to this call, then the other ways."""
     return NoGroupsError(
-        f"No query ids reached {caller}. Give them as a column or index level 'qid' of X, as an "
-        "index level 'qid' of y (y = pd.Series(labels, index=pd.Index(ids, name='qid'))), as "
-        "groups=ids or params={'groups': ids} with "
-        "sklearn.set_config(enable_metadata_routing=True), by the name of another column as "
-        "groups='column' of QueryRanker, the splitters and the scorer, "
-        f"make_ranking_scorer(..., groups='column'){hint}."
+        f"No query ids reached {caller}: {fix}\n"
+        "Other ways to pass them:\n"
+        "- as an index level 'qid' of X: X.set_index('qid') or, beside an array X, of y: "
+        "pd.Series(y, index=pd.Index(ids, name='qid'));\n"
+        "- as a column 'qid' of X; with groups='name', QueryRanker, the splitters and "
+        "make_ranking_scorer read a column or index level of another name;\n"
+        "- as groups=ids, with cv=QueryKFold(5) or another splitter of this package, in "
+        "cross-validation and searches of scikit-learn;\n"
+        "- as metadata: sklearn.set_config(enable_metadata_routing=True), then "
+        "params={'groups': ids} or fit(X, y, groups=ids)."
     )
 
 
 def drop_id_column(X: Any, id_source: IdSource = None) -> Any:
-    """`X` without the column of query ids, which is not a feature."""
-    column = id_source if isinstance(id_source, str) else QID
-    if column not in _columns(X):
+    """`X` without the columns of query ids, which are no features."""
+    source = QID if id_source is None else id_source
+    if isinstance(source, Integral):
+        return _without_position(X, int(source))
+    names = source if isinstance(source, list | tuple) else [source]
+    known = column_names(X)
+    present = [name for name in names if isinstance(name, str) and name in known]
+    if not present:
         return X
-    return X.drop(columns=column) if hasattr(X, "iloc") else X.drop(column)
+    return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
+
+
+def _without_position(X: Any, position: int) -> Any:
+    if hasattr(X, "iloc"):
+        return X.drop(columns=X.columns[position])
+    if hasattr(X, "columns"):
+        return X.drop([column_names(X)[position]])
+    kept = np.delete(np.arange(X.shape[1]), position)
+    rows: Any = X
+    return rows.tocsr()[:, kept] if sparse.issparse(X) else np.asarray(X)[:, kept]
+
+
+def ids_in(data: Any, source: Any) -> Any:
+    """The ids at `source`, a name, several names or a position; None if a name is absent."""
+    if isinstance(source, str):
+        return column_or_level(data, source)
+    if isinstance(source, Integral):
+        return _column_at(data, int(source))
+    if not _has_all(data, source):
+        return None
+    return _composite_ids([column_or_level(data, name) for name in source])
 
 
 def column_or_level(data: Any, name: str) -> Any:
     """The column of that name, or else the index level; None without either."""
-    if name in _columns(data):
+    if name in column_names(data):
         return data[name]
+    return index_level(data, name)
+
+
+def index_level(data: Any, name: str) -> Any:
+    """The level of that name of a pandas index; None without it."""
     index = getattr(data, "index", None)
     if name in (getattr(index, "names", None) or ()):
         return index.get_level_values(name)  # type: ignore[union-attr]
     return None
 
 
-def _columns(data: Any) -> list[Any]:
+def column_names(data: Any) -> list[Any]:
+    """Column names of a DataFrame of any library; empty for anything else."""
     columns = getattr(data, "columns", None)
     return [] if columns is None or callable(columns) else list(np.asarray(columns, dtype=object))
+
+
+def _has_all(data: Any, names: Any) -> bool:
+    return all(column_or_level(data, name) is not None for name in names)
+
+
+def _column_at(data: Any, position: int) -> Any:
+    """A column by position, as scikit-learn reads integers; None without two dimensions."""
+    shape: tuple[int, ...] = getattr(data, "shape", ())
+    if len(shape) != 2:
+        return None
+    if not -shape[1] <= position < shape[1]:
+        raise ValueError(f"groups={position} is no column of X, which has {shape[1]} columns.")
+    if hasattr(data, "iloc"):
+        return data.iloc[:, position]
+    if hasattr(data, "columns"):
+        return data[column_names(data)[position]]
+    column = data[:, [position]]
+    return np.asarray(column.toarray() if sparse.issparse(data) else column).ravel()
+
+
+def _composite_ids(columns: list[Any]) -> Array:
+    """One tuple for each row."""
+    return as_objects(list(zip(*(as_id_column(c).tolist() for c in columns), strict=True)))

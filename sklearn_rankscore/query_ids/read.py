@@ -28,6 +28,20 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
     return ids, None
 
 
+def as_id_column(groups: Any) -> Array:
+    """Query ids, one value per row, none of them missing."""
+    ids, values = as_ids(groups)
+    check_no_missing(ids)
+    return ids if values is None else values[ids]
+
+
+def check_no_missing(ids: Array) -> None:
+    """Refuse NaN and NaT."""
+    is_missing = np.isnan if ids.dtype.kind == "f" else np.isnat
+    if ids.dtype.kind in "fmM" and is_missing(ids).any():
+        raise missing_ids_error()
+
+
 def missing_ids_error() -> ValueError:
     """The error for documents without a query id."""
     return ValueError("groups contains missing values; every document needs a query id.")

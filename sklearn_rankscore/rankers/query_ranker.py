@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds, RandomState
 from .._validation import check_count
-from ..query_ids import drop_id_column, find_query_ids, no_groups_error
+from ..query_ids import drop_id_column, find_explicit_ids, find_query_ids, no_groups_error
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import predict_scores
 from .boosters import find_booster, find_group_param, fit_arguments, renumber_rows
@@ -164,7 +164,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 "groups of QueryRanker must be the name of a column or index level; got "
                 f"{type(self.groups).__name__}. Pass the ids themselves to fit(X, y, groups=ids)."
             )
-        ids = find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
         estimator: Any = clone(self.estimator)
         ranker, prefix = last_step(estimator)
         group_param = find_group_param(ranker) if self.group_param == "auto" else self.group_param
@@ -251,6 +251,13 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         if ids is None and self.n_queries_ is None:
             ids = np.zeros(num_samples(X), dtype=int)
         return make_ranking_scorer("ndcg")(self, X, y, qid=ids, sample_weight=sample_weight)
+
+    @property
+    def needs_query_ids(self) -> bool:
+        """Whether `fit` needs query ids, which pointwise models do not."""
+        ranker, _ = last_step(self.estimator)
+        group_param = find_group_param(ranker) if self.group_param == "auto" else self.group_param
+        return bool(group_param or self.early_stopping or self.max_queries is not None)
 
     @property
     def _fitted(self) -> Any:

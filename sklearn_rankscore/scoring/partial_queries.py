@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
-from .._sklearn_compat import list_scorers
+from .._sklearn_compat import num_samples
 from .._typing import Array
 from ..query_ids import find_query_ids, group_rows
-from .scorer import SINGLE_QUERY, RankingScorer
+from .scorers_with_ids import query_ids_for, scorers_of_queries
+from .tasks import FoldTask
 
 SAMPLED_ROWS = (
     "max_samples draws rows, so that queries are incomplete, which overstates ranking metrics. Use "
     "max_samples=1.0; if that takes too long, take fewer queries (query_train_test_split)."
+)
+
+SUBSAMPLE = (
+    "subsample of OptunaSearchCV draws rows, so that queries are incomplete, which overstates "
+    "ranking metrics. Use subsample=1.0; if that takes too long, tune QueryRanker(..., "
+    "max_queries=...) or take fewer queries (query_train_test_split)."
 )
 
 
@@ -32,8 +38,8 @@ class FoldChecker:
         self._checked: set[int] = set()
         self._codes: dict[int, Array] = {}
 
-    def check(self, task: tuple[Any, ...]) -> None:
-        """Warn if this task, ``(function, args, kwargs)``, scores parts of queries."""
+    def check(self, task: FoldTask) -> None:
+        """Warn if this task scores or predicts parts of queries."""
         if self._warned:
             return
         try:
@@ -45,41 +51,32 @@ class FoldChecker:
             self._warned = True
             warnings.warn(message, PartialQueryWarning, stacklevel=_stacklevel_of_caller())
 
-    def _find_fault(self, task: tuple[Any, ...]) -> str | None:
-        function, args, kwargs = task
-        arguments = inspect.signature(function).bind_partial(*args, **kwargs).arguments
-        scorer = _query_scorer(arguments.get("scorer"))
-        if scorer is None:
+    def _find_fault(self, task: FoldTask) -> str | None:
+        ids = _ids_of_all_rows(task)
+        if ids is None:
             return None
-        if arguments.get("max_samples", np.inf) < arguments["X"].shape[0]:
+        if task.arguments.get("max_samples", np.inf) < num_samples(task.X):
             return SAMPLED_ROWS
-        test = arguments.get("test")
-        if test is None or id(test) in self._checked:
+        if _optuna_samples_rows():
+            return SUBSAMPLE
+        if task.test is None or id(task.test) in self._checked:
             return None
-        self._checked.add(id(test))
-        return _describe_partial_queries(self._query_codes(scorer, arguments), test)
-
-    def _query_codes(self, scorer: RankingScorer, arguments: dict[str, Any]) -> Array:
-        """The query of each row of X, as the scorer will read it."""
-        X = arguments["X"]
-        if id(X) not in self._codes:
-            routed = arguments.get("score_params") or {}
-            ids = find_query_ids(
-                X,
-                arguments.get("y"),
-                groups=routed.get("groups"),
-                qid=routed.get("qid"),
-                id_source=scorer.groups,
-            )
-            self._codes[id(X)] = group_rows(ids, X.shape[0]).codes
-        return self._codes[id(X)]
+        self._checked.add(id(task.test))
+        if id(task.X) not in self._codes:
+            self._codes[id(task.X)] = group_rows(ids, num_samples(task.X)).codes
+        return _describe_partial_queries(self._codes[id(task.X)], task.test)
 
 
-def _query_scorer(scorer: Any) -> RankingScorer | None:
-    """The first of one or several scorers that ranks within queries."""
-    for candidate in list_scorers(scorer):
-        if isinstance(candidate, RankingScorer) and candidate.groups != SINGLE_QUERY:
-            return candidate
+def _ids_of_all_rows(task: FoldTask) -> Any:
+    """The query ids that a scorer, or else the ranker, reads; None where neither needs them."""
+    scorers = scorers_of_queries(task.scorer)
+    if scorers:
+        ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
+        return find_query_ids(task.X, task.y, groups=task.carried_ids) if ids is None else ids
+    if task.scorer is None and getattr(task.estimator, "needs_query_ids", False):
+        return find_query_ids(
+            task.X, task.y, groups=task.carried_ids, id_source=task.estimator.groups
+        )
     return None
 
 
@@ -97,9 +94,19 @@ def _describe_partial_queries(codes: Array, test: Any) -> str | None:
     )
 
 
+def _optuna_samples_rows() -> bool:
+    """Whether a search of Optuna, which has drawn the rows before, called this."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code.co_name == "fit" and "optuna" in str(frame.f_globals.get("__name__")):
+            return bool(getattr(frame.f_locals.get("self"), "subsample", 1.0) != 1.0)
+    return False
+
+
 def _stacklevel_of_caller() -> int:
     """The `stacklevel` of the line that called scikit-learn."""
-    internal = ("sklearn", "joblib", __name__.partition(".")[0])
+    internal = ("sklearn", "joblib", "optuna", "optuna_integration", __name__.partition(".")[0])
     frame, level = sys._getframe(1), 1
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in internal:
         frame, level = frame.f_back, level + 1

@@ -136,7 +136,7 @@ def read_predictions(
     if ids is None and scores.ndim == 1:
         raise no_groups_error(
             f"the metric {metric_name}",
-            hint=", or ask for all rows as one query by '...(groups=none)' in the name",
+            fix="pass groups=ids, or rank all rows as one query by '...(groups=none)' in the name.",
         )
     if scores.ndim == 2 and labels.ndim == 1:
         if classes is not None:

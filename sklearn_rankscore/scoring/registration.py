@@ -1,12 +1,13 @@
 """Names such as "ndcg@10" wherever scikit-learn takes a string for `scoring`.
 
-Three objects of scikit-learn are patched, and restored by `unregister`:
+These objects of scikit-learn are patched, and restored by `unregister`:
 
 * the table of scorers becomes a dict that makes the scorer of any metric name on demand;
 * the check of parameters that accept one of a set of strings, which many modules have built at
   import, accepts metric names among names of scorers;
-* `sklearn.utils.parallel.Parallel` makes worker processes import this package, and checks the
-  test folds it is given for partial queries.
+* `sklearn.utils.parallel.Parallel` makes worker processes import this package, passes query ids
+  to the fits and scores of cross-validation and searches, and checks their test folds for partial
+  queries. The two functions that fit folds without it are wrapped for the same purpose.
 """
 
 from __future__ import annotations
@@ -16,15 +17,25 @@ import pydoc
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 
-from .._sklearn_compat import replace_scorers, scoring_hooks
+from .._sklearn_compat import (
+    delayed,
+    fold_functions,
+    replace_scorers,
+    scoring_hooks,
+    shares_memory,
+)
 from ..metrics.names import METRICS
-from .partial_queries import FoldChecker
+from .fold_tasks import prepare_tasks, prepared
 from .scorer import RankingScorer
+from .tasks import fits_fold
+
+DELAYED: Any = type(delayed(len)()[0])
 
 _lock = threading.RLock()
 _restorers: list[Callable[[], None]] = []
@@ -47,6 +58,7 @@ def register() -> None:
             _patch_scorers(scorers)
             _patch_string_options(string_options)
             _patch_parallel(parallel)
+            _patch_fold_functions(fold_functions())
             _check_registered()
         except Exception as error:
             unregister()
@@ -123,26 +135,41 @@ class _ImportOnUnpickling:
 
 def _patch_parallel(parallel: Any) -> None:
     call = parallel.__call__
-    marker = _ImportOnUnpickling()
 
     @functools.wraps(call)
     def __call__(self: Any, iterable: Iterable[Any]) -> Any:
-        checker = FoldChecker()
-
-        def tasks() -> Iterator[Any]:
-            for task in iterable:
-                if isinstance(task, tuple) and task and hasattr(task[0], "__dict__"):
-                    task[0]._sklearn_rankscore = marker
-                    checker.check(task)
-                yield task
-
-        return call(self, tasks())
+        # most calls have nothing to do with model selection, and must cost nothing: one task tells
+        iterator = iter(iterable)
+        first = next(iterator, None)
+        tasks: Iterable[Any] = () if first is None else chain([first], iterator)
+        if fits_fold(first):
+            tasks = prepare_tasks(tasks)
+        if not shares_memory(self):
+            tasks = _with_import(tasks)
+        return call(self, tasks)
 
     def restore() -> None:
         parallel.__call__ = call
 
     parallel.__call__ = __call__
     _restorers.append(restore)
+
+
+def _with_import(tasks: Iterable[Any]) -> Iterator[Any]:
+    """The tasks, which import this package in the process that runs them."""
+    marker = _ImportOnUnpickling()
+    for task in tasks:
+        # only what sklearn.utils.parallel.delayed makes for each task anew
+        if isinstance(task, tuple) and task and isinstance(task[0], DELAYED):
+            task[0]._sklearn_rankscore = marker
+        yield task
+
+
+def _patch_fold_functions(functions: list[tuple[Any, str]]) -> None:
+    for module, name in functions:
+        function = getattr(module, name)
+        setattr(module, name, prepared(function))
+        _restorers.append(functools.partial(setattr, module, name, function))
 
 
 def _check_registered() -> None:

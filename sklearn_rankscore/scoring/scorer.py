@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable
 from typing import Any
 
@@ -34,9 +35,10 @@ def make_ranking_scorer(
     metric : str or callable
         A name such as ``"ndcg@10"`` or ``"map@5(threshold=1)"``, a metric function of this
         package, or any function of a block of ranked queries.
-    groups : str or callable, default=None
+    groups : str, list of str, int or callable, default=None
         Where the query ids are: the name of a column or index level of X (or an index level of
-        y), or a function of X; ``"none"`` takes all rows as one query. None looks for ``"qid"``
+        y), several names for ids that combine them, the position of a column of X, or a function
+        of X; ``"none"`` takes all rows as one query. None looks for ``"qid"``
         in X, then in the index of y, then for routed `groups`.
     **options
         Options of the metric, such as ``k=10`` or ``gain="exponential"``.
@@ -80,11 +82,15 @@ class RankingScorer(ScorerBase):
         Where the query ids are.
     """
 
+    _ids: QueryIds | None
+
     def __init__(
         self, metric: MetricLike, groups: IdSource = None, options: dict[str, Any] | None = None
     ) -> None:
-        self.metric, self.options = metric, dict(options or {})
+        self.metric, self.options, self._ids = metric, dict(options or {}), None
         metric, self.groups, options = _read_groups(metric, groups, self.options)
+        if isinstance(self.groups, list):
+            self.groups = tuple(self.groups)  # several names; the cache of predictions hashes it
         if not isinstance(self.groups, Hashable):
             raise TypeError(
                 "groups must be the name of a column or index level, or a function of X; got "
@@ -96,6 +102,12 @@ class RankingScorer(ScorerBase):
                 "a scorer returns one number, but average=None gives one per query. Use "
                 "average='macro', or query_scores for the values of all queries."
             )
+
+    def with_ids(self, ids: QueryIds) -> RankingScorer:
+        """A copy that uses `ids` where it finds none itself, for the rows of one call."""
+        scorer = copy.copy(self)
+        scorer._ids = ids
+        return scorer
 
     def __repr__(self) -> str:
         shown = [repr(self.metric)]
@@ -195,13 +207,17 @@ class RankingScorer(ScorerBase):
         """
         name, scores = repr(self.metric), np.asarray(y_score)
         if callable(self.groups) and qid is None:
-            raise no_groups_error(f"the metric {name}, whose groups={self.groups!r} needs X")
+            raise no_groups_error(
+                f"the metric {name}",
+                fix=f"groups={self.groups!r} needs X, which is not given here.",
+            )
         ids = self._find_ids(None, y_true, groups, qid)
         return self._value(read_predictions(None, y_true, scores, ids, sample_weight, name))
 
     def _find_ids(self, X: Any, y: Any, groups: QueryIds | None, qid: QueryIds | None) -> Any:
         if self.groups == SINGLE_QUERY:
             return np.zeros(len(y), dtype=int)
+        groups = self._ids if groups is None else groups
         return find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
 
     def _value(self, queries: Queries, ranking: Ranking | None = None) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from id_alignment import FOLDS, QID, X, Y
+from requires import requires
 from sklearn import config_context
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
@@ -13,12 +14,13 @@ from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     KFold,
+    cross_val_predict,
     cross_val_score,
     cross_validate,
     learning_curve,
 )
 
-from sklearn_rankscore import PartialQueryWarning, QueryKFold, make_ranking_scorer
+from sklearn_rankscore import PartialQueryWarning, QueryKFold, QueryRanker, make_ranking_scorer
 
 LABELS = Y % 10
 BY_Y = pd.Series(LABELS, index=pd.Index(QID, name="qid"))
@@ -103,3 +105,28 @@ def test_no_warning(call):
 def test_no_warning_of_split_training_queries():
     call = {"scoring": "ndcg@3", "cv": FOLDS, "train_sizes": [17]}
     assert not warned(lambda: learning_curve(Ridge(), X, BY_Y, **call))
+
+
+def test_prediction_by_a_ranker_warns():
+    ranker = QueryRanker(Ridge(), max_queries=10)
+    assert warned(lambda: cross_val_predict(ranker, X, BY_Y, cv=SPLITS_QUERIES))
+    assert not warned(lambda: cross_val_predict(ranker, X, BY_Y, cv=QueryKFold(3)))
+
+
+def test_default_scores_of_a_ranker_warn():
+    assert warned(lambda: cross_val_score(QueryRanker(Ridge()), X, BY_Y, cv=SPLITS_QUERIES))
+
+
+def test_optuna_that_draws_rows_warns():
+    requires("optuna").logging.set_verbosity(30)
+    optuna = requires("optuna_integration")
+    alpha = requires("optuna").distributions.FloatDistribution(1, 10)
+
+    def tune(**options):
+        optuna.OptunaSearchCV(
+            Ridge(), {"alpha": alpha}, cv=QueryKFold(2), scoring="ndcg@3", n_trials=1, **options
+        ).fit(X, BY_Y)
+
+    (warning,) = warned(lambda: tune(subsample=0.5))
+    assert "subsample of OptunaSearchCV" in str(warning.message)
+    assert not warned(tune)

@@ -1,0 +1,118 @@
+"""Scorers of one task that hand query ids to ranking metrics, and to nothing else.
+
+Without metadata routing, scikit-learn's own scorers refuse any parameter but `sample_weight`, so
+ids cannot be given to a list of scorers that holds one of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+from .._sklearn_compat import FunctionScorer, MultimetricScorer, PassthroughScorer, list_scorers
+from ..metrics.names import name_of_function
+from ..query_ids import find_query_ids
+from .scorer import SINGLE_QUERY, RankingScorer
+
+
+class ScorerWithIds:
+    """One scorer that takes `groups`."""
+
+    def __init__(self, scorer: Any) -> None:
+        self.scorer = scorer
+
+    def __repr__(self) -> str:
+        return repr(self.scorer)
+
+    def __call__(self, estimator: Any, X: Any, y_true: Any, *, groups: Any, **params: Any) -> float:
+        """Score with the ids of these rows."""
+        value: float = _bind(self.scorer, groups)(estimator, X, y_true, **params)
+        return value
+
+
+class ScorersWithIds(MultimetricScorer):
+    """Several scorers that take `groups`; scikit-learn's own do not get them."""
+
+    def __init__(self, scorers: Any) -> None:
+        self.__dict__.update(vars(scorers))
+
+    def __call__(self, estimator: Any, *args: Any, groups: Any, **params: Any) -> Any:
+        """Score with the ids of these rows."""
+        bound = copy.copy(self)
+        bound._scorers = {name: _bind(s, groups) for name, s in self._scorers.items()}
+        return MultimetricScorer.__call__(bound, estimator, *args, **params)
+
+
+class DefaultScorerWithIds(PassthroughScorer):
+    """The scorer of ``scoring=None``, with the ids of the rows of one call."""
+
+    def __init__(self, scorer: Any, ids: Any) -> None:
+        super().__init__(scorer._estimator)
+        self._ids = ids
+
+    def __call__(self, estimator: Any, *args: Any, **params: Any) -> Any:
+        """Score by the method `score` of the estimator."""
+        return estimator.score(*args, groups=self._ids, **params)
+
+
+def takes_groups(scorer: Any) -> Any:
+    """`scorer`, one or several, as a scorer that takes `groups`."""
+    several = isinstance(scorer, MultimetricScorer)
+    return ScorersWithIds(scorer) if several else ScorerWithIds(scorer)
+
+
+def scorers_of_queries(scorer: Any) -> list[Any]:
+    """Those of one or several scorers that rank within queries."""
+    return [candidate for candidate in list_scorers(scorer) if _ranks_within_queries(candidate)]
+
+
+def query_ids_for(scorer: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+    """The ids that a scorer that ranks within queries finds itself; None without any."""
+    groups, qid = params.get("groups"), params.get("qid")
+    source = getattr(scorer, "groups", None)
+    if isinstance(scorer, PassthroughScorer):
+        source = getattr(scorer._estimator, "groups", None)
+    if is_function_scorer(scorer):
+        return groups  # it sees labels and scores, but not X
+    return find_query_ids(X, y, groups=groups, qid=qid, id_source=source)
+
+
+def is_function_scorer(scorer: Any) -> bool:
+    """Whether `sklearn.metrics.make_scorer` made it of a metric function of this package."""
+    if not isinstance(scorer, FunctionScorer) or isinstance(scorer, RankingScorer):
+        return False
+    return name_of_function(scorer._score_func) is not None
+
+
+def _ranks_within_queries(scorer: Any) -> bool:
+    if isinstance(scorer, RankingScorer):
+        return bool(scorer.groups != SINGLE_QUERY)
+    if isinstance(scorer, PassthroughScorer):
+        return "groups" in inspect.signature(scorer._estimator.score).parameters
+    return is_function_scorer(scorer) and "groups" not in set(scorer._kwargs)
+
+
+def _bind(scorer: Any, ids: Any) -> Any:
+    """A scorer that uses `ids` where it finds none itself; others are returned unchanged."""
+    if isinstance(scorer, RankingScorer):
+        return scorer.with_ids(ids)
+    if isinstance(scorer, PassthroughScorer) and _ranks_within_queries(scorer):
+        return DefaultScorerWithIds(scorer, ids)
+    if is_function_scorer(scorer) and "groups" not in scorer._kwargs:
+        bound = copy.copy(scorer)
+        bound._kwargs = {**scorer._kwargs, "groups": ids}
+        return bound
+    return scorer
+
+
+def is_default(scorer: Any) -> bool:
+    """Whether one of several scorers is the method `score` of the estimator."""
+    return any(isinstance(candidate, PassthroughScorer) for candidate in list_scorers(scorer))
+
+
+def describe(scorer: Any) -> str:
+    """A scorer as messages name it."""
+    if isinstance(scorer, RankingScorer):
+        return f"the metric {scorer.metric!r}"
+    return f"the scorer {scorer!r}"

@@ -1,0 +1,195 @@
+"""Query ids for the fits and scores of cross-validation and searches, without metadata routing.
+
+scikit-learn hands `groups` to the splitter alone. The splitters of this package return row indices
+that carry these ids, and here they are passed on to each fit and score of the same call. A call in
+which no ids would arrive is refused before its first fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import has_fit_parameter
+
+from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
+from ..query_ids.lookup import QID, column_names, index_level
+from .scorers_with_ids import describe, is_default, query_ids_for, scorers_of_queries, takes_groups
+from .tasks import FoldTask
+
+SEARCH: Any = GridSearchCV.__mro__[1]  # the base class of scikit-learn's searches
+
+
+def pass_query_ids(task: FoldTask) -> None:
+    """Pass the ids that the splitter was given to the fit and the scorers of one task.
+
+    Raises
+    ------
+    NoGroupsError
+        If the ranker or a ranking metric needs query ids and none would reach it.
+    """
+    estimator = _candidate(task)
+    _pass_to_fit(task, estimator)
+    _check_default_scorer(task, estimator)
+    _pass_to_scorers(task, estimator)
+
+
+def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
+    param, last = find_groups_param(estimator)
+    given = task.fit_params
+    if given and task.is_routed:
+        return
+    if param and (param in given or param.removesuffix("groups") + "qid" in given):
+        return
+    passed_before = task.carried_ids is not None and any(
+        value is task.carried_ids for value in given.values()
+    )
+    if passed_before and not param:
+        raise no_groups_error(
+            f"{estimator!r}", fix="wrap every candidate of the search in QueryRanker."
+        )
+    _check_ranker(task, last)
+    ids = _ids_for_fit(task, last, in_pipeline="__" in param)
+    if param and ids is not None:
+        _check_inner_search(last)
+        task.pass_to_fit(param, ids)
+        return
+    for ranker in _rankers_in(estimator):
+        if _ids_in_data(task, ranker) is None:
+            raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=_fix(task))
+
+
+def _ids_for_fit(task: FoldTask, ranker: Any, *, in_pipeline: bool) -> Any:
+    """Ids that the ranker would not find in the data itself."""
+    in_data = _ids_in_data(task, ranker)
+    if in_data is None:
+        return task.carried_ids
+    if not in_pipeline:
+        return None
+    # the steps before the ranker may drop the index of X; a column that they keep is a feature
+    level = index_level(task.X, QID)
+    return in_data if level is None and task.carried_ids is not None else level
+
+
+def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
+    """The fit parameter that takes query ids to the ranker, or "", and the ranker."""
+    if hasattr(estimator, "steps"):
+        name, last = estimator.steps[-1]
+        return find_groups_param(last, f"{prefix}{name}__")
+    if isinstance(estimator, TransformedTargetRegressor):
+        return find_groups_param(estimator.regressor, prefix)
+    takes_groups = isinstance(estimator, SEARCH) or (
+        hasattr(estimator, "fit") and has_fit_parameter(estimator, "groups")
+    )
+    return (f"{prefix}groups" if takes_groups else ""), estimator
+
+
+def _candidate(task: FoldTask) -> Any:
+    """The estimator, with the estimators that a search puts into it for this task."""
+    parameters = task.arguments.get("parameters") or {}
+    replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
+    return clone(task.estimator).set_params(**replaced) if replaced else task.estimator
+
+
+def _check_ranker(task: FoldTask, ranker: Any) -> None:
+    """Refuse a ranker whose own parameter for queries cannot be aligned with the rows of a fold."""
+    own = [p for p in ("group", "group_id") if has_fit_parameter(ranker, p)]
+    own = own if hasattr(ranker, "predict") and not has_fit_parameter(ranker, "groups") else []
+    if own and not any(param.endswith(("group", "group_id", "qid")) for param in task.fit_params):
+        name = type(ranker).__name__
+        if has_fit_parameter(ranker, "qid") and QID in column_names(task.X):
+            return  # XGBRanker reads this column
+        fix = f"wrap the ranker as QueryRanker({name}(...))."
+        raise no_groups_error(f"{name}.fit", fix=fix)
+
+
+def _check_inner_search(search: Any) -> None:
+    """Refuse a search inside of a search whose splitter would not pass the ids on."""
+    if not isinstance(search, SEARCH) or getattr(search.cv, "passes_query_ids", False):
+        return
+    scorer = check_scoring(search.estimator, scoring=search.scoring)
+    if scorers_of_queries(scorer) or any(_rankers_in(search.estimator)):
+        raise no_groups_error(
+            f"the folds of the inner {type(search).__name__}", fix="give it cv=QueryKFold(3)."
+        )
+
+
+def _rankers_in(estimator: Any) -> Iterator[Any]:
+    """Every `QueryRanker` in an estimator that cannot be fitted without query ids."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    seen: set[int] = set()
+    for part in parts:
+        if getattr(part, "needs_query_ids", False) and id(part) not in seen:
+            seen.add(id(part))
+            yield part
+
+
+def _ids_in_data(task: FoldTask, ranker: Any) -> Any:
+    try:
+        return find_query_ids(task.X, task.y, id_source=getattr(ranker, "groups", None))
+    except NoGroupsError:
+        return None
+
+
+def _pass_to_scorers(task: FoldTask, estimator: Any) -> None:
+    params = task.score_params
+    if params and task.is_routed:
+        return
+    missing = [
+        scorer
+        for scorer in scorers_of_queries(task.scorer)
+        if query_ids_for(scorer, task.X, task.y, params) is None
+    ]
+    if not missing:
+        return
+    ids = task.carried_ids
+    if ids is None:  # a metric function sees labels and scores, but not X
+        ids = find_query_ids(task.X, task.y)
+    if ids is not None:
+        task.pass_to_scorer(takes_groups(task.scorer), ids)
+    elif _needs_ids(task.y, estimator):
+        raise no_groups_error(describe(missing[0]), fix=_fix(task))
+
+
+def _check_default_scorer(task: FoldTask, estimator: Any) -> None:
+    """Refuse the method `score` of a pipeline or search, which takes no ids for its ranker."""
+    _, ranker = find_groups_param(estimator)
+    of_search = isinstance(ranker, SEARCH)
+    if not is_default(task.scorer) or (ranker is estimator and not of_search):
+        return
+    if of_search:
+        ranks = bool(scorers_of_queries(check_scoring(ranker.estimator, scoring=ranker.scoring)))
+    else:
+        ranks = getattr(ranker, "needs_query_ids", False)
+    # the steps of a pipeline may drop the index of X
+    if ranks and find_query_ids(task.X if ranker is estimator else None, task.y) is None:
+        raise no_groups_error(
+            f"{type(estimator).__name__}.score", fix="name a metric, as in scoring='ndcg@10'."
+        )
+
+
+def _needs_ids(y: Any, estimator: Any) -> bool:
+    """Whether each row has one score; rows with a score for each class are queries themselves."""
+    if np.ndim(y) != 1:
+        return False
+    try:
+        return not is_classifier(estimator) or type_of_target(y) == "binary"
+    except AttributeError:  # a duck-typed estimator, of which nothing is known
+        return False
+
+
+def _fix(task: FoldTask) -> str:
+    if task.carried_ids is not None:
+        return (
+            "scikit-learn passes groups no further than to the splitter here. Pass the ids in the "
+            "data: X = pd.DataFrame(X, index=pd.Index(ids, name='qid'))."
+        )
+    if column_names(task.X):
+        return "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
+    return "pass groups=ids and cv=QueryKFold(5) to this call."

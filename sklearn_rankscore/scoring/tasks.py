@@ -1,0 +1,107 @@
+"""The tasks of scikit-learn's model selection: a fit, with predictions or scores, on one fold."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from sklearn import get_config
+
+from ..query_ids import carried_query_ids
+
+# parameters of the tasks of searches and RFECV, which fit again on all rows after the folds
+REFITS = {"candidate_progress", "routed_params"}
+
+
+class FoldTask:
+    """One task, ``(function, args, kwargs)``, with its arguments by name.
+
+    Attributes
+    ----------
+    arguments : dict
+        The arguments of the task.
+    is_routed : bool
+        Whether metadata routing, which passes ids itself under any name, is enabled.
+    carried_ids : array-like or None
+        The id of each row of X that the splitter was given; None with metadata routing.
+    """
+
+    def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
+        self.function = function
+        self.arguments = _signature(_undelayed(function)).bind_partial(*args, **kwargs).arguments
+        get = self.arguments.get
+        self.X: Any = get("X")
+        self.y: Any = get("y")
+        self.estimator: Any = get("estimator")
+        self.scorer: Any = get("scorer")
+        self.test: Any = get("test")
+        self.carried_ids = None
+        self.is_routed = get_config()["enable_metadata_routing"]
+        if not self.is_routed:
+            # a permutation test splits within its task
+            of_split = (get("split_params") or {}).get("groups")
+            carried = carried_query_ids(self.test, get("train"))
+            self.carried_ids = of_split if carried is None else carried
+
+    @property
+    def fit_params(self) -> dict[str, Any]:
+        """Parameters for the fit of the estimator."""
+        return self._params("fit_params", "estimator", "fit")
+
+    @property
+    def score_params(self) -> dict[str, Any]:
+        """Parameters for the scorer."""
+        return self._params("score_params", "scorer", "score")
+
+    def _params(self, name: str, owner: str, method: str) -> dict[str, Any]:
+        routed = self.arguments.get("routed_params")
+        params = self.arguments.get(name) if routed is None else routed[owner][method]
+        return {} if params is None else params
+
+    def pass_to_fit(self, name: str, ids: Any) -> None:
+        """Add a parameter of fit, for the refit after the folds as well."""
+        params = self.fit_params
+        if REFITS & self.arguments.keys():
+            params[name] = ids  # the dict of this one search, from which it refits
+        else:
+            self.arguments["fit_params"] = {**params, name: ids}
+
+    def pass_to_scorer(self, scorer: Any, ids: Any) -> None:
+        """Score with `scorer`, which takes `groups`."""
+        self.scorer = self.arguments["scorer"] = scorer
+        if "routed_params" in self.arguments:
+            self.score_params["groups"] = ids
+        else:
+            self.arguments["score_params"] = {**self.score_params, "groups": ids}
+
+    def as_tuple(self) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The task as scikit-learn's `Parallel` takes it."""
+        return self.function, (), dict(self.arguments)
+
+
+def fits_fold(task: Any) -> bool:
+    """Whether a task of `Parallel` fits an estimator on one fold."""
+    if not isinstance(task, tuple) or len(task) != 3:
+        return False
+    return fits_folds(_undelayed(task[0]))
+
+
+@lru_cache(maxsize=256)
+def fits_folds(function: Callable[..., Any]) -> bool:
+    """Whether `function` belongs to scikit-learn's model selection and takes a fold."""
+    if not str(getattr(function, "__module__", "")).startswith("sklearn."):
+        return False
+    names = _signature(function).parameters.keys()
+    return {"estimator", "X", "y"} <= names and bool({"test", "split_params"} & names)
+
+
+@lru_cache(maxsize=256)
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+def _undelayed(function: Any) -> Any:
+    """The function that `sklearn.utils.parallel.delayed` wraps."""
+    return getattr(function, "function", function)
