@@ -13,11 +13,12 @@ from collections.abc import Callable
 
 import numpy as np
 from compare import SHAPES, Data, alternate, make
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.metrics import ndcg_score as their_ndcg
 from sklearn.model_selection import cross_validate
 
 from sklearn_rankscore import QueryKFold, QueryRanker, evaluate, make_ranking, ndcg_score
+from sklearn_rankscore.scoring.registration import register, unregister
 
 TEN = [
     *("ndcg@5", "ndcg@10", "map@10", "mrr@10", "precision@5", "precision@10", "recall@10"),
@@ -110,6 +111,24 @@ def imports() -> None:
     )
 
 
+def unrelated_code() -> None:
+    """Prediction of one row by a forest, which passes every tree to scikit-learn's Parallel."""
+    X, y = make_ranking(n_queries=20, random_state=0)[:2]
+    forest = RandomForestRegressor(300, random_state=0).fit(X, y)
+
+    def predict(prepare: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            prepare()
+            for _ in range(20):
+                forest.predict(X[:1])
+
+        return run
+
+    measured = ratio(predict(register), predict(unregister), 15)
+    register()
+    check("a forest's predict on one row, registered / not", measured, 1.03)
+
+
 def memory() -> None:
     for name, sizes in (
         ("2 M documents, queries of 100", np.full(20_000, 100)),
@@ -144,6 +163,7 @@ def main() -> None:
     ids(data)
     small_call()
     imports()
+    unrelated_code()
     memory()
     cross_validation()
 
