@@ -20,6 +20,7 @@ from ..query_ids import (
     no_groups_error,
     with_query_ids,
 )
+from ..query_ids.lookup import source_or_ids
 
 # indices of a training set and of a test set
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -66,7 +67,7 @@ class QuerySplitter(BaseCrossValidator):
         self,
         X: MatrixLike,
         y: ArrayLike | None = None,
-        groups: QueryIds | None = None,
+        groups: QueryIds | IdSource = None,
         *,
         qid: QueryIds | None = None,
     ) -> Iterator[Split]:
@@ -78,9 +79,12 @@ class QuerySplitter(BaseCrossValidator):
             Features.
         y : array-like of shape (n_documents,), default=None
             Relevance labels.
-        groups, qid : array-like of shape (n_documents,), default=None
-            Hashable query ids in any row order. `groups` takes precedence over `qid` and over ids
-            in X or y; it may be coarser than these, but must not divide a query.
+        groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+            Hashable query ids in any row order, or where they are in X, as for the parameter
+            `groups` of the splitter. They take precedence over `qid` and over ids in X or y; they
+            may be coarser than these, but must not divide a query.
+        qid : array-like of shape (n_documents,), default=None
+            Query ids, which take precedence over ids in X or y.
 
         Yields
         ------
@@ -96,10 +100,12 @@ class QuerySplitter(BaseCrossValidator):
             If there are too few queries, if `groups` divides a query of X or y, or if
             `skip_constant_queries` leaves a test set empty.
         """
-        ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        source, given = source_or_ids(groups, X)
+        id_source = self.groups if source is None else source
+        ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
         if ids is None:
             raise no_groups_error(type(self).__name__)
-        carried = groups if qid is None else qid
+        carried = ids if groups is not None and qid is None else qid
         check_consistent_length(X, y)
         labels = _as_numbers(y)
         # in this order a split depends on which rows share an id, not on the values of the ids

@@ -13,11 +13,18 @@ class FoldRows(np.ndarray):
     """Row indices; `query_ids` holds the id of every row of X, not only of the fold's.
 
     scikit-learn hands `groups` to the splitter alone. The indices that the splitter returns are
-    what reaches each fit and score of a search, and so these bring the ids along. Copies, slices
-    and pickles of the indices are ordinary arrays.
+    what reaches each fit and score of a search, and so these bring the ids along. Some of the
+    indices, as successive halving draws them, carry them too; results of arithmetic and pickles are
+    ordinary arrays.
     """
 
     query_ids: Any = None
+
+    def __getitem__(self, key: Any) -> Any:
+        chosen = super().__getitem__(key)
+        if isinstance(chosen, FoldRows):
+            chosen.query_ids = self.query_ids
+        return chosen
 
     def __repr__(self) -> str:
         return repr(self.view(np.ndarray))

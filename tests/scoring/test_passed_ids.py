@@ -234,12 +234,29 @@ def test_metrics_are_of_the_queries_of_x_and_folds_of_coarser_groups():
         assert not set(users[test]) & set(np.delete(users, test))
 
 
+def test_groups_by_name():
+    rows = pd.DataFrame(X, columns=list("abc")).assign(session=QID)
+    fitted = GridSearchCV(Ridge(), {"alpha": [1, 10]}, cv=CV, scoring=ALIGNED)
+    assert fitted.fit(rows, Y, groups="session").best_score_ == 1
+
+
+def test_halving_of_rows_warns_and_keeps_the_ids():
+    search = HalvingGridSearchCV(
+        Ridge(), {"alpha": [1, 10]}, cv=CV, scoring="mrr", min_resources=60, random_state=0
+    )
+    with pytest.warns(PartialQueryWarning, match="resource='max_queries'"):
+        search.fit(X, Y, groups=QID)
+    assert np.isfinite(search.best_score_)
+
+
 def test_indices_are_arrays_to_everyone_else():
     train, _ = next(CV.split(X, Y, groups=QID))
     plain, _ = next(CV.split(pd.DataFrame(X, index=pd.Index(QID, name="qid")), Y))
     assert repr(train) == repr(plain)
     assert type(pickle.loads(pickle.dumps(train))) is np.ndarray
     np.testing.assert_array_equal(train, plain)
+    assert (train + 1).query_ids is None
+    assert train[:3].query_ids is QID
 
 
 def refuse(call, first_line):
