@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_cutoff
-from ..metrics.names import parse_name
+from ..metrics.names import parse_name, with_cutoff
 from ..ranking import read_queries
 from .per_query import measure_per_query, resolve_per_query
 from .plotting import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
@@ -240,7 +240,7 @@ def _at_cutoff(metric: str, k: int) -> str:
             "metric must be the name of a metric without a cut-off, such as 'ndcg'; got "
             f"{metric!r}. Give the cut-offs as k."
         )
-    return f"{name}@{k}{metric.replace(' ', '').removeprefix(name)}"
+    return with_cutoff(metric, k)
 
 
 def _cutoffs(k: Iterable[int] | None, longest: int) -> Array:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from .._typing import Array, MatrixLike, QueryIds
+from ..metrics.aliases import canonical_name
+from ..metrics.names import METRICS
 from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
 
@@ -58,6 +60,7 @@ def axis_label(metric: str, cutoff: str = "") -> str:
     """The name of a metric in text: NDCG for ``"ndcg"``, Hit rate for ``"hit_rate"``."""
     name, at, rest = metric.partition("@")
     name, bracket, options = name.partition("(")
+    name = canonical_name(name, METRICS) or name
     is_acronym = name in ("dcg", "ndcg", "map", "mrr", "err", "rbp")
     text = name.upper() if is_acronym else name.replace("_", " ").capitalize()
     return f"{text}{at}{rest}{cutoff}{bracket}{options}"

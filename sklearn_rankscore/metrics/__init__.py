@@ -7,6 +7,7 @@ from .correlation import kendall_tau_score, spearman_score
 from .cumulative_gain import dcg_score, ndcg_score
 from .evaluate import evaluate
 from .hits import hit_rate_at_k, hits_at_k
+from .metric_names import metric_names
 from .precision_recall import f1_at_k, precision_at_k, recall_at_k
 from .rank_biased_precision import rbp_score
 from .reciprocal_rank import mrr_score
@@ -20,6 +21,7 @@ __all__ = [
     "hits_at_k",
     "kendall_tau_score",
     "map_score",
+    "metric_names",
     "mrr_score",
     "ndcg_score",
     "pfound_score",

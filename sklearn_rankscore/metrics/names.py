@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-from .._validation import did_you_mean
 from . import (
     auc,
     average_precision,
@@ -22,6 +21,14 @@ from . import (
     precision_recall,
     rank_biased_precision,
     reciprocal_rank,
+)
+from .aliases import (
+    NEED_CUTOFF,
+    ambiguity,
+    canonical_name,
+    is_near,
+    split_cutoff,
+    suggestions,
 )
 from .metric import Formula
 
@@ -61,42 +68,72 @@ METRICS = {
     "spearman": NamedFormula(correlation.spearman_score, formulas.spearman),
 }
 
-_NAME = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")
-_WORDS = {"none": None, "nan": math.nan}
+_NAME = re.compile(r"(?P<name>[^@()]+)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")
+_WORDS = {"none": None, "nan": math.nan, "true": True, "false": False}
+MAX_DIGITS = 18
 
 
 @lru_cache(maxsize=4096)
 def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
-    """``"ndcg@10(gain=exponential)"`` as ``("ndcg", (("k", 10), ("gain", "exponential")))``."""
-    match = _NAME.fullmatch(name.replace(" ", ""))
-    if match is None:
+    """``"NDCG@10(gain=exponential)"`` as ``("ndcg", (("k", 10), ("gain", "exponential")))``."""
+    match = _NAME.fullmatch(name.strip())
+    if match is None or not match["name"].strip():
         raise ValueError(
             f"{name!r} is not the name of a metric. Names are written 'metric', 'metric@k' or "
             "'metric@k(option=value, ...)', such as 'ndcg@10' or 'map@5(threshold=1)'."
         )
-    if match["name"] not in METRICS:
-        hint = did_you_mean(match["name"], METRICS)
-        raise ValueError(f"{name!r} is not a known metric.{hint} Known are {', '.join(METRICS)}.")
-    options: dict[str, Any] = {}
-    if match["k"] is not None:
-        options["k"] = _parse_cutoff(name, match["k"])
-    for part in filter(None, (match["options"] or "").split(",")):
-        option, equals, value = part.partition("=")
+    metric, cutoff = _parse_metric(name, match["name"].strip(), match["k"])
+    options: dict[str, Any] = {} if cutoff is None else {"k": _parse_cutoff(name, cutoff)}
+    for part in filter(None, map(str.strip, (match["options"] or "").split(","))):
+        option, equals, value = (text.strip() for text in part.partition("="))
+        option = option.lower()
         if not equals or not option or not value:
             raise ValueError(f"{name!r}: options are written option=value, got {part!r}.")
         if option in options:
             raise ValueError(f"{name!r} gives {option!r} twice.")
-        options[option] = _parse_value(value)
-    return match["name"], tuple(options.items())
+        options[option] = _parse_value(option, value)
+    return metric, tuple(options.items())
+
+
+def _parse_metric(name: str, spelling: str, cutoff: str | None) -> tuple[str, str | None]:
+    """The canonical name of the metric, and the text of its cut-off."""
+    if cutoff is None:
+        spelling, cutoff = split_cutoff(spelling)
+    metric = canonical_name(spelling, METRICS)
+    if metric is None:
+        raise _unknown_metric(name, spelling)
+    if cutoff is None and spelling.lower() in NEED_CUTOFF:
+        raise ValueError(f"{name!r} needs a cut-off, such as '{spelling}@5', or is {metric!r}.")
+    return metric, cutoff
+
+
+def _unknown_metric(name: str, spelling: str) -> ValueError:
+    if choices := ambiguity(spelling):
+        return ValueError(f"{name!r} has several meanings: use {choices}.")
+    rest = name.strip().removeprefix(spelling)
+    near = [metric if "@" in metric else metric + rest for metric in suggestions(spelling, METRICS)]
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return ValueError(
+        f"{name!r} is not a known metric.{hint} Known are {', '.join(METRICS)}, and the aliases "
+        "that metric_names() lists."
+    )
 
 
 def _parse_cutoff(name: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
+    digits = text.strip()
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(
+            f"{name[:20]!r}...: the cut-off after @ has {len(digits)} characters, at most "
+            f"{MAX_DIGITS} digits are allowed. Leave it out for no cut-off."
+        )
+    if not re.fullmatch(r"[0-9]+", digits) or int(digits) < 1:
         raise ValueError(f"{name!r}: the cut-off after @ must be a positive integer, got {text!r}.")
-    return int(text)
+    return int(digits)
 
 
-def _parse_value(text: str) -> Any:
+def _parse_value(option: str, text: str) -> Any:
+    if option == "groups" and not text.isdecimal() and text.lower() not in _WORDS:
+        return text  # the name of a column, of which case and blanks are kept
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     for kind in (int, float):
@@ -104,7 +141,34 @@ def _parse_value(text: str) -> Any:
             return kind(text)
         except ValueError:
             continue
-    return text
+    return text.lower()
+
+
+def with_cutoff(metric: str, k: int) -> str:
+    """``"MAP(threshold=1)"`` at 5 as ``"map@5(threshold=1)"``."""
+    name, _ = parse_name(metric)
+    _, parenthesis, options = metric.partition("(")
+    return f"{name}@{k}{parenthesis}{options.strip()}"
+
+
+def names_metric(name: Any, others: Iterable[str] = ()) -> bool:
+    """Whether a string is meant to be the name of one of these metrics, well formed or not.
+
+    Anything with "@" is, and any name that is more similar to one of these than to `others`.
+    """
+    if not isinstance(name, str):
+        return False
+    base = name.partition("(")[0].strip()
+    if "@" in base:
+        return True
+    spelling, _ = split_cutoff(base)
+    functions = {known.function.__name__ for known in METRICS.values()}
+    return bool(
+        canonical_name(spelling, METRICS)
+        or base in functions
+        or ambiguity(base)
+        or is_near(base, METRICS, others)
+    )
 
 
 def name_of_function(metric: Any) -> str | None:

@@ -35,7 +35,7 @@ def rbp_score(
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
-    """Rank-biased precision (RBP), averaged over queries.
+    """Rank-biased precision (RBP): gain per document that a persistent user reads.
 
     Higher is better, between 0 and 1 for gains up to 1; only long lists of relevant documents come
     close to 1. The user continues to the next document with probability p::

@@ -16,7 +16,7 @@ import functools
 import pydoc
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from itertools import chain
 from typing import Any
 
@@ -24,13 +24,14 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 
 from .._sklearn_compat import (
+    called_by_sklearn,
     delayed,
     fold_functions,
     replace_scorers,
     scoring_hooks,
     shares_memory,
 )
-from ..metrics.names import METRICS
+from ..metrics.names import METRICS, names_metric
 from .fold_tasks import prepare_tasks, prepared
 from .scorer import RankingScorer
 from .tasks import fits_fold
@@ -38,7 +39,8 @@ from .tasks import fits_fold
 DELAYED: Any = type(delayed(len)()[0])
 
 _lock = threading.RLock()
-_restorers: list[Callable[[], None]] = []
+# kept when this module is reloaded, so that `unregister` still restores scikit-learn
+_restorers: list[Callable[[], None]] = globals().get("_restorers", [])
 
 
 def register() -> None:
@@ -77,32 +79,43 @@ def unregister() -> None:
             _restorers.pop()()
 
 
-def names_metric(name: Any) -> bool:
-    """Whether a string starts with the name of a metric, well formed (``"ndcg@10"``) or not."""
-    if not isinstance(name, str):
-        return False
-    return name.replace(" ", "").partition("(")[0].partition("@")[0] in METRICS
-
-
 class _ScorerTable(dict[str, Any]):
     """The table of scorers, with a scorer for every metric name; iteration leaves these out."""
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or names_metric(name)
+        return super().__contains__(name) or names_metric(name, super().keys())
 
     def __missing__(self, name: str) -> Any:
-        if names_metric(name):
+        if names_metric(name, super().keys()):
             return RankingScorer(name)
         raise KeyError(name)
 
     def get(self, name: str, default: Any = None) -> Any:
         return self[name] if name in self else default  # noqa: SIM401 - recursion
 
+    def keys(self) -> KeysView[str]:
+        """The names, which `get_scorer_names` returns, with an example of each metric."""
+        if called_by_sklearn():
+            return super().keys()
+        return (dict.fromkeys(super().keys()) | dict.fromkeys(example_names())).keys()
+
+
+def example_names() -> list[str]:
+    """A plain name of each metric, such as ``"ndcg@10"``."""
+    return [f"{name}@10" if "k" in known.options else name for name, known in METRICS.items()]
+
 
 def _patch_scorers(scorers: dict[str, Any]) -> None:
     table = _ScorerTable(scorers)
     replace_scorers(scorers, table)
-    _restorers.append(lambda: replace_scorers(table, scorers))
+
+    def restore() -> None:
+        # with what others have added or removed in the meantime
+        scorers.clear()
+        scorers.update(dict.items(table))
+        replace_scorers(table, scorers)
+
+    _restorers.append(restore)
 
 
 def _patch_string_options(string_options: Any) -> None:
@@ -113,7 +126,7 @@ def _patch_string_options(string_options: Any) -> None:
     def is_satisfied_by(self: Any, value: Any) -> bool:
         # only options that are names of scorers include both of these
         return bool(check(self, value)) or (
-            names_metric(value) and {"r2", "roc_auc"} <= self.options
+            {"r2", "roc_auc"} <= self.options and names_metric(value, self.options)
         )
 
     def restore() -> None:

@@ -46,7 +46,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.linear_model import Ridge
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.parallel import Parallel
 from sklearn_entry_points import ENTRY_POINTS, NAME
@@ -203,7 +203,7 @@ def test_malformed_name_is_explained(name, message):
         GridSearchCV(Ridge(), {"alpha": ALPHAS}, scoring=name, cv=D.folds).fit(D.X, D.y)
 
 
-@pytest.mark.parametrize("name", ["ndgc@10", "accurracy", "precision10"])
+@pytest.mark.parametrize("name", ["accurracy", "precison", "mape"])
 def test_unknown_name_gets_the_error_of_sklearn(name):
     with pytest.raises(ValueError, match="'scoring' parameter of cross_val_score must be"):
         cross_val_score(Ridge(), D.X, D.y, scoring=name, cv=D.folds)
@@ -240,3 +240,46 @@ def test_scorer_works_unregistered(unregistered):
     scorer = sklearn_rankscore.make_ranking_scorer(NAME)
     values = cross_val_score(Ridge(), D.X, D.y, scoring=scorer, cv=D.folds, n_jobs=2)
     np.testing.assert_allclose(values, fold_scores(Ridge()))
+
+
+def test_scorers_that_others_add_survive_unregister():
+    from sklearn.metrics import _scorer
+
+    added, replaced = make_scorer(r2_score), _scorer._SCORERS["explained_variance"]
+    _scorer._SCORERS["of_others"] = added
+    del _scorer._SCORERS["explained_variance"]
+    try:
+        sklearn_rankscore.unregister()
+        assert get_scorer("of_others") is not None
+        assert _scorer._SCORERS["of_others"] is added
+        assert "explained_variance" not in _scorer._SCORERS
+    finally:
+        sklearn_rankscore.register()
+        _scorer._SCORERS["explained_variance"] = replaced
+        del _scorer._SCORERS["of_others"]
+
+
+RELOAD = """
+import importlib, json
+import sklearn_rankscore
+from sklearn.metrics import _scorer, get_scorer
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.parallel import Parallel
+from sklearn_rankscore.scoring import registration
+
+importlib.reload(registration)
+assert get_scorer("ndcg@10") is not None
+registration.register()
+assert get_scorer("ndcg@10") is not None
+registration.unregister()
+print(json.dumps([
+    type(_scorer._SCORERS) is dict,
+    "is_satisfied_by" not in vars(StrOptions),
+    Parallel.__call__.__module__ == "sklearn.utils.parallel",
+]))
+"""
+
+
+def test_unregister_after_a_reload_restores_sklearn():
+    """In a process of its own, because a reload makes new classes."""
+    assert run_python(RELOAD) == [True, True, True]

@@ -1,0 +1,106 @@
+"""Other spellings of the names of metrics, and what a misspelt name may mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+# What papers, trec_eval, ir_measures, LightGBM, XGBoost, CatBoost, RecBole and MTEB call each
+# metric; one without other names has no entry. Case, "_" and "-" do not matter.
+ALIASES: dict[str, tuple[str, ...]] = {
+    "dcg": ("discounted_cumulative_gain",),
+    "ndcg": ("normalized_discounted_cumulative_gain", "ndcg_cut"),
+    "map": ("AP", "average_precision", "mean_average_precision", "map_cut"),
+    "mrr": ("RR", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
+    "precision": ("P", "prec", "pre"),
+    "recall": ("R",),
+    "hits": ("num_hits", "num_rel_ret"),
+    "hit_rate": ("hit", "HR", "hit_ratio", "success"),
+    "r_precision": ("Rprec",),
+    "err": ("expected_reciprocal_rank",),
+    "rbp": ("rank_biased_precision",),
+    "query_auc": ("GAUC", "group_auc"),
+    "kendall_tau": ("kendall", "kendall_tau_b", "tau_b"),
+    "spearman": ("spearmanr", "spearman_rho"),
+}
+
+# single letters mean a metric only with a cut-off
+NEED_CUTOFF = ("p", "r")
+
+# names that libraries use for different metrics
+AMBIGUOUS: dict[str, str] = {
+    "auc": (
+        "'query_auc', the AUC within each query, or scikit-learn's 'roc_auc', over all rows at once"
+    ),
+    "accuracy": (
+        "'hit_rate', the share of queries with a relevant document within the cut-off, or "
+        "'query_auc', the share of pairs of documents in the right order"
+    ),
+}
+
+# a name without "@" is compared with names of at least this length, because a short one is
+# one letter away from too many others ("mape", "mae" and "map")
+SHORTEST_TYPO, LEAST_SIMILAR = 4, 0.75
+
+_WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)")
+_WITH_NUMBER = re.compile(r"(.*\D)[_.-]?(\d+)")
+
+
+def split_cutoff(name: str) -> tuple[str, str | None]:
+    """``"P_10"`` of trec_eval and ``"ndcg_at_10"`` as name and cut-off; the latter may be None."""
+    match = _WITH_CUTOFF.fullmatch(name.lower())
+    return (match[1] or match[2], match[3]) if match else (name, None)
+
+
+def canonical_name(name: str, known: Iterable[str]) -> str | None:
+    """The name of the metric that a name or an alias stands for; None if there is none."""
+    return _spellings(known).get(_key(name))
+
+
+def ambiguity(name: str) -> str | None:
+    """What a name with several meanings may stand for; None for all others."""
+    return next((text for word, text in AMBIGUOUS.items() if _key(word) == _key(name)), None)
+
+
+def suggestions(name: str, known: Iterable[str], n: int = 3) -> list[str]:
+    """The metrics whose names or aliases are most similar to a misspelt one, best first."""
+    known = list(known)
+    name, cutoff = split_cutoff(name)
+    number = _WITH_NUMBER.fullmatch(name)
+    if cutoff is None and number and canonical_name(number[1], known):  # "ndcg10"
+        return [f"{canonical_name(number[1], known)}@{number[2]}"]
+    similarity: dict[str, float] = {}
+    for spelling, metric in _spellings(known).items():
+        similarity[metric] = max(similarity.get(metric, 0.0), _similarity(_key(name), spelling))
+    near = [metric for metric in known if similarity[metric] >= 0.6]
+    return sorted(near, key=lambda metric: -similarity[metric])[:n]
+
+
+def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether a name without "@" is more similar to one of these metrics than to `others`."""
+    if (number := _WITH_NUMBER.fullmatch(name)) and canonical_name(number[1], known):
+        return True
+    key = _key(name)
+    candidates = [spelling for spelling in _spellings(known) if len(spelling) >= SHORTEST_TYPO]
+    best = max(_similarity(key, spelling) for spelling in candidates)
+    return best >= LEAST_SIMILAR and best > max(
+        (_similarity(key, _key(other)) for other in others), default=0.0
+    )
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[-_ ]", "", name.lower())
+
+
+def _spellings(known: Iterable[str]) -> dict[str, str]:
+    """The metric of each spelling."""
+    return {
+        _key(spelling): metric
+        for metric in known
+        for spelling in (metric, *ALIASES.get(metric, ()))
+    }
+
+
+def _similarity(a: str, b: str) -> float:
+    return SequenceMatcher(None, a, b).ratio()

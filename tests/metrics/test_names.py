@@ -1,0 +1,196 @@
+"""Metric names: aliases, case, spellings of other libraries, and the errors of misspelt names."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.model_selection import GroupKFold, cross_validate
+
+import sklearn_rankscore
+from sklearn_rankscore import evaluate, make_ranking, metric_names, query_scores
+from sklearn_rankscore.metrics.names import METRICS, names_metric, parse_name, with_cutoff
+
+# what users of other libraries write, and the same in the words of this one
+SPELLINGS = {
+    "NDCG@10": "ndcg@10",
+    "nDCG@10": "ndcg@10",
+    "nDCG": "ndcg",
+    "P@5": "precision@5",
+    "p@5": "precision@5",
+    "Precision@5": "precision@5",
+    "pre@5": "precision@5",
+    "R@5": "recall@5",
+    "success@5": "hit_rate@5",
+    "hit@5": "hit_rate@5",
+    "Hit@5": "hit_rate@5",
+    "hr@10": "hit_rate@10",
+    "HR@10": "hit_rate@10",
+    "hit-rate@10": "hit_rate@10",
+    "HitRate@10": "hit_rate@10",
+    "recip_rank": "mrr",
+    "RR": "mrr",
+    "RR@10": "mrr@10",
+    "MRR@10": "mrr@10",
+    "mean_reciprocal_rank": "mrr",
+    "AP": "map",
+    "AP@100": "map@100",
+    "mean_average_precision": "map",
+    "MAP(threshold=1)": "map(threshold=1)",
+    "ndcg_cut_10": "ndcg@10",
+    "ndcg_cut.10": "ndcg@10",
+    "P_10": "precision@10",
+    "recall_5": "recall@5",
+    "map_cut_10": "map@10",
+    "success_5": "hit_rate@5",
+    "Rprec": "r_precision",
+    "r-precision": "r_precision",
+    "ndcg_at_10": "ndcg@10",
+    "mrr_at_10": "mrr@10",
+    "hit_rate_at_1": "hit_rate@1",
+    "gauc": "query_auc",
+    "GAUC": "query_auc",
+    "QueryAUC": "query_auc",
+    "PFound@3": "pfound@3",
+    "kendalltau": "kendall_tau",
+    "spearmanr": "spearman",
+    "nDCG @ 10 ( Gain = Exponential )": "ndcg@10(gain=exponential)",
+    "P_10(threshold=1)": "precision@10(threshold=1)",
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, 300), rng.normal(size=300), rng.integers(0, 9, 300)
+
+
+@pytest.mark.parametrize(("spelling", "name"), SPELLINGS.items())
+def test_a_spelling_is_the_metric_that_it_names(spelling, name, data):
+    y_true, y_score, groups = data
+    expected = evaluate(y_true, y_score, name, groups=groups)
+    # the result is found under what was asked for
+    assert evaluate(y_true, y_score, spelling, groups=groups) == {spelling: expected[name]}
+    assert query_scores(y_true, y_score, spelling, groups=groups).mean() == {
+        spelling: pytest.approx(expected[name])
+    }
+
+
+@pytest.mark.parametrize(("spelling", "name"), SPELLINGS.items())
+def test_scikit_learn_takes_every_spelling(spelling, name):
+    X, y, groups = make_ranking(n_queries=30, random_state=0)
+    y = (y > 0).astype(int)
+    model = Ridge().fit(X, y)
+    same = {"groups": groups}
+    assert get_scorer(spelling)(model, X, y, **same) == get_scorer(name)(model, X, y, **same)
+
+
+def test_keys_of_cross_validate_are_what_was_written():
+    X, y = make_ranking(n_queries=30, as_frame=True, random_state=0)
+    folds = GroupKFold(3).split(X, groups=X["qid"])
+    result = cross_validate(Ridge(), X, y, scoring=["P@5", "NDCG@10"], cv=list(folds))
+    assert {"test_P@5", "test_NDCG@10"} <= result.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ndgc@10", "'ndgc@10' is not a known metric. Did you mean 'ndcg@10'"),
+        ("NDGC@10", "Did you mean 'ndcg@10'"),
+        ("ndgc", "Did you mean 'ndcg'"),
+        ("mean_average_precison@5", "Did you mean 'map@5'"),
+        ("recip_rnk", "Did you mean 'mrr'"),
+        ("ndcg10", "Did you mean 'ndcg@10'"),
+        ("ndcg_10", "Did you mean 'ndcg@10'"),
+        ("precision10", "Did you mean 'precision@10'"),
+        ("ndcg_score", "Did you mean 'ndcg'"),
+        ("ndgc@10(gain=exponential)", r"Did you mean 'ndcg@10\(gain=exponential\)'"),
+        ("foo@3", "'foo@3' is not a known metric. Known are dcg, ndcg"),
+        ("@3", "'@3' is not the name of a metric. Names are written"),
+        ("auc", "several meanings: use 'query_auc'.*'roc_auc'"),
+        ("AUC@5", "several meanings: use 'query_auc'.*'roc_auc'"),
+        ("accuracy@5", "several meanings: use 'hit_rate'.*'query_auc'"),
+        ("P", "'P' needs a cut-off, such as 'P@5'"),
+        ("R(threshold=1)", "needs a cut-off, such as 'R@5'"),
+        ("map_cut_10@5", "Did you mean 'map@5'"),
+        ("ndcg@10-", "must be a positive integer, got '10-'"),
+        ("ndcg@" + "1" * 5000, "cut-off after @ has 5000 characters"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_nearest_of_this_package(name, message, data):
+    y_true, y_score, groups = data
+    with pytest.raises(ValueError, match=message):
+        evaluate(y_true, y_score, name, groups=groups)
+    with pytest.raises(ValueError, match=message):
+        get_scorer(name)
+    X, y = make_ranking(n_queries=9, as_frame=True, random_state=0)
+    for scoring in (name, [name], {"a": name}):
+        with pytest.raises(ValueError, match=message):
+            cross_validate(Ridge(), X, y, scoring=scoring, cv=3)
+
+
+OF_OTHERS = """
+    mae mape rmse mse logloss accurcy r2_score roc_acu f1_scor precison recal foo loss default
+    neg_log_los average_precison
+"""
+
+
+@pytest.mark.parametrize("name", OF_OTHERS.split())
+def test_other_names_are_left_to_scikit_learn(name):
+    """Also those that resemble a name of both."""
+    with pytest.raises(ValueError, match="is not a valid scoring value"):
+        get_scorer(name)
+    assert not names_metric(name, get_scorer_names())
+
+
+@pytest.mark.parametrize("name", ["average_precision", "accuracy", "precision", "recall", "f1"])
+def test_scorers_of_scikit_learn_keep_their_names(name):
+    assert type(get_scorer(name)).__module__.startswith("sklearn.metrics")
+
+
+def test_names_of_columns_keep_blanks_and_case():
+    parsed = dict(parse_name("ndcg@10( groups = Session  Id , gain=exponential)")[1])
+    assert parsed == {"k": 10, "groups": "Session  Id", "gain": "exponential"}
+    X, y = make_ranking(n_queries=30, as_frame=True, random_state=0)
+    model = Ridge().fit(X.to_numpy(), y)
+    model.predict = lambda X: X["feature_0"] if "feature_0" in X else X.iloc[:, 1]
+    named = X.rename(columns={"qid": "Session  Id"})
+    score = get_scorer("ndcg@10(groups=Session  Id)")(model, named, y)
+    assert score == get_scorer("ndcg@10")(model, X, y)
+
+
+def test_with_cutoff():
+    assert with_cutoff("MAP (threshold=1)", 5) == "map@5(threshold=1)"
+    assert with_cutoff("AP", 3) == "map@3"
+
+
+def test_metric_names_lists_every_metric_with_its_aliases():
+    names = metric_names()
+    assert list(names) == list(METRICS)
+    for name, (aliases, meaning) in names.items():
+        assert meaning.endswith(".")
+        assert "\n" not in meaning
+        for alias in aliases:
+            assert parse_name(f"{alias}@5")[0] == name
+        assert f"\n{name} " in repr(names)
+        assert meaning in repr(names)
+    # no spelling means two metrics
+    spellings = [a.lower().replace("_", "") for n in names for a in (n, *names[n].aliases)]
+    assert len(spellings) == len(set(spellings))
+
+
+def test_get_scorer_names_shows_an_example_of_each_metric():
+    names = get_scorer_names()
+    assert {parse_name(name)[0] for name in names if "@" in name} | set(METRICS) & set(names) >= {
+        *METRICS
+    } - {"precision", "recall", "f1"}
+    assert {"ndcg@10", "precision@10", "query_auc", "r2", "accuracy"} <= set(names)
+    for name in names:
+        assert get_scorer(name) is not None
+    sklearn_rankscore.unregister()
+    try:
+        assert not any(
+            "@" in name or name in METRICS.keys() - {"precision", "recall", "f1"}
+            for name in get_scorer_names()
+        )
+    finally:
+        sklearn_rankscore.register()
