@@ -94,6 +94,7 @@ class RBPArgs(HitArgs, total=False):
     """Arguments of rank-biased precision."""
 
     gain: Gain
+    normalize: bool
     p: float
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -39,6 +40,13 @@ def check_count(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
 def check_cutoff(k: Any) -> int | None:
     """A positive integer, or None for no cut-off."""
     if k is None:
@@ -47,6 +55,8 @@ def check_cutoff(k: Any) -> int | None:
         raise TypeError(f"k must be a positive integer or None (no cut-off); got {k!r}.")
     if k < 1:
         raise ValueError(f"k must be at least 1, or None for no cut-off; got {k!r}.")
+    if k > sys.maxsize:
+        raise ValueError(f"k must be at most {sys.maxsize}, or None for no cut-off.")
     return int(k)
 
 

@@ -51,7 +51,7 @@ CALLS = [
     (lambda: score_by_source("session"), NoGroupsError, "names no column or index level of X"),
     (lambda: score_by_source(3), (TypeError, ValueError), "groups.*3"),
     (lambda: score_by_source(IDS), (TypeError, ValueError), "groups"),
-    (lambda: make_ranking_scorer("ndgc@10"), ValueError, "Did you mean 'ndcg'"),
+    (lambda: make_ranking_scorer("ndgc@10"), ValueError, "Did you mean 'ndcg@10'"),
     (lambda: make_ranking_scorer("ndcg@0"), ValueError, "cut-off after @ must be a positive"),
     (lambda: make_ranking_scorer(3), TypeError, "a metric is a name such as 'ndcg@10'"),
     (lambda: make_ranking_scorer("ndcg", k=0), ValueError, "k must be at least 1"),

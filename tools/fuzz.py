@@ -82,6 +82,7 @@ CHOICES = {
     "gain": ["linear", "exponential", "binary", squared, [0.0, 3.0, 1.0, 4.0, 2.0]],
     "discount": ["log2", "log2_after_first", "reciprocal", None, slow],
     "threshold": [0, 0, 1, 0.5, -1, 62],
+    "normalize": [False, True],
     "ties": list(oracle.TIES),
     "max_grade": [4, 5.5, 7, None],
     "k": [None, 1, 2, 3, 4, 5, 7, 10, 1000],

@@ -12,9 +12,10 @@ Numbers that are defects of a library are not reproduced:
 - torchmetrics treats documents with a score of at most 0 as not retrieved in MAP, MRR, precision
   and recall (give them the score -inf to obtain the same);
 - torchmetrics (except for NDCG) and ranx (from 16 documents on) break ties arbitrarily; the entries
-  average and use the input order, respectively;
-- trec_eval 10 scales graded gains in RBP by uninitialised memory; the entry is its RBP of binary
-  labels.
+  average and use the input order, respectively.
+
+trec_eval 10 normalizes graded gains in RBP from variables that it does not initialise; the entry is
+what its published outputs have, the label divided by the highest judged label of the query.
 
 For binary labels both types of CatBoost's QueryAUC are equal to the entry. For other labels they
 differ: ``Classic`` reads labels within [0, 1] as probabilities and refuses others, ``Ranking``
@@ -23,6 +24,7 @@ counts all pairs of different labels; the entry separates the labels at 0.5.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .._validation import check_choice
@@ -31,6 +33,11 @@ _STABLE: dict[str, Any] = {"ties": "stable"}
 _REVERSED: dict[str, Any] = {"ties": "reversed"}
 _WORST: dict[str, Any] = {"ties": "pessimistic"}
 _WORST_ABOVE_HALF: dict[str, Any] = {"ties": "pessimistic", "threshold": 0.5}
+# rax asks whether a label is at least 1, in single precision, which rounds from 1 - 2**-25 on to 1
+_STABLE_FROM_ONE: dict[str, Any] = {
+    "ties": "stable",
+    "threshold": math.nextafter(1 - 2**-25, 0),
+}
 _DIVIDE_BY_R: dict[str, Any] = {"denominator": "relevant"}
 
 CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
@@ -64,7 +71,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "hits": _REVERSED,
         "hit_rate": _REVERSED,
         "r_precision": _REVERSED,
-        "rbp": {**_REVERSED, "p": 0.9},
+        "rbp": {**_REVERSED, "p": 0.9, "gain": "linear", "normalize": True},
     },
     "ranx": {
         "dcg": _STABLE,
@@ -92,10 +99,10 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "rax": {
         "dcg": {**_STABLE, "gain": "exponential"},
         "ndcg": {**_STABLE, "gain": "exponential"},
-        "map": {**_STABLE, **_DIVIDE_BY_R},
-        "mrr": _STABLE,
-        "precision": {**_STABLE, "denominator": "min"},
-        "recall": _STABLE,
+        "map": {**_STABLE_FROM_ONE, **_DIVIDE_BY_R},
+        "mrr": _STABLE_FROM_ONE,
+        "precision": {**_STABLE_FROM_ONE, "denominator": "min"},
+        "recall": _STABLE_FROM_ONE,
     },
 }
 

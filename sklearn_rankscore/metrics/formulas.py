@@ -132,12 +132,19 @@ def pfound(block: Block, k: int | None, decay: float, ties: Any) -> Any:
 
 @formula(check_labels=check_gains)
 def rbp(
-    block: Block, k: int | None, p: float, gain: ArrayFunction, threshold: float, ties: Any
+    block: Block,
+    k: int | None,
+    p: float,
+    gain: ArrayFunction,
+    normalize: bool,
+    threshold: float,
+    ties: Any,
 ) -> Any:
     """Gains, weighted by the probability that the user reads that far."""
     reads = (1 - p) * p ** (block.ranks[:k] - 1.0)
-    gains = block.by_rank(gain, ties)[:, :k]
-    return (gains * reads).sum(axis=1), 1.0, block.ideal(gain)[:, 0] > 0
+    gains, highest = block.by_rank(gain, ties)[:, :k], block.ideal(gain)[:, 0]
+    full_gain = np.maximum(highest, 1.0) if normalize else 1.0
+    return (gains * reads).sum(axis=1), full_gain, highest > 0
 
 
 # Pairs of documents, and correlation

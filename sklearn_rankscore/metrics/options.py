@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, ArrayFunction
-from .._validation import check_choice, check_cutoff, check_number
+from .._validation import check_choice, check_cutoff, check_flag, check_number
 from ..ranking import Queries
 from ..ranking.label_functions import (
     TabulatedFunction,
@@ -140,6 +140,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "ties": lambda ties: check_choice("ties", ties, TIES),
     "threshold": partial(check_number, "threshold"),
     "discount": discount_function,
+    "normalize": partial(check_flag, "normalize"),
     "p": _persistence,
     "decay": partial(check_number, "decay", low=0, high=1),
     "max_grade": _max_grade,

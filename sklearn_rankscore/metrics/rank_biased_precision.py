@@ -26,6 +26,7 @@ def rbp_score(
     groups: QueryIds | None = None,
     k: int | None = None,
     gain: Gain = "binary",
+    normalize: bool = False,
     threshold: float = 0,
     p: float = 0.8,
     ties: Ties = "average",
@@ -55,6 +56,8 @@ def rbp_score(
     gain : {"linear", "exponential", "binary"}, array-like or callable, default="binary"
         Gain of a label y: y, 2**y - 1, 1 if y > `threshold`, entry y of a sequence, or a function
         of labels.
+    normalize : bool, default=False
+        Whether to divide gains by the highest gain of the query, if that is above 1.
     threshold : float, default=0
         A document is relevant if its label exceeds this value.
     p : float, default=0.8
@@ -88,8 +91,8 @@ def rbp_score(
 
     Notes
     -----
-    Defined in [1]_ for binary relevance; ranx takes the label as gain. Tied documents share the
-    mean gain of their tie group.
+    Defined in [1]_ for binary relevance. The gain is the label in ranx, and in trec_eval 10 label /
+    highest label of the query (``normalize=True``). Tied documents share the mean gain of the tie.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References

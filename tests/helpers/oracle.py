@@ -23,6 +23,7 @@ DEFAULTS = {
     "discount": "log2",
     "denominator": "k",
     "max_grade": 4,
+    "normalize": False,
     "p": 0.8,
     "decay": 0.85,
 }
@@ -168,7 +169,8 @@ def _err(top: Floats, y: Floats, o: dict) -> float:
 
 def _rbp(top: Floats, y: Floats, o: dict) -> float:
     terms = [_gain(label, o) * o["p"] ** i for i, label in enumerate(top)]
-    return (1 - o["p"]) * math.fsum(terms)
+    full_gain = max([1, *(_gain(label, o) for label in y)]) if o["normalize"] else 1
+    return (1 - o["p"]) * math.fsum(terms) / full_gain
 
 
 def _pfound(top: Floats, y: Floats, o: dict) -> float:

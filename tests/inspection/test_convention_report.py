@@ -82,7 +82,7 @@ def test_two_dimensional_and_single_query_input():
 @pytest.mark.parametrize(
     ("metrics", "error", "message"),
     [
-        ("ndgc@5", ValueError, "Did you mean 'ndcg'"),
+        ("ndgc@5", ValueError, "Did you mean 'ndcg@5'"),
         ("ndcg@5(like=xgboost)", ValueError, "has a row for each library"),
         ([evaluate], TypeError, "must hold names"),
         ([], ValueError, "name at least one"),

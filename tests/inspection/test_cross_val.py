@@ -201,7 +201,7 @@ def test_refuses_what_is_missing_or_unknown_before_any_fit(arrays):
 
     with pytest.raises(NoGroupsError, match="No query ids reached cross_val_query_scores"):
         cross_val_query_scores(Unfit(), X, y, metrics="mrr")
-    with pytest.raises(ValueError, match="Did you mean 'ndcg'"):
+    with pytest.raises(ValueError, match="Did you mean 'ndcg@3'"):
         cross_val_query_scores(Unfit(), X, y, groups=groups, metrics="ndgc@3")
     with pytest.raises(ValueError, match="more than the number of queries"):
         cross_val_query_scores(Unfit(), X, y, groups=groups, metrics="mrr", cv=31)

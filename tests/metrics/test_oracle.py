@@ -43,7 +43,7 @@ OPTIONS = {
     "hit_rate": RELEVANT,
     "r_precision": RELEVANT,
     "err": {"max_grade": [4, 5.5, None], **TIES},
-    "rbp": {"p": [0.5, 0.8, 0], **GAINS, **RELEVANT},
+    "rbp": {"p": [0.5, 0.8, 0], "normalize": [False, True], **GAINS, **RELEVANT},
     "pfound": {"decay": [0.5, 0.85, 1, 0], **TIES},
     "query_auc": RELEVANT,
     "kendall_tau": {},

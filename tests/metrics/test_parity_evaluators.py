@@ -84,6 +84,19 @@ def test_rbp_of_trec_eval_10_has_p_of_nine_tenths(sample):
     assert_same(theirs, sample, "binary", "rbp", "trec_eval")
 
 
+@pytest.mark.parametrize("labels", [[0, 3, 1, 2, 0], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0]])
+def test_rbp_of_trec_eval_10_divides_labels_by_the_highest_of_the_query(labels):
+    """As in the outputs published with trec_eval 10 (rbp of out.test.aq and out.test.aql)."""
+    labels = np.array([4, *labels])  # the highest one was judged and not retrieved
+    scores = np.array([-np.inf, 5, 4, 3, 2, 1])
+    for judged in (labels, labels[1:]):
+        gains = judged[-5:] / max(1, judged.max())
+        expected = (gains * 0.1 * 0.9 ** np.arange(5)).sum()
+        given = {"y_true": judged, "y_score": scores[-len(judged) :]}
+        value = evaluate(**given, metrics="rbp", like="trec_eval")["rbp"]
+        assert value == pytest.approx(expected, rel=1e-14)
+
+
 def by_ranx(sample, *measures):
     ranx = requires("ranx")
     judgements, run = as_judgements_and_run(sample)

@@ -124,6 +124,7 @@ def test_ranx_within_the_bounds(ranked, recorded, k, name):
 
 GRADED, BINARY, NONE = [0, 2, 3, 0, 1, 2], [1, 0, 1, 1, 0, 1], [0, 0, 0, 0]
 LAST, FIRST, SHORT = [0, 0, 1, 1], [1, 1, 0, 0], [0, 1]
+FRACTIONS = [0.5, 1, 0.9, 2, 0]
 SMALL_CASES = {
     "sklearn": [
         (GRADED, "ndcg@3", 0.524883),
@@ -190,6 +191,11 @@ SMALL_CASES = {
         (NONE, "ndcg@3", 0),
         (NONE, "map@3", 0),
         (SHORT, "precision@3", 0.5),
+        (FRACTIONS, "mrr@3", 0.5),
+        (FRACTIONS, "map@3", 0.25),
+        (FRACTIONS, "map", 0.5),
+        (FRACTIONS, "precision@3", 0.333333),
+        (FRACTIONS, "recall@3", 0.5),
     ],
 }
 ALL_TIED = {

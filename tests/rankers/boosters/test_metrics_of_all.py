@@ -12,7 +12,7 @@ from sklearn_rankscore import catboost_metric, lightgbm_metric, xgboost_metric
 
 @pytest.mark.parametrize("make", [lightgbm_metric, xgboost_metric])
 def test_bad_names_and_options_fail_at_once(make):
-    with pytest.raises(ValueError, match="Did you mean 'ndcg'"):
+    with pytest.raises(ValueError, match="Did you mean 'ndcg@10'"):
         make("ndgc@10")
     with pytest.raises(ValueError, match="average=None gives one per query"):
         make("ndcg", average=None)
