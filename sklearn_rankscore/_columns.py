@@ -19,6 +19,15 @@ _KINDS = {
 }
 
 
+# how to replace NaN, if not by dropping or filling documents
+_REMEDIES = {
+    "y_score": (
+        "Drop or fill these documents first; a document that was not retrieved has the score -inf."
+    ),
+    "sample_weight": "Give every query a finite weight; the weight 0 leaves a query out.",
+}
+
+
 class NotNumbersError(TypeError, ValueError):
     """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
 
@@ -59,10 +68,9 @@ def check_range(
     given_as_float = array is values and array.dtype.kind == "f"
     high = array.max() if need_maximum or not given_as_float else np.nan
     if np.isnan(low):  # the minimum propagates NaN and needs no temporary array
-        raise ValueError(
-            f"{name} contains NaN (first at position {int(np.isnan(array).argmax())}). Drop or "
-            "fill these documents first; a document that was not retrieved has the score -inf."
-        )
+        position = int(np.isnan(array).argmax())
+        remedy = _REMEDIES.get(name, "Drop or fill these documents first.")
+        raise ValueError(f"{name} contains NaN (first at position {position}). {remedy}")
     largest = max(float(high), -float(low))
     if largest >= LARGEST_EXACT_INTEGER and has_large_integers(array, values):
         raise ValueError(

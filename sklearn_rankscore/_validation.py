@@ -16,6 +16,15 @@ class WrongTypeError(TypeError, ValueError):
     """An argument of the wrong type, which scikit-learn's splitters report as a ValueError."""
 
 
+def stacklevel_of_caller() -> int:
+    """The `stacklevel` of a warning that shows the line outside of this package and its tools."""
+    internal = ("sklearn", "joblib", __name__.partition(".")[0])
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in internal:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     """`value`, if it is one of the allowed strings or None."""
     if isinstance(value, str | None) and value in allowed:

@@ -138,8 +138,8 @@ def test_a_function_equals_its_metric_by_name(metric):
     y, s, g = random.integers(0, 2, 40), random.integers(0, 9, 40), random.integers(0, 5, 40)
     other = {
         "k": 2, "gain": [0, 3], "threshold": -1, "discount": "reciprocal", "denominator": "min",
-        "max_grade": 2, "normalize": True, "p": 0.3, "decay": 0.4, "ties": "pessimistic", "replace_undefined_by": 0.7,
-        "average": None,
+        "max_grade": 2, "normalize": True, "p": 0.3, "decay": 0.4, "ties": "pessimistic",
+        "replace_undefined_by": 0.7, "average": None,
     }  # fmt: skip
     given = {name: value for name, value in other.items() if name in parameters(metric)}
     if "relevant" in types_in_docstring(metric).get("denominator", ""):

@@ -59,8 +59,9 @@ def convention_report(
     y_score : array-like of the same shape as `y_true`
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Query ids of any hashable dtype, in any row order. None means a single query, or one per
-        row of 2-D input.
+        Query ids of any hashable dtype, in any row order. None takes those of an index level
+        ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
+        row of 2-D input is one.
     metrics : str or iterable of str, default=("ndcg@5", "map@5")
         Names such as ``"ndcg@10"`` or ``"recall@20(threshold=1)"``. An option in a name applies to
         all libraries.

@@ -40,8 +40,9 @@ def query_scores(
         Names such as ``"ndcg@10"``, metric functions of this package, or any function that takes
         a block of ranked queries and returns one value per query.
     groups : array-like of shape (n_documents,), default=None
-        Query ids of any hashable dtype, in any row order. None means a single query, or one per
-        row of 2-D input, with row numbers as ids.
+        Query ids of any hashable dtype, in any row order. None takes those of an index level
+        ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
+        row of 2-D input is one, with row numbers as ids.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None

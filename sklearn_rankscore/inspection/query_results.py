@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._typing import Array, IntervalMethod, QueryIds, Seed
 from .._validation import check_choice, check_count, check_fraction
 from ..query_ids.read import as_objects
+from ..ranking.aggregate import scaled_weights
 from .resampling import Interval, bootstrap_interval, generator, mean, standard_error, t_interval
 from .table import Table, Tabular
 
@@ -178,7 +179,7 @@ class QueryScores(Tabular):
             The statistic of each metric; nan if no query is included.
         """
         result = np.full((*shape, len(self.metrics)), np.nan)
-        weights = np.ones(len(self)) if self.weights is None else self.weights
+        weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
         # metrics that include the same queries share one call
         masks, codes = np.unique(self.included(), axis=1, return_inverse=True)
         for code, mask in enumerate(masks.T):

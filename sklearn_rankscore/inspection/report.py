@@ -102,8 +102,9 @@ def ranking_report(
     y_score : array-like of the same shape as `y_true`
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Query ids of any hashable dtype, in any row order. None means a single query, or one per
-        row of 2-D input.
+        Query ids of any hashable dtype, in any row order. None takes those of an index level
+        ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
+        row of 2-D input is one.
     metrics : str, callable or iterable of them, default=("ndcg", "map", "mrr", "precision", \
 "recall")
         One row each. A metric with the option `k` and no cut-off in its name is computed at each

@@ -48,7 +48,7 @@ def err_score(
     y_score : array-like of the same shape as `y_true`
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     k : int, default=None
         Cut-off: only the first k ranks count. None means no cut-off.
     max_grade : float or None, default=4
@@ -138,7 +138,7 @@ def pfound_score(
     y_score : array-like of the same shape as `y_true`
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     k : int, default=None
         Cut-off: only the first k ranks count. None means no cut-off.
     decay : float, default=0.85

@@ -45,7 +45,7 @@ def kendall_tau_score(
     y_score : array-like of the same shape as `y_true`
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     replace_undefined_by : float, default=nan
         Value of a query with all labels or all scores equal; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -126,7 +126,7 @@ def spearman_score(
     y_score : array-like of the same shape as `y_true`
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     replace_undefined_by : float, default=nan
         Value of a query with all labels or all scores equal; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

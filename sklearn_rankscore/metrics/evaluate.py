@@ -58,8 +58,9 @@ def evaluate(
         package, or any function that takes a block of ranked queries and returns one value per
         query.
     groups : array-like of shape (n_documents,), default=None
-        Query ids of any hashable dtype, in any row order. None means a single query, or one per
-        row of 2-D input.
+        Query ids of any hashable dtype, in any row order. None takes those of an index level
+        ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
+        row of 2-D input is one.
     like : str, default=None
         Library whose conventions to use: "sklearn", "lightgbm", "xgboost", "catboost",
         "trec_eval", "ranx", "torchmetrics" or "rax".

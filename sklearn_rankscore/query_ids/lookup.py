@@ -162,7 +162,7 @@ def index_level(data: Any, name: str) -> Any:
 
 def column_names(data: Any) -> list[Any]:
     """Column names of a DataFrame of any library; empty for anything else."""
-    columns = getattr(data, "columns", None)
+    columns = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow has both
     return [] if columns is None or callable(columns) else list(np.asarray(columns, dtype=object))
 
 
@@ -188,3 +188,14 @@ def _column_at(data: Any, position: int) -> Any:
 def _composite_ids(columns: list[Any]) -> Array:
     """One tuple for each row."""
     return as_objects(list(zip(*(as_id_column(c).tolist() for c in columns), strict=True)))
+
+
+def index_ids(y_true: Any, y_score: Any) -> Any:
+    """Query ids in an index level ``qid`` of labels or scores; None if neither has one."""
+    found = [ids for data in (y_true, y_score) if (ids := index_level(data, QID)) is not None]
+    if len(found) == 2 and len(found[0]) == len(found[1]) and not found[0].equals(found[1]):
+        raise ValueError(
+            "y_true and y_score have different query ids in their index levels 'qid'. Bring their "
+            "rows into the same order, or pass groups=ids."
+        )
+    return found[0] if found else None

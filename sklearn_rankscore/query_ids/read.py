@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
     if _has_missing(ids, groups):
         raise missing_ids_error()
     if ids.ndim != 1:
-        got = "a single value" if ids.ndim == 0 else f"an array of shape {ids.shape}"
-        raise ValueError(f"groups must be one-dimensional, one query id per document; got {got}.")
+        raise ValueError(
+            f"groups must be one-dimensional, one query id per document; got {_describe(groups)}."
+        )
     return ids, None
 
 
@@ -40,6 +42,16 @@ def check_no_missing(ids: Array) -> None:
     is_missing = np.isnan if ids.dtype.kind == "f" else np.isnat
     if ids.dtype.kind in "fmM" and is_missing(ids).any():
         raise missing_ids_error()
+
+
+def _describe(groups: Any) -> str:
+    """What was given instead of one-dimensional ids."""
+    if isinstance(groups, str):
+        return f"the string {groups!r}. Pass the ids themselves, such as X[{groups!r}]"
+    if isinstance(groups, Iterator):
+        return f"a {type(groups).__name__}, which can be read only once. Pass list(groups)"
+    shape = np.shape(groups)
+    return f"an array of shape {shape}" if shape else f"the single value {groups!r}"
 
 
 def missing_ids_error() -> ValueError:
@@ -81,9 +93,12 @@ def _as_array(groups: Any) -> Array:
 
 
 def _has_missing(ids: Array, groups: Any) -> bool:
-    """Whether pandas holds missing values as objects, of which NA cannot even be compared."""
-    has_objects = ids.dtype.kind == "O" and hasattr(groups, "isna")
-    return bool(has_objects and not hasattr(groups, "levels") and groups.isna().any())
+    """Whether there are missing values among objects, of which NA cannot even be compared."""
+    if ids.dtype.kind != "O":
+        return False
+    if hasattr(groups, "isna") and not hasattr(groups, "levels"):
+        return bool(groups.isna().any())
+    return any(kind.__name__ == "NAType" for kind in set(map(type, ids.ravel().tolist())))
 
 
 def _would_be_changed(groups: list[Any] | tuple[Any, ...]) -> bool:
@@ -100,6 +115,8 @@ def _categorical(column: Any) -> tuple[Array, Array] | None:
     if hasattr(column, "dictionary") and hasattr(column, "indices"):
         if column.null_count:
             raise missing_ids_error()
+        if column.dictionary.null_count or len(column.dictionary.unique()) < len(column.dictionary):
+            return None  # its indices are not codes of distinct ids
         return np.asarray(column.dictionary), np.asarray(column.indices)
     dtype = getattr(column, "dtype", None)
     if hasattr(column, "to_physical"):

@@ -51,6 +51,11 @@ class MetricValues:
         return ratio
 
 
+def scaled_weights(weights: Array) -> Array:
+    """Weights divided by a power of two, exactly, so that their sum is finite."""
+    return np.asarray(np.ldexp(weights, -np.frexp(weights.max(initial=0.0))[1]))
+
+
 def aggregate(
     values: MetricValues,
     average: str | None,
@@ -65,7 +70,7 @@ def aggregate(
         scores = scores[values.defined] if np.isnan(replace_undefined_by) else scores
         return float(scores.sum() / len(scores)) if len(scores) else float("nan")
     counted = values.defined if np.isnan(replace_undefined_by) else np.ones_like(values.defined)
-    w = counted.astype(np.float64) if weights is None else weights * counted
+    w = counted.astype(np.float64) if weights is None else scaled_weights(weights * counted)
     if not w.any():
         return float("nan")
     if average == "micro":

@@ -12,7 +12,9 @@ import numpy as np
 from .._columns import as_column, as_numbers, check_range
 from .._typing import Array
 from ..query_ids import Grouping, group_rows
+from ..query_ids.lookup import index_ids
 from .fast.grades import encode_grades
+from .shapes import SINGLE_QUERY, check_not_columns, ravel_column, warn_single_query
 from .threads import number_of_threads, submit
 
 # from this many documents on, checking labels in a second thread pays for waking it
@@ -73,16 +75,24 @@ def read_queries(
 ) -> Queries:
     """Validate and group documents; every public function goes through here.
 
-    `groups` may be a `Grouping`. With `allow_zero_weights` all weights may be 0, as in a batch of
-    a stream.
+    Without `groups`, ids are taken from an index level ``qid``; ``"none"`` stands for a single
+    query, and a `Grouping` is accepted. With `allow_zero_weights` all weights may be 0, as in a
+    batch of a stream.
     """
     score = as_column(y_score, "y_score")
+    if groups is None and score.size == len(score):
+        groups = index_ids(y_true, y_score)
+    if isinstance(groups, str) and groups == SINGLE_QUERY:
+        groups = np.zeros(len(score), dtype=np.intp)
+    elif groups is None:
+        warn_single_query(score)
+    score = score if groups is None else ravel_column(score)
     if score.ndim == 2 and groups is not None:
         raise ValueError(
             "groups= goes with one-dimensional y_true and y_score; with two-dimensional scores "
             f"each row is a query. Got y_score of shape {score.shape}."
         )
-    true, given_labels = _read_labels(y_true, score, labels)
+    true, given_labels = _read_labels(y_true, score, labels, grouped=groups is not None)
     # another thread checks labels and scores while this one reads ids
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
     checked = submit(partial(_check_values, true, given_labels, score, y_score), jobs)
@@ -97,8 +107,10 @@ def read_queries(
     return replace(queries, weights=weights)
 
 
-def _read_labels(y_true: Any, score: Array, classes: Any) -> tuple[Array, Any]:
+def _read_labels(y_true: Any, score: Array, classes: Any, *, grouped: bool) -> tuple[Array, Any]:
     """Labels as an array of the shape of the scores, and what it was made of."""
+    if not grouped and classes is None:
+        check_not_columns(np.shape(y_true), score.shape)
     if score.ndim == 2 and np.ndim(y_true) == 1:
         one_hot = _one_hot(y_true, score, classes)
         return one_hot, one_hot
@@ -108,6 +120,7 @@ def _read_labels(y_true: Any, score: Array, classes: Any) -> tuple[Array, Any]:
             f"got y_score of shape {score.shape}."
         )
     true = as_column(y_true, "y_true")
+    true = ravel_column(true) if grouped else true
     _check_shapes(true, score)
     return true, y_true
 

@@ -149,7 +149,8 @@ def test_padding_beyond_what_32_bits_can_tell_apart():
     s[sizes[0] + 5 :] = -np.inf
     actual = evaluate(y, s, ["ndcg@32(gain=linear)", "hits@32"], groups=g, average=None)
     for q in (0, 1):
-        alone = evaluate(y[g == q], s[g == q], ["ndcg@32(gain=linear)", "hits@32"])
+        names = ["ndcg@32(gain=linear)", "hits@32"]
+        alone = evaluate(y[g == q], s[g == q], names, groups="none")
         assert alone == {name: values[q] for name, values in actual.items()}
     assert actual["hits@32"][1] == np.count_nonzero(y[g == 1][:5])
 
