@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IdSource, RandomState
-from .._validation import check_count
+from .._validation import check_count, check_flag
 from ..query_ids import Grouping
 from .splitter import QuerySplitter, Split
 
@@ -28,7 +28,7 @@ class QueryKFold(QuerySplitter):
     shuffle : bool, default=False
         Whether to shuffle queries of similar size before they are assigned to folds.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffle.
+        Seed of the shuffle, which it requires.
     groups : str, list of str, int or callable, default=None
         Where the query ids are: the name of a column or index level, several names for ids that
         combine them, the position of a column, or a function of X. None means ``"qid"``.
@@ -78,10 +78,15 @@ class QueryKFold(QuerySplitter):
         skip_constant_queries: bool = False,
     ) -> None:
         self.n_splits = check_count("n_splits", n_splits, 2)
-        self.shuffle = shuffle
+        self.shuffle = check_flag("shuffle", shuffle)
+        if random_state is not None and not self.shuffle:
+            raise ValueError(
+                f"random_state={random_state!r} has no effect with shuffle=False, where folds are "
+                "not random. Leave random_state out, or set shuffle=True."
+            )
         self.random_state = random_state
         self.groups = groups
-        self.skip_constant_queries = skip_constant_queries
+        self.skip_constant_queries = check_flag("skip_constant_queries", skip_constant_queries)
 
     def _assign(
         self, X: Any, queries: Grouping, labels: Array | None, skipped: Array
@@ -145,7 +150,7 @@ class RepeatedQueryKFold(QuerySplitter):
         self.n_repeats = check_count("n_repeats", n_repeats, 1)
         self.random_state = random_state
         self.groups = groups
-        self.skip_constant_queries = skip_constant_queries
+        self.skip_constant_queries = check_flag("skip_constant_queries", skip_constant_queries)
 
     def _assign(
         self, X: Any, queries: Grouping, labels: Array | None, skipped: Array

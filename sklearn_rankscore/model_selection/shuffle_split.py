@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
 from .._typing import Array, IdSource, RandomState
-from .._validation import check_count
+from .._validation import check_count, check_flag
 from ..query_ids import Grouping
 from .splitter import QuerySplitter, Split
 
@@ -68,7 +68,7 @@ class QueryShuffleSplit(QuerySplitter):
         self.train_size = train_size
         self.random_state = random_state
         self.groups = groups
-        self.skip_constant_queries = skip_constant_queries
+        self.skip_constant_queries = check_flag("skip_constant_queries", skip_constant_queries)
 
     def _assign(
         self, X: Any, queries: Grouping, labels: Array | None, skipped: Array

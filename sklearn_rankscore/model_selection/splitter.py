@@ -107,6 +107,8 @@ class QuerySplitter(BaseCrossValidator):
             raise no_groups_error(type(self).__name__)
         carried = ids if groups is not None and qid is None else qid
         check_consistent_length(X, y)
+        if not num_samples(X):
+            raise ValueError("X has no rows; a split needs at least two queries.")
         labels = _as_numbers(y)
         # in this order a split depends on which rows share an id, not on the values of the ids
         queries = group_rows(ids, num_samples(X)).by_appearance()
@@ -145,6 +147,8 @@ def _as_numbers(y: Any) -> Array | None:
     if y is None:
         return None
     labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()  # as scikit-learn's stratified splitters do
     if labels.ndim != 1:
         raise ValueError(
             f"y must be one-dimensional, one label per document; got shape {labels.shape}."

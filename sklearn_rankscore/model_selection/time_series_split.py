@@ -11,7 +11,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import check_consistent_length
 
 from .._typing import Array, IdSource
-from .._validation import check_count
+from .._validation import check_count, check_flag
 from ..query_ids import Grouping
 from ..query_ids.lookup import column_or_level
 from .splitter import QuerySplitter, Split
@@ -80,7 +80,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.max_train_size = max_train_size
         self.test_size = test_size
         self.groups = groups
-        self.skip_constant_queries = skip_constant_queries
+        self.skip_constant_queries = check_flag("skip_constant_queries", skip_constant_queries)
 
     def _assign(
         self, X: Any, queries: Grouping, labels: Array | None, skipped: Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from sklearn.utils import column_or_1d
+from sklearn.exceptions import DataConversionWarning
 
 from .._typing import Array
 from .._validation import stacklevel_of_caller
@@ -17,9 +17,15 @@ LONG_LIST = 1000
 
 def ravel_column(array: Array) -> Array:
     """A column as one dimension, with scikit-learn's DataConversionWarning; others unchanged."""
-    if array.ndim == 2 and array.shape[1] == 1 != array.shape[0]:
-        return column_or_1d(array, warn=True)
-    return array
+    if array.ndim == 1 or array.shape[1:] != (1,) or len(array) == 1:
+        return array
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=stacklevel_of_caller(),
+    )
+    return array[:, 0]
 
 
 def check_not_columns(*shapes: tuple[int, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from .._typing import Array, MatrixLike, QueryIds
+from .._validation import stacklevel_of_caller
 from ..query_ids import no_groups_error
+from ..query_ids.lookup import column_or_level
 from ..ranking import Queries, read_queries
+from ..ranking.shapes import ravel_column
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
 
+# the value of `groups` for which each row of class scores ranks the classes
+EACH_ROW = "rows"
 CLASSIFIER_METHODS = ("decision_function", "predict_proba", "predict")
 
 
@@ -107,6 +113,50 @@ def _as_grades(classes: Any) -> Array:
         ) from error
 
 
+def check_row_queries(
+    estimator: Any, X: Any, y_true: ArrayLike, scores: Array, metric_name: str, requested: bool
+) -> None:
+    """Warn if each row would rank classes that are numbers, and so perhaps grades of documents.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Only its ``classes_`` are read.
+    X : array-like or DataFrame of shape (n_documents, n_features)
+        Documents.
+    y_true : array-like of shape (n_documents,) or (n_documents, n_labels)
+        Relevance, or classes.
+    scores : array of shape (n_documents,) or (n_documents, n_classes)
+        What `predict_scores` returned.
+    metric_name : str
+        Name of the metric in messages.
+    requested : bool
+        Whether a ranking of each row was asked for; then only scores of one class are an error.
+    """
+    if requested and column_or_level(X, EACH_ROW) is not None:
+        raise ValueError(
+            "groups='rows' is ambiguous: X has a column or index level of that name. Rename it."
+        )
+    if requested and scores.ndim == 1:
+        raise ValueError(
+            f"the metric {metric_name} with groups=rows ranks the classes of each row, but "
+            f"{type(estimator).__name__} returns one score per row. Give the query ids instead."
+        )
+    if requested or scores.ndim == 1 or np.ndim(y_true) != 1:
+        return
+    classes = np.asarray(getattr(estimator, "classes_", ()))
+    if not classes.size or classes.dtype.kind not in "biuf":
+        return
+    warnings.warn(
+        f"the metric {metric_name} received no query ids, so each row ranked its {classes.size} "
+        "classes. If the classes are grades of documents, give the query ids, such as an index "
+        "level or a column 'qid' of X. If each row is to rank its classes, groups=rows says so, as "
+        "in 'ndcg@10(groups=rows)' or make_ranking_scorer(..., groups='rows').",
+        UserWarning,
+        stacklevel=stacklevel_of_caller(),
+    )
+
+
 def read_predictions(
     estimator: Any,
     y_true: ArrayLike,
@@ -133,6 +183,9 @@ def read_predictions(
         Name of the metric in the error for missing query ids.
     """
     labels, classes = np.asarray(y_true), getattr(estimator, "classes_", None)
+    if scores.ndim == 2 and scores.shape[1] == 1 and (ids is not None or classes is None):
+        scores = scores[:, 0]  # as a regressor that was fitted to a column predicts
+    labels = labels if ids is None else ravel_column(labels)
     if ids is None and scores.ndim == 1:
         raise no_groups_error(
             f"the metric {metric_name}",

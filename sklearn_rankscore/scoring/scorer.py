@@ -11,7 +11,7 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-from .._sklearn_compat import ScorerBase, metadata_request, prediction_cache
+from .._sklearn_compat import ScorerBase, metadata_request, num_samples, prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from ..metrics.evaluate import MetricLike
 from ..metrics.metric import measure
@@ -19,9 +19,18 @@ from ..metrics.names import parse_name
 from ..metrics.resolve import resolve
 from ..query_ids import find_query_ids, no_groups_error
 from ..ranking import Queries, Ranking
-from .predictions import CallMethod, call_method, predict_scores, read_predictions
+from ..ranking.shapes import SINGLE_QUERY
+from .predictions import (
+    EACH_ROW,
+    CallMethod,
+    call_method,
+    check_row_queries,
+    predict_scores,
+    read_predictions,
+)  # fmt: skip
 
-SINGLE_QUERY = "none"
+# values of `groups` that name no ids
+WITHOUT_IDS = (SINGLE_QUERY, EACH_ROW)
 REQUESTS: dict[str, bool | None] = {"groups": True, "qid": True, "sample_weight": None}
 
 
@@ -38,8 +47,9 @@ def make_ranking_scorer(
     groups : str, list of str, int or callable, default=None
         Where the query ids are: the name of a column or index level of X (or an index level of
         y), several names for ids that combine them, the position of a column of X, or a function
-        of X; ``"none"`` takes all rows as one query. None looks for ``"qid"``
-        in X, then in the index of y, then for routed `groups`.
+        of X; ``"none"`` takes all rows as one query, and ``"rows"`` each row of class scores, which
+        ranks the classes. None looks for ``"qid"`` in X, then in the index of y, then for routed
+        `groups`.
     **options
         Options of the metric, such as ``k=10`` or ``gain="exponential"``.
 
@@ -164,6 +174,8 @@ class RankingScorer(ScorerBase):
         def read() -> Queries:
             ids = self._find_ids(X, y_true, groups, qid)
             scores = predict_scores(estimator, X, method_caller, per_class=ids is None)
+            if ids is None:
+                check_row_queries(estimator, X, y_true, scores, name, self.groups == EACH_ROW)
             return read_predictions(estimator, y_true, scores, ids, sample_weight, name)
 
         cache = prediction_cache(method_caller)
@@ -216,7 +228,9 @@ class RankingScorer(ScorerBase):
 
     def _find_ids(self, X: Any, y: Any, groups: QueryIds | None, qid: QueryIds | None) -> Any:
         if self.groups == SINGLE_QUERY:
-            return np.zeros(len(y), dtype=int)
+            return np.zeros(num_samples(y), dtype=int)
+        if self.groups == EACH_ROW:
+            return None
         groups = self._ids if groups is None else groups
         return find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
 

@@ -13,7 +13,7 @@ from typing import Any
 from .._sklearn_compat import FunctionScorer, MultimetricScorer, PassthroughScorer, list_scorers
 from ..metrics.names import name_of_function
 from ..query_ids import find_query_ids
-from .scorer import SINGLE_QUERY, RankingScorer
+from .scorer import WITHOUT_IDS, RankingScorer
 
 
 class ScorerWithIds:
@@ -87,7 +87,7 @@ def is_function_scorer(scorer: Any) -> bool:
 
 def _ranks_within_queries(scorer: Any) -> bool:
     if isinstance(scorer, RankingScorer):
-        return bool(scorer.groups != SINGLE_QUERY)
+        return scorer.groups not in WITHOUT_IDS
     if isinstance(scorer, PassthroughScorer):
         return "groups" in inspect.signature(scorer._estimator.score).parameters
     return is_function_scorer(scorer) and "groups" not in set(scorer._kwargs)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, check_cv, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, check_cv, cross_val_score, cross_validate
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -389,3 +389,27 @@ def test_errors_about_missing_ids_name_the_splitter(cv):
         folds(cv, QUERY)
     with pytest.raises(NoGroupsError, match="No query ids reached query_train_test_split"):
         query_train_test_split(QUERY)
+
+
+def test_a_seed_needs_shuffle_as_in_scikit_learn():
+    for splitter in (KFold, QueryKFold):
+        with pytest.raises(ValueError, match=r"random_state.*has no effect.*shuffle"):
+            splitter(3, random_state=0)
+        with pytest.raises(TypeError, match="shuffle must be True or False; got"):
+            splitter(3, shuffle="yes")
+        splitter(3, shuffle=True, random_state=0)
+
+
+@pytest.mark.parametrize("splitter", [QueryKFold, RepeatedQueryKFold, QueryShuffleSplit])
+def test_flags_are_true_or_false(splitter):
+    with pytest.raises(TypeError, match="skip_constant_queries must be True or False; got 'no'"):
+        splitter(skip_constant_queries="no")
+
+
+@pytest.mark.parametrize("splitter", [QueryKFold(2), QueryShuffleSplit(), QueryTimeSeriesSplit(2)])
+@pytest.mark.parametrize("X", [[], np.zeros((0, 3)), pd.DataFrame({"qid": []})])
+def test_nothing_to_split(splitter, X):
+    with pytest.raises(ValueError, match="X has no rows; a split needs at least two queries"):
+        next(splitter.split(X, groups=[]))
+    with pytest.raises(ValueError, match="X has no rows"):
+        query_train_test_split(X, groups=[])

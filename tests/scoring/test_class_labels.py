@@ -11,17 +11,30 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer, top_k_accuracy_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
-from sklearn.metrics import top_k_accuracy_score
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import sklearn_rankscore
-from sklearn_rankscore import evaluate, hit_rate_at_k, make_ranking_scorer, mrr_score, ndcg_score
+from sklearn_rankscore import (
+    evaluate,
+    hit_rate_at_k,
+    make_ranking,
+    make_ranking_scorer,
+    mrr_score,
+    ndcg_score,
+)
 
 COUNTRIES = np.array(["CN", "FR", "OTHER", "US"])
 METRICS = [
@@ -183,11 +196,11 @@ def test_scores_of_pairs_of_classes_are_refused():
     X, y = load_iris(return_X_y=True)
     in_pairs = make_pipeline(StandardScaler(), SVC(decision_function_shape="ovo"))
     with pytest.raises(ValueError, match="decision_function_shape='ovo' gives one per pair"):
-        cross_val_score(in_pairs, X, y, scoring="mrr", cv=3, error_score="raise")
+        cross_val_score(in_pairs, X, y, scoring="mrr(groups=rows)", cv=3, error_score="raise")
     # probabilities have one column per class, whatever the decision values are
     likely = SVC(decision_function_shape="ovo")
     likely.predict_proba = lambda X: np.eye(3)[likely.predict(X)]
-    scorer = make_ranking_scorer("hit_rate@1")
+    scorer = make_ranking_scorer("hit_rate@1", groups="rows")
     assert scorer(likely.fit(X, y), X, y) == pytest.approx(likely.score(X, y))
 
 
@@ -201,3 +214,60 @@ def test_a_label_that_is_constant_in_training():
     scores = np.column_stack([columns[0][:, 1], np.zeros(140), np.ones(140), columns[3][:, 1]])
     score = make_ranking_scorer("ndcg@2")(model, X[60:], y[60:])
     assert score == pytest.approx(ndcg_score(y[60:], scores, k=2))
+
+
+@pytest.fixture(scope="module")
+def graded():
+    """Documents with grades, and a classifier of the grades."""
+    X, y, groups = make_ranking(n_queries=40, random_state=0)
+    return X, y, groups, GaussianNB().fit(X, y)
+
+
+def test_ranking_numeric_classes_warns_unless_asked_for(graded):
+    """A classifier of grades ranks documents if there are ids, and its classes if not."""
+    X, y, groups, model = graded
+    of_rows = ndcg_score(y, model.predict_proba(X), labels=model.classes_, k=3)
+    of_documents = ndcg_score(y, model.predict_proba(X) @ model.classes_, groups=groups, k=3)
+    assert of_rows != pytest.approx(of_documents, abs=0.01)
+    message = r"each row ranked its \d classes.*grades.*query ids.*'ndcg@10\(groups=rows\)'"
+    with pytest.warns(UserWarning, match=message) as caught:
+        assert get_scorer("ndcg@3")(model, X, y) == pytest.approx(of_rows)
+    assert caught[0].filename == __file__
+    # none of these warns
+    assert get_scorer("ndcg@3(groups=rows)")(model, X, y) == pytest.approx(of_rows)
+    assert make_ranking_scorer("ndcg@3", groups="rows")(model, X, y) == pytest.approx(of_rows)
+    assert get_scorer("ndcg@3")(model, X, y, groups=groups) == pytest.approx(of_documents)
+    frame = pd.DataFrame(X, index=pd.Index(groups, name="qid"))
+    assert get_scorer("ndcg@3")(model, frame, y) == pytest.approx(of_documents)
+    assert get_scorer("ndcg@3(groups=rows)")(model, frame, y) == pytest.approx(of_rows)
+
+
+@pytest.mark.filterwarnings("default:.*received no query ids")
+def test_the_warning_reaches_the_caller_of_a_search(graded):
+    X, y, _, model = graded
+    with pytest.warns(UserWarning, match="each row ranked its") as caught:
+        cross_val_score(model, X, y, scoring="ndcg@3", cv=2)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_rows_in_multimetric_scoring(graded):
+    X, y, _, model = graded
+    both = ["ndcg@3(groups=rows)", "mrr(groups=rows)", "accuracy"]
+    result = cross_validate(model, X, y, scoring=both, cv=2)
+    expected = cross_val_score(model, X, y, scoring="ndcg@3(groups=rows)", cv=2)
+    np.testing.assert_allclose(result["test_ndcg@3(groups=rows)"], expected)
+
+
+def test_rows_need_class_scores(graded):
+    X, y, groups, _ = graded
+    with pytest.raises(ValueError, match="Ridge returns one score per row"):
+        get_scorer("ndcg@3(groups=rows)")(Ridge().fit(X, y), X, y)
+    frame = pd.DataFrame(X).assign(rows=groups)
+    with pytest.raises(ValueError, match="groups='rows' is ambiguous: X has a column"):
+        get_scorer("ndcg@3(groups=rows)")(Ridge().fit(X, y), frame, y)
+
+
+def test_partial_queries_are_not_looked_for_in_rows(graded):
+    X, y, groups, model = graded
+    frame = pd.DataFrame(X, index=pd.Index(groups, name="qid"))
+    cross_val_score(model, frame, y, scoring="ndcg@3(groups=rows)", cv=KFold(2))
