@@ -2,7 +2,7 @@
 
 Each user books in one of twelve countries, and the five countries that a model ranks highest are
 evaluated. The data are synthetic. A classifier needs no query ids, because each row ranks the
-classes; ``groups=rows`` says so, since classes that are numbers might be grades of documents.
+classes. ``groups=rows`` states this, because classes that are numbers might be grades of documents.
 """
 
 from sklearn.datasets import make_classification

@@ -155,13 +155,17 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
 
 def baseline_first(systems: Any, baseline: str | None) -> list[str]:
     """Names of the models, that of the baseline first."""
-    if not isinstance(systems, Mapping) or not all(
-        isinstance(scores, QueryScores) for scores in systems.values()
-    ):
+    if not isinstance(systems, Mapping):
         raise TypeError(
             "systems must be a dict of names to QueryScores, which query_scores and "
             f"cross_val_query_scores return; got {systems!r:.80}."
         )
+    for name, scores in systems.items():
+        if not isinstance(scores, QueryScores):
+            raise TypeError(
+                f"systems[{name!r}] must be a QueryScores; got a {type(scores).__name__}. Compute "
+                "it by query_scores(y_true, y_score, metrics, groups=ids)."
+            )
     if len(systems) < 2:
         raise ValueError(f"systems must hold at least two models; got {len(systems)}.")
     baseline = next(iter(systems)) if baseline is None else baseline

@@ -150,8 +150,8 @@ def check_row_queries(
     warnings.warn(
         f"the metric {metric_name} received no query ids, so each row ranked its {classes.size} "
         "classes. If the classes are grades of documents, give the query ids, such as an index "
-        "level or a column 'qid' of X. If each row is to rank its classes, groups=rows says so, as "
-        "in 'ndcg@10(groups=rows)' or make_ranking_scorer(..., groups='rows').",
+        "level or a column 'qid' of X. If each row is to rank its classes, write groups=rows: "
+        "'ndcg@10(groups=rows)' or make_ranking_scorer(..., groups='rows').",
         UserWarning,
         stacklevel=stacklevel_of_caller(),
     )

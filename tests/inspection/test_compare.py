@@ -215,7 +215,11 @@ def test_refuses_what_cannot_be_paired():
     ("given", "error", "message"),
     [
         ({"systems": {"a": pair()["first"]}}, ValueError, "at least two models; got 1"),
-        ({"systems": {"a": [1.0], "b": [2.0]}}, TypeError, "a dict of names to QueryScores"),
+        (
+            {"systems": {"a": np.ones(3), "b": [2.0]}},
+            TypeError,
+            r"systems\['a'\] must be a QueryScores; got a ndarray. Compute it by query_scores",
+        ),
         ({"systems": [1, 2]}, TypeError, r"got \[1, 2\]"),
         ({"baseline": "x"}, ValueError, "baseline must be one of 'first', 'second'; got 'x'"),
         ({"test": "anova"}, ValueError, "test must be one of"),

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -67,15 +67,21 @@ def test_a_column_of_labels_is_raveled():
     with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
         scores = cross_val_score(QueryRanker(Ridge()), X, column, scoring="ndcg@10", cv=CV)
     np.testing.assert_allclose(scores, by_hand(Ridge()))
+
+
+@pytest.mark.parametrize("model", [Ridge(), LinearRegression()], ids=["one", "two dimensions"])
+def test_models_that_predict_a_column_or_not(model):
+    """LinearRegression that was fitted to a column predicts one."""
     indexed = X.set_index("qid")
+    column = Y.to_frame("rel").set_index(indexed.index)
     with pytest.warns(DataConversionWarning):
-        scores = cross_val_score(
-            Ridge(), indexed, column.set_index(indexed.index), scoring="ndcg@10", cv=CV
-        )
-    np.testing.assert_allclose(scores, by_hand(Ridge()))
+        scores = cross_val_score(model, indexed, column, scoring="ndcg@10", cv=CV)
+    np.testing.assert_allclose(scores, by_hand(model))
 
 
 def test_a_column_without_ids_is_not_a_query_for_each_row():
     features, column = X.drop(columns="qid"), pd.DataFrame({"rel": Y})
     with pytest.raises(NoGroupsError):
-        cross_val_score(Ridge(), features, column, scoring="ndcg@10", cv=3, error_score="raise")
+        cross_val_score(
+            LinearRegression(), features, column, scoring="ndcg@10", cv=3, error_score="raise"
+        )
