@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .._typing import Array
 from .factorize import factorize
-from .read import as_ids, check_no_missing
+from .read import as_ids, check_no_missing, holds_na, missing_ids_error
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,15 @@ def group_rows(groups: Any, n_rows: int) -> Grouping:
     """Group rows by their query ids."""
     ids, values = as_ids(groups)
     _check_ids(ids, n_rows)
+    try:
+        return _group(ids, values, n_rows)
+    except TypeError as error:
+        if holds_na(ids):
+            raise missing_ids_error() from error
+        raise
+
+
+def _group(ids: Array, values: Array | None, n_rows: int) -> Grouping:
     if _is_scattered(ids):
         unique, codes = factorize(ids)
         return _gathered(unique if values is None else values[unique], codes)

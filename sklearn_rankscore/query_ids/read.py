@@ -59,6 +59,11 @@ def missing_ids_error() -> ValueError:
     return ValueError("groups contains missing values; every document needs a query id.")
 
 
+def holds_na(ids: Array) -> bool:
+    """Whether an array holds pandas.NA, whose comparisons raise a TypeError."""
+    return any(kind.__name__ == "NAType" for kind in set(map(type, ids.tolist())))
+
+
 def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
     """Distinct ids in sorted order, and codes that refer to them."""
     order = np.argsort(unique, kind="stable")
@@ -93,12 +98,9 @@ def _as_array(groups: Any) -> Array:
 
 
 def _has_missing(ids: Array, groups: Any) -> bool:
-    """Whether there are missing values among objects, of which NA cannot even be compared."""
-    if ids.dtype.kind != "O":
-        return False
-    if hasattr(groups, "isna") and not hasattr(groups, "levels"):
-        return bool(groups.isna().any())
-    return any(kind.__name__ == "NAType" for kind in set(map(type, ids.ravel().tolist())))
+    """Whether pandas holds missing values as objects, of which NA cannot even be compared."""
+    has_objects = ids.dtype.kind == "O" and hasattr(groups, "isna")
+    return bool(has_objects and not hasattr(groups, "levels") and groups.isna().any())
 
 
 def _would_be_changed(groups: list[Any] | tuple[Any, ...]) -> bool:
