@@ -54,8 +54,13 @@ delayed: Any = getattr(parallel, "delayed", joblib.delayed)
 num_samples: Callable[[Any], int] = getattr(validation, "_num_samples", _count_rows)
 """Number of rows of an array, sparse matrix, DataFrame or list."""
 
-safe_indexing: Callable[[Any, Any], Any] = getattr(utils, "_safe_indexing", _take_rows)
-"""Rows of an array, sparse matrix, DataFrame or list."""
+_safe_indexing: Callable[[Any, Any], Any] = getattr(utils, "_safe_indexing", _take_rows)
+
+
+def safe_indexing(X: Any, indices: Any) -> Any:
+    """Rows of an array, sparse matrix, DataFrame, list or (new in scikit-learn) pyarrow table."""
+    return (_take_rows if hasattr(X, "to_pylist") else _safe_indexing)(X, indices)
+
 
 check_method_params: Callable[..., dict[str, Any]] = getattr(
     validation, "_check_method_params", _take_rows_of_params
