@@ -64,7 +64,7 @@ def check_cutoff(k: Any) -> int | None:
         raise TypeError(f"k must be a positive integer or None (no cut-off); got {k!r}.")
     if k < 1:
         raise ValueError(f"k must be at least 1, or None for no cut-off; got {k!r}.")
-    if k > sys.maxsize:
+    if int(k) > sys.maxsize:
         raise ValueError(f"k must be at most {sys.maxsize}, or None for no cut-off.")
     return int(k)
 

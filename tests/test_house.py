@@ -47,6 +47,7 @@ RANKING = [
     "plain",
     "block",
     "aggregate",
+    "shapes",
     "queries",
     "plan",
     "ranking",

@@ -16,7 +16,7 @@ import functools
 import pydoc
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, KeysView
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -93,7 +93,7 @@ class _ScorerTable(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         return self[name] if name in self else default  # noqa: SIM401 - recursion
 
-    def keys(self) -> KeysView[str]:
+    def keys(self) -> Any:
         """The names, which `get_scorer_names` returns, with an example of each metric."""
         if called_by_sklearn():
             return super().keys()

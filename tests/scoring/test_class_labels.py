@@ -262,9 +262,9 @@ def test_rows_need_class_scores(graded):
     X, y, groups, _ = graded
     with pytest.raises(ValueError, match="Ridge returns one score per row"):
         get_scorer("ndcg@3(groups=rows)")(Ridge().fit(X, y), X, y)
-    frame = pd.DataFrame(X).assign(rows=groups)
+    frame = pd.DataFrame(X, index=pd.Index(groups, name="rows"))
     with pytest.raises(ValueError, match="groups='rows' is ambiguous: X has a column"):
-        get_scorer("ndcg@3(groups=rows)")(Ridge().fit(X, y), frame, y)
+        get_scorer("ndcg@3(groups=rows)")(GaussianNB().fit(frame, y), frame, y)
 
 
 def test_partial_queries_are_not_looked_for_in_rows(graded):

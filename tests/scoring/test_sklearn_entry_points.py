@@ -88,7 +88,7 @@ def trees(answer):
 
 EXPECTED = {
     "get_scorer_by_name": lambda _: [whole(k=k) for k in (3, 1, 12345, None)],
-    "names_listed": lambda _: [len(get_scorer_names()), 0],
+    "names_listed": lambda _: [len(get_scorer_names()), 1],
     "check_scoring_string": lambda _: whole(k=3),
     "check_scoring_list": lambda _: {NAME: whole(k=3), "mrr": whole("mrr")},
     "cross_val_score_string": lambda _: fold_scores(Ridge()),
