@@ -192,10 +192,10 @@ def _composite_ids(columns: list[Any]) -> Array:
 
 def index_ids(y_true: Any, y_score: Any) -> Any:
     """Query ids in an index level ``qid`` of labels or scores; None if neither has one."""
-    found = [ids for data in (y_true, y_score) if (ids := index_level(data, QID)) is not None]
-    if len(found) == 2 and len(found[0]) == len(found[1]) and not found[0].equals(found[1]):
+    levels = [ids for data in (y_true, y_score) if (ids := index_level(data, QID)) is not None]
+    if len(levels) == 2 and len(levels[0]) == len(levels[1]) and not levels[0].equals(levels[1]):
         raise ValueError(
             "y_true and y_score have different query ids in their index levels 'qid'. Bring their "
             "rows into the same order, or pass groups=ids."
         )
-    return found[0] if found else None
+    return levels[0] if levels else None
