@@ -158,6 +158,14 @@ RIGHT = {
         lambda: cross_val_score(Ridge(), INDEXED, Y, cv=CV, scoring=make_scorer(ndcg_score, k=10)),
         lambda: loop(Ridge()),
     ),
+    "a name in capitals": (
+        lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring="NDCG@10"),
+        lambda: loop(Ridge()),
+    ),
+    "a name of trec_eval": (
+        lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring="ndcg_cut_10"),
+        lambda: loop(Ridge()),
+    ),
     "several scores": (
         lambda: cross_validate(ranker(), X, Y, **GROUPS, scoring=["r2", "ndcg@10", "map"])[
             "test_ndcg@10"
@@ -396,6 +404,14 @@ REFUSED = {
             Ridge(), FRAME, Y, groups=IDS, cv=CV, scoring="ndcg@10(groups=session)"
         ),
         "groups='session' names no column",
+    ),
+    "a typo": (
+        lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring="ndgc@10"),
+        "Did you mean 'ndcg@10'",
+    ),
+    "two-dimensional labels": (
+        lambda: ndcg_score(Y[:, None], X[:, :1]),
+        "y_true.ravel()",
     ),
     "fit without ids": (lambda: ranker().fit(X, Y), "groups=ids"),
     "score without ids": (lambda: ranker().fit(X, Y, groups=IDS).score(X, Y), "groups=ids"),
