@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -48,7 +49,10 @@ class TrainingData:
     def read(
         cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any], renumber: Renumber
     ) -> Self:
-        """Check the data, and sort it by query unless the rows of each query are contiguous."""
+        """Check the data, and make the rows of each query contiguous.
+
+        Queries keep the order of their first rows, because some boosters depend on it.
+        """
         if y is None:
             raise ValueError(
                 "QueryRanker requires y to be passed, but the target y is None: it holds the "
@@ -60,9 +64,8 @@ class TrainingData:
         if ids is None:
             return data
         queries = group_rows(ids, len(np.asarray(y)))
-        if queries.rows is None:
-            return replace(data, codes=queries.by_appearance().codes)
-        return replace(data, codes=queries.codes).take(queries.rows)
+        data = replace(data, codes=queries.by_appearance().codes)
+        return data if queries.rows is None else data.take(np.argsort(data.codes, kind="stable"))
 
     def take(self, rows: Array) -> Self:
         """The chosen rows, in that order, with the `fit` parameters aligned with them."""
@@ -109,15 +112,35 @@ class TrainingData:
 
     def hold_out(self, fraction: float, random_state: RandomState) -> tuple[Self, Self]:
         """Queries to train on, and held-out queries whose labels are not all equal."""
-        is_number = isinstance(fraction, Real) and not isinstance(fraction, bool | np.bool_)
-        upper = np.inf if isinstance(fraction, Integral) else 1
-        if not is_number or not 0 < fraction < upper:
+        n_queries, n_held_out = len(self.sizes), _count_held_out(fraction, len(self.sizes))
+        if n_held_out >= n_queries:
             raise ValueError(
-                "validation_fraction must be a fraction of the queries between 0 and 1, both "
-                f"excluded, or a positive number of queries; got {fraction!r}."
+                f"early_stopping holds out {n_held_out} of the {n_queries} queries "
+                f"(validation_fraction={fraction!r}), which leaves none to train on. Set a smaller "
+                "validation_fraction, or give more queries."
             )
-        splits = QueryShuffleSplit(
-            1, test_size=fraction, random_state=random_state, skip_constant_queries=True
-        )
-        ((train, held_out),) = splits.split(self.X, self.y, qid=self.codes)
+        splits = QueryShuffleSplit(1, test_size=n_held_out, random_state=random_state)
+        ((train, held_out),) = splits.split(self.X, qid=self.codes)
+        labels = np.unique(np.asarray(self.y)[held_out], return_inverse=True)[1]
+        codes = np.asarray(self.codes)[held_out]
+        queries = group_rows(codes, len(codes))
+        held_out = held_out[queries.varies(labels)[queries.codes]]
+        if not len(held_out):
+            raise ValueError(
+                f"early_stopping holds out {n_held_out} of the {n_queries} queries, and in each of "
+                "these all labels are equal, so that no metric tells rankings apart. Set a larger "
+                "validation_fraction, or another random_state."
+            )
         return self.take(train), self.take(held_out)
+
+
+def _count_held_out(fraction: float, n_queries: int) -> int:
+    is_number = isinstance(fraction, Real) and not isinstance(fraction, bool | np.bool_)
+    if is_number and isinstance(fraction, Integral) and fraction > 0:
+        return int(fraction)
+    if not is_number or isinstance(fraction, Integral) or not 0 < fraction < 1:
+        raise ValueError(
+            "validation_fraction must be a fraction of the queries between 0 and 1, both "
+            f"excluded, or a positive number of queries; got {fraction!r}."
+        )
+    return math.ceil(fraction * n_queries)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import xgboost
+from gathered_rows import gather
 from requires import requires
 from sklearn import config_context
 from sklearn.base import clone
@@ -110,14 +111,9 @@ def test_search_finds_the_best(by_column):
     assert named(by_column.best_estimator_.estimator) == named(best)
 
 
-def sorted_rows(ids, *arrays):
-    order = np.argsort(ids, kind="stable")
-    return [None if a is None else a[order] for a in (ids, *arrays)]
-
-
 def fit_natively(model, X, y, ids, weights=None):
-    """The library used directly, on rows sorted by query."""
-    ids, X, y, weights = sorted_rows(ids, X, y, weights)
+    """The library used directly, on rows gathered by query."""
+    ids, X, y, weights = gather(ids, X, y, weights)
     _, heads, codes, sizes = np.unique(
         ids, return_index=True, return_inverse=True, return_counts=True
     )
