@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +19,10 @@ def last_step(estimator: Any) -> tuple[Any, str]:
 
 
 def fit_transformers(
-    estimator: Any, train: TrainingData, held_out: TrainingData
-) -> tuple[TrainingData, TrainingData]:
-    """Fit the steps before the last one on the training data, and transform both parts."""
+    estimator: Any, train: TrainingData, sets: Sequence[TrainingData]
+) -> tuple[TrainingData, list[TrainingData]]:
+    """Fit the steps before the last one on the training data, and transform all data."""
+    sets = list(sets)
     while hasattr(estimator, "steps"):
         transformers, (name, last) = estimator[:-1], estimator.steps[-1]
         prefix = f"{name}__"
@@ -30,9 +32,8 @@ def fit_transformers(
             X = transformers.fit_transform(train.X, train.y, **others)
             # with `memory`, a pipeline fits clones of its steps
             estimator.steps[:-1] = transformers.steps
-            held_out = replace(held_out, X=transformers.transform(held_out.X))
+            sets = [replace(data, X=transformers.transform(data.X)) for data in sets]
             train = replace(train, X=X)
-        params = {k.removeprefix(prefix): v for k, v in of_last.items()}
-        train, held_out = replace(train, params=params), replace(held_out, params=params)
+        train = replace(train, params={k.removeprefix(prefix): v for k, v in of_last.items()})
         estimator = last
-    return train, held_out
+    return train, sets

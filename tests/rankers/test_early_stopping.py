@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from gathered_rows import gather
 from lightgbm import LGBMRanker, early_stopping
 from requires import requires
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -22,9 +23,8 @@ POINTWISE = {
 
 
 def held_out(X, y, qid, seed, fraction=0.2):
-    """Training rows and held-out rows, both sorted by query."""
-    order = np.argsort(qid, kind="stable")
-    X, y, qid = X[order], y[order], qid[order]
+    """Training rows and held-out rows, both gathered by query."""
+    qid, X, y = gather(qid, X, y)
     cv = QueryShuffleSplit(1, test_size=fraction, random_state=seed, skip_constant_queries=True)
     ((train, test),) = cv.split(X, y, qid)
     return (X[train], y[train], qid[train]), (X[test], y[test], qid[test])
@@ -139,5 +139,5 @@ def test_early_stopping_by_lightgbm_metric(data):
     ranker = QueryRanker(booster, early_stopping=True, n_iter_no_change=5, random_state=0)
     ranker.fit(X, y, groups=qid, eval_metric=lightgbm_metric("mrr@10"))
     history = ranker.estimator_.evals_result_["valid_0"]
-    assert list(history) == ["mrr@10"]
-    assert ranker.n_iter_ == 1 + int(np.argmax(history["mrr@10"]))
+    assert list(history) == ["mrr@10_rankscore"]
+    assert ranker.n_iter_ == 1 + int(np.argmax(history["mrr@10_rankscore"]))

@@ -21,16 +21,21 @@ from .xgboost import XGBoost
 BOOSTERS: tuple[Booster, ...] = (XGBoost(), CatBoost(), LightGBM())
 
 
-def find_booster(estimator: Any) -> Booster:
+def booster_of(estimator: Any) -> Booster | None:
     """The booster whose package defines the class of the estimator or one of its base classes."""
     packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
-    for booster in BOOSTERS:
-        if booster.package in packages:
-            return booster
-    raise ValueError(
-        f"early_stopping=True supports {', '.join(booster.package for booster in BOOSTERS)}; got "
-        f"{type(estimator).__name__}. Use the estimator's own early stopping instead."
-    )
+    return next((booster for booster in BOOSTERS if booster.package in packages), None)
+
+
+def find_booster(estimator: Any) -> Booster:
+    """The booster of an estimator; an error for other estimators."""
+    booster = booster_of(estimator)
+    if booster is None:
+        raise ValueError(
+            f"early_stopping supports {', '.join(booster.package for booster in BOOSTERS)}; got "
+            f"{type(estimator).__name__}. Use the estimator's own early stopping instead."
+        )
+    return booster
 
 
 def find_group_param(estimator: Any) -> str | None:

@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from ..._typing import Array
+from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
 
 FitArguments: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When to stop: after `n_rounds` without improvement on the last of the evaluation sets.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Number of rounds without improvement.
+    metric : str, callable or None
+        A metric of this package; None means the first metric of the booster.
+    train : TrainingData
+        Training data.
+    sets : sequence of TrainingData
+        Evaluation sets.
+    """
+
+    n_rounds: int
+    metric: MetricLike | None
+    train: TrainingData
+    sets: Sequence[TrainingData]
 
 
 class Booster(ABC):
@@ -25,17 +50,44 @@ class Booster(ABC):
         """Query ids or sizes, and weights (or None), in the form that a ranker's `fit` takes."""
 
     @abstractmethod
-    def stop_early(self, estimator: Any, held_out: TrainingData, n_rounds: int) -> FitArguments:
-        """Prepare `estimator` to stop after `n_rounds` without improvement on `held_out`.
+    def evaluation_arguments(
+        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """The arguments of `fit` for evaluation sets, given the others.
 
-        Returns the arguments that `fit` needs for it. For a pointwise model, ``held_out.codes`` is
-        None.
+        `ranks` tells whether `fit` takes the queries; that of a pointwise model does not.
         """
+
+    @abstractmethod
+    def stop_early(
+        self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """Prepare the unfitted `estimator`, and return the arguments of `fit` that change."""
 
     @abstractmethod
     def n_iterations(self, estimator: Any) -> int:
         """Number of boosting rounds that predictions use after early stopping."""
 
+    @abstractmethod
+    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
+        """Parameters with which a new fit takes as many rounds as the fitted `estimator`."""
+
+    def restore(self, estimator: Any, params: dict[str, Any]) -> None:
+        """Undo what `stop_early` did to parameters, given those before, where it is possible."""
+        return
+
+    def feature_importances(self, estimator: Any) -> Any:
+        """Feature importances of a fitted estimator."""
+        return estimator.feature_importances_
+
     def renumber_rows(self, params: FitArguments, rows: Array, n_rows: int) -> FitArguments:
         """Those `fit` parameters that contain row numbers, for `rows` chosen out of `n_rows`."""
         return {}
+
+
+def rounds_param(estimator: Any, aliases: Sequence[str]) -> str:
+    """The name under which `estimator` was given its number of rounds; the first by default."""
+    params = estimator.get_params()
+    given = [name for name in aliases if params.get(name) is not None]
+    # a constructor without defaults lists only what was given; elsewhere, an alias takes precedence
+    return given[-1] if given else aliases[0]

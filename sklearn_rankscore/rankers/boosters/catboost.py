@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 
 from ..._sklearn_compat import num_samples
 from ..._typing import Array, QueryIds
 from ...metrics.evaluate import MetricLike
 from ...query_ids import group_rows, no_groups_error
 from ..training_data import TrainingData
-from .booster import Booster, FitArguments
-from .training_metric import TrainingMetric
+from .booster import Booster, FitArguments, Stopping, rounds_param
+from .training_metric import EvaluatedSet, MetricOfSets, classes_of
+
+# parameters of `fit` and of the constructor that name columns
+COLUMNS = ("cat_features", "text_features", "embedding_features")
+# the constructor takes one of these names for the number of rounds
+ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+# parameters that need an evaluation set
+STOPPING = {"use_best_model", "early_stopping_rounds", "od_type", "od_wait", "od_pval"}
 
 
 class CatBoost(Booster):
@@ -30,19 +38,60 @@ class CatBoost(Booster):
             weights = np.repeat(weights, data.sizes)
         return {"group_id": data.codes, "group_weight": weights}
 
-    def stop_early(self, estimator: Any, held_out: TrainingData, n_rounds: int) -> FitArguments:
-        """Only a Pool holds the query ids of evaluation data; it needs the categorical features."""
+    def evaluation_arguments(
+        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """Only a Pool holds the query ids of a set; it needs to know the kinds of columns too."""
         from catboost import Pool
 
-        weight_param = "weight" if held_out.codes is None else "group_weight"
-        aligned: FitArguments = {"group_id": held_out.codes, weight_param: held_out.weights}
-        categorical = held_out.params.get("cat_features", estimator.get_param("cat_features"))
-        pool = Pool(held_out.X, held_out.y, cat_features=categorical, **aligned)
-        return {"eval_set": pool, "early_stopping_rounds": n_rounds}
+        columns = {name: arguments.get(name, estimator.get_param(name)) for name in COLUMNS}
+        weight_param = "group_weight" if ranks else "weight"
+        pools = [
+            Pool(
+                data.X,
+                data.y,
+                group_id=data.codes if ranks else None,
+                baseline=data.params.get("start"),
+                **{weight_param: data.weights},
+                **columns,
+            )
+            for data in sets
+        ]
+        return {"eval_set": pools}
+
+    def stop_early(
+        self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """CatBoost stops on its `eval_metric` for the last set."""
+        if stopping.metric is not None:
+            classes = classes_of(estimator, stopping.train)
+            known = [EvaluatedSet.read(d, classes) for d in (stopping.train, *stopping.sets)]
+            estimator.set_params(eval_metric=CatBoostMetric(stopping.metric, {}, known, classes))
+        return {"early_stopping_rounds": stopping.n_rounds}
+
+    def restore(self, estimator: Any, params: dict[str, Any]) -> None:
+        """Let go of the data: parameters of a fitted model of CatBoost cannot change."""
+        metric = estimator.get_params().get("eval_metric")
+        if isinstance(metric, CatBoostMetric) and metric is not params.get("eval_metric"):
+            metric.sets.clear()
 
     def n_iterations(self, estimator: Any) -> int:
         """CatBoost counts rounds from 0."""
         return 1 + int(estimator.best_iteration_)
+
+    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
+        """The default learning rate depends on the number of rounds, so it is fixed too."""
+        given = estimator.get_params()
+        rate = "eta" if "eta" in given else "learning_rate"
+        fixed = {rate: estimator.learning_rate_, **dict.fromkeys(given.keys() & STOPPING)}
+        return {rounds_param(estimator, ROUNDS): self.n_iterations(estimator), **fixed}
+
+    def feature_importances(self, estimator: Any) -> Any:
+        """The default of a ranking loss needs the training data; then how much scores change."""
+        importances = estimator.feature_importances_
+        if np.ndim(importances) == 0:
+            return estimator.get_feature_importance(type="PredictionValuesChange")
+        return importances
 
     def renumber_rows(self, params: FitArguments, rows: Array, n_rows: int) -> FitArguments:
         """Those `pairs` of which both rows are chosen, and their `pairs_weight`."""
@@ -108,28 +157,19 @@ def catboost_metric(
     >>> catboost_metric("mrr@10", (y, groups)).evaluate([[0.9, 0.1, 0.8, 0.2]], y, None)
     (0.75, 1.0)
     """
-    return CatBoostMetric(metric, eval_sets, options)
+    known = [_labels_and_codes(eval_set) for eval_set in eval_sets]
+    if not known:
+        raise ValueError(
+            "catboost_metric needs the labels and query ids of the training set and of each "
+            "evaluation set: catboost_metric('ndcg@10', (y, groups), (y_eval, groups_eval))."
+        )
+    return CatBoostMetric(metric, options, known)
 
 
-class CatBoostMetric(TrainingMetric):
+class CatBoostMetric(MetricOfSets):
     """What `catboost_metric` returns."""
 
     no_jit = True  # otherwise CatBoost tries to compile `evaluate`, and warns
-
-    def __init__(self, metric: MetricLike, eval_sets: Any, options: dict[str, Any]) -> None:
-        super().__init__(metric, options)
-        self.sets = [_labels_and_codes(eval_set) for eval_set in eval_sets]
-        if not self.sets:
-            raise ValueError(
-                "catboost_metric needs the labels and query ids of the training set and of each "
-                "evaluation set: catboost_metric('ndcg@10', (y, groups), (y_eval, groups_eval))."
-            )
-        for (labels, codes), (others, other_codes) in combinations(self.sets, 2):
-            if np.array_equal(labels, others) and not np.array_equal(codes, other_codes):
-                raise ValueError(
-                    "two of the eval_sets have equal labels but other queries, and CatBoost "
-                    "passes only the labels to a metric. Reorder the rows of one of them."
-                )
 
     def is_max_optimal(self) -> bool:
         """Whether higher is better."""
@@ -137,26 +177,27 @@ class CatBoostMetric(TrainingMetric):
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         """The value for a set, and the weight of that value."""
-        y_true = np.asarray(target, dtype=np.float32)
-        for labels, codes in self.sets:
-            if np.array_equal(labels, y_true):
-                return self.value(y_true, np.asarray(approxes[0]), codes, weight), 1.0
-        raise ValueError(
-            f"CatBoost evaluates a set of {len(y_true)} rows with labels that catboost_metric was "
-            "not given. Give it labels and query ids of every set, the training set too, in the "
-            "order of the rows of the set: catboost_metric('ndcg@10', (y, groups), ...)."
-        )
+        labels = np.asarray(target, dtype=np.float32)
+        if not any(np.array_equal(known.passed, labels) for known in self.sets):
+            raise ValueError(
+                f"CatBoost evaluates a set of {len(labels)} rows with labels that catboost_metric "
+                "was not given. Give it labels and query ids of every set, the training set too, "
+                "in the order of the rows of the set: catboost_metric('ndcg@10', (y, groups), ...)."
+            )
+        raw = np.asarray(approxes)
+        scores = raw[0] if len(raw) == 1 else softmax(raw.T, axis=1)
+        return self.value_of_set(labels, scores, weight), 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""
         return error
 
 
-def _labels_and_codes(eval_set: Any) -> tuple[Array, Array]:
+def _labels_and_codes(eval_set: Any) -> EvaluatedSet:
     """Labels in the precision of CatBoost, and the number of the query of each row."""
     if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
         raise TypeError(f"eval_sets must be pairs (y, groups); got {type(eval_set).__name__}.")
     labels, ids = np.asarray(eval_set[0], dtype=np.float32), eval_set[1]
     if ids is None:
         raise no_groups_error("catboost_metric")
-    return labels, group_rows(ids, num_samples(labels)).by_appearance().codes
+    return EvaluatedSet(labels, labels, group_rows(ids, num_samples(labels)).by_appearance().codes)

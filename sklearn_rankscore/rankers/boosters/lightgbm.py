@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
-from .booster import Booster, FitArguments
-from .training_metric import TrainingMetric, ids_from_sizes
+from .booster import Booster, FitArguments, Stopping, rounds_param
+from .training_metric import (
+    EvaluatedSet,
+    MetricOfSets,
+    TrainingMetric,
+    classes_of,
+    ids_from_sizes,
+)
+
+# the parameter of LightGBM's estimators for the number of rounds, and its aliases
+ROUNDS = (
+    "n_estimators",
+    "num_iterations",
+    "num_iteration",
+    "n_iter",
+    "num_tree",
+    "num_trees",
+    "num_round",
+    "num_rounds",
+    "nrounds",
+    "num_boost_round",
+    "max_iter",
+)
 
 
 class LightGBM(Booster):
@@ -21,33 +45,107 @@ class LightGBM(Booster):
         """Query sizes in the order of the rows, and one weight per row."""
         return {"group": data.sizes, "sample_weight": data.weights}
 
-    def stop_early(self, estimator: Any, held_out: TrainingData, n_rounds: int) -> FitArguments:
-        """Add a callback to those that were given."""
-        import lightgbm
-
-        callbacks = held_out.params.get("callbacks") or ()
-        stopping = lightgbm.early_stopping(n_rounds, verbose=False)
-        arguments: FitArguments = {"callbacks": [*callbacks, stopping]}
+    def evaluation_arguments(
+        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """Features and labels apart from 4.7 on; sizes, weights and start scores in lists."""
+        X, y = tuple(data.X for data in sets), tuple(data.y for data in sets)
         if "eval_X" in inspect.signature(estimator.fit).parameters:
-            arguments |= {"eval_X": (held_out.X,), "eval_y": (held_out.y,)}
+            given: FitArguments = {"eval_X": X, "eval_y": y}
         else:  # before 4.7
-            arguments["eval_set"] = [(held_out.X, held_out.y)]
-        if held_out.codes is not None:
-            arguments["eval_group"] = [held_out.sizes]
-        if held_out.weights is not None:
-            arguments["eval_sample_weight"] = [held_out.weights]
-        return arguments
+            given = {"eval_set": list(zip(X, y, strict=True))}
+        if ranks:
+            given["eval_group"] = [data.sizes for data in sets]
+        if any(data.weights is not None for data in sets):
+            given["eval_sample_weight"] = [data.weights for data in sets]
+        if any(data.params for data in sets):
+            given["eval_init_score"] = [data.params.get("start") for data in sets]
+        return given
+
+    def stop_early(
+        self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """Add a callback to those that were given, and a metric."""
+        given = arguments.get("eval_metric")
+        metrics = list(given) if isinstance(given, list | tuple) else [given] if given else []
+        if stopping.metric is not None:
+            metric = _stopping_metric(stopping.metric, estimator, stopping, ranks=ranks)
+            watched, metrics = WatchedMetric(metric.log_name), [*metrics, metric]
+        else:
+            watched = WatchedMetric(metrics[0] if metrics else None)
+            metrics[:1] = [watched.first] if metrics else []
+        stop = StopOnMetric(stopping.n_rounds, watched)
+        callbacks = [*(arguments.get("callbacks") or ()), stop]
+        return {"callbacks": callbacks, "eval_metric": metrics or None}
 
     def n_iterations(self, estimator: Any) -> int:
         """All rounds if the boosting type, such as DART, has no early stopping."""
         return int(estimator.best_iteration_ or estimator.n_iter_)
+
+    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
+        """The number of rounds, under the alias that was given."""
+        return {rounds_param(estimator, ROUNDS): self.n_iterations(estimator)}
+
+
+class WatchedMetric:
+    """The name of the metric to stop on, which for a function is known once it was called."""
+
+    def __init__(self, first: Any) -> None:
+        self.name: str | None = None if callable(first) else first
+        self.first = self._recording(first) if callable(first) else first
+
+    def _recording(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)  # LightGBM counts the parameters
+        def wrapper(*args: Any) -> Any:
+            results = function(*args)
+            self.name = (results[0] if isinstance(results, list) else results)[0]
+            return results
+
+        return wrapper
+
+    def of(self, results: list[Any]) -> Any:
+        """The result of this metric, or of the first one, on the last evaluation set."""
+        on_last = [result for result in results if result[0] == results[-1][0]]
+        named = (r for r in on_last if self.name in (r[1], r[1].partition("@")[0]))
+        return next(named, on_last[0])
+
+
+class StopOnMetric:
+    """LightGBM's own early stopping, which is shown a single metric of a single set."""
+
+    order = 30  # that of lightgbm.early_stopping
+    before_iteration = False
+
+    def __init__(self, n_rounds: int, watched: WatchedMetric) -> None:
+        import lightgbm
+
+        self._stop = lightgbm.early_stopping(n_rounds, verbose=False)
+        self._watched = watched
+
+    def __call__(self, env: Any) -> None:
+        """Called after each round."""
+        results = env.evaluation_result_list
+        if results:
+            env = dataclasses.replace(env, evaluation_result_list=[self._watched.of(results)])
+        self._stop(env)
+
+
+def _stopping_metric(
+    metric: MetricLike, estimator: Any, stopping: Stopping, *, ranks: bool
+) -> TrainingMetric:
+    if ranks:
+        return LightGBMMetric(metric, {})
+    classes = classes_of(estimator, stopping.train)
+    sets = [EvaluatedSet.read(data, classes) for data in stopping.sets]
+    return LightGBMMetricOfSets(metric, {}, sets, classes)
 
 
 def lightgbm_metric(metric: MetricLike, **options: Any) -> LightGBMMetric:
     """Make an evaluation metric for LightGBM.
 
     The same object is accepted by ``LGBMRanker.fit(eval_metric=...)`` and by
-    ``lightgbm.train(feval=...)``, with and without early stopping.
+    ``lightgbm.train(feval=...)``, with and without early stopping. In training logs its name ends
+    in ``_rankscore``, because LightGBM has metrics of the same names.
 
     Parameters
     ----------
@@ -83,7 +181,7 @@ def lightgbm_metric(metric: MetricLike, **options: Any) -> LightGBMMetric:
     >>> from sklearn_rankscore import lightgbm_metric
     >>> metric = lightgbm_metric("mrr@10")
     >>> metric([1, 0, 0, 1], [0.9, 0.1, 0.8, 0.2], None, [2, 2])
-    ('mrr@10', 0.75, True)
+    ('mrr@10_rankscore', 0.75, True)
     """
     return LightGBMMetric(metric, options)
 
@@ -100,3 +198,11 @@ class LightGBMMetric(TrainingMetric):
             weight, group = data.get_weight(), data.get_group()
         ids = ids_from_sizes(group, len(y_true), data="LightGBM's data", remedy="group=sizes")
         return self.log_name, self.value(y_true, y_score, ids, weight), True
+
+
+class LightGBMMetricOfSets(MetricOfSets):
+    """A metric for LightGBM's pointwise models, to which it passes no queries."""
+
+    def __call__(self, y_true: Any, y_score: Any, weight: Any) -> tuple[str, float, bool]:
+        """Name, value, and True because higher is better."""
+        return self.log_name, self.value_of_set(y_true, y_score, weight), True

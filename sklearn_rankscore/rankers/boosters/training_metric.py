@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from ..._typing import Array
 from ...metrics.evaluate import MetricLike
 from ...metrics.metric import measure
 from ...metrics.resolve import resolve
 from ...ranking import read_queries
+from ..training_data import TrainingData
+
+SUFFIX = "_rankscore"
 
 
 class TrainingMetric:
-    """A metric for the training loop of a booster; higher is better."""
+    """A metric for the training loop of a booster; higher is better.
+
+    Its name in a log ends in ``_rankscore``, because LightGBM and XGBoost compute metrics of the
+    same names under conventions of their own.
+    """
 
     def __init__(self, metric: MetricLike, options: dict[str, Any]) -> None:
         self.metric = resolve(metric, **options)
         if self.metric.average is None:
             raise ValueError("average=None gives one per query, but a booster needs one value.")
-        self.log_name = self.metric.name.replace(" ", "")  # logs end a name at a blank
+        self.log_name = self.metric.name.replace(" ", "") + SUFFIX  # logs end a name at a blank
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:
         """The metric after a boosting round."""
@@ -31,6 +42,86 @@ class TrainingMetric:
     def __deepcopy__(self, memo: Any) -> TrainingMetric:
         # CatBoost copies its parameters, and clone refuses a parameter that is not the same object
         return self
+
+
+@dataclass(frozen=True)
+class EvaluatedSet:
+    """What a metric needs to know about a set whose scores a booster passes.
+
+    Parameters
+    ----------
+    passed : float32 array of shape (n_rows,)
+        The labels as the booster passes them.
+    y_true : array of shape (n_rows,)
+        The labels as the metric reads them.
+    codes : int array of shape (n_rows,)
+        The number of the query of each row.
+    """
+
+    passed: Array
+    y_true: Array
+    codes: Array
+
+    @classmethod
+    def read(cls, data: TrainingData, classes: Array | None) -> EvaluatedSet:
+        """A set for an estimator with these classes; boosters number the classes."""
+        labels = np.asarray(data.y)
+        passed = labels if classes is None else np.searchsorted(classes, labels)
+        if labels.dtype.kind not in "biuf" and classes is not None:
+            labels = labels == classes[-1]
+        return cls(passed.astype(np.float32), labels, np.asarray(data.codes))
+
+
+class MetricOfSets(TrainingMetric):
+    """A metric of sets whose query ids a booster does not pass: it knows them by their labels.
+
+    Parameters
+    ----------
+    metric : str or callable
+        The metric.
+    options : dict
+        Its options.
+    sets : iterable of EvaluatedSet
+        The sets that the booster may evaluate.
+    classes : array or None
+        The classes of a classifier; several of them are ranked by the expected class.
+    """
+
+    def __init__(
+        self,
+        metric: MetricLike,
+        options: dict[str, Any],
+        sets: Iterable[EvaluatedSet],
+        classes: Array | None = None,
+    ) -> None:
+        super().__init__(metric, options)
+        self.sets, self.classes = list(sets), classes
+        for one, other in combinations(self.sets, 2):
+            same = np.array_equal(one.passed, other.passed)
+            if same and not np.array_equal(one.codes, other.codes):
+                raise ValueError(
+                    "two of the eval_sets have equal labels but other queries, and the booster "
+                    "passes only the labels to a metric. Reorder the rows of one of them."
+                )
+
+    def value_of_set(self, passed: Any, y_score: Any, weight: Any) -> float:
+        """The metric of the set with these labels."""
+        labels = np.asarray(passed, dtype=np.float32)
+        for known in self.sets:
+            if np.array_equal(known.passed, labels):
+                scores = expected_classes(np.asarray(y_score), self.classes)
+                return self.value(known.y_true, scores, known.codes, weight)
+        raise ValueError(f"no known set has these {len(labels)} labels.")
+
+
+def classes_of(estimator: Any, train: TrainingData) -> Array | None:
+    """The classes that a classifier will find in its training data; None for other models."""
+    return np.unique(np.asarray(train.y)) if is_classifier(estimator) else None
+
+
+def expected_classes(scores: Array, classes: Array | None) -> Array:
+    """Scores of documents, from scores or from probabilities of several classes."""
+    return scores if scores.ndim == 1 else scores @ np.asarray(classes, dtype=np.float64)
 
 
 def ids_from_sizes(sizes: Any, n_rows: int, *, data: str, remedy: str) -> Array:

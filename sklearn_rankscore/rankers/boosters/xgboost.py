@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
-from .booster import Booster, FitArguments
-from .training_metric import TrainingMetric, ids_from_sizes
+from .booster import Booster, FitArguments, Stopping
+from .training_metric import (
+    EvaluatedSet,
+    TrainingMetric,
+    classes_of,
+    expected_classes,
+    ids_from_sizes,
+)
 
 
 class XGBoost(Booster):
@@ -23,22 +30,83 @@ class XGBoost(Booster):
         """Query ids in ascending order, and one weight per query."""
         return {"qid": data.codes, "sample_weight": data.query_weights}
 
-    def stop_early(self, estimator: Any, held_out: TrainingData, n_rounds: int) -> FitArguments:
-        """Set the parameter of the estimator; evaluation weights are per query for rankers."""
-        estimator.set_params(early_stopping_rounds=n_rounds)
-        arguments: FitArguments = {"eval_set": [(held_out.X, held_out.y)]}
-        weights = held_out.weights
-        if held_out.codes is not None:
-            arguments["eval_qid"], weights = [held_out.codes], held_out.query_weights
-        if weights is not None:
-            arguments["sample_weight_eval_set"] = [weights]
+    def evaluation_arguments(
+        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """Query ids and weights in lists; weights are per query for rankers."""
+        given: FitArguments = {"eval_set": [(data.X, data.y) for data in sets]}
+        weights = [data.query_weights if ranks else data.weights for data in sets]
+        if ranks:
+            given["eval_qid"] = [data.codes for data in sets]
+        if any(weight is not None for weight in weights):
+            given["sample_weight_eval_set"] = weights
+        if any(data.params for data in sets):
+            given["base_margin_eval_set"] = [data.params.get("start") for data in sets]
         if "verbose" in inspect.signature(estimator.fit).parameters:
-            arguments["verbose"] = False
-        return arguments
+            given["verbose"] = arguments.get("verbose", False)
+        return given
+
+    def stop_early(
+        self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
+    ) -> FitArguments:
+        """Add a callback to the parameter of the estimator."""
+        from .xgboost_callback import StopOnMetric
+
+        ours = stopping.metric
+        metric = None if ours is None else HeldOutMetric(ours, estimator, stopping)
+        stop = StopOnMetric(stopping.n_rounds, len(stopping.sets), metric)
+        callbacks = [*(estimator.get_params().get("callbacks") or ()), stop]
+        estimator.set_params(callbacks=callbacks, early_stopping_rounds=None)
+        return {}
+
+    def restore(self, estimator: Any, params: dict[str, Any]) -> None:
+        """Remove the callback, which holds data, from the parameters."""
+        estimator.set_params(
+            **{name: params.get(name) for name in ("callbacks", "early_stopping_rounds")}
+        )
 
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""
         return 1 + int(estimator.best_iteration)
+
+    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
+        """The number of rounds; without evaluation sets XGBoost refuses to stop early."""
+        return {"n_estimators": self.n_iterations(estimator), "early_stopping_rounds": None}
+
+
+class HeldOutMetric(TrainingMetric):
+    """A metric of the last evaluation set.
+
+    XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
+    newest trees only.
+    """
+
+    def __init__(self, metric: MetricLike, estimator: Any, stopping: Stopping) -> None:
+        super().__init__(metric, {})
+        self._params, self._data = estimator.get_params(), stopping.sets[-1]
+        self._classes = classes_of(estimator, stopping.train)
+        labels = EvaluatedSet.read(self._data, self._classes)
+        self._y_true, self._codes = labels.y_true, labels.codes
+        self._matrix: Any = None
+
+    def of_model(self, model: Any) -> float:
+        """The metric after a boosting round."""
+        if self._matrix is None:
+            self._matrix = self._read_matrix()
+        scores = expected_classes(model.predict(self._matrix), self._classes)
+        return self.value(self._y_true, scores, self._codes, self._data.weights)
+
+    def _read_matrix(self) -> Any:
+        import xgboost
+
+        given = {name: self._params.get(name) for name in ("missing", "feature_types")}
+        return xgboost.DMatrix(
+            self._data.X,
+            base_margin=self._data.params.get("start"),
+            nthread=self._params.get("n_jobs"),
+            enable_categorical=bool(self._params.get("enable_categorical")),
+            **{name: value for name, value in given.items() if value is not None},
+        )
 
 
 def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
@@ -72,8 +140,9 @@ def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
     -----
     XGBoost infers from the name of a metric which way is better: it minimises metrics whose names
     do not start with "auc", "pre", "map" or "ndcg". Other names get the prefix ``"pre_"``, as in
-    "pre_mrr@10", so that early stopping works without ``maximize=True``. XGBoost rounds values to
-    six decimals.
+    "pre_mrr@10_rankscore", so that early stopping works without ``maximize=True``. All names end
+    in ``_rankscore``, because XGBoost has metrics of the same names. XGBoost rounds values to six
+    decimals.
 
     XGBRanker calls its `eval_metric` separately for each query, weights the values by the number
     of documents, and sets those of queries with one document to 1. A function of one query cannot
@@ -84,7 +153,7 @@ def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
     --------
     >>> from sklearn_rankscore import xgboost_metric
     >>> xgboost_metric("mrr@10").__name__
-    'pre_mrr@10'
+    'pre_mrr@10_rankscore'
     """
     return XGBoostMetric(metric, options)
 

@@ -29,7 +29,7 @@ def test_lightgbm_metric_equals_that_of_lightgbm(parts):
     own = fit_lightgbm(parts)
     ours = fit_lightgbm(parts, lightgbm_metric("ndcg@10", like="lightgbm"), metric="None")
     theirs = own.evals_result_["valid_0"]["ndcg@10"]
-    history = ours.evals_result_["valid_0"]["ndcg@10"]
+    history = ours.evals_result_["valid_0"]["ndcg@10_rankscore"]
     np.testing.assert_allclose(history, theirs, rtol=0, atol=1e-6)
     after = recomputed(predict_lightgbm(parts), parts[1], "ndcg@10", len(history), like="lightgbm")
     np.testing.assert_allclose(after, history, rtol=0, atol=1e-6)
@@ -39,7 +39,7 @@ def test_lightgbm_metric_equals_that_of_lightgbm(parts):
 @pytest.mark.parametrize("metric", METRICS)
 def test_lightgbm_selects_the_best_round(metric, parts):
     ours = fit_lightgbm(parts, lightgbm_metric(metric), metric="None")
-    history = ours.evals_result_["valid_0"][metric]
+    history = ours.evals_result_["valid_0"][f"{metric}_rankscore"]
     after = recomputed(predict_lightgbm(parts), parts[1], metric, len(history))
     np.testing.assert_allclose(history, after, rtol=0, atol=1e-6)
     assert ours.best_iteration_ == best_round(after) + 1
@@ -64,7 +64,7 @@ def test_lightgbm_train_takes_the_same_object(weighted, parts):
         ],
         keep_training_booster=True,
     )
-    values = history["valid_0"]["mrr@10"]
+    values = history["valid_0"]["mrr@10_rankscore"]
     after = recomputed(
         lambda X, n: booster.predict(X, num_iteration=n), parts[1], "mrr@10", len(values), weight
     )

@@ -1,0 +1,111 @@
+"""Early stopping on whole held-out queries, and the fit with evaluation sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._typing import RandomState
+from .._validation import check_count
+from ..metrics.evaluate import MetricLike
+from .boosters import find_booster, fit_arguments
+from .boosters.booster import Stopping
+from .boosters.training_metric import EvaluatedSet, TrainingMetric, classes_of
+from .pipelines import fit_transformers, last_step
+from .training_data import TrainingData
+
+
+@dataclass(frozen=True)
+class EarlyStopping:
+    """The parameters of QueryRanker for early stopping."""
+
+    metric: MetricLike | None
+    fraction: float
+    n_rounds: int
+    refit_all: bool
+    random_state: RandomState
+
+    @classmethod
+    def read(cls, ranker: Any) -> EarlyStopping | None:
+        """The checked parameters, or None without early stopping."""
+        value = ranker.early_stopping
+        if isinstance(value, bool | np.bool_):
+            metric = None
+        elif isinstance(value, str) or callable(value):
+            TrainingMetric(value, {})  # an unknown name is an error before anything is fitted
+            metric = value
+        else:
+            raise ValueError(
+                "early_stopping must be False, True (stop on the ranker's own first metric), the "
+                f"name of a metric such as 'ndcg@10', or a metric function; got {value!r}."
+            )
+        if metric is None and not value:
+            return None
+        n_rounds = check_count("n_iter_no_change", ranker.n_iter_no_change, 1)
+        fraction, refit_all = ranker.validation_fraction, bool(ranker.refit_all)
+        return cls(metric, fraction, n_rounds, refit_all, ranker.random_state)
+
+    def fit(
+        self,
+        estimator: Any,
+        data: TrainingData,
+        sets: Sequence[TrainingData],
+        group_param: str | None,
+    ) -> tuple[Any, int]:
+        """The fitted estimator and its number of boosting rounds.
+
+        Given evaluation sets take the place of held-out queries.
+        """
+        unfitted, train = clone(estimator), data
+        if not sets:
+            if any(name.rpartition("__")[2] == "eval_set" for name in data.params):
+                raise ValueError(
+                    "early_stopping of QueryRanker needs eval_set as pairs, [(X_valid, y_valid)], "
+                    "instead of a Pool."
+                )
+            train, held_out = data.hold_out(self.fraction, self.random_state)
+            sets = [held_out]
+        ranker, prefix = last_step(estimator)
+        fit_with_evaluation_sets(estimator, train, sets, group_param, self)
+        booster = find_booster(ranker)
+        n_rounds = booster.n_iterations(ranker)
+        if self.refit_all and train is not data:
+            fixed = booster.fixed_rounds(ranker)
+            estimator = unfitted
+            last_step(estimator)[0].set_params(**fixed)
+            estimator = estimator.fit(data.X, data.y, **fit_arguments(data, group_param, prefix))
+        return estimator, n_rounds
+
+
+def fit_with_evaluation_sets(
+    estimator: Any,
+    train: TrainingData,
+    sets: Sequence[TrainingData],
+    group_param: str | None,
+    stopping: EarlyStopping | None = None,
+) -> None:
+    """Fit a pipeline or a booster; evaluation sets pass through the steps of the pipeline."""
+    ranker, _ = last_step(estimator)
+    booster, params, ranks = find_booster(ranker), ranker.get_params(), group_param is not None
+    train, sets = fit_transformers(estimator, train, sets)
+    arguments = fit_arguments(train, group_param)
+    arguments |= booster.evaluation_arguments(ranker, sets, arguments, ranks=ranks)
+    if stopping is not None:
+        if stopping.metric is not None:
+            _check_metric(stopping.metric, ranker, train, sets[-1])
+        when = Stopping(stopping.n_rounds, stopping.metric, train, sets)
+        arguments |= booster.stop_early(ranker, when, arguments, ranks=ranks)
+    ranker.fit(train.X, train.y, **arguments)
+    if stopping is not None:
+        booster.restore(ranker, params)
+
+
+def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: TrainingData) -> None:
+    """Raise what the metric raises about labels and weights before training, not during it."""
+    known = EvaluatedSet.read(watched, classes_of(ranker, train))
+    scores = np.zeros(len(known.y_true))
+    TrainingMetric(metric, {}).value(known.y_true, scores, known.codes, watched.weights)

@@ -1,0 +1,154 @@
+"""One call of `QueryRanker.fit`: what it was given, and the fit of the wrapped estimator."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils import column_or_1d
+
+from .._sklearn_compat import num_samples
+from .._typing import IdSource
+from ..query_ids import find_explicit_ids, find_query_ids, no_groups_error
+from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
+from .column_positions import check_column_positions, renumber_columns
+from .early_stopping import EarlyStopping, fit_with_evaluation_sets
+from .evaluation_sets import ids_from_sizes, take_evaluation_sets
+from .id_columns import IdColumns
+from .inner_ids import bound_splitters, fit_with_ids, takes_query_ids, with_index_of_ids
+from .metadata import names_of_fit
+from .pipelines import last_step
+from .training_data import TrainingData
+
+
+@dataclass
+class FitCall:
+    """The wrapped estimator, unfitted, and how it takes query ids.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        The estimator to fit.
+    group_param : str or None
+        The parameter of its `fit` for query ids or sizes; None for a pointwise model.
+    source : str, callable or None
+        Where the query ids are.
+    needs_ids : bool
+        Whether query ids are required.
+    """
+
+    estimator: Any
+    group_param: str | None
+    source: IdSource
+    needs_ids: bool
+
+    def __post_init__(self) -> None:
+        self.ranker, self.prefix = last_step(self.estimator)
+        self.name = f"{type(self.ranker).__name__}.fit"
+        self.is_booster = booster_of(self.ranker) is not None
+        # an estimator that passes query ids on by itself, such as a search over rankers
+        self.takes_ids_within = takes_query_ids(self.estimator)
+        self.passes_ids_on = self.takes_ids_within and not (self.is_booster or self.group_param)
+
+    @classmethod
+    def of(
+        cls, estimator: Any, group_param: str | None, source: IdSource, needs_ids: bool
+    ) -> FitCall:
+        """A call of the `fit` of an estimator."""
+        ranker, _ = last_step(estimator)
+        if group_param == "auto":
+            group_param = find_group_param(ranker)
+        return cls(estimator, group_param, source, needs_ids or group_param is not None)
+
+    def read_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters by their names in `fit`; routed ones may have other names."""
+        is_routed = sklearn.get_config()["enable_metadata_routing"]
+        return (
+            params if self.passes_ids_on or not is_routed else names_of_fit(self.estimator, params)
+        )
+
+    def find_ids(self, X: Any, y: Any, groups: Any, qid: Any, params: dict[str, Any]) -> Any:
+        """The query ids; those under the ranker's own name are removed from the parameters."""
+        ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.source)
+        for name in self._names_of_ids():
+            given = params.pop(self.prefix + name, None)
+            if given is None:
+                continue
+            if ids is not None:
+                raise ValueError(
+                    f"query ids are given twice: as {self.prefix + name}= of {self.name}, and by "
+                    "a column, an index level, groups or qid. Leave out the first: QueryRanker "
+                    "passes the ids to the ranker in the form that it takes."
+                )
+            ids = ids_from_sizes(name, given, num_samples(X)) if name == "group" else given
+        if ids is None and self.needs_ids:
+            raise no_groups_error(self.name)
+        return ids
+
+    def _names_of_ids(self) -> list[str]:
+        if self.group_param is None:
+            return []
+        taken = inspect.signature(self.ranker.fit).parameters
+        names = {"group", "group_id", "qid", self.group_param}
+        # groups and qid are parameters of QueryRanker.fit, unless they are those of a step
+        own = set() if self.prefix else {"groups", "qid"}
+        return sorted((names & taken.keys()) - own)
+
+    def read_rows(
+        self, X: Any, y: Any, ids: Any, columns: IdColumns, weights: Any, params: dict[str, Any]
+    ) -> TrainingData:
+        """Rows without the columns of ids, those of each query together."""
+        features = columns.drop(X)
+        if np.ndim(np.asarray(y)) > 1:
+            y = column_or_1d(y, warn=True)
+        if ids is not None and self.takes_ids_within:
+            features, y = with_index_of_ids(features, y, X, self.source, ids)
+        return TrainingData.read(features, y, ids, weights, params, renumber_rows)
+
+    def take_evaluation_sets(
+        self, params: dict[str, Any], columns: IdColumns
+    ) -> list[TrainingData]:
+        """The evaluation sets of a booster, removed from the parameters."""
+
+        def read(X: Any, y: Any, ids: Any, weights: Any, aligned: dict[str, Any]) -> TrainingData:
+            ids = find_query_ids(X, y, qid=ids, id_source=self.source)
+            return self.read_rows(X, y, ids, columns, weights, aligned)
+
+        if not self.is_booster:
+            return []
+        return take_evaluation_sets(
+            params, self.prefix, read, needs_ids=self.needs_ids, caller=self.name
+        )
+
+    def read_positions(self, params: dict[str, Any], columns: IdColumns) -> dict[str, Any]:
+        """Parameters with the positions of features, given those of columns of X."""
+        check_column_positions(self.estimator, columns)
+        return params if self.prefix else renumber_columns(params, columns)
+
+    def fit(
+        self, data: TrainingData, sets: list[TrainingData], stopping: EarlyStopping | None
+    ) -> tuple[Any, int | None]:
+        """The fitted estimator, and the number of boosting rounds of early stopping."""
+        if self.passes_ids_on and data.codes is not None and stopping is None:
+            weights = {} if data.weights is None else {self._weight_param: data.weights}
+            return fit_with_ids(self.estimator, data, data.params | weights, self.source), None
+        # the arguments below go straight to the ranker, whatever metadata it requests
+        with (
+            sklearn.config_context(enable_metadata_routing=False),
+            bound_splitters(self.estimator, data, self.source),
+        ):
+            if stopping is not None:
+                return stopping.fit(self.estimator, data, sets, self.group_param)
+            if sets:
+                fit_with_evaluation_sets(self.estimator, data, sets, self.group_param)
+                return self.estimator, None
+            arguments = fit_arguments(data, self.group_param, self.prefix)
+            return self.estimator.fit(data.X, data.y, **arguments), None
+
+    @property
+    def _weight_param(self) -> str:
+        is_routed = sklearn.get_config()["enable_metadata_routing"]
+        return "sample_weight" if is_routed else f"{self.prefix}sample_weight"

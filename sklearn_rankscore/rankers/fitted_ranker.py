@@ -1,0 +1,171 @@
+"""What a fitted QueryRanker predicts, and the attributes of the ranker inside of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._sklearn_compat import num_samples
+from .._typing import Array, IdSource, MatrixLike, QueryIds, Ties
+from ..query_ids import find_query_ids, no_groups_error
+from ..scoring import make_ranking_scorer
+from ..scoring.predictions import predict_scores
+from .boosters import booster_of
+from .id_columns import IdColumns
+from .pipelines import last_step
+from .ranks import rank_within_queries
+
+
+class FittedRanker:
+    """The methods of a fitted QueryRanker, and the attributes that the fitted ranker has."""
+
+    groups: IdSource
+    n_queries_: int | None
+    estimator_: Any
+    _id_columns: IdColumns
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predict the scores of documents; higher ranks first.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features, with or without the column of query ids.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,)
+            Scores.
+        """
+        check_is_fitted(self, "estimator_")
+        features = self._id_columns.drop(X)
+        if (
+            len(getattr(features, "shape", (0, 0))) == 2
+        ):  # of others, the ranker knows what is wrong
+            validate_data(self, features, reset=False, skip_check_array=True)
+        return predict_scores(self.estimator_, features)
+
+    def _ranks_queries(self) -> bool:
+        """Whether it was fitted with query ids; without, it is a plain regressor."""
+        return vars(self).get("n_queries_") is not None
+
+    # For scikit-learn's scorers of thresholds, such as "roc_auc". It is the same function because
+    # those before 1.9 take the scores of a regressor only from a method with the name `predict`.
+    decision_function = available_if(_ranks_queries)(predict)
+
+    def rank(
+        self,
+        X: MatrixLike,
+        k: int | None = None,
+        *,
+        groups: QueryIds | None = None,
+        qid: QueryIds | None = None,
+        ties: Ties = "stable",
+    ) -> Array:
+        """Rank each document within its query; the highest score has rank 1.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features.
+        k : int, default=None
+            Number of ranks; documents after rank `k` get NaN. None means all.
+        groups, qid : array-like of shape (n_documents,), default=None
+            Query ids, looked up as in `score`.
+        ties : {"stable", "reversed", "average", "optimistic", "pessimistic"}, default="stable"
+            The ranks of equal scores: those of the rows in the order of X, or in the reversed
+            order; or for all of them the mean, the first or the last of their ranks.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,)
+            Ranks in the order of the rows: integers, or floats with `k` or ``ties="average"``.
+
+        Raises
+        ------
+        NoGroupsError
+            If there are no query ids, and the ranker was fitted with some.
+        ValueError
+            If `k` or `ties` is out of range.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklearn_rankscore import QueryRanker
+        >>> ranker = QueryRanker(Ridge()).fit([[1], [2], [3]], [0, 1, 2], groups=[1, 1, 1])
+        >>> ranker.rank([[5], [7], [6], [2], [9]], groups=["a", "a", "a", "b", "b"])
+        array([3, 1, 2, 2, 1])
+        """
+        scores = self.predict(X)
+        ids = self._find_ids(X, None, groups, qid)
+        if ids is None:
+            raise no_groups_error("QueryRanker.rank", fix="call rank(X, groups=ids).")
+        return rank_within_queries(scores, ids, k, ties)
+
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        groups: QueryIds | None = None,
+        *,
+        qid: QueryIds | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Mean NDCG over all ranks; higher is better, 1 is a perfect ranking.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features.
+        y : array-like of shape (n_documents,)
+            Relevance labels.
+        groups, qid : array-like of shape (n_documents,), default=None
+            Query ids, looked up as in `fit`. If there are none, and were none in `fit`, all rows
+            are a single query.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Query weights, constant within each query.
+
+        Returns
+        -------
+        float
+            The mean over queries.
+        """
+        check_is_fitted(self, "estimator_")
+        ids = self._find_ids(X, y, groups, qid)
+        return make_ranking_scorer("ndcg")(self, X, y, qid=ids, sample_weight=sample_weight)
+
+    def _find_ids(self, X: Any, y: Any, groups: Any, qid: Any) -> Any:
+        """Query ids; all rows are a single query where there were none in `fit` either."""
+        ids = find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        if ids is None and self.n_queries_ is None:
+            return np.zeros(num_samples(X), dtype=int)
+        return ids
+
+    @property
+    def _fitted(self) -> Any:
+        if "estimator_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet.")
+        return vars(self)["estimator_"]
+
+    @property
+    def classes_(self) -> Array:
+        """Classes of a classifier, in sorted order."""
+        return np.asarray(self._fitted.classes_)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Feature importances of the ranker."""
+        ranker, _ = last_step(self._fitted)
+        booster = booster_of(ranker)
+        if booster is None:
+            return np.asarray(ranker.feature_importances_)
+        return np.asarray(booster.feature_importances(ranker))
+
+    @property
+    def coef_(self) -> Array:
+        """Coefficients of the ranker."""
+        return np.asarray(last_step(self._fitted)[0].coef_)

@@ -1,0 +1,78 @@
+"""The columns of X that hold query ids, which are no features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+
+from .._typing import Array
+from ..query_ids.lookup import QID, column_names
+
+
+@dataclass(frozen=True)
+class IdColumns:
+    """Columns with query ids.
+
+    Parameters
+    ----------
+    positions : tuple of int
+        Where they are among the columns of the training data, ascending.
+    names : tuple
+        Their names in a frame; empty for an array.
+    n_columns : int or None
+        The number of columns of the training data; None for input without columns.
+    """
+
+    positions: tuple[int, ...] = ()
+    names: tuple[Any, ...] = ()
+    n_columns: int | None = None
+
+    @classmethod
+    def find(cls, X: Any, source: Any, ids: Any) -> Self:
+        """The columns that `source`, where the ids are found, stands for."""
+        names = column_names(X)
+        if not names and (source is None or isinstance(source, str)):
+            return cls()
+        n_columns = len(names) if names else _n_columns(X)
+        if callable(source):
+            positions = _columns_that_equal(X, names, ids)
+        elif isinstance(source, Integral):
+            positions = [int(source) % n_columns] if n_columns else []
+        else:
+            keys = [source or QID] if source is None or isinstance(source, str) else source
+            positions = [place for place, name in enumerate(names) if name in keys]
+        positions = sorted(set(positions))
+        found = tuple(names[place] for place in positions) if names else ()
+        return cls(tuple(positions), found, n_columns)
+
+    def drop(self, X: Any) -> Any:
+        """`X` without these columns; an array that never had them is returned as it is."""
+        names = column_names(X)
+        if names:
+            present = [name for name in self.names if name in names]
+            if not present:
+                return X
+            return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(*present)
+        if not self.positions or (n_columns := _n_columns(X)) != self.n_columns:
+            return X
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        return X[:, np.setdiff1d(np.arange(n_columns), self.positions)]
+
+
+def _n_columns(X: Any) -> int | None:
+    shape = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else None
+
+
+def _columns_that_equal(X: Any, names: list[Any], ids: Any) -> list[int]:
+    """The columns from which a function took the ids: those that hold the same values."""
+    if isinstance(getattr(ids, "name", None), str) and ids.name in names:
+        return [names.index(ids.name)]
+    given: Array = np.asarray(ids)
+    if given.ndim != 1 or hasattr(X, "tocsr"):
+        return []
+    columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X).T)
+    return [i for i, column in enumerate(columns) if np.array_equal(column, given)]

@@ -1,0 +1,133 @@
+"""Query ids for splitters, scorers and rankers inside of the wrapped estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn import config_context
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from ..model_selection.splitter import QuerySplitter
+from ..query_ids import NoGroupsError, group_rows
+from ..query_ids.lookup import QID, column_or_level
+from .pipelines import last_step
+from .training_data import TrainingData
+
+
+def takes_query_ids(estimator: Any) -> bool:
+    """Whether something inside of `estimator` may take query ids in its `fit`."""
+    if not hasattr(estimator, "get_params"):
+        return False
+    params = estimator.get_params(deep=True)
+    is_scored = any(name.rpartition("__")[2] == "scoring" and params[name] for name in params)
+    return is_scored or any(map(_requests_groups, (*_steps(estimator), *params.values())))
+
+
+def _requests_groups(value: Any) -> bool:
+    """Whether `value` is a splitter, scorer or meta-estimator that requests groups."""
+    if isinstance(value, type) or not hasattr(value, "get_metadata_routing"):
+        return False
+    routing = get_routing_for_object(value)
+    return any(routing.consumes(method, {"groups"}) for method in ("fit", "split"))
+
+
+def with_index_of_ids(X: Any, y: Any, original: Any, source: Any, ids: Any) -> tuple[Any, Any]:
+    """X, if it is a frame, and y with the ids in their index, which selected rows keep.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Features without the columns of ids, and labels.
+    original : array-like
+        X with the columns of ids.
+    source : str, sequence or None
+        Names under which the ids were found; they become levels too.
+    ids : array-like
+        Query ids.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        return X, y
+    n_rows = len(np.asarray(y))
+    levels = {QID: group_rows(ids, n_rows).codes}
+    names = [source] if isinstance(source, str) else source
+    names = names if isinstance(names, list | tuple) else []
+    for name in names:
+        values = column_or_level(original, name) if isinstance(name, str) else None
+        if values is not None:
+            levels[name] = np.asarray(values)
+    index = pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
+    index = index if len(levels) > 1 else index.get_level_values(0)
+    if isinstance(X, pd.DataFrame | pd.Series):
+        X = X.set_axis(index, axis=0)
+    return X, pd.Series(np.asarray(y), index=index)
+
+
+def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], source: Any) -> Any:
+    """Fit an estimator that takes query ids within.
+
+    A frame keeps them in its index, wherever rows are selected. Metadata routing passes those of
+    an array, unless `params` do not name who requests them.
+    """
+    is_routed = sklearn.get_config()["enable_metadata_routing"] and bool(params)
+    with bound_splitters(estimator, data, source):
+        takes_groups = _passes_groups_on(estimator)
+        if not is_routed:
+            with config_context(enable_metadata_routing=False):
+                if params or not takes_groups:
+                    return estimator.fit(data.X, data.y, **params)
+                if hasattr(data.X, "iloc"):
+                    with suppress(NoGroupsError):  # from a tool that converts X to an array
+                        return estimator.fit(data.X, data.y)
+        with config_context(enable_metadata_routing=True):
+            groups = {"groups": np.asarray(data.codes)} if takes_groups else {}
+            return estimator.fit(data.X, data.y, **params, **groups)
+
+
+def _passes_groups_on(estimator: Any) -> bool:
+    """Whether metadata routing passes groups within `estimator`."""
+    if hasattr(last_step(estimator)[0], "final_estimator"):
+        return False  # stacking passes what its estimators request to the final one too
+    return bool(get_routing_for_object(estimator).consumes("fit", {"groups"}))
+
+
+@contextmanager
+def bound_splitters(estimator: Any, data: TrainingData, source: Any) -> Iterator[None]:
+    """Replace splitters of exactly these rows by their splits, because some tools drop indices."""
+    bound: list[tuple[Any, Any]] = []
+    for step in _steps(estimator):
+        cv = getattr(step, "cv", None)
+        if isinstance(step, BaseEstimator) and _splits_by(cv, source):
+            keyword = "qid" if isinstance(cv, QuerySplitter) else "groups"
+            bound.append((step, cv))
+            step.set_params(cv=list(cv.split(data.X, data.y, **{keyword: data.codes})))
+    try:
+        yield
+    finally:
+        for step, cv in bound:
+            step.set_params(cv=cv)
+
+
+def _splits_by(cv: Any, source: Any) -> bool:
+    """Whether a splitter takes groups, and no others than the query ids."""
+    if not hasattr(cv, "split") or not hasattr(cv, "get_metadata_routing"):
+        return False
+    own_source = getattr(cv, "groups", None) if isinstance(cv, QuerySplitter) else None
+    if own_source is not None and own_source != source:
+        return False
+    return bool(get_routing_for_object(cv).consumes("split", {"groups"}))
+
+
+def _steps(estimator: Any) -> Iterator[Any]:
+    """The steps of nested pipelines, or the estimator itself."""
+    if not hasattr(estimator, "steps"):
+        yield estimator
+        return
+    for _, step in estimator.steps:
+        yield from _steps(step)

@@ -1,0 +1,85 @@
+"""The parameters of a ranker's `fit` in scikit-learn's metadata routing."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from sklearn.utils.metadata_routing import (
+    MetadataRequest,
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+)
+
+from .evaluation_sets import IDS, SIZES, STARTS, WEIGHTS
+from .pipelines import last_step
+
+# what QueryRanker takes for any booster, whatever the signature of its `fit`
+EVALUATION = ("eval_set", IDS, SIZES, *WEIGHTS, *STARTS)
+
+
+def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> MetadataRouter:
+    """A router from QueryRanker to its estimator.
+
+    QueryRanker has one estimator to pass parameters to, so it requests those parameters of the
+    `fit` of the last step about which this step itself says nothing. It does so for a step without
+    metadata requests too, such as one of CatBoost.
+    """
+    last, _ = last_step(estimator)
+    requests = _fit_requests(last)
+    for param in _fit_parameters(last):
+        if param != "sample_weight" and requests.get(param) is None:
+            own_request.fit.add_request(param=param, alias=True)
+    if requests.get("sample_weight") is True:
+        own_request.fit.add_request(param="sample_weight", alias=True)
+    router = MetadataRouter(owner=owner if isinstance(owner, str) else type(owner).__name__)
+    router.add_self_request(own_request)
+    if hasattr(estimator, "get_metadata_routing"):
+        router.add(
+            estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
+        )
+    return router
+
+
+def names_of_fit(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters under their names in `fit`, ``step__name`` in a pipeline, from routed ones.
+
+    A parameter that no step requests is for the last one, which refuses it if it is unknown.
+    """
+    keys = _keys_by_name(estimator)
+    named = {name: params[key] for name, key in keys.items() if key in params}
+    _, prefix = last_step(estimator)
+    others = {
+        name if "__" in name else prefix + name: value
+        for name, value in params.items()
+        if name not in keys.values()
+    }
+    return others | named
+
+
+def _keys_by_name(estimator: Any) -> dict[str, str]:
+    """For each requested parameter, by its name in `fit`, the name under which it is passed."""
+    if hasattr(estimator, "steps"):
+        return {
+            f"{step}__{name}": key
+            for step, inner in estimator.steps
+            for name, key in _keys_by_name(inner).items()
+        }
+    requests = _fit_requests(estimator).items()
+    return {name: name if alias is True else alias for name, alias in requests if alias}
+
+
+def _fit_requests(estimator: Any) -> dict[str, Any]:
+    """What an estimator that is no router requests for `fit`."""
+    if not hasattr(estimator, "get_metadata_routing"):
+        return {}
+    routing = get_routing_for_object(estimator)
+    return dict(routing.fit.requests) if isinstance(routing, MetadataRequest) else {}
+
+
+def _fit_parameters(estimator: Any) -> list[str]:
+    """Names of the parameters of `fit` besides X and y."""
+    parameters = list(inspect.signature(estimator.fit).parameters.values())[2:]
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return [p.name for p in parameters if p.kind not in kinds]
