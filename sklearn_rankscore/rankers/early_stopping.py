@@ -93,7 +93,7 @@ def fit_with_evaluation_sets(
     booster, params, ranks = find_booster(ranker), ranker.get_params(), group_param is not None
     train, sets = fit_transformers(estimator, train, sets)
     arguments = fit_arguments(train, group_param)
-    arguments |= booster.evaluation_arguments(ranker, sets, arguments, ranks=ranks)
+    arguments |= booster.evaluation_arguments(ranker, train, sets, ranks=ranks)
     if stopping is not None:
         if stopping.metric is not None:
             _check_metric(stopping.metric, ranker, train, sets[-1])

@@ -51,9 +51,9 @@ class Booster(ABC):
 
     @abstractmethod
     def evaluation_arguments(
-        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
     ) -> FitArguments:
-        """The arguments of `fit` for evaluation sets, given the others.
+        """The arguments of `fit` for evaluation sets, given the training data.
 
         `ranks` tells whether `fit` takes the queries; that of a pointwise model does not.
         """

@@ -21,8 +21,6 @@ from .training_metric import EvaluatedSet, MetricOfSets, classes_of
 COLUMNS = ("cat_features", "text_features", "embedding_features")
 # the constructor takes one of these names for the number of rounds
 ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
-# parameters that need an evaluation set
-STOPPING = {"use_best_model", "early_stopping_rounds", "od_type", "od_wait", "od_pval"}
 
 
 class CatBoost(Booster):
@@ -39,12 +37,12 @@ class CatBoost(Booster):
         return {"group_id": data.codes, "group_weight": weights}
 
     def evaluation_arguments(
-        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
     ) -> FitArguments:
         """Only a Pool holds the query ids of a set; it needs to know the kinds of columns too."""
         from catboost import Pool
 
-        columns = {name: arguments.get(name, estimator.get_param(name)) for name in COLUMNS}
+        columns = {name: train.params.get(name, estimator.get_param(name)) for name in COLUMNS}
         weight_param = "group_weight" if ranks else "weight"
         pools = [
             Pool(
@@ -83,7 +81,9 @@ class CatBoost(Booster):
         """The default learning rate depends on the number of rounds, so it is fixed too."""
         given = estimator.get_params()
         rate = "eta" if "eta" in given else "learning_rate"
-        fixed = {rate: estimator.learning_rate_, **dict.fromkeys(given.keys() & STOPPING)}
+        fixed = {rate: estimator.learning_rate_}
+        if given.get("use_best_model"):  # CatBoost refuses it without an evaluation set
+            fixed["use_best_model"] = False
         return {rounds_param(estimator, ROUNDS): self.n_iterations(estimator), **fixed}
 
     def feature_importances(self, estimator: Any) -> Any:

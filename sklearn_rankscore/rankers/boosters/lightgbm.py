@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
 from .booster import Booster, FitArguments, Stopping, rounds_param
@@ -46,11 +48,14 @@ class LightGBM(Booster):
         return {"group": data.sizes, "sample_weight": data.weights}
 
     def evaluation_arguments(
-        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
     ) -> FitArguments:
         """Features and labels apart from 4.7 on; sizes, weights and start scores in lists."""
         X, y = tuple(data.X for data in sets), tuple(data.y for data in sets)
         if "eval_X" in inspect.signature(estimator.fit).parameters:
+            classes = classes_of(estimator, train)
+            if classes is not None:  # LightGBM numbers those of training data and of eval_set only
+                y = tuple(np.searchsorted(classes, np.asarray(labels)) for labels in y)
             given: FitArguments = {"eval_X": X, "eval_y": y}
         else:  # before 4.7
             given = {"eval_set": list(zip(X, y, strict=True))}
@@ -72,7 +77,8 @@ class LightGBM(Booster):
             metric = _stopping_metric(stopping.metric, estimator, stopping, ranks=ranks)
             watched, metrics = WatchedMetric(metric.log_name), [*metrics, metric]
         else:
-            watched = WatchedMetric(metrics[0] if metrics else None)
+            cutoffs = arguments.get("eval_at") or estimator.get_params().get("eval_at")
+            watched = WatchedMetric(metrics[0] if metrics else None, cutoffs)
             metrics[:1] = [watched.first] if metrics else []
         stop = StopOnMetric(stopping.n_rounds, watched)
         callbacks = [*(arguments.get("callbacks") or ()), stop]
@@ -88,11 +94,21 @@ class LightGBM(Booster):
 
 
 class WatchedMetric:
-    """The name of the metric to stop on, which for a function is known once it was called."""
+    """Which of the metrics that LightGBM computes to stop on.
 
-    def __init__(self, first: Any) -> None:
+    Parameters
+    ----------
+    first : str, callable or None
+        The first `eval_metric`; None means the first one that LightGBM computes. The name of a
+        function is known once it was called.
+    cutoffs : sequence of int, int or None
+        The ranks `eval_at`, which LightGBM sorts.
+    """
+
+    def __init__(self, first: Any, cutoffs: Any = None) -> None:
         self.name: str | None = None if callable(first) else first
         self.first = self._recording(first) if callable(first) else first
+        self._cutoff = None if cutoffs is None else str(np.ravel(cutoffs)[0])
 
     def _recording(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)  # LightGBM counts the parameters
@@ -104,10 +120,11 @@ class WatchedMetric:
         return wrapper
 
     def of(self, results: list[Any]) -> Any:
-        """The result of this metric, or of the first one, on the last evaluation set."""
+        """The result of the metric on the last evaluation set."""
         on_last = [result for result in results if result[0] == results[-1][0]]
-        named = (r for r in on_last if self.name in (r[1], r[1].partition("@")[0]))
-        return next(named, on_last[0])
+        named = [r for r in on_last if self.name in (r[1], r[1].partition("@")[0])] or on_last
+        at_first = (r for r in named if r[1].partition("@")[2] == self._cutoff)
+        return next(at_first, named[0])
 
 
 class StopOnMetric:

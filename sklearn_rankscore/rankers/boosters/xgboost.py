@@ -31,7 +31,7 @@ class XGBoost(Booster):
         return {"qid": data.codes, "sample_weight": data.query_weights}
 
     def evaluation_arguments(
-        self, estimator: Any, sets: Sequence[TrainingData], arguments: FitArguments, *, ranks: bool
+        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
     ) -> FitArguments:
         """Query ids and weights in lists; weights are per query for rankers."""
         given: FitArguments = {"eval_set": [(data.X, data.y) for data in sets]}
@@ -43,7 +43,7 @@ class XGBoost(Booster):
         if any(data.params for data in sets):
             given["base_margin_eval_set"] = [data.params.get("start") for data in sets]
         if "verbose" in inspect.signature(estimator.fit).parameters:
-            given["verbose"] = arguments.get("verbose", False)
+            given["verbose"] = train.params.get("verbose", False)
         return given
 
     def stop_early(
