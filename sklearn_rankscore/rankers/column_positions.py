@@ -53,11 +53,12 @@ def _place(name: str, entry: Any, ids: IdColumns) -> Any:
             f"{name} names the column at position {entry}, which holds the query ids and is no "
             "feature."
         )
-    return int(entry) - sum(position < entry for position in ids.positions)
+    return int(entry) - sum(position < int(entry) for position in ids.positions)
 
 
 def _is_position(entry: Any) -> bool:
-    return isinstance(entry, int | np.integer) and not isinstance(entry, bool) and entry >= 0
+    is_integer = isinstance(entry, int | np.integer) and not isinstance(entry, bool)
+    return bool(is_integer and entry >= 0)
 
 
 def _as_list(value: Any) -> list[Any]:

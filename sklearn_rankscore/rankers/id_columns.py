@@ -59,11 +59,13 @@ class IdColumns:
         if not self.positions or (n_columns := _n_columns(X)) != self.n_columns:
             return X
         X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-        return X[:, np.setdiff1d(np.arange(n_columns), self.positions)]
+        is_feature = np.ones(n_columns or 0, dtype=bool)
+        is_feature[list(self.positions)] = False
+        return X[:, np.flatnonzero(is_feature)]
 
 
 def _n_columns(X: Any) -> int | None:
-    shape = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
+    shape: tuple[int, ...] = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
     return int(shape[1]) if len(shape) == 2 else None
 
 

@@ -62,8 +62,7 @@ def with_index_of_ids(X: Any, y: Any, original: Any, source: Any, ids: Any) -> t
         values = column_or_level(original, name) if isinstance(name, str) else None
         if values is not None:
             levels[name] = np.asarray(values)
-    index = pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
-    index = index if len(levels) > 1 else index.get_level_values(0)
+    index = pd.DataFrame(levels).set_index(list(levels)).index
     if isinstance(X, pd.DataFrame | pd.Series):
         X = X.set_axis(index, axis=0)
     return X, pd.Series(np.asarray(y), index=index)
@@ -102,7 +101,7 @@ def bound_splitters(estimator: Any, data: TrainingData, source: Any) -> Iterator
     """Replace splitters of exactly these rows by their splits, because some tools drop indices."""
     bound: list[tuple[Any, Any]] = []
     for step in _steps(estimator):
-        cv = getattr(step, "cv", None)
+        cv: Any = getattr(step, "cv", None)
         if isinstance(step, BaseEstimator) and _splits_by(cv, source):
             keyword = "qid" if isinstance(cv, QuerySplitter) else "groups"
             bound.append((step, cv))

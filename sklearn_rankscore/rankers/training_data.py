@@ -64,8 +64,9 @@ class TrainingData:
         if ids is None:
             return data
         queries = group_rows(ids, len(np.asarray(y)))
-        data = replace(data, codes=queries.by_appearance().codes)
-        return data if queries.rows is None else data.take(np.argsort(data.codes, kind="stable"))
+        codes = queries.by_appearance().codes
+        data = replace(data, codes=codes)
+        return data if queries.rows is None else data.take(np.argsort(codes, kind="stable"))
 
     def take(self, rows: Array) -> Self:
         """The chosen rows, in that order, with the `fit` parameters aligned with them."""
