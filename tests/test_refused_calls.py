@@ -95,7 +95,7 @@ CALLS = [
     (lambda: fit(groups_column=3), TypeError, "groups_column"),
     (lambda: fit(sample_weight=[1.0]), ValueError, "inconsistent numbers of samples"),
     (lambda: QueryRanker(Ridge()).predict(FEATURES), ValueError, "not fitted"),
-    (lambda: QueryRanker(Ridge()).n_features_in_, AttributeError, "not fitted"),
+    (lambda: QueryRanker(Ridge()).coef_, AttributeError, "not fitted"),
     (lambda: fit().score(FEATURES, LABELS), NoGroupsError, "No query ids reached"),
     (lambda: make_ranking(0), ValueError, "n_queries must be .*at least 1; got 0"),
     (lambda: make_ranking(2.5), (TypeError, ValueError), "n_queries must be .*; got 2.5"),

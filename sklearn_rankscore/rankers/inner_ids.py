@@ -10,11 +10,11 @@ import numpy as np
 import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..model_selection.splitter import QuerySplitter
 from ..query_ids import NoGroupsError, group_rows
 from ..query_ids.lookup import QID, column_or_level
+from .metadata import routing_of
 from .pipelines import last_step
 from .training_data import TrainingData
 
@@ -32,7 +32,7 @@ def _requests_groups(value: Any) -> bool:
     """Whether `value` is a splitter, scorer or meta-estimator that requests groups."""
     if isinstance(value, type) or not hasattr(value, "get_metadata_routing"):
         return False
-    routing = get_routing_for_object(value)
+    routing = routing_of(value)
     return any(routing.consumes(method, {"groups"}) for method in ("fit", "split"))
 
 
@@ -54,13 +54,12 @@ def with_index_of_ids(X: Any, y: Any, original: Any, source: Any, ids: Any) -> t
         import pandas as pd
     except ImportError:
         return X, y
-    n_rows = len(np.asarray(y))
-    levels = {QID: group_rows(ids, n_rows).codes}
+    index: Any = getattr(X, "index", None)
+    levels = {name: index.get_level_values(name) for name in getattr(index, "names", ()) if name}
+    levels[QID] = group_rows(ids, len(np.asarray(y))).codes
     names = [source] if isinstance(source, str) else source
-    names = names if isinstance(names, list | tuple) else []
-    for name in names:
-        values = column_or_level(original, name) if isinstance(name, str) else None
-        if values is not None:
+    for name in names if isinstance(names, list | tuple) else ():
+        if (values := column_or_level(original, name)) is not None:
             levels[name] = np.asarray(values)
     index = pd.DataFrame(levels).set_index(list(levels)).index
     if isinstance(X, pd.DataFrame | pd.Series):
@@ -93,7 +92,7 @@ def _passes_groups_on(estimator: Any) -> bool:
     """Whether metadata routing passes groups within `estimator`."""
     if hasattr(last_step(estimator)[0], "final_estimator"):
         return False  # stacking passes what its estimators request to the final one too
-    return bool(get_routing_for_object(estimator).consumes("fit", {"groups"}))
+    return bool(routing_of(estimator).consumes("fit", {"groups"}))
 
 
 @contextmanager
@@ -120,7 +119,7 @@ def _splits_by(cv: Any, source: Any) -> bool:
     own_source = getattr(cv, "groups", None) if isinstance(cv, QuerySplitter) else None
     if own_source is not None and own_source != source:
         return False
-    return bool(get_routing_for_object(cv).consumes("split", {"groups"}))
+    return bool(routing_of(cv).consumes("split", {"groups"}))
 
 
 def _steps(estimator: Any) -> Iterator[Any]:

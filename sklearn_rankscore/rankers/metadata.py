@@ -35,11 +35,16 @@ def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> Metad
         own_request.fit.add_request(param="sample_weight", alias=True)
     router = MetadataRouter(owner=owner if isinstance(owner, str) else type(owner).__name__)
     router.add_self_request(own_request)
-    if hasattr(estimator, "get_metadata_routing"):
-        router.add(
-            estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
-        )
-    return router
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    return router.add(estimator=routing_of(estimator), method_mapping=mapping)
+
+
+def routing_of(value: Any) -> MetadataRequest | MetadataRouter:
+    """What an estimator or splitter requests and passes on; nothing if it does not tell."""
+    try:
+        return get_routing_for_object(value)
+    except RecursionError:  # RidgeCV without `scoring` takes itself for a scorer
+        return MetadataRequest(owner=type(value).__name__)
 
 
 def names_of_fit(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +79,7 @@ def _fit_requests(estimator: Any) -> dict[str, Any]:
     """What an estimator that is no router requests for `fit`."""
     if not hasattr(estimator, "get_metadata_routing"):
         return {}
-    routing = get_routing_for_object(estimator)
+    routing = routing_of(estimator)
     return dict(routing.fit.requests) if isinstance(routing, MetadataRequest) else {}
 
 
