@@ -18,7 +18,7 @@ from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, fit_with_evaluation_sets
 from .evaluation_sets import ids_from_sizes, take_evaluation_sets
 from .id_columns import IdColumns
-from .inner_ids import bound_splitters, fit_with_ids, takes_query_ids, with_index_of_ids
+from .inner_ids import fit_with_ids, splitters_replaced, takes_query_ids, with_index_of_ids
 from .metadata import names_of_fit
 from .pipelines import last_step
 from .training_data import TrainingData
@@ -138,7 +138,7 @@ class FitCall:
         # the arguments below go straight to the ranker, whatever metadata it requests
         with (
             sklearn.config_context(enable_metadata_routing=False),
-            bound_splitters(self.estimator, data, self.source),
+            splitters_replaced(self.estimator, data, self.source),
         ):
             if stopping is not None:
                 return stopping.fit(self.estimator, data, sets, self.group_param)

@@ -45,8 +45,8 @@ class IdColumns:
             keys = [source or QID] if source is None or isinstance(source, str) else source
             positions = [place for place, name in enumerate(names) if name in keys]
         positions = sorted(set(positions))
-        found = tuple(names[place] for place in positions) if names else ()
-        return cls(tuple(positions), found, n_columns)
+        id_names = tuple(names[place] for place in positions) if names else ()
+        return cls(tuple(positions), id_names, n_columns)
 
     def drop(self, X: Any) -> Any:
         """`X` without these columns; an array that never had them is returned as it is."""

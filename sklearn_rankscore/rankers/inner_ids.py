@@ -74,7 +74,7 @@ def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], sou
     an array, unless `params` do not name who requests them.
     """
     is_routed = sklearn.get_config()["enable_metadata_routing"] and bool(params)
-    with bound_splitters(estimator, data, source):
+    with splitters_replaced(estimator, data, source):
         takes_groups = _passes_groups_on(estimator)
         if not is_routed:
             with config_context(enable_metadata_routing=False):
@@ -96,19 +96,19 @@ def _passes_groups_on(estimator: Any) -> bool:
 
 
 @contextmanager
-def bound_splitters(estimator: Any, data: TrainingData, source: Any) -> Iterator[None]:
+def splitters_replaced(estimator: Any, data: TrainingData, source: Any) -> Iterator[None]:
     """Replace splitters of exactly these rows by their splits, because some tools drop indices."""
-    bound: list[tuple[Any, Any]] = []
+    replaced: list[tuple[Any, Any]] = []
     for step in _steps(estimator):
         cv: Any = getattr(step, "cv", None)
         if isinstance(step, BaseEstimator) and _splits_by(cv, source):
             keyword = "qid" if isinstance(cv, QuerySplitter) else "groups"
-            bound.append((step, cv))
+            replaced.append((step, cv))
             step.set_params(cv=list(cv.split(data.X, data.y, **{keyword: data.codes})))
     try:
         yield
     finally:
-        for step, cv in bound:
+        for step, cv in replaced:
             step.set_params(cv=cv)
 
 

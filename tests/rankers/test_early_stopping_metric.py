@@ -26,7 +26,7 @@ from sklearn_rankscore import (
     ndcg_score,
 )
 
-N_ROUNDS, PATIENCE = 40, 4
+N_ROUNDS, N_WITHOUT = 40, 4
 LIGHTGBM = {"n_estimators": N_ROUNDS, "num_leaves": 7, "verbose": -1, "n_jobs": 1}
 XGBOOST = {"n_estimators": N_ROUNDS, "max_depth": 3, "n_jobs": 1}
 CATBOOST = {
@@ -96,11 +96,11 @@ def expected_rounds(model, data, metric):
         evaluate(y, predict_rounds(model, X, n + 1), metric, groups=q)[metric]
         for n in range(N_ROUNDS)
     ]
-    return best_round(values, PATIENCE) + 1
+    return best_round(values, N_WITHOUT) + 1
 
 
 def stopping(model, metric, **params):
-    options = {"n_iter_no_change": PATIENCE, "validation_fraction": 0.3, "random_state": 3}
+    options = {"n_iter_no_change": N_WITHOUT, "validation_fraction": 0.3, "random_state": 3}
     return QueryRanker(model, early_stopping=metric, **{**options, **params})
 
 
@@ -145,7 +145,7 @@ def test_metrics_are_names_and_functions(data):
     assert by_name.n_iter_ == by_function.n_iter_
     ranker = stopping(make("LGBMRanker"), top_label).fit(X, y, groups=qid)
     history = ranker.estimator_.evals_result_["valid_0"]["top_label_rankscore"]
-    assert ranker.n_iter_ == best_round(history, PATIENCE) + 1
+    assert ranker.n_iter_ == best_round(history, N_WITHOUT) + 1
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -199,7 +199,7 @@ def test_true_watches_the_first_metric_of_lightgbm(case, data):
     X, y, qid = data
     seed = 5 if case == "default" else 3  # with which the metrics stop at different rounds
     history = own_history("LGBMRanker", data, seed, model=model, **fit_params)
-    rounds = {name: best_round(values, PATIENCE) + 1 for name, values in history.items()}
+    rounds = {name: best_round(values, N_WITHOUT) + 1 for name, values in history.items()}
     assert len(history) > 1
     assert min(rounds.values()) < max(rounds.values())
     ranker = stopping(LGBMRanker(**LIGHTGBM, **model), True, random_state=seed)
@@ -210,7 +210,7 @@ def test_true_watches_the_first_metric_of_lightgbm(case, data):
 def test_true_watches_the_first_metric_of_xgboost(metrics, data):
     X, y, qid = data
     history = own_history("XGBRanker", data, 5, eval_metric=metrics)
-    rounds = [best_round(values, PATIENCE) + 1 for values in history.values()]
+    rounds = [best_round(values, N_WITHOUT) + 1 for values in history.values()]
     ranker = stopping(XGBRanker(**XGBOOST, eval_metric=metrics), True, random_state=5)
     assert ranker.fit(X, y, groups=qid).n_iter_ == rounds[0]
     assert len(set(rounds)) == len(rounds)
@@ -246,13 +246,13 @@ def test_the_fitted_model_holds_no_data(data):
 @pytest.mark.parametrize("name", RANKERS)
 def test_refit_all_trains_as_many_rounds_on_all_queries(name, data):
     X, y, qid = data
-    found = stopping(make(name), "ndcg@10").fit(X, y, groups=qid)
+    stopped = stopping(make(name), "ndcg@10").fit(X, y, groups=qid)
     ranker = stopping(make(name), "ndcg@10", refit_all=True).fit(X, y, groups=qid)
-    assert ranker.n_iter_ == found.n_iter_ < N_ROUNDS
+    assert ranker.n_iter_ == stopped.n_iter_ < N_ROUNDS
     q, *rows = gather(qid, X, y)
-    expected = predict_rounds(fit_natively(make(name), *rows, q), X, found.n_iter_)
+    expected = predict_rounds(fit_natively(make(name), *rows, q), X, stopped.n_iter_)
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-5, atol=1e-6)
-    assert not np.allclose(found.predict(X), expected)
+    assert not np.allclose(stopped.predict(X), expected)
 
 
 def test_refit_all_keeps_the_learning_rate_of_catboost(data):
@@ -262,10 +262,10 @@ def test_refit_all_keeps_the_learning_rate_of_catboost(data):
     params = {name: value for name, value in CATBOOST.items() if name != "learning_rate"}
     params = {**params, "iterations": 300, "use_best_model": True, "early_stopping_rounds": 50}
     model = catboost.CatBoostRegressor(**params)
-    found = stopping(model, True).fit(X, y, groups=qid)
+    stopped = stopping(model, True).fit(X, y, groups=qid)
     ranker = stopping(model, True, refit_all=True).fit(X, y, groups=qid)
-    assert ranker.estimator_.tree_count_ == found.n_iter_ < 300
-    assert ranker.estimator_.learning_rate_ == found.estimator_.learning_rate_
+    assert ranker.estimator_.tree_count_ == stopped.n_iter_ < 300
+    assert ranker.estimator_.learning_rate_ == stopped.estimator_.learning_rate_
 
 
 @pytest.mark.parametrize("alias", ["num_iterations", "num_boost_round"])

@@ -95,10 +95,10 @@ def test_ids_of_evaluation_sets_are_found_like_those_of_x(way, library, data, va
     given = {"groups": data[2]} if params else {}
     ranker.fit(X, y, eval_set=[pair], **given, **metric, **of_valid)
     expected = history(fit_natively(library, data, valid))
-    found = history(ranker.estimator_)
-    assert list(found) == list(expected)
+    values = history(ranker.estimator_)
+    assert list(values) == list(expected)
     for name in expected:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9)
+        np.testing.assert_allclose(values[name], expected[name], rtol=1e-9)
 
 
 def test_sizes_of_queries_name_contiguous_rows(library, data, lambdarank_test):

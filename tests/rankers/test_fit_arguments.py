@@ -189,8 +189,8 @@ def test_positions_of_columns_keep_their_meaning(position, library, small):
     by_name = QueryRanker(make_ranker(library)).fit(frame, y, **{name: ["x3"]}).predict(frame)
     column = list(frame.columns).index("x3")
     for given in ([column], np.array([column]), (column,)):
-        found = QueryRanker(make_ranker(library)).fit(frame, y, **{name: given})
-        np.testing.assert_array_equal(found.predict(frame), by_name)
+        fitted = QueryRanker(make_ranker(library)).fit(frame, y, **{name: given})
+        np.testing.assert_array_equal(fitted.predict(frame), by_name)
     other = QueryRanker(make_ranker(library)).fit(frame, y).predict(frame)
     assert not np.array_equal(other, by_name)
     with pytest.raises(ValueError, match=f"{name} names the column at position {position}, which"):
@@ -231,8 +231,8 @@ def test_ids_by_the_name_of_the_ranker_are_honoured(small):
     X, y, groups = small
     requires("catboost")
     expected = QueryRanker(make_ranker("catboost")).fit(X, y, groups=groups).predict(X)
-    found = QueryRanker(make_ranker("catboost")).fit(X, y, group_id=groups).predict(X)
-    np.testing.assert_array_equal(found, expected)
+    fitted = QueryRanker(make_ranker("catboost")).fit(X, y, group_id=groups).predict(X)
+    np.testing.assert_array_equal(fitted, expected)
     piped = QueryRanker(make_pipeline(FunctionTransformer(), make_ranker("xgboost")))
     assert piped.fit(X, y, xgbranker__qid=groups).n_queries_ == 40
 

@@ -165,10 +165,10 @@ def test_a_search_over_rankers_inside_of_a_pipeline(way, rows):
     ranker = QueryRanker(pipe, groups=source).fit(given, y, **params)
     q, X_gathered, y_gathered = gather(groups, StandardScaler().fit_transform(X), y)
     expected = clone(search).fit(framed(X_gathered, qid=q).set_index("qid"), y_gathered)
-    found = ranker.estimator_[-1]
+    fitted = ranker.estimator_[-1]
     for metric in ("ndcg@10", "map@5"):
         np.testing.assert_allclose(
-            found.cv_results_[f"mean_test_{metric}"],
+            fitted.cv_results_[f"mean_test_{metric}"],
             expected.cv_results_[f"mean_test_{metric}"],
             rtol=1e-9,
         )

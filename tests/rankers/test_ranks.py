@@ -113,13 +113,15 @@ def test_thresholds_and_rankings_are_scored_together(library, binary):
     X, y = binary
     ranker = QueryRanker(make_ranker(library))
     scoring = ["ndcg@10", "roc_auc", "average_precision"]
-    found = cross_validate(ranker, X, y, scoring=scoring, cv=QueryKFold(3), error_score="raise")
+    scores_of_folds = cross_validate(
+        ranker, X, y, scoring=scoring, cv=QueryKFold(3), error_score="raise"
+    )
     for fold, (train, test) in enumerate(QueryKFold(3).split(X, y)):
         fitted = clone(ranker).fit(X.iloc[train], y.iloc[train])
         scores = fitted.predict(X.iloc[test])
         np.testing.assert_array_equal(fitted.decision_function(X.iloc[test]), scores)
-        assert found["test_roc_auc"][fold] == roc_auc_score(y.iloc[test], scores)
-        assert found["test_ndcg@10"][fold] == pytest.approx(
+        assert scores_of_folds["test_roc_auc"][fold] == roc_auc_score(y.iloc[test], scores)
+        assert scores_of_folds["test_ndcg@10"][fold] == pytest.approx(
             ndcg_score(y.iloc[test], scores, groups=X["qid"].iloc[test], k=10), rel=1e-12
         )
 

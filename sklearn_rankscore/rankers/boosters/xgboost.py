@@ -11,13 +11,7 @@ import numpy as np
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
 from .booster import Booster, FitArguments, Stopping
-from .training_metric import (
-    EvaluatedSet,
-    TrainingMetric,
-    classes_of,
-    expected_classes,
-    ids_from_sizes,
-)
+from .training_metric import TrainingMetric, ids_from_sizes
 
 
 class XGBoost(Booster):
@@ -50,7 +44,7 @@ class XGBoost(Booster):
         self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
     ) -> FitArguments:
         """Add a callback to the parameter of the estimator."""
-        from .xgboost_callback import StopOnMetric
+        from .xgboost_callback import HeldOutMetric, StopOnMetric
 
         ours = stopping.metric
         metric = None if ours is None else HeldOutMetric(ours, estimator, stopping)
@@ -72,41 +66,6 @@ class XGBoost(Booster):
     def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
         """The number of rounds; without evaluation sets XGBoost refuses to stop early."""
         return {"n_estimators": self.n_iterations(estimator), "early_stopping_rounds": None}
-
-
-class HeldOutMetric(TrainingMetric):
-    """A metric of the last evaluation set.
-
-    XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
-    newest trees only.
-    """
-
-    def __init__(self, metric: MetricLike, estimator: Any, stopping: Stopping) -> None:
-        super().__init__(metric, {})
-        self._params, self._data = estimator.get_params(), stopping.sets[-1]
-        self._classes = classes_of(estimator, stopping.train)
-        labels = EvaluatedSet.read(self._data, self._classes)
-        self._y_true, self._codes = labels.y_true, labels.codes
-        self._matrix: Any = None
-
-    def of_model(self, model: Any) -> float:
-        """The metric after a boosting round."""
-        if self._matrix is None:
-            self._matrix = self._read_matrix()
-        scores = expected_classes(model.predict(self._matrix), self._classes)
-        return self.value(self._y_true, scores, self._codes, self._data.weights)
-
-    def _read_matrix(self) -> Any:
-        import xgboost
-
-        given = {name: self._params.get(name) for name in ("missing", "feature_types")}
-        return xgboost.DMatrix(
-            self._data.X,
-            base_margin=self._data.params.get("start"),
-            nthread=self._params.get("n_jobs"),
-            enable_categorical=bool(self._params.get("enable_categorical")),
-            **{name: value for name, value in given.items() if value is not None},
-        )
 
 
 def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:

@@ -4,9 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
+from xgboost import DMatrix
 from xgboost.callback import EarlyStopping, TrainingCallback
 
-from .xgboost import HeldOutMetric
+from ...metrics.evaluate import MetricLike
+from .booster import Stopping
+from .training_metric import EvaluatedSet, TrainingMetric, classes_of, expected_classes
+
+
+class HeldOutMetric(TrainingMetric):
+    """A metric of the last evaluation set.
+
+    XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
+    newest trees only.
+    """
+
+    def __init__(self, metric: MetricLike, estimator: Any, stopping: Stopping) -> None:
+        super().__init__(metric, {})
+        self._params, self._data = estimator.get_params(), stopping.sets[-1]
+        self._classes = classes_of(estimator, stopping.train)
+        labels = EvaluatedSet.read(self._data, self._classes)
+        self._y_true, self._codes = labels.y_true, labels.codes
+        self._matrix: Any = None
+
+    def of_model(self, model: Any) -> float:
+        """The metric after a boosting round."""
+        if self._matrix is None:
+            self._matrix = self._read_matrix()
+        scores = expected_classes(model.predict(self._matrix), self._classes)
+        return self.value(self._y_true, scores, self._codes, self._data.weights)
+
+    def _read_matrix(self) -> Any:
+        given = {name: self._params.get(name) for name in ("missing", "feature_types")}
+        return DMatrix(
+            self._data.X,
+            base_margin=self._data.params.get("start"),
+            nthread=self._params.get("n_jobs"),
+            enable_categorical=bool(self._params.get("enable_categorical")),
+            **{name: value for name, value in given.items() if value is not None},
+        )
 
 
 class StopOnMetric(TrainingCallback):
