@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,16 @@ class FitCall:
         self.ranker, self.prefix = last_step(self.estimator)
         self.name = f"{type(self.ranker).__name__}.fit"
         self.is_booster = booster_of(self.ranker) is not None
-        # an estimator that passes query ids on by itself, such as a search over rankers
-        self.takes_ids_within = takes_query_ids(self.estimator)
-        self.passes_ids_on = self.takes_ids_within and not (self.is_booster or self.group_param)
+
+    @cached_property
+    def takes_ids_within(self) -> bool:
+        """Whether a splitter, scorer or ranker inside of the estimator takes query ids."""
+        return takes_query_ids(self.estimator)
+
+    @property
+    def passes_ids_on(self) -> bool:
+        """Whether the estimator passes ids on by itself, as a search over rankers does."""
+        return self.takes_ids_within and not (self.is_booster or self.group_param)
 
     @classmethod
     def of(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds, Ties
 from ..query_ids import find_query_ids, no_groups_error
+from ..query_ids.lookup import column_names
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import predict_scores
 from .boosters import booster_of
@@ -27,6 +28,7 @@ class FittedRanker:
     n_queries_: int | None
     estimator_: Any
     _id_columns: IdColumns
+    _feature_names: list[Any]
 
     def predict(self, X: MatrixLike) -> Array:
         """Predict the scores of documents; higher ranks first.
@@ -47,7 +49,16 @@ class FittedRanker:
             len(getattr(features, "shape", (0, 0))) == 2
         ):  # of others, the ranker knows what is wrong
             validate_data(self, features, reset=False, skip_check_array=True)
+            self._check_order(column_names(features))
         return predict_scores(self.estimator_, features)
+
+    def _check_order(self, names: list[Any]) -> None:
+        """Check names of frames of which the installed scikit-learn does not know the names."""
+        if names and self._feature_names and names != self._feature_names:
+            raise ValueError(
+                "The feature names should match those that were passed during fit. Feature names "
+                f"must be in the same order as they were in fit: {self._feature_names}."
+            )
 
     def _ranks_queries(self) -> bool:
         """Whether it was fitted with query ids; without, it is a plain regressor."""

@@ -55,7 +55,7 @@ class IdColumns:
             present = [name for name in self.names if name in names]
             if not present:
                 return X
-            return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(*present)
+            return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
         if not self.positions or (n_columns := _n_columns(X)) != self.n_columns:
             return X
         X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from .._validation import check_count
 from ..metrics.evaluate import MetricLike
+from ..query_ids.lookup import column_names
 from .early_stopping import EarlyStopping
 from .fit_call import FitCall
 from .fitted_ranker import FittedRanker
@@ -179,6 +180,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         sets = call.take_evaluation_sets(params, self._id_columns)
         data = call.read_rows(X, y, ids, self._id_columns, sample_weight, params)
         validate_data(self, data.X, skip_check_array=True)
+        self._feature_names = column_names(data.X)
         if self.max_queries is not None:
             max_queries = check_count("max_queries", self.max_queries, 1)
             data = data.subsample_queries(max_queries, self.random_state)

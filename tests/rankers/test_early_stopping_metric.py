@@ -10,6 +10,7 @@ from gathered_rows import gather
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from requires import requires
 from sklearn.base import clone
+from sklearn.metrics import max_error
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -214,6 +215,18 @@ def test_true_watches_the_first_metric_of_xgboost(metrics, data):
     ranker = stopping(XGBRanker(**XGBOOST, eval_metric=metrics), True, random_state=5)
     assert ranker.fit(X, y, groups=qid).n_iter_ == rounds[0]
     assert len(set(rounds)) == len(rounds)
+
+
+def test_true_watches_a_function_given_to_xgboost(data):
+    X, y, qid = data
+    (X_train, y_train, _), (X_test, y_test, _) = parts_of(*data)
+    model = XGBRegressor(**XGBOOST, eval_metric=max_error)
+    model.fit(X_train, y_train, eval_set=[(X_test, y_test)], verbose=False)
+    history = model.evals_result()["validation_0"]
+    rounds = {k: best_round(np.negative(v), N_WITHOUT) + 1 for k, v in history.items()}
+    assert rounds["rmse"] != rounds["max_error"]
+    ranker = stopping(XGBRegressor(**XGBOOST, eval_metric=max_error), True)
+    assert ranker.fit(X, y, groups=qid).n_iter_ == rounds["max_error"]
 
 
 @pytest.mark.parametrize("value", [None, 1, 0, 0.5, ["ndcg@10"], {"metric": "ndcg"}])

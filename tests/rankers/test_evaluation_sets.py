@@ -162,6 +162,7 @@ def test_early_stopping_watches_the_given_set(metric, library, data, valid):
     same = QueryRanker(make_ranker(library), **options, refit_all=True)
     same.fit(X, y, eval_set=[(X, y), valid[:2]], **ids)
     np.testing.assert_array_equal(same.predict(X), ranker.predict(X))
+    assert history(same.estimator_) == history(ranker.estimator_)  # nothing is left to refit on
 
 
 def test_own_early_stopping_of_the_library(library, data, valid):

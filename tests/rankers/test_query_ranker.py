@@ -72,8 +72,61 @@ def test_ids_in_tables(library, table, data):
     assert ranker.n_queries_ == 100
     score = ranker.score(*given)
     assert score == pytest.approx(ndcg_score(y, plain.predict(X), groups=qid))
-    if table in ("pandas", "polars"):
+    if table == "pandas":
         assert list(ranker.feature_names_in_) == names
+
+
+PLACES = {
+    "name": ("session", lambda X, q: frame_of(X, session=q)),
+    "polars": ("session", lambda X, q: pl.from_pandas(frame_of(X, session=q))),
+    "level": ("session", lambda X, q: frame_of(X, session=q).set_index("session")),
+    "two names": (["user", "visit"], lambda X, q: frame_of(X, user=q // 7, visit=q % 7)),
+    "name and level": (
+        ("user", "visit"), lambda X, q: frame_of(X, user=q // 7, visit=q % 7).set_index("user")
+    ),
+    "two names of polars": (
+        ["user", "visit"], lambda X, q: pl.from_pandas(frame_of(X, user=q // 7, visit=q % 7))
+    ),
+    "position": (2, lambda X, q: np.insert(X, 2, q, axis=1)),
+    "last position": (-1, lambda X, q: np.column_stack([X, q])),
+    "position in a sparse matrix": (2, lambda X, q: sparse.csr_array(np.insert(X, 2, q, axis=1))),
+    "position in a frame": (-1, lambda X, q: frame_of(X, session=q)),
+    "function of an array": (lambda X: X[:, 0], lambda X, q: np.column_stack([q, X])),
+    "function of a frame": (lambda X: X["session"], lambda X, q: frame_of(X, session=q)),
+    "function of polars": (
+        lambda X: X["session"], lambda X, q: pl.from_pandas(frame_of(X, session=q))
+    ),
+}  # fmt: skip
+
+
+def frame_of(X, **columns):
+    return pd.DataFrame(X).add_prefix("x").assign(**columns)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_groups_is_any_place_of_ids(place, data):
+    X, y, qid = data
+    source, make = PLACES[place]
+    given = make(X, qid)
+    expected = QueryRanker(make_ranker("xgboost")).fit(
+        sparse.csr_array(X) if sparse.issparse(given) else X, y, groups=qid
+    )
+    ranker = QueryRanker(make_ranker("xgboost"), groups=source).fit(given, y)
+    assert ranker.n_queries_ == 100
+    assert ranker.n_features_in_ == X.shape[1]
+    features = sparse.csr_array(X) if sparse.issparse(given) else X
+    np.testing.assert_array_equal(ranker.predict(given), expected.predict(features))
+    if not hasattr(given, "columns"):  # features without the ids
+        np.testing.assert_array_equal(ranker.predict(features), expected.predict(features))
+    assert ranker.score(given, y) == pytest.approx(expected.score(features, y, groups=qid))
+
+
+def test_a_function_of_a_column_leaves_it_among_the_features(data):
+    X, y, qid = data
+    given = np.column_stack([qid * 10 + 3, X])
+    ranker = QueryRanker(Ridge(), groups=lambda X: X[:, 0] // 10).fit(given, y)
+    assert ranker.n_queries_ == 100
+    assert ranker.n_features_in_ == X.shape[1] + 1
 
 
 def test_attributes_of_the_fitted_ranker(library, data):

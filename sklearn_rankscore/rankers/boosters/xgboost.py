@@ -48,8 +48,11 @@ class XGBoost(Booster):
 
         ours = stopping.metric
         metric = None if ours is None else HeldOutMetric(ours, estimator, stopping)
-        stop = StopOnMetric(stopping.n_rounds, len(stopping.sets), metric)
-        callbacks = [*(estimator.get_params().get("callbacks") or ()), stop]
+        params = estimator.get_params()
+        # XGBoost computes the metric of the objective before a function
+        last = metric is not None or callable(params.get("eval_metric"))
+        stop = StopOnMetric(stopping.n_rounds, len(stopping.sets), metric, last=last)
+        callbacks = [*(params.get("callbacks") or ()), stop]
         estimator.set_params(callbacks=callbacks, early_stopping_rounds=None)
         return {}
 

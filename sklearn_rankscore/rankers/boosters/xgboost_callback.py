@@ -55,11 +55,16 @@ class StopOnMetric(TrainingCallback):
     n_sets : int
         Number of evaluation sets.
     metric : HeldOutMetric or None
-        The metric to compute and to stop on; None means the first of those that XGBoost computes.
+        A metric to compute besides those that XGBoost computes, after them.
+    last : bool
+        Whether to stop on the last metric instead of the first one.
     """
 
-    def __init__(self, n_rounds: int, n_sets: int, metric: HeldOutMetric | None) -> None:
+    def __init__(
+        self, n_rounds: int, n_sets: int, metric: HeldOutMetric | None, *, last: bool
+    ) -> None:
         super().__init__()
+        self._place = -1 if last else 0
         self._n_rounds, self._data_name = n_rounds, f"validation_{n_sets - 1}"
         self._metric = metric
         self._stop: EarlyStopping | None = None
@@ -76,10 +81,9 @@ class StopOnMetric(TrainingCallback):
         if self._metric is not None:
             log.setdefault(self._metric.log_name, []).append(self._metric.of_model(model))
         if self._stop is None:
-            watched = next(iter(log)) if self._metric is None else self._metric.log_name
             self._stop = EarlyStopping(
                 rounds=self._n_rounds,
-                metric_name=watched,
+                metric_name=list(log)[self._place],
                 data_name=self._data_name,
                 maximize=None if self._metric is None else True,
             )
