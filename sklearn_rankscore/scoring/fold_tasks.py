@@ -17,7 +17,8 @@ def prepare_tasks(tasks: Iterable[Any]) -> Iterator[Any]:
     for function, args, kwargs in tasks:
         task = FoldTask(function, args, kwargs)
         checker.check(task)
-        pass_query_ids(task)
+        if task.fits:
+            pass_query_ids(task)
         yield task.as_tuple()
 
 

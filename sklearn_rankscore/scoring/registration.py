@@ -34,7 +34,7 @@ from .._sklearn_compat import (
 from ..metrics.names import METRICS, names_metric
 from .fold_tasks import prepare_tasks, prepared
 from .scorer import RankingScorer
-from .tasks import fits_fold
+from .tasks import is_fold_task
 
 DELAYED: Any = type(delayed(len)()[0])
 
@@ -155,7 +155,7 @@ def _patch_parallel(parallel: Any) -> None:
         iterator = iter(iterable)
         first = next(iterator, None)
         tasks: Iterable[Any] = () if first is None else chain([first], iterator)
-        if fits_fold(first):
+        if is_fold_task(first):
             tasks = prepare_tasks(tasks)
         if not shares_memory(self):
             tasks = _with_import(tasks)

@@ -60,6 +60,11 @@ class FoldTask:
         params = self.arguments.get(name) if routed is None else routed[owner][method]
         return {} if params is None else params
 
+    @property
+    def fits(self) -> bool:
+        """Whether the task fits; that of a permutation importance scores a fitted estimator."""
+        return not {"max_samples"} & self.arguments.keys()
+
     def pass_to_fit(self, name: str, ids: Any) -> None:
         """Add a parameter of fit, for the refit after the folds as well."""
         params = self.fit_params
@@ -81,20 +86,20 @@ class FoldTask:
         return self.function, (), dict(self.arguments)
 
 
-def fits_fold(task: Any) -> bool:
-    """Whether a task of `Parallel` fits an estimator on one fold."""
+def is_fold_task(task: Any) -> bool:
+    """Whether a task of `Parallel` fits or scores an estimator."""
     if not isinstance(task, tuple) or len(task) != 3:
         return False
-    return fits_folds(_undelayed(task[0]))
+    return _takes_estimator_and_rows(_undelayed(task[0]))
 
 
 @lru_cache(maxsize=256)
-def fits_folds(function: Callable[..., Any]) -> bool:
-    """Whether `function` belongs to scikit-learn's model selection and takes a fold."""
+def _takes_estimator_and_rows(function: Callable[..., Any]) -> bool:
+    """Whether `function` is one of scikit-learn's that fit or score an estimator on a fold."""
     if not str(getattr(function, "__module__", "")).startswith("sklearn."):
         return False
     names = _signature(function).parameters.keys()
-    return {"estimator", "X", "y"} <= names and bool({"test", "split_params"} & names)
+    return {"estimator", "X", "y", "scorer"} <= names or {"estimator", "X", "y", "test"} <= names
 
 
 @lru_cache(maxsize=256)
