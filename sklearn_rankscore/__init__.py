@@ -25,7 +25,13 @@ from .inspection import (
     query_scores,
     ranking_report,
 )
-from .io import from_ranked_lists, from_recommendations, from_relevance_lists, from_trec
+from .io import (
+    from_frames,
+    from_ranked_lists,
+    from_recommendations,
+    from_relevance_lists,
+    from_trec,
+)
 from .metrics import (
     dcg_score,
     err_score,
@@ -84,6 +90,7 @@ __all__ = [
     "evaluate",
     "evaluate_parquet",
     "f1_at_k",
+    "from_frames",
     "from_ranked_lists",
     "from_recommendations",
     "from_relevance_lists",
