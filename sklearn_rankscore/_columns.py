@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,12 @@ def detached(values: Any) -> Any:
 
 def _as_array(values: Any, name: str) -> Array:
     """A NumPy array; refuses sparse, masked and ragged input and scalars."""
+    if isinstance(values, Mapping):
+        raise TypeError(
+            f"{name} must be an array of numbers, one per document; got a dict. A dict of systems "
+            "goes into evaluate, query_scores, ranking_report or a display, a dict by query into "
+            "from_trec or from_ranked_lists."
+        )
     values = detached(values)
     if hasattr(values, "toarray"):
         raise TypeError(
