@@ -78,7 +78,8 @@ def evaluate(
         row of 2-D input is one.
     like : str, default=None
         Library whose conventions to use: "sklearn", "lightgbm", "xgboost", "catboost",
-        "trec_eval", "ranx", "torchmetrics" or "rax".
+        "trec_eval", "ranx", "torchmetrics", "rax", "beir", "implicit", "recommenders",
+        "rectools" or "recbole".
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query.
     labels : array-like of shape (n_classes,), default=None
