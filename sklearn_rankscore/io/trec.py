@@ -66,7 +66,8 @@ def from_trec(
         dict by name.
     complete : bool, default=False
         Whether to include judged queries that are missing from the run, with nothing retrieved
-        (``trec_eval -c``). By default they are left out, as in trec_eval.
+        (``trec_eval -c``). By default they are left out, as in trec_eval 9; trec_eval 10 stops
+        with an error unless ``-c`` is given.
     unjudged_queries : {"drop", "error"}, default="drop"
         What to do with queries of the run that have no judgments: leave them out, as trec_eval
         does, or raise an error.

@@ -118,9 +118,10 @@ def test_duplicates_are_refused_or_resolved_by_choice():
 
 
 def test_integers_beyond_2_53_and_floats_as_ids():
-    big = 2**53
-    truth = pd.DataFrame({"user": [big + 1, big], "item": [1, 2]})
-    top = pd.DataFrame({"user": [big + 1, big], "item": [1.0, 3.0], "score": [1, 1]})
+    """Signed and unsigned integers together would become floats, in which both users are one."""
+    users = [2**53 + 1, 2**53]
+    truth = pd.DataFrame({"user": np.array(users, dtype=np.int64), "item": [1, 2]})
+    top = pd.DataFrame({"user": np.array(users, dtype=np.uint64), "item": [1.0, 3.0], "score": 1})
     values = recall_at_k(**from_frames(truth, top, **BY, score="score"), average=None)
     assert values.tolist() == [0, 1]
 
