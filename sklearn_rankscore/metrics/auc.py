@@ -134,7 +134,7 @@ def pair_accuracy_score(
     y_score : array-like of the same shape as `y_true`
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
-        Hashable query ids in any row order. None means a single query, or one per row of 2-D input.
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     replace_undefined_by : float, default=nan
