@@ -178,7 +178,7 @@ def test_all_metrics_are_listed(capsys):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["qrels.txt", "bm25.run", "-m", "ndgc@5"], 2, "Did you mean 'ndcg'"),
+        (["qrels.txt", "bm25.run", "-m", "ndgc@5"], 2, "Did you mean 'ndcg@5'"),
         (["qrels.txt", "bm25.run", "-m", "ndcg@0"], 2, "must be a positive integer"),
         (["qrels.txt", "bm25.run", "--like", "trec-eval"], 2, "Did you mean 'trec_eval'"),
         (["qrels.txt", "bm25.run", "--format", "tabel"], 2, "Did you mean 'table'"),
