@@ -25,7 +25,13 @@ from .inspection import (
     query_scores,
     ranking_report,
 )
-from .io import from_ranked_lists, from_recommendations, from_relevance_lists, from_trec
+from .io import (
+    from_frames,
+    from_ranked_lists,
+    from_recommendations,
+    from_relevance_lists,
+    from_trec,
+)
 from .metrics import (
     dcg_score,
     err_score,
@@ -38,6 +44,7 @@ from .metrics import (
     metric_names,
     mrr_score,
     ndcg_score,
+    pair_accuracy_score,
     pfound_score,
     precision_at_k,
     query_auc_score,
@@ -84,6 +91,7 @@ __all__ = [
     "evaluate",
     "evaluate_parquet",
     "f1_at_k",
+    "from_frames",
     "from_ranked_lists",
     "from_recommendations",
     "from_relevance_lists",
@@ -99,6 +107,7 @@ __all__ = [
     "mrr_score",
     "ndcg_score",
     "one_standard_error",
+    "pair_accuracy_score",
     "pfound_score",
     "precision_at_k",
     "query_auc_score",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -99,14 +100,48 @@ def to_numpy(values: Any) -> Array:
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
-def detached(values: Any) -> Any:
-    """A torch tensor without its gradient and in main memory; anything else unchanged."""
-    return values.detach().cpu() if hasattr(values, "detach") else values
+def detached(values: Any, name: str = "groups") -> Any:
+    """An array of another library in main memory, without gradient; anything else unchanged.
+
+    A tensor on another device is copied once; one in main memory shares its data.
+    """
+    if isinstance(values, np.ndarray) or not _is_foreign(values):
+        return values
+    try:
+        if hasattr(values, "detach"):  # torch
+            values = values.detach().cpu()
+            return (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
+        if hasattr(values, "__cuda_array_interface__"):  # CuPy
+            return values.get()
+        return np.from_dlpack(values) if _is_dlpack_only(values) else np.asarray(values)
+    except (TypeError, RuntimeError, NotImplementedError, BufferError) as error:
+        raise TypeError(
+            f"{name} is an array that NumPy cannot read ({error}). Copy it to the CPU as a dense "
+            "array first."
+        ) from error
+
+
+def _is_foreign(values: Any) -> bool:
+    # pyarrow has DLPack too, but not for text and missing values
+    return hasattr(values, "__dlpack__") and not hasattr(values, "to_pylist")
+
+
+def _is_dlpack_only(values: Any) -> bool:
+    """Whether NumPy has no other way to read an array, of which those of pandas have several."""
+    return not any(
+        hasattr(values, way) for way in ("__array__", "__buffer__", "__array_interface__")
+    )
 
 
 def _as_array(values: Any, name: str) -> Array:
     """A NumPy array; refuses sparse, masked and ragged input and scalars."""
-    values = detached(values)
+    if isinstance(values, Mapping):
+        raise TypeError(
+            f"{name} must be an array of numbers, one per document; got a dict. A dict of systems "
+            "goes into evaluate, query_scores, ranking_report or a display, a dict by query into "
+            "from_trec or from_ranked_lists."
+        )
+    values = detached(values, name)
     if hasattr(values, "toarray"):
         raise TypeError(
             f"{name} is a sparse matrix; pass a dense array, or use from_recommendations "

@@ -29,7 +29,19 @@ Ties: TypeAlias = Literal["average", "stable", "reversed", "optimistic", "pessim
 Average: TypeAlias = Literal["macro", "micro"]
 Macro: TypeAlias = Literal["macro"]
 Library: TypeAlias = Literal[
-    "sklearn", "lightgbm", "xgboost", "catboost", "trec_eval", "ranx", "torchmetrics", "rax"
+    "sklearn",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "trec_eval",
+    "ranx",
+    "torchmetrics",
+    "rax",
+    "beir",
+    "implicit",
+    "recommenders",
+    "rectools",
+    "recbole",
 ]
 
 
@@ -79,9 +91,21 @@ class APArgs(HitArgs, total=False):
 
 
 class RatioArgs(HitArgs, total=False):
-    """Arguments of precision and F1."""
+    """Arguments of F1."""
 
     denominator: Literal["k", "min"]
+
+
+class PrecisionArgs(HitArgs, total=False):
+    """Arguments of precision."""
+
+    denominator: Literal["k", "min", "attainable"]
+
+
+class RecallArgs(HitArgs, total=False):
+    """Arguments of recall."""
+
+    denominator: Literal["relevant", "min"]
 
 
 class ERRArgs(CutoffArgs, total=False):

@@ -38,6 +38,7 @@ BUILDS_ON = {
     "dask": ["streaming"],
     "datasets": ["_validation"],
     "cli": ["inspection", "io", "streaming"],
+    "__main__": ["cli"],
 }
 # files of ranking/ outside of fast/: each imports only those before it
 RANKING = [

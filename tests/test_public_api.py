@@ -41,7 +41,9 @@ OF_EVERY_METRIC = {
 OTHER_DEFAULTS = {
     ("gain", "rbp"): "RBP was defined for binary relevance",
     ("denominator", "map"): "a perfect ranking is 1",
+    ("denominator", "recall"): "the share of all relevant documents",
     ("replace_undefined_by", "query_auc"): "no value means the worst ranking",
+    ("replace_undefined_by", "pair_accuracy"): "no value means the worst ranking",
     ("replace_undefined_by", "kendall_tau"): "no value means the worst ranking",
     ("replace_undefined_by", "spearman"): "no value means the worst ranking",
 }

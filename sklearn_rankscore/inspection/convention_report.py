@@ -114,6 +114,11 @@ def convention_report(
             ranx  0.5271  0.4444
     torchmetrics  0.4803  0.4028
              rax  0.5316  0.4444
+            beir  0.4335  0.3611
+        implicit  0.7188  0.6042
+    recommenders  0.7188  0.6042
+        rectools  0.7188  0.6042
+         recbole  0.7188  0.6042
     """
     names = _check_names(metrics)
     report = _report(read_queries(y_true, y_score, groups=groups), names)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_cutoff
 from ..metrics.names import parse_name, with_cutoff
+from ..metrics.systems import check_systems
 from ..ranking import read_queries
 from .per_query import measure_per_query, resolve_per_query
 from .plotting import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
@@ -163,10 +164,7 @@ class CutoffCurveDisplay:
             The plotted display.
         """
         models = y_score if isinstance(y_score, Mapping) else {name: y_score}
-        if not models:
-            raise ValueError(
-                "y_score must hold the scores of at least one model; got an empty dict."
-            )
+        check_systems(y_true, models)
         queries = {
             model: read_queries(y_true, scores, groups=groups, sample_weight=sample_weight)
             for model, scores in models.items()

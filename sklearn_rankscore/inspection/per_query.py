@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,25 @@ from .._typing import Library, QueryIds
 from ..metrics.evaluate import Metrics
 from ..metrics.metric import Metric, measure
 from ..metrics.resolve import resolve_all
+from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from .query_results import QueryScores
 
 
+@overload
+def query_scores(
+    y_true: ArrayLike,
+    y_score: Mapping[str, ArrayLike],
+    metrics: Metrics,
+    *,
+    groups: QueryIds | None = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> dict[str, QueryScores]: ...
+@overload
 def query_scores(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -27,15 +42,28 @@ def query_scores(
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
     **options: Any,
-) -> QueryScores:
+) -> QueryScores: ...
+def query_scores(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    metrics: Metrics,
+    *,
+    groups: QueryIds | None = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> QueryScores | dict[str, QueryScores]:
     """Compute ranking metrics for each query, with their ids.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite numbers; higher is more relevant.
-    y_score : array-like of the same shape as `y_true`
-        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    y_score : array-like of the same shape as `y_true`, or dict of str to array-like
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
+        several systems gave the same documents are passed as a dict by name.
     metrics : str, callable or iterable of them
         Names such as ``"ndcg@10"``, metric functions of this package, or any function that takes
         a block of ranked queries and returns one value per query.
@@ -58,6 +86,7 @@ def query_scores(
     -------
     QueryScores
         One row per query, in the order of ``np.unique(groups)``. Its `mean` equals `evaluate`.
+        For several systems, a dict of them, as `compare` takes it.
 
     Raises
     ------
@@ -82,10 +111,16 @@ def query_scores(
     True
     """
     resolved = resolve_per_query(metrics, like=like, **options)
-    queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
-    )
-    return measure_per_query(queries, resolved, n_jobs)
+
+    def compute(scores: ArrayLike, groups: Any) -> QueryScores:
+        queries = read_queries(
+            y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
+        )
+        return measure_per_query(queries, resolved, n_jobs)
+
+    if isinstance(y_score, Mapping):
+        return by_system(compute, y_true, y_score, groups)
+    return compute(y_score, groups)
 
 
 def resolve_per_query(

@@ -158,10 +158,9 @@ class QueryDeltaDisplay:
         QueryDeltaDisplay
             The plotted display.
         """
-        systems = {
-            name: query_scores(y_true, scores, metric, groups=groups, sample_weight=sample_weight)
-            for name, scores in _check_two(y_score).items()
-        }
+        systems = query_scores(
+            y_true, _check_two(y_score), metric, groups=groups, sample_weight=sample_weight
+        )
         return cls.from_query_scores(systems, **options)
 
     @classmethod

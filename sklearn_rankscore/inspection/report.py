@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, TypeAlias, TypedDict, overload
 
 import numpy as np
@@ -13,16 +14,15 @@ from .._validation import check_cutoff, check_number
 from ..metrics.evaluate import MetricLike, Metrics
 from ..metrics.names import METRICS, display_name, name_of_function, parse_name
 from ..metrics.resolve import has_option
+from ..metrics.systems import by_system
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.label_functions import relevant
 from .per_query import measure_per_query, resolve_per_query
 from .query_results import QueryScores
+from .report_text import Cell, report_text, titled
 from .resampling import Interval
-from .table import Table
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
-# row and column of a metric in the table
-Cell: TypeAlias = tuple[str, int | None]
 
 
 class Report(TypedDict):
@@ -35,7 +35,7 @@ class Report(TypedDict):
 @overload
 def ranking_report(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     groups: QueryIds | None = None,
     metrics: Metrics = ...,
@@ -75,7 +75,7 @@ def ranking_report(
 ) -> Report: ...
 def ranking_report(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     groups: QueryIds | None = None,
     metrics: Metrics = ("ndcg", "map", "mrr", "precision", "recall"),
@@ -92,15 +92,16 @@ def ranking_report(
     digits: int = 3,
     output_dict: bool = False,
     **options: Any,
-) -> str | Report:
+) -> Any:
     """Build a report of the main ranking metrics, as `classification_report` does for classes.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite numbers; higher is more relevant.
-    y_score : array-like of the same shape as `y_true`
-        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    y_score : array-like of the same shape as `y_true`, or dict of str to array-like
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
+        several systems gave the same documents are passed as a dict by name.
     groups : array-like of shape (n_documents,), default=None
         Query ids of any hashable dtype, in any row order. None takes those of an index level
         ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
@@ -141,7 +142,8 @@ def ranking_report(
     -------
     str or dict
         The text; or ``{"data": {...}, "metrics": {"ndcg@1": {"mean", "low", "high", "queries"},
-        ...}}``, where "queries" is the number of queries for which the metric is defined.
+        ...}}``, where "queries" is the number of queries for which the metric is defined. For
+        several systems, their texts one after the other, or a dict of such dicts.
 
     Raises
     ------
@@ -172,21 +174,30 @@ def ranking_report(
     if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
         options["threshold"] = threshold
     resolved = resolve_per_query(cells, like=like, **options)
-    queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
-    )
-    scores = measure_per_query(queries, resolved, n_jobs)
-    intervals = scores.interval(
-        confidence, method=method, n_resamples=n_resamples, random_state=random_state
-    )
-    data = _describe(queries, check_number("threshold", threshold or 0), n_jobs)
-    if output_dict:
-        return {"data": data, "metrics": _summaries(scores, intervals)}
-    spec = f".{digits}f"
-    texts = [f"{m:{spec}} {intervals[name]:{spec}}" for name, m in scores.mean().items()]
-    by_cell = dict(zip(cells.values(), texts, strict=True))
-    table = _table(by_cell, f"mean [{confidence * 100:g} % interval]")
-    return f"{_data_text(data)}\n\n{table.text()}"
+    interval = partial(
+        QueryScores.interval,
+        confidence=confidence, method=method, n_resamples=n_resamples, random_state=random_state,
+    )  # fmt: skip
+
+    def compute(scores: Any, groups: Any) -> Any:
+        queries = read_queries(
+            y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
+        )
+        report = _report(queries, resolved, threshold or 0, interval, n_jobs)
+        return report if output_dict else report_text(report, cells.values(), digits, confidence)
+
+    if not isinstance(y_score, Mapping):
+        return compute(y_score, groups)
+    reports = by_system(compute, y_true, y_score, groups)
+    return reports if output_dict else titled(reports)
+
+
+def _report(
+    queries: Queries, metrics: Any, threshold: Any, interval: Any, n_jobs: int | None
+) -> Report:
+    data = _describe(queries, check_number("threshold", threshold), n_jobs)
+    per_query = measure_per_query(queries, metrics, n_jobs)
+    return Report(data=data, metrics=_summaries(per_query, interval(per_query)))
 
 
 def _describe(queries: Queries, threshold: float, n_jobs: int | None) -> dict[str, float]:
@@ -253,26 +264,3 @@ def _cells_of_name(metric: str, cutoffs: list[int | None]) -> Iterator[tuple[str
         return
     for k in cutoffs:
         yield metric if k is None else label.replace(name, f"{name}@{k}", 1), (label, k)
-
-
-def _data_text(data: dict[str, float]) -> str:
-    sizes = f"{data['fewest_documents']:,} to {data['most_documents']:,}"
-    lines = {
-        "queries": f"{data['queries']:,}",
-        "documents": f"{data['documents']:,}",
-        "documents of a query": f"{sizes}, median {data['median_documents']:g}",
-        "queries without relevant documents": f"{data['queries_without_relevant']:.1%}",
-        "queries of one document": f"{data['queries_of_one_document']:.1%}",
-        "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
-        "documents tied with another one": f"{data['documents_tied']:.1%}",
-    }
-    return "\n".join(f"{name:<36}{value}" for name, value in lines.items())
-
-
-def _table(texts: dict[Cell, str], corner: str) -> Table:
-    """One row per metric, one column per cut-off."""
-    labels = dict.fromkeys(label for label, _ in texts)
-    cutoffs = sorted({k for _, k in texts}, key=lambda k: (k is None, k))
-    header = (corner, *("all" if k is None else f"@{k}" for k in cutoffs))
-    rows = [(label, *(texts.get((label, k), "") for k in cutoffs)) for label in labels]
-    return Table("", header, rows)

@@ -1,7 +1,14 @@
 """Ranked lists, recommendations and TREC files as arguments of a metric function."""
 
+from .frames import from_frames
 from .ranked_lists import from_ranked_lists, from_relevance_lists
 from .recommendations import from_recommendations
 from .trec import from_trec
 
-__all__ = ["from_ranked_lists", "from_recommendations", "from_relevance_lists", "from_trec"]
+__all__ = [
+    "from_frames",
+    "from_ranked_lists",
+    "from_recommendations",
+    "from_relevance_lists",
+    "from_trec",
+]

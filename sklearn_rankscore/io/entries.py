@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Set
+from numbers import Real
 from typing import Any
+
+# names of columns that a frame with one column per rank does not have
+LONG_FRAME_COLUMNS = {
+    *("user", "user_id", "userid", "query", "query_id", "qid", "session", "session_id"),
+    *("item", "item_id", "itemid", "document", "doc_id", "docid", "docno", "movieid", "movie_id"),
+    *("rating", "relevance", "label", "score", "rank", "timestamp"),
+}
 
 
 def read_entries(queries: Any, name: str) -> list[Any]:
@@ -17,6 +25,29 @@ def read_entries(queries: Any, name: str) -> list[Any]:
     if not entries:
         raise ValueError(f"{name} is empty; at least one query is needed.")
     return entries
+
+
+def refuse_long_frame(queries: Any, name: str) -> None:
+    """Refuse a DataFrame with one row per query and item, such as a log of ratings."""
+    if not hasattr(queries, "columns"):
+        return
+    columns = list(getattr(queries, "column_names", queries.columns))
+    is_named = not LONG_FRAME_COLUMNS.isdisjoint(str(column).lower() for column in columns)
+    kinds = {_kind(queries[column]) for column in columns} - {None}
+    # items are all text or all numbers, and relevant items are not given by rank
+    if not is_named and len(kinds) <= 1 and (name != "actual" or len(columns) == 1):
+        return
+    raise TypeError(
+        f"{name} is a DataFrame with the columns {columns}; here each row would be a query and "
+        "each cell an item. For frames with one row per query and item, use from_frames(truth, "
+        "predictions, query=..., document=..., score=... or rank=...)."
+    )
+
+
+def _kind(column: Any) -> str | None:
+    """Whether the first value of a column is text or a number."""
+    value = next(iter(column), None)
+    return "text" if isinstance(value, str) else "number" if isinstance(value, Real) else None
 
 
 def _rows(queries: Any) -> list[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from .._typing import Array
+from ..query_ids.row_order import record_row_order
 
 
 class MetricArguments(TypedDict):
@@ -15,6 +17,14 @@ class MetricArguments(TypedDict):
 
     y_true: Array
     y_score: Array
+    groups: Array
+
+
+class SystemArguments(TypedDict):
+    """Labels and query ids of the same documents, and the scores that each system gave them."""
+
+    y_true: Array
+    y_score: dict[str, Array]
     groups: Array
 
 
@@ -37,47 +47,173 @@ class ItemLists:
     value: Array
 
 
-def join_relevance(ids: Array, relevant: ItemLists, predicted: ItemLists) -> MetricArguments:
+@dataclass(frozen=True)
+class Documents:
+    """Documents by query: for each query those retrieved, then those that were missed.
+
+    Parameters
+    ----------
+    labels : array of shape (n_documents,)
+        Relevance.
+    scores : dict of str to array of shape (n_documents,)
+        Scores by system; -inf if it did not retrieve the document.
+    sizes : int array of shape (n_queries,)
+        Number of documents of each query.
+    """
+
+    labels: Array
+    scores: dict[str, Array]
+    sizes: Array
+
+
+# up to this many pairs of a query and an item per entry, a table of all pairs is faster than a sort
+DENSE = 16
+# the name of a system that was not given one
+ALONE = ""
+
+
+def join(ids: Array, relevant: ItemLists, predicted: ItemLists | Mapping[str, ItemLists]) -> Any:
+    """Arguments of a metric, for the predictions of one system or of several by name."""
+    systems = predicted if isinstance(predicted, Mapping) else {ALONE: predicted}
+    return metric_arguments(ids, join_relevance(len(ids), relevant, systems))
+
+
+def join_relevance(
+    n_queries: int,
+    relevant: ItemLists,
+    systems: Mapping[str, ItemLists],
+    *,
+    sorted_items: bool = False,
+) -> Documents:
     """Label predicted items with their relevance, and add the relevant items that were missed.
 
-    `predicted` is sorted by query. If an item is predicted more than once for a query, only the
-    first occurrence has its relevance, and later ones have relevance 0.
+    The entries of each system are sorted by query. If an item is predicted more than once for a
+    query, only the first occurrence has its relevance, and later ones have relevance 0. The
+    documents of several systems are those that at least one of them retrieved, in the order of the
+    first that did so, or in ascending order of items if `sorted_items`.
     """
+    if len(systems) == 1:
+        ((name, only),) = systems.items()
+        labels, scores, sizes = _join_one(n_queries, relevant, only)
+        return Documents(labels, {name: scores}, sizes)
+    merged, positions = _merge(list(systems.values()), sorted_items)
+    labels, entries, sizes = _join_one(n_queries, relevant, merged)
+    missed = np.isneginf(entries)
+    entries[missed] = len(merged.query)
+    order, scores_of = entries.astype(np.intp), {}
+    for (name, lists), position in zip(systems.items(), positions, strict=True):
+        scores = np.full(len(merged.query) + 1, -np.inf)
+        scores[position] = lists.value
+        scores_of[name] = scores[order]
+    return Documents(labels, scores_of, sizes)
+
+
+def _merge(systems: list[ItemLists], sorted_items: bool) -> tuple[ItemLists, list[Array]]:
+    """The items of all systems, and the position of each system's entries among them.
+
+    The n-th occurrence of an item in one system is the same document as the n-th in another.
+    """
+    query, item = (
+        np.concatenate([getattr(s, name) for s in systems]) for name in ("query", "item")
+    )
+    n_items = 1 + int(item.max(initial=0))
+    occurrence = np.concatenate([_occurrence(s, n_items) for s in systems])
+    # later occurrences are items of their own, which no judgment refers to
+    item = item + n_items * occurrence
+    pairs = query * (n_items * (1 + int(occurrence.max(initial=0)))) + item
+    _, first, position = np.unique(pairs, return_index=True, return_inverse=True)
+    if not sorted_items:
+        order = np.lexsort((first, query[first]))
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        first, position = first[order], place[position]
+    merged = ItemLists(query[first], item[first], np.arange(len(first), dtype=np.float64))
+    return merged, np.split(position, np.cumsum([len(s.query) for s in systems])[:-1])
+
+
+def _occurrence(lists: ItemLists, n_items: int) -> Array:
+    """The number of earlier entries of the same item for the same query."""
+    pairs = lists.query * n_items + lists.item
+    order = np.argsort(pairs, kind="stable")
+    ordered = pairs[order]
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(pairs)]
+    position = np.arange(len(pairs))
+    occurrence = np.empty_like(position)
+    occurrence[order] = position - np.maximum.accumulate(np.where(is_first, position, 0))
+    return occurrence
+
+
+def _join_one(
+    n_queries: int, relevant: ItemLists, predicted: ItemLists
+) -> tuple[Array, Array, Array]:
+    """Labels and scores of the documents, and the number of those of each query."""
     # a query and an item as one integer
     n_items = 1 + max(int(lists.item.max(initial=0)) for lists in (relevant, predicted))
-    relevant_pairs, entries = np.unique(relevant.query * n_items + relevant.item, return_index=True)
-    relevance = relevant.value[entries]
-    pairs = predicted.query * n_items
-    pairs += predicted.item
-    position = np.searchsorted(relevant_pairs, pairs)
-    hits = np.flatnonzero(np.append(relevant_pairs, -1)[position] == pairs)
-    # first occurrences, which alone are relevant
-    retrieved, first = np.unique(position[hits], return_index=True)
-    labels = np.zeros(len(pairs), dtype=relevance.dtype)
-    labels[hits[first]] = relevance[retrieved]
-    missed_query = np.delete(relevant_pairs, retrieved) // n_items
-    missed_relevance = np.delete(relevance, retrieved)
-    return metric_arguments(
-        ids, predicted.query, labels, predicted.value, missed_query, missed_relevance
+    relevant_pairs, pairs = (
+        lists.query.astype(np.int64) * n_items + lists.item for lists in (relevant, predicted)
     )
+    entries, position = _match(relevant_pairs, pairs, n_queries * n_items)
+    hits = np.flatnonzero(position >= 0)
+    # the first occurrence, which alone is relevant: of several writes the last one stays
+    first = np.full(len(relevant_pairs), -1)
+    first[position[hits][::-1]] = hits[::-1]
+    retrieved = entries[first[entries] >= 0]
+    labels = np.zeros(len(pairs), dtype=relevant.value.dtype)
+    labels[first[retrieved]] = relevant.value[retrieved]
+    missed = entries[first[entries] < 0]
+    return append_missed(
+        n_queries,
+        predicted.query, labels, predicted.value,
+        relevant.query[missed], relevant.value[missed],
+    )  # fmt: skip
 
 
-def metric_arguments(
-    ids: Array, query: Array, label: Array, score: Array, missed_query: Array, missed_label: Array
-) -> MetricArguments:
-    """For each query its retrieved documents, then the missed ones with score -inf.
+def _match(relevant: Array, predicted: Array, n_pairs: int) -> tuple[Array, Array]:
+    """The entries of distinct relevant pairs, and the entry of each predicted pair, -1 if none."""
+    numbers = np.arange(len(relevant))
+    if n_pairs <= DENSE * (len(relevant) + len(predicted)):
+        table = np.full(n_pairs, -1, dtype=np.int32)
+        table[relevant[::-1]] = numbers[::-1]
+        return np.flatnonzero(table[relevant] == numbers), table[predicted].astype(np.intp)
+    pairs, entries = np.unique(relevant, return_index=True)
+    position = np.searchsorted(pairs, predicted)
+    is_hit = np.append(pairs, -1)[position] == predicted
+    return np.sort(entries), np.where(is_hit, np.append(entries, -1)[position], -1)
+
+
+def append_missed(
+    n_queries: int, query: Array, label: Array, score: Array, missed: Array, missed_label: Array
+) -> tuple[Array, Array, Array]:
+    """Labels and scores of each query's retrieved documents, then of those it missed, and sizes.
 
     `query`, the position of the query of each retrieved document, is in ascending order. A query
     without documents gets one that is neither relevant nor retrieved, so that it counts in means.
     """
-    sizes = np.bincount(np.append(query, missed_query), minlength=len(ids))
+    n_retrieved = np.bincount(query, minlength=n_queries)
+    sizes = n_retrieved + np.bincount(missed, minlength=n_queries)
     empty = np.flatnonzero(sizes == 0)
-    added_query = np.append(missed_query, empty).astype(np.intp)
-    added_label = np.append(missed_label, np.zeros(len(empty), dtype=label.dtype))
-    order = np.argsort(added_query, kind="stable")
-    ends = np.searchsorted(query, added_query[order], side="right")
-    return {
-        "y_true": np.insert(label, ends, added_label[order]),
-        "y_score": np.insert(score, ends, -np.inf),
-        "groups": np.repeat(ids, np.maximum(sizes, 1)),
-    }
+    if len(empty) or (missed[1:] < missed[:-1]).any():
+        missed = np.append(missed, empty).astype(np.intp)
+        order = np.argsort(missed, kind="stable")
+        missed_label = np.append(missed_label, np.zeros(len(empty), dtype=label.dtype))[order]
+        missed, sizes = missed[order], np.maximum(sizes, 1)
+    is_missed = np.zeros(len(query) + len(missed), dtype=bool)
+    is_missed[np.cumsum(n_retrieved)[missed] + np.arange(len(missed))] = True
+    labels = np.empty(len(is_missed), dtype=np.result_type(label, missed_label))
+    scores = np.full(len(is_missed), -np.inf, dtype=np.promote_types(score.dtype, np.float32))
+    labels[is_missed], labels[~is_missed], scores[~is_missed] = missed_label, label, score
+    return labels, scores, sizes
+
+
+def metric_arguments(ids: Array, documents: Documents) -> Any:
+    """Arguments of a metric for documents by query, whose ids are given once for each query."""
+    return arguments(documents.labels, documents.scores, np.repeat(ids, documents.sizes))
+
+
+def arguments(labels: Array, scores: dict[str, Array], groups: Array) -> Any:
+    """`MetricArguments`, or `SystemArguments` if the systems have names."""
+    # arrays of different calls have rows of different documents, and must not be mixed
+    record_row_order([labels, *scores.values()])
+    if scores.keys() == {ALONE}:
+        return MetricArguments(y_true=labels, y_score=scores[ALONE], groups=groups)
+    return SystemArguments(y_true=labels, y_score=scores, groups=groups)

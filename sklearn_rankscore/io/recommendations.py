@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,14 +11,22 @@ from scipy.sparse import csr_array
 
 from .._columns import as_numbers
 from .._typing import Array, MatrixLike
-from .join import ItemLists, MetricArguments, join_relevance
+from .join import ItemLists, MetricArguments, SystemArguments, join
 
 NO_ITEM = -1
 
 
+@overload
+def from_recommendations(
+    interactions: MatrixLike,
+    recommended: Mapping[str, ArrayLike],
+    scores: Mapping[str, ArrayLike] | None = None,
+) -> SystemArguments: ...
+@overload
 def from_recommendations(
     interactions: MatrixLike, recommended: ArrayLike, scores: ArrayLike | None = None
-) -> MetricArguments:
+) -> MetricArguments: ...
+def from_recommendations(interactions: MatrixLike, recommended: Any, scores: Any = None) -> Any:
     """Arguments of a metric from a user-item matrix and recommended items.
 
     Parameters
@@ -26,17 +35,19 @@ def from_recommendations(
         Relevance of each item to each user; entries that are not stored are 0.
     recommended : int array of shape (n_users, n_recommendations)
         Column numbers of the items recommended to each user, best first, as returned by
-        `implicit`, LightFM or a nearest-neighbour index; -1 means no recommendation.
+        `implicit`, LightFM or a nearest-neighbour index; -1 means no recommendation. Several
+        systems are given as a dict of such arrays by name.
     scores : array of shape (n_users, n_recommendations), default=None
         Scores of the recommendations. They determine the ranking whatever the order of the
-        columns; higher ranks first, equal scores are ties. None ranks by column.
+        columns; higher ranks first, equal scores are ties. None ranks by column. With several
+        systems, a dict with the same names.
 
     Returns
     -------
     dict
         ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
         ``recall_at_k(**from_recommendations(interactions, recommended), k=10)``. The query ids
-        are the row numbers of the users.
+        are the row numbers of the users. With several systems, ``y_score`` is a dict of arrays.
 
     Raises
     ------
@@ -67,17 +78,34 @@ def from_recommendations(
     0.75
     """
     relevance = _relevance(interactions)
-    items = _items(recommended, relevance.shape)
+    users = np.arange(relevance.shape[0])
+    rows = np.repeat(users, np.diff(relevance.indptr))
+    relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)
+    if not isinstance(recommended, Mapping):
+        return join(users, relevant, _predicted(recommended, scores, relevance.shape))
+    scores = dict.fromkeys(recommended) if scores is None else scores
+    if not isinstance(scores, Mapping) or scores.keys() != recommended.keys() or not scores:
+        raise TypeError(
+            "with a dict of systems, recommended and scores must be dicts with the same names; got "
+            f"{list(recommended)} and {list(scores) if isinstance(scores, Mapping) else scores!r}."
+        )
+    systems = {
+        name: _predicted(items, scores[name], relevance.shape)
+        for name, items in recommended.items()
+    }
+    return join(users, relevant, systems)
+
+
+def _predicted(recommended: ArrayLike, scores: ArrayLike | None, shape: Any) -> ItemLists:
+    """The items recommended to each user, best first."""
+    items = _items(recommended, shape)
     if scores is None:
         values: Array = np.broadcast_to(-np.arange(items.shape[1], dtype=np.float32), items.shape)
     else:
         items, values = _best_first(items, scores)
-    given, users = items != NO_ITEM, np.arange(len(items))
-    rows = np.repeat(users, np.diff(relevance.indptr))
-    relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)
-    rows = np.repeat(users, given.sum(axis=1))
-    predicted = ItemLists(rows, items[given].astype(np.int64), values[given])
-    return join_relevance(users, relevant, predicted)
+    given = items != NO_ITEM
+    rows = np.repeat(np.arange(len(items)), given.sum(axis=1))
+    return ItemLists(rows, items[given].astype(np.int64), values[given])
 
 
 def _relevance(interactions: Any) -> csr_array:

@@ -2,37 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from .._typing import Array
 from .._validation import check_choice
 from ..query_ids import as_ids
-from .join import ItemLists, MetricArguments, join_relevance
-from .trec_records import QRELS, RUN, Records, Source
+from .join import (
+    ALONE,
+    Documents,
+    ItemLists,
+    MetricArguments,
+    SystemArguments,
+    join_relevance,
+    metric_arguments,
+)
+from .nested import as_nested, is_nested
+from .trec_records import QRELS, RUN, Nested, Records, Source
+
+# records of whole queries that are joined at a time: sorting few at a time is faster
+BATCH = 2**13
 
 
+@overload
 def from_trec(
     qrels: Source,
-    run: Source,
+    run: Mapping[str, Source],
+    *,
+    complete: bool = ...,
+    unjudged_queries: Literal["drop", "error"] = ...,
+) -> SystemArguments: ...
+@overload
+def from_trec(
+    qrels: Source,
+    run: Source | Nested,
+    *,
+    complete: bool = ...,
+    unjudged_queries: Literal["drop", "error"] = ...,
+) -> MetricArguments: ...
+def from_trec(
+    qrels: Source,
+    run: Source | Mapping[str, Source],
     *,
     complete: bool = False,
     unjudged_queries: Literal["drop", "error"] = "drop",
-) -> MetricArguments:
-    r"""Arguments of a metric from TREC relevance judgments and a run.
+) -> Any:
+    r"""Arguments of a metric from TREC relevance judgments and one or several runs.
 
     Parameters
     ----------
-    qrels : path, file object or DataFrame
+    qrels : path, file object, DataFrame or dict of dicts
         Lines of ``query iteration document relevance``. Relevance is an integer; negative values
         count as 0. The columns of a DataFrame have one of the usual names: ``query_id`` or
-        ``qid``, ``doc_id`` or ``docno``, ``relevance`` or ``label``.
-    run : path, file object or DataFrame
-        Lines of ``query Q0 document rank score tag``, of which query, document and score are used.
-        The columns of a DataFrame are named as above, and ``score``.
+        ``qid``, ``doc_id`` or ``docno``, ``relevance`` or ``label``. Dicts as pytrec_eval takes
+        them, ``{query: {document: relevance}}``, and ranx's Qrels.
+    run : path, file object, DataFrame, dict of dicts, or dict of str to them
+        Lines of ``query Q0 document rank score tag``, of which query, document and score are used;
+        text after the tag is ignored. The columns of a DataFrame are named as above, and
+        ``score``. Dicts ``{query: {document: score}}``, and ranx's Run. Several runs are given as a
+        dict by name.
     complete : bool, default=False
         Whether to include judged queries that are missing from the run, with nothing retrieved
-        (``trec_eval -c``). By default they are left out, as in trec_eval.
+        (``trec_eval -c``). By default they are left out, as in trec_eval 9; trec_eval 10 stops
+        with an error unless ``-c`` is given.
     unjudged_queries : {"drop", "error"}, default="drop"
         What to do with queries of the run that have no judgments: leave them out, as trec_eval
         does, or raise an error.
@@ -40,32 +75,36 @@ def from_trec(
     Returns
     -------
     dict
-        ``y_true``, ``y_score`` (in single precision, as in trec_eval) and ``groups``, arrays
-        of shape (n_documents,), to be passed on as
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
         ``evaluate(metrics=["map", "ndcg@10"], **from_trec(qrels, run), like="trec_eval")``. The
         documents of each query are adjacent: first those retrieved, then the others, each in
-        ascending order of their ids.
+        ascending order of their ids. With several runs, ``y_score`` is a dict of such arrays.
 
     Raises
     ------
     ValueError
-        If a line is malformed (the message gives its number), a document occurs twice for a query,
-        or the run and the judgments have no query in common.
+        If a line is malformed (the message names the file and the line), a file is not UTF-8 text,
+        a document occurs twice for a query, or the run and the judgments have no query in common.
     TypeError
-        If an argument is not a path, file object or DataFrame.
+        If an argument is none of these.
 
     See Also
     --------
+    from_frames : From DataFrames with other column names, or with ranks.
     from_ranked_lists : From lists of items.
 
     Notes
     -----
     Fields are separated by spaces or tabs. Empty lines and lines that begin with ``#`` are
-    skipped, and a path that ends in ``.gz`` is decompressed. Retrieved documents without a judgment
-    have relevance 0; judged documents that were not retrieved have the score -inf, so that they
-    count in recall, average precision and the ideal ranking. Like trec_eval this ignores the ranks
-    in the file. trec_eval breaks ties by descending document id, which is what
-    ``like="trec_eval"`` does here; without it ties are averaged.
+    skipped, and a path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Retrieved
+    documents without a judgment have relevance 0; judged documents that were not retrieved have the
+    score -inf, so that they count in recall, average precision and the ideal ranking. Like
+    trec_eval this ignores the ranks in the file. trec_eval breaks ties by descending document id,
+    which is what ``like="trec_eval"`` does here; without it ties are averaged. Scores are kept in
+    double precision, as in trec_eval 10; trec_eval 9 and pytrec_eval round them to single.
+
+    All runs are evaluated on the same queries: those of at least one run, or all judged queries if
+    `complete`. A run that lacks one of them retrieved nothing there, and scores 0.
 
     References
     ----------
@@ -81,57 +120,117 @@ def from_trec(
     {'map': 0.25, 'recall@2': 0.5}
     """
     check_choice("unjudged_queries", unjudged_queries, ("drop", "error"))
-    judged, retrieved = QRELS.read(qrels), RUN.read(run)
-    if type(judged.query[0]) is not type(retrieved.query[0]):
+    judged, runs = _read(qrels, run)
+    selected = _select_queries(judged, runs, complete, unjudged_queries)
+    joined = _join_batches(judged, runs, selected)
+    return metric_arguments(as_ids(selected)[0], joined)
+
+
+def _read(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
+    """The judgments and the runs by name, with query ids of one type."""
+    run = as_nested(run)
+    if isinstance(run, Mapping) and not is_nested(run):
+        if not run or not all(isinstance(name, str) for name in run):
+            raise TypeError(
+                "a dict of runs must have names as keys and at least one run; got "
+                f"{list(run)!r:.80}. A single run may be {{query: {{document: score}}}}."
+            )
+        runs = {name: RUN.read(source, name) for name, source in run.items()}
+    else:
+        runs = {ALONE: RUN.read(run)}
+    judged = QRELS.read(qrels)
+    if len({type(records.queries[0]) for records in (judged, *runs.values())}) > 1:
         # numbers in a DataFrame are text in a file
-        judged, retrieved = judged.with_text_ids(), retrieved.with_text_ids()
-    queries = _select_queries(judged, retrieved, complete, unjudged_queries)
-    names = sorted({*judged.document, *retrieved.document})
-    documents = dict(zip(names, range(len(names)), strict=True))
-    return join_relevance(
-        as_ids(list(queries))[0],
-        _sorted_lists(judged, queries, documents),
-        _sorted_lists(retrieved, queries, documents),
-    )
+        judged = judged.with_text_ids()
+        runs = {name: records.with_text_ids() for name, records in runs.items()}
+    return judged, runs
 
 
 def _select_queries(
-    judged: Records, retrieved: Records, complete: bool, unjudged_queries: str
-) -> dict[Any, int]:
-    """The queries to evaluate, and the position of each."""
-    in_run = dict.fromkeys(retrieved.query)
-    in_qrels = dict.fromkeys(judged.query)
-    if in_run.keys().isdisjoint(in_qrels):
-        raise ValueError(
-            "the run and the qrels have no query in common: the first query of the run is "
-            f"{retrieved.query[0]!r}, of the qrels {judged.query[0]!r}."
-        )
-    unjudged = [query for query in in_run if query not in in_qrels]
-    if unjudged and unjudged_queries == "error":
-        at = retrieved.query.index(unjudged[0])
-        raise ValueError(
-            f"{retrieved.locate(at)}: the qrels have no judgments of query {unjudged[0]!r} "
-            f"({len(unjudged)} such queries in the run). Use unjudged_queries='drop' to leave them "
-            "out."
-        )
-    selected = [query for query in in_qrels if complete or query in in_run]
-    return {query: position for position, query in enumerate(selected)}
+    judged: Records, runs: dict[str, Records], complete: bool, unjudged_queries: str
+) -> list[Any]:
+    """The queries to evaluate."""
+    in_qrels, in_runs = set(judged.queries), {q for run in runs.values() for q in run.queries}
+    for name, run in runs.items():
+        called = f"the run {name!r}" if name else "the run"
+        if in_qrels.isdisjoint(run.queries):
+            raise ValueError(
+                f"{called} and the qrels have no query in common: the first query of the run is "
+                f"{run.queries[0]!r}, of the qrels {judged.queries[0]!r}."
+            )
+        unjudged = [code for code, query in enumerate(run.queries) if query not in in_qrels]
+        if unjudged and unjudged_queries == "error":
+            at = int(np.isin(run.query, unjudged).argmax())
+            raise ValueError(
+                f"{run.locate(at)}: the qrels have no judgments of query "
+                f"{run.queries[run.query[at]]!r} ({len(unjudged)} such queries in {called}). Use "
+                "unjudged_queries='drop' to leave them out."
+            )
+    return [query for query in judged.queries if complete or query in in_runs]
 
 
-def _sorted_lists(
-    records: Records, queries: dict[Any, int], documents: dict[str, int]
-) -> ItemLists:
-    """The records of the selected queries, by query and document id."""
-    query = np.array([queries.get(name, -1) for name in records.query], dtype=np.int64)
-    document = np.array([documents[name] for name in records.document], dtype=np.int64)
-    order = np.lexsort((document, query))
-    order = order[query[order] >= 0]
-    query, document = query[order], document[order]
-    duplicate = (query[1:] == query[:-1]) & (document[1:] == document[:-1])
+def _join_batches(judged: Records, runs: dict[str, Records], selected: list[Any]) -> Documents:
+    """The documents of all queries, joined for some thousands at a time."""
+    position = {query: at for at, query in enumerate(selected)}
+    sources = [_ByQuery(records, position) for records in (judged, *runs.values())]
+    batch = np.cumsum(sum(np.diff(source.starts) for source in sources)) // BATCH
+    cuts = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(selected)]
+    parts = [_join_batch(sources, list(runs), first, last) for first, last in pairwise(cuts)]
+    return Documents(
+        np.concatenate([part.labels for part in parts]),
+        {name: np.concatenate([part.scores.pop(name) for part in parts]) for name in runs},
+        np.concatenate([part.sizes for part in parts]),
+    )
+
+
+class _ByQuery:
+    """Records by position of their query; those of other queries are left out."""
+
+    def __init__(self, records: Records, position: dict[Any, int]) -> None:
+        of_code = np.array([position.get(query, -1) for query in records.queries], dtype=np.int32)
+        query = of_code[records.query]
+        self.records, self.rows = records, None
+        if (query[1:] < query[:-1]).any():
+            self.rows = np.argsort(query, kind="stable")
+            query = query[self.rows]
+        self.starts = np.searchsorted(query, np.arange(len(position) + 1))
+
+    def batch(self, first: int, last: int) -> tuple[Array, Array]:
+        """Rows, and the positions of their queries, for some queries."""
+        start, end = self.starts[first], self.starts[last]
+        rows = np.arange(start, end) if self.rows is None else self.rows[start:end]
+        sizes = np.diff(self.starts[first : last + 1])
+        return rows, np.repeat(np.arange(last - first), sizes)
+
+
+def _join_batch(sources: list[_ByQuery], names: list[str], first: int, last: int) -> Documents:
+    """The documents of the queries from `first` to before `last`."""
+    batches = [source.batch(first, last) for source in sources]
+    query = np.concatenate([of_source for _, of_source in batches])
+    texts = np.concatenate(
+        [s.records.document[rows] for s, (rows, _) in zip(sources, batches, strict=True)]
+    )
+    order = np.lexsort((texts, query))
+    texts, query = texts[order], query[order]
+    # one number for each document of each query, in ascending order of both
+    codes = np.cumsum(np.append(False, (texts[1:] != texts[:-1]) | (query[1:] != query[:-1])))
+    ends = np.cumsum([len(rows) for rows, _ in batches])
+    of_source = np.searchsorted(ends, order, side="right")
+    lists = []
+    for number, (source, (rows, _)) in enumerate(zip(sources, batches, strict=True)):
+        mine = of_source == number
+        sorted_rows = rows[order[mine] - (ends[number] - len(rows))]
+        _refuse_duplicates(source.records, sorted_rows, codes[mine])
+        lists.append(ItemLists(query[mine], codes[mine], source.records.value[sorted_rows]))
+    systems = dict(zip(names, lists[1:], strict=True))
+    return join_relevance(last - first, lists[0], systems, sorted_items=True)
+
+
+def _refuse_duplicates(records: Records, rows: Array, codes: Array) -> None:
+    duplicate = codes[1:] == codes[:-1]
     if duplicate.any():
-        at = int(order[1:][duplicate].min())
+        at = int(rows[1:][duplicate].min())
         raise ValueError(
-            f"{records.locate(at)}: duplicate document {records.document[at]!r} for query "
-            f"{records.query[at]!r}."
+            f"{records.locate(at)}: duplicate document {records.document[at].decode()!r} for query "
+            f"{records.queries[records.query[at]]!r}."
         )
-    return ItemLists(query, document, records.value[order])

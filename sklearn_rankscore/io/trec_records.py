@@ -1,20 +1,19 @@
-"""Records of relevance judgments and runs, from TREC files or DataFrames."""
+"""Records of relevance judgments and runs, from TREC files, DataFrames or dicts of dicts."""
 
 from __future__ import annotations
 
-import gzip
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
-from operator import length_hint
-from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
+from .codes import encode
+from .nested import ToDict, as_nested, flatten, is_nested
+from .trec_text import Lines, read_chunks, source_name
 
 
 class Frame(Protocol):
@@ -25,31 +24,37 @@ class Frame(Protocol):
         """The columns, or their names."""
 
 
-Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Frame
+Nested: TypeAlias = Mapping[Any, Mapping[Any, float]]
+Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Frame | Nested | ToDict
 
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a file or DataFrame.
+    """The records of a file, a DataFrame or a dict of dicts.
 
     Parameters
     ----------
-    query, document : list
-        The ids of each record.
+    queries : list
+        The distinct query ids.
+    query : int array of shape (n_records,)
+        Position in `queries` of the query of each record.
+    document : bytes array of shape (n_records,)
+        Document ids in UTF-8, whose order is that of trec_eval.
     value : array of shape (n_records,)
         Relevance or score.
     locate : callable
         ``locate(i)`` names the line or row of record i for an error message.
     """
 
-    query: list[Any]
-    document: list[str]
+    queries: list[Any]
+    query: Array
+    document: Array
     value: Array
     locate: Callable[[int], str]
 
     def with_text_ids(self) -> Records:
         """The same records, with query ids as text."""
-        return replace(self, query=list(map(str, self.query)))
+        return replace(self, queries=list(map(str, self.queries)))
 
 
 class Field(NamedTuple):
@@ -70,104 +75,105 @@ class Format:
 
     Parameters
     ----------
-    name : str
+    kind : str
         "qrels" or "run".
-    line : str
+    layout : str
         The names of the fields of a line.
     value : Field
         The relevance or score.
     convert : callable
         ``convert(records)`` checks the values and converts them as trec_eval does.
+    trailing : bool
+        Whether a line may go on after its last field.
     """
 
-    name: str
-    line: str
+    kind: str
+    layout: str
     value: Field
     convert: Callable[[Records], Array]
+    trailing: bool = False
 
-    def read(self, source: Source) -> Records:
-        """The records of a path, file object or DataFrame."""
-        from_frame = hasattr(source, "columns")
-        records = self._from_frame(source) if from_frame else self._from_text(self._text(source))
-        if not records.query:
-            raise ValueError(f"the {self.name} has no rows; at least one is needed.")
-        return replace(records, value=self.convert(records))
-
-    def _text(self, source: Any) -> str:
-        if isinstance(source, str | os.PathLike):
-            content = Path(source).read_bytes()
-            source = gzip.decompress(content) if Path(source).suffix == ".gz" else content
-        elif hasattr(source, "read"):
-            source = source.read()
+    def read(self, source: Any, system: str = "") -> Records:
+        """The records of a path, file object, DataFrame or dict of dicts."""
+        name = f"{self.kind} {system!r}" if system else self.kind
+        source = as_nested(source)
+        if hasattr(source, "columns"):
+            records = self._from_frame(source, name)
+        elif isinstance(source, Mapping):
+            records = self._from_nested(source, name)
+        elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+            records = self._from_text(source)
+            name = source_name(source, self.kind)
         else:
             raise TypeError(
-                f"{self.name} must be a path, a file object or a DataFrame; got a "
-                f"{type(source).__name__}."
+                f"{name} must be a path, a file object or a DataFrame; got a "
+                f"{type(source).__name__}. A dict of dicts, {{query: {{document: number}}}}, and "
+                "the Qrels and Run of ranx are accepted too."
             )
-        if isinstance(source, bytes):
-            return source.decode("utf-8-sig", errors="surrogateescape")
-        return str(source)
+        if not len(records.query):
+            raise ValueError(f"the {name} has no rows; at least one is needed.")
+        return replace(records, value=self.convert(records))
 
-    def _from_text(self, text: str) -> Records:
-        lines = text.split("\n")
-        numbers = [i for i, line in enumerate(lines) if line.lstrip()[:1] not in ("", "#")]
-        rows = [lines[i] for i in numbers]
-
-        def locate(row: int) -> str:
-            return f"{self.name}, line {numbers[row] + 1}"
-
-        n_fields = len(self.line.split())
-        # no list of a row's fields is kept: millions of lists would slow the garbage collector
-        widths = np.fromiter(map(len, map(str.split, rows)), dtype=np.intp, count=len(rows))
-        if (malformed := widths != n_fields).any():
-            at = int(malformed.argmax())
-            raise ValueError(
-                f"{locate(at)}: a line must have {n_fields} fields, '{self.line}'; got "
-                f"{rows[at]!r}."
-            )
-        flat = list(chain.from_iterable(map(str.split, rows)))
-        fields = (QUERY, DOCUMENT, self.value)
-        query, document, value = (flat[field.position :: n_fields] for field in fields)
-        return Records(query, document, self._parse(value, locate), locate)
-
-    def _parse(self, texts: list[str], locate: Callable[[int], str]) -> Array:
-        remaining = iter(texts)
-        try:
-            return np.fromiter(map(float, remaining), dtype=np.float64, count=len(texts))
-        except ValueError as error:
-            at = len(texts) - length_hint(remaining) - 1
-            field = self.line.split()[self.value.position]
-            raise ValueError(
-                f"{locate(at)}: {field} must be a number; got {texts[at]!r}."
-            ) from error
-
-    def _from_frame(self, frame: Any) -> Records:
-        query, document = (_as_list(self._column(frame, field)) for field in (QUERY, DOCUMENT))
-        if any(name is None or name != name for name in chain(query, document)):
-            raise ValueError(f"the {self.name} has rows without a query or document id.")
-        if floats := [name for name in document if isinstance(name, float)]:
-            raise ValueError(
-                f"the {self.name} has floats as document ids, such as {floats[0]!r}, which cannot "
-                "be matched with ids in text. Convert them to integers or strings."
-            )
-        column = self._column(frame, self.value)
-        numbers = as_numbers(column, f"{self.name} column") if query else np.zeros(0)
-        value = numbers.astype(np.float64)
-        return Records(
-            query, list(map(str, document)), value, lambda row: f"{self.name}, row {row}"
+    def _from_text(self, source: Any) -> Records:
+        name = source_name(source, self.kind)
+        lines = Lines(name, self.layout, self.value.position, self.trailing)
+        lines.read(read_chunks(source, name))
+        empty: list[Array] = [np.zeros(0, dtype=np.int32)]
+        query, document, value = (
+            np.concatenate(parts or empty) for parts in (lines.query, lines.document, lines.value)
         )
+        for parts in (lines.query, lines.document, lines.value):
+            parts.clear()
+        return Records([q.decode() for q in lines.queries], query, document, value, lines.locate)
 
-    def _column(self, frame: Any, field: Field) -> Any:
+    def _from_frame(self, frame: Any, name: str) -> Records:
+        query, document = (self._column(frame, field, name) for field in (QUERY, DOCUMENT))
+        (codes,), queries = encode([query], f"{name}: the query ids")
+        (numbers,), documents = encode([document], f"{name}: the document ids")
+        texts = _as_bytes(documents, name)
+        column = self._column(frame, self.value, name)
+        value = as_numbers(column, f"{name} column") if len(codes) else np.zeros(0)
+        return Records(
+            queries.tolist(), codes, texts[numbers], value.astype(np.float64),
+            lambda row: f"{name}, row {row}",
+        )  # fmt: skip
+
+    def _from_nested(self, nested: Mapping[Any, Any], name: str) -> Records:
+        if nested and not is_nested(nested):
+            raise TypeError(
+                f"{name} must be a path, a file object or a DataFrame; got a dict, which is "
+                "accepted if it is {query: {document: number}}."
+            )
+        documents, sizes, values = flatten(nested)
+        queries, query = list(nested), np.repeat(np.arange(len(sizes)), sizes)
+        value = as_numbers(values, name).astype(np.float64) if values else np.zeros(0)
+        texts = _as_bytes(np.array(documents, dtype=object), name)
+        return Records(
+            queries, query, texts, value,
+            lambda row: f"{name}, query {queries[query[row]]!r}, document {documents[row]!r}",
+        )  # fmt: skip
+
+    def _column(self, frame: Any, field: Field, name: str) -> Any:
         present = list(getattr(frame, "column_names", frame.columns))
-        for name in field.names:
-            if name in present:
-                return frame[name]
+        for column in field.names:
+            if column in present:
+                return frame[column]
         known = ", ".join(repr(name) for name in field.names if isinstance(name, str))
-        raise ValueError(f"the {self.name} needs a column named one of {known}; it has {present}.")
+        raise ValueError(f"the {name} needs a column named one of {known}; it has {present}.")
 
 
-def _as_list(column: Any) -> list[Any]:
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
+def _as_bytes(documents: Array, name: str) -> Array:
+    """Document ids as UTF-8, as they stand in a file."""
+    listed = documents.tolist()
+    if floats := [document for document in listed if isinstance(document, float)]:
+        raise ValueError(
+            f"the {name} has floats as document ids, such as {floats[0]!r}, which cannot "
+            "be matched with ids in text. Convert them to integers or strings."
+        )
+    texts = [str(document).encode() for document in listed]
+    if wrong := [text for text in texts if b"\0" in text]:
+        raise ValueError(f"the {name} has the document id {wrong[0]!r}, which holds a NUL.")
+    return np.array(texts, dtype=f"S{max(map(len, texts), default=1) or 1}")
 
 
 def _as_grades(qrels: Records) -> Array:
@@ -180,12 +186,10 @@ def _as_grades(qrels: Records) -> Array:
 
 
 def _as_scores(run: Records) -> Array:
-    """Scores in single precision; -inf, which would mean not retrieved, becomes the minimum."""
+    """Scores; -inf, which would mean not retrieved, becomes the lowest number."""
     if (missing := np.isnan(run.value)).any():
         raise ValueError(f"{run.locate(int(missing.argmax()))}: the score is NaN.")
-    with np.errstate(over="ignore"):
-        scores = run.value.astype(np.float32)
-    return np.maximum(scores, np.finfo(np.float32).min)
+    return np.maximum(run.value, np.finfo(np.float64).min, out=run.value)
 
 
 QRELS = Format(
@@ -194,4 +198,10 @@ QRELS = Format(
     Field(3, ("relevance", "rel", "label", "grade", 3)),
     _as_grades,
 )
-RUN = Format("run", "query Q0 document rank score tag", Field(4, ("score", "sim", 4)), _as_scores)
+RUN = Format(
+    "run",
+    "query Q0 document rank score tag",
+    Field(4, ("score", "sim", 4)),
+    _as_scores,
+    trailing=True,
+)

@@ -1,6 +1,6 @@
 """Ranking metrics: formulas, public functions, names, and the conventions of other libraries."""
 
-from .auc import query_auc_score
+from .auc import pair_accuracy_score, query_auc_score
 from .average_precision import map_score, r_precision_score
 from .cascade import err_score, pfound_score
 from .correlation import kendall_tau_score, spearman_score
@@ -24,6 +24,7 @@ __all__ = [
     "metric_names",
     "mrr_score",
     "ndcg_score",
+    "pair_accuracy_score",
     "pfound_score",
     "precision_at_k",
     "query_auc_score",

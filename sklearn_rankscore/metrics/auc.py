@@ -1,4 +1,4 @@
-"""Area under the ROC curve within each query."""
+"""Area under the ROC curve within each query, and its generalization to graded labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, BinaryArgs, QueryIds, Ties
+from .._typing import Array, Average, BinaryArgs, QueryIds, TieArgs, Ties
 from . import formulas
 from .metric import score
 
@@ -98,3 +98,90 @@ def query_auc_score(
     0.25
     """
     return score(formulas.query_auc, **locals())
+
+
+@overload
+def pair_accuracy_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[TieArgs]
+) -> Array: ...
+@overload
+def pair_accuracy_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[TieArgs]
+) -> float: ...
+def pair_accuracy_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    ties: Ties = "average",
+    replace_undefined_by: float = math.nan,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """Share of pairs of documents with different labels that are in the right order.
+
+    Higher is better, between 0 and 1; 1 means that documents are ranked by label, 0.5 is expected
+    of random scores. Also known as ordered pair accuracy; for two labels it is `query_auc_score`::
+
+        PA = (pairs with the higher label above the lower one) / (pairs of different labels)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    replace_undefined_by : float, default=nan
+        Value of a query with all labels equal; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a label or score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    query_auc_score : The same for relevant against irrelevant documents.
+    kendall_tau_score : A correlation, which corrects for ties.
+
+    Notes
+    -----
+    The metric is the generalization of the area under the ROC curve to ordered classes in [1]_. A
+    tied pair counts 1/2 in the expectation over all orders. Documents that were not retrieved rank
+    last, tied with one another. It equals CatBoost's ``QueryAUC:type=Ranking``; rax's `opa_metric`
+    counts a tied pair as wrong. See :ref:`shared-parameters`, :doc:`/guide/ties` and
+    :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] W. Waegeman, B. De Baets, L. Boullart. ROC Analysis in Ordinal Regression Learning.
+       Pattern Recognition Letters 29(1), 2008. https://doi.org/10.1016/j.patrec.2007.07.019
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import pair_accuracy_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> pair_accuracy_score(y_true, y_score, groups=groups)
+    0.3333333333333333
+    """
+    return score(formulas.pair_accuracy, **locals())

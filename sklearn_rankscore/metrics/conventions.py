@@ -12,14 +12,15 @@ Numbers that are defects of a library are not reproduced:
 - torchmetrics treats documents with a score of at most 0 as not retrieved in MAP, MRR, precision
   and recall (give them the score -inf to obtain the same);
 - torchmetrics (except for NDCG) and ranx (from 16 documents on) break ties arbitrarily; the entries
-  average and use the input order, respectively.
+  average and use the input order, respectively;
+- XGBoost's `auc` of a ranking counts pairs of equal labels too, by their order in the input; there
+  is no entry.
 
 trec_eval 10 normalizes graded gains in RBP from variables that it does not initialise; the entry is
 what its published outputs have, the label divided by the highest judged label of the query.
 
-For binary labels both types of CatBoost's QueryAUC are equal to the entry. For other labels they
-differ: ``Classic`` reads labels within [0, 1] as probabilities and refuses others, ``Ranking``
-counts all pairs of different labels; the entry separates the labels at 0.5.
+CatBoost's ``QueryAUC:type=Ranking`` is the entry `pair_accuracy`. ``Classic`` reads labels within
+[0, 1] as probabilities and refuses others; the entry `query_auc` separates the labels at 0.5.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ _STABLE_FROM_ONE: dict[str, Any] = {
     "threshold": math.nextafter(1 - 2**-25, 0),
 }
 _DIVIDE_BY_R: dict[str, Any] = {"denominator": "relevant"}
+# users without relevant items are left out
+_DROP: dict[str, Any] = {"replace_undefined_by": math.nan}
+_TOP_N: dict[str, dict[str, Any]] = dict.fromkeys(("precision", "recall", "mrr", "hit_rate"), _DROP)
+_BINARY_NDCG: dict[str, Any] = {**_DROP, "gain": "binary"}
 
 CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "sklearn": {"dcg": {}, "ndcg": {}, "query_auc": {}},
@@ -61,6 +66,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "err": {**_WORST, "max_grade": None},
         "pfound": _WORST,
         "query_auc": {"threshold": 0.5, "replace_undefined_by": 0.0},
+        "pair_accuracy": {"replace_undefined_by": 0.0},
     },
     "trec_eval": {
         "ndcg": _REVERSED,
@@ -103,6 +109,39 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "mrr": _STABLE_FROM_ONE,
         "precision": {**_STABLE_FROM_ONE, "denominator": "min"},
         "recall": _STABLE_FROM_ONE,
+        "pair_accuracy": {"ties": "pessimistic", "replace_undefined_by": 0.0},
+    },
+    "beir": {
+        # beir/retrieval/evaluation.py calls pytrec_eval; custom_metrics.py sorts stably
+        "ndcg": _REVERSED,
+        "map": {**_REVERSED, **_DIVIDE_BY_R},
+        "precision": _REVERSED,
+        "recall": _REVERSED,
+        "mrr": _STABLE,
+        "hit_rate": _STABLE,
+    },
+    "implicit": {
+        # implicit/evaluation.pyx, ranking_metrics_at_k
+        "precision": {**_DROP, "denominator": "attainable", "average": "micro"},
+        "map": _DROP,
+        "ndcg": _BINARY_NDCG,
+    },
+    "recommenders": {
+        # recommenders/evaluation/python_evaluation.py
+        **dict.fromkeys(("precision", "recall", "map", "r_precision"), _DROP),
+        "ndcg": _BINARY_NDCG,
+    },
+    "rectools": {
+        # rectools/metrics; its NDCG with divide_by_achievable=True
+        **_TOP_N,
+        "map": {**_DROP, **_DIVIDE_BY_R},
+        "ndcg": _BINARY_NDCG,
+    },
+    "recbole": {
+        # recbole/evaluator/metrics.py
+        **_TOP_N,
+        "map": _DROP,
+        "ndcg": _BINARY_NDCG,
     },
 }
 

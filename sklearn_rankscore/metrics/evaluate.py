@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, overload
 
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds
 from ..ranking import Block, read_queries
-from .metric import measure
+from .metric import Metric, measure
 from .resolve import resolve_all
+from .systems import by_system
 
 MetricLike: TypeAlias = str | Callable[[Block], Any] | Callable[..., Any]
 Metrics: TypeAlias = MetricLike | Iterable[MetricLike]
 
 
+@overload
+def evaluate(
+    y_true: ArrayLike,
+    y_score: Mapping[str, ArrayLike],
+    metrics: Metrics,
+    *,
+    groups: QueryIds | None = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> dict[str, dict[str, Any]]: ...
 @overload
 def evaluate(
     y_true: ArrayLike, y_score: ArrayLike, metrics: Metrics, *, average: None, **options: Any
@@ -35,7 +49,7 @@ def evaluate(
 ) -> dict[str, float]: ...
 def evaluate(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     metrics: Metrics,
     *,
     groups: QueryIds | None = None,
@@ -51,8 +65,9 @@ def evaluate(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite numbers; higher is more relevant.
-    y_score : array-like of the same shape as `y_true`
-        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    y_score : array-like of the same shape as `y_true`, or dict of str to array-like
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
+        several systems gave the same documents are passed as a dict by name.
     metrics : str, callable or iterable of them
         Names such as ``"ndcg@10"`` or ``"map@5(threshold=1)"``, metric functions of this
         package, or any function that takes a block of ranked queries and returns one value per
@@ -63,7 +78,8 @@ def evaluate(
         row of 2-D input is one.
     like : str, default=None
         Library whose conventions to use: "sklearn", "lightgbm", "xgboost", "catboost",
-        "trec_eval", "ranx", "torchmetrics" or "rax".
+        "trec_eval", "ranx", "torchmetrics", "rax", "beir", "implicit", "recommenders",
+        "rectools" or "recbole".
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query.
     labels : array-like of shape (n_classes,), default=None
@@ -78,7 +94,7 @@ def evaluate(
     -------
     dict of str to float
         The value of each metric under its name; with ``average=None`` arrays with one entry per
-        query, in the order of ``np.unique(groups)``.
+        query, in the order of ``np.unique(groups)``. For several systems, a dict of such dicts.
 
     Raises
     ------
@@ -101,9 +117,23 @@ def evaluate(
     {'mrr': 0.75, 'precision@2': 0.5}
     """
     resolved = resolve_all(metrics, like=like, **options)
-    queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
-    )
+
+    def compute(scores: ArrayLike, groups: Any) -> dict[str, Any]:
+        return _evaluate(
+            resolved, y_true, scores,
+            groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs,
+        )  # fmt: skip
+
+    if isinstance(y_score, Mapping):
+        return by_system(compute, y_true, y_score, groups)
+    return compute(y_score, groups)
+
+
+def _evaluate(
+    resolved: dict[str, Metric], y_true: Any, y_score: Any, *, n_jobs: int | None, **data: Any
+) -> dict[str, Any]:
+    """The value of each metric for one system."""
+    queries = read_queries(y_true, y_score, n_jobs=n_jobs, **data)
     values = measure(queries, resolved.values(), n_jobs=n_jobs)
     return {
         name: metric.aggregate(of_queries, queries)

@@ -45,18 +45,21 @@ def ndcg(
 # Precision and recall
 
 
-@formula(ratio=True, denominators=("k", "min"))
+@formula(ratio=True, denominators=("k", "min", "attainable"))
 def precision(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Relevant documents within the cut-off, over the number of ranks."""
     n_relevant = block.total(relevant(threshold))
-    return _hits(block, k, threshold, ties), _n_ranks(block, k, denominator), n_relevant > 0
+    attainable = n_relevant if k is None else np.minimum(k, n_relevant)
+    n_ranks = attainable if denominator == "attainable" else _n_ranks(block, k, denominator)
+    return _hits(block, k, threshold, ties), n_ranks, n_relevant > 0
 
 
-@formula(ratio=True)
-def recall(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
+@formula(ratio=True, denominators=("relevant", "min"))
+def recall(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Relevant documents within the cut-off, over all relevant documents."""
     n_relevant = block.total(relevant(threshold))
-    return _hits(block, k, threshold, ties), n_relevant, n_relevant > 0
+    most = n_relevant if k is None or denominator == "relevant" else np.minimum(k, n_relevant)
+    return _hits(block, k, threshold, ties), most, n_relevant > 0
 
 
 @formula(ratio=True, denominators=("k", "min"))
@@ -161,6 +164,17 @@ def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     positives_above = np.cumsum(positives, axis=1) - (offset + 1 - size / 2) * positives
     n_pairs = positives.sum(axis=1) * negatives.sum(axis=1)
     return (negatives * positives_above).sum(axis=1), n_pairs, n_pairs > 0
+
+
+@formula(ratio=True)
+def pair_accuracy(block: Block, ties: Any) -> Any:
+    """Pairs of different labels in the right order, over all such pairs."""
+    # of the best order of ties, no tied pair is an inversion
+    labels, offset, size = ranked_labels(block, "optimistic" if ties == "average" else ties)
+    tied_label, tied_both = tied_pairs(labels, offset)
+    n_pairs = number_of_pairs(block.sizes) - tied_label
+    tied = ((size - 1) / 2).sum(axis=1) - tied_both if ties == "average" else 0.0
+    return n_pairs - inversions(labels) - tied / 2, n_pairs, n_pairs > 0
 
 
 @formula()

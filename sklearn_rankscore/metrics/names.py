@@ -64,6 +64,7 @@ METRICS = {
     "rbp": NamedFormula(rank_biased_precision.rbp_score, formulas.rbp),
     "pfound": NamedFormula(cascade.pfound_score, formulas.pfound),
     "query_auc": NamedFormula(auc.query_auc_score, formulas.query_auc),
+    "pair_accuracy": NamedFormula(auc.pair_accuracy_score, formulas.pair_accuracy),
     "kendall_tau": NamedFormula(correlation.kendall_tau_score, formulas.kendall_tau),
     "spearman": NamedFormula(correlation.spearman_score, formulas.spearman),
 }

@@ -6,18 +6,22 @@ from typing import Literal, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, HitArgs, QueryIds, RatioArgs, Ties
+from .._typing import Array, Average, PrecisionArgs, QueryIds, RatioArgs, RecallArgs, Ties
 from . import formulas
 from .metric import score
 
 
 @overload
 def precision_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RatioArgs]
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[PrecisionArgs]
 ) -> Array: ...
 @overload
 def precision_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[RatioArgs]
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: Average = ...,
+    **options: Unpack[PrecisionArgs],
 ) -> float: ...
 def precision_at_k(
     y_true: ArrayLike,
@@ -26,7 +30,7 @@ def precision_at_k(
     groups: QueryIds | None = None,
     k: int | None = None,
     threshold: float = 0,
-    denominator: Literal["k", "min"] = "k",
+    denominator: Literal["k", "min", "attainable"] = "k",
     ties: Ties = "average",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
@@ -52,8 +56,9 @@ def precision_at_k(
         Cut-off: only the first k ranks count. None means no cut-off.
     threshold : float, default=0
         A document is relevant if its label exceeds this value.
-    denominator : {"k", "min"}, default="k"
-        k, or min(k, n) for a query with n retrieved documents; without a cut-off both are n.
+    denominator : {"k", "min", "attainable"}, default="k"
+        k, min(k, n) for a query with n retrieved documents (without a cut-off both are n), or
+        min(k, R) for a query with R relevant documents, which makes 1 attainable.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     replace_undefined_by : float, default=0.0
@@ -86,7 +91,8 @@ def precision_at_k(
     -----
     Tied documents share the mean relevance of their tie group [1]_. A query with fewer than k
     relevant documents stays below 1. trec_eval, ranx and torchmetrics divide by k, XGBoost,
-    CatBoost and rax by min(k, n).
+    CatBoost and rax by min(k, n). ``denominator="attainable"`` is trec_eval's ``relative_P`` and,
+    with ``average="micro"``, implicit's precision.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References
@@ -107,11 +113,11 @@ def precision_at_k(
 
 @overload
 def recall_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[HitArgs]
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RecallArgs]
 ) -> Array: ...
 @overload
 def recall_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[HitArgs]
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[RecallArgs]
 ) -> float: ...
 def recall_at_k(
     y_true: ArrayLike,
@@ -120,6 +126,7 @@ def recall_at_k(
     groups: QueryIds | None = None,
     k: int | None = None,
     threshold: float = 0,
+    denominator: Literal["relevant", "min"] = "relevant",
     ties: Ties = "average",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
@@ -145,6 +152,8 @@ def recall_at_k(
         Cut-off: only the first k ranks count. None means no cut-off.
     threshold : float, default=0
         A document is relevant if its label exceeds this value.
+    denominator : {"relevant", "min"}, default="relevant"
+        The number R of relevant documents, or min(k, R), which makes 1 attainable (capped recall).
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     replace_undefined_by : float, default=0.0
@@ -175,7 +184,8 @@ def recall_at_k(
     Notes
     -----
     Tied documents share the mean relevance of their tie group [1]_. A query with more than k
-    relevant documents stays below 1. ``average="micro"`` gives the hit ratio over all queries.
+    relevant documents stays below 1, unless ``denominator="min"`` as in BEIR's ``R_cap``.
+    ``average="micro"`` gives the hit ratio over all queries, with "min" the score of OTTO.
     CatBoost scores a query with no relevant document as 1.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 

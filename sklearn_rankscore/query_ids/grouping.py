@@ -99,14 +99,18 @@ def _group(ids: Array, values: Array | None, n_rows: int) -> Grouping:
 
 
 def _gathered(ids: Array, codes: Array) -> Grouping:
-    """Bring the rows of each query together by a stable counting sort, in linear time."""
-    n_rows, n_queries = len(codes), len(ids)
-    sizes = np.bincount(codes, minlength=n_queries)
+    """Bring the rows of each query together."""
+    sizes = np.bincount(codes, minlength=len(ids))
+    return Grouping(ids, np.cumsum(sizes) - sizes, sizes, stable_order(codes, len(ids)))
+
+
+def stable_order(codes: Array, n_codes: int) -> Array:
+    """Row numbers in ascending order of code, by a stable counting sort in linear time."""
+    n_rows = len(codes)
     # converting a sparse matrix with one entry per row from CSR to CSC is such a sort
     ones, row_ends = np.empty(n_rows, dtype=np.int8), np.arange(n_rows + 1)
-    matrix = sparse.csr_array((ones, codes, row_ends), shape=(n_rows, n_queries))
-    rows = np.asarray(matrix.tocsc().indices, dtype=np.intp)
-    return Grouping(ids, np.cumsum(sizes) - sizes, sizes, rows)
+    matrix = sparse.csr_array((ones, codes, row_ends), shape=(n_rows, n_codes))
+    return np.asarray(matrix.tocsc().indices, dtype=np.intp)
 
 
 def _true_positions(flags: Array) -> Array:

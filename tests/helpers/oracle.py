@@ -15,8 +15,8 @@ import statistics
 Floats = list[float]
 
 TIES = ("average", "optimistic", "pessimistic", "stable", "reversed")
-MICRO = ("ndcg", "map", "precision", "recall", "f1", "r_precision", "query_auc")
-NAN_BY_DEFAULT = ("query_auc", "kendall_tau", "spearman")
+MICRO = ("ndcg", "map", "precision", "recall", "f1", "r_precision", "query_auc", "pair_accuracy")
+NAN_BY_DEFAULT = ("query_auc", "pair_accuracy", "kendall_tau", "spearman")
 DEFAULTS = {
     "threshold": 0,
     "gain": "linear",
@@ -27,7 +27,11 @@ DEFAULTS = {
     "p": 0.8,
     "decay": 0.85,
 }
-OWN_DEFAULTS = {"map": {"denominator": "min"}, "rbp": {"gain": "binary"}}
+OWN_DEFAULTS = {
+    "map": {"denominator": "min"},
+    "recall": {"denominator": "relevant"},
+    "rbp": {"gain": "binary"},
+}
 DISCOUNTS = {
     None: lambda rank: 1,
     "log2": lambda rank: 1 / math.log2(1 + rank),
@@ -141,22 +145,33 @@ def _mrr(top: Floats, y: Floats, o: dict) -> float:
     return 1 / ranks[0] if ranks else 0.0
 
 
-def _precision_denominator(o: dict) -> int:
+def _precision_denominator(y: Floats, o: dict) -> int:
     k = o["n"] if o["k"] is None else o["k"]
-    return {"k": k, "min": min(k, o["n"])}[o["denominator"]]
+    attainable = _hits(y, o) if o["k"] is None else min(k, _hits(y, o))
+    return {"k": k, "min": min(k, o["n"]), "attainable": attainable}[o["denominator"]]
 
 
 def _precision(top: Floats, y: Floats, o: dict) -> float:
-    return _divide(_hits(top, o), _precision_denominator(o))
+    return _divide(_hits(top, o), _precision_denominator(y, o))
+
+
+def _recall_denominator(y: Floats, o: dict) -> int:
+    is_capped = o["denominator"] == "min" and o["k"] is not None
+    return min(_hits(y, o), o["k"]) if is_capped else _hits(y, o)
 
 
 def _recall(top: Floats, y: Floats, o: dict) -> float:
-    """Proportion of the relevant documents that are retrieved; r_precision with the cut-off R."""
+    """Proportion of the relevant documents that are retrieved."""
+    return _divide(_hits(top, o), _recall_denominator(y, o))
+
+
+def _r_precision(top: Floats, y: Floats, o: dict) -> float:
+    """Recall with the cut-off R."""
     return _divide(_hits(top, o), _hits(y, o))
 
 
 def _f1(top: Floats, y: Floats, o: dict) -> float:
-    precision, recall = _precision(top, y, o), _recall(top, y, o)
+    precision, recall = _precision(top, y, o), _r_precision(top, y, o)
     return _divide(2 * precision * recall, precision + recall)
 
 
@@ -188,7 +203,7 @@ ORDER_METRICS = {
     "f1": _f1,
     "hits": lambda top, y, o: float(_hits(top, o)),
     "hit_rate": lambda top, y, o: float(_hits(top, o) > 0),
-    "r_precision": _recall,
+    "r_precision": _r_precision,
     "err": _err,
     "rbp": _rbp,
     "pfound": _pfound,
@@ -219,6 +234,11 @@ def _auc_ratio(y: Floats, s: Floats, ties: str, o: dict) -> tuple[float, float]:
     return math.fsum(wins), float(len(wins))
 
 
+def _pair_ratio(y: Floats, s: Floats, ties: str) -> tuple[float, float]:
+    pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]
+    return math.fsum(_pair_win(i, j, s, ties) for i, j in pairs), float(len(pairs))
+
+
 def _signs(values: Floats) -> list[int]:
     return [(a > b) - (a < b) for a, b in itertools.combinations(values, 2)]
 
@@ -247,6 +267,9 @@ def query_value(
     if metric == "query_auc":
         wins, pairs = _auc_ratio(y, s, ties, o)
         return wins / pairs if pairs else None
+    if metric == "pair_accuracy":
+        wins, pairs = _pair_ratio(y, s, ties)
+        return wins / pairs if pairs else None
     if metric in ("kendall_tau", "spearman"):
         constant = len(set(y)) < 2 or len(set(s)) < 2
         correlation = _kendall_tau if metric == "kendall_tau" else _spearman
@@ -271,9 +294,11 @@ def query_ratio(
     o = _options(metric, y, s, k, options)
     if metric == "query_auc":
         return _auc_ratio(y, s, ties, o)
+    if metric == "pair_accuracy":
+        return _pair_ratio(y, s, ties)
     if value is None:
         has_denominator = metric in ("precision", "f1")
-        return 0.0, float(_precision_denominator(o) if has_denominator else 0)
+        return 0.0, float(_precision_denominator(y, o) if has_denominator else 0)
     if metric == "map" and o["denominator"] == "hits":
         hits = _mean(_hits(top, o) for top in _tops(y, s, ties, o))
         return value * hits, hits
@@ -288,10 +313,10 @@ def _order_ratio(metric: str, top: Floats, y: Floats, o: dict) -> tuple[float, f
     if metric == "map":
         return _precision_sum(top, o), _map_denominator(top, y, o)
     if metric == "precision":
-        return _hits(top, o), _precision_denominator(o)
+        return _hits(top, o), _precision_denominator(y, o)
     if metric == "f1":
-        return 2 * _hits(top, o), _precision_denominator(o) + _hits(y, o)
-    return _hits(top, o), _hits(y, o)  # recall, r_precision
+        return 2 * _hits(top, o), _precision_denominator(y, o) + _hits(y, o)
+    return _hits(top, o), _recall_denominator(y, o) if metric == "recall" else _hits(y, o)
 
 
 def score(
@@ -307,7 +332,7 @@ def score(
 ) -> float | Floats:
     """Average of the metric over the queries; the list of its values if average=None.
 
-    replace_undefined_by=None is the default of the metric: nan for query_auc,
+    replace_undefined_by=None is the default of the metric: nan for query_auc, pair_accuracy,
     kendall_tau and spearman, else 0. Options as in query_value (k, ties, ...).
     """
     if replace_undefined_by is None:

@@ -19,6 +19,7 @@ PEERS, CLUSTERS = "test-peers", "test-clusters"
 
 #: the extra that installs each library which the extra `test` leaves out
 EXTRAS = {
+    "array_api_strict": PEERS,
     "catboost": PEERS,
     "optuna": PEERS,
     "optuna_integration": PEERS,

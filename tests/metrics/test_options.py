@@ -89,7 +89,10 @@ def test_a_function_of_a_block_has_an_average():
     ("name", "message"),
     [
         ("map@10(denominator=k)", "denominator must be one of 'min', 'relevant', 'hits'; got 'k'"),
-        ("precision@10(denominator=hits)", "denominator must be one of 'k', 'min'; got 'hits'"),
+        (
+            "precision@10(denominator=hits)",
+            "denominator must be one of 'k', 'min', 'attainable'; got 'hits'",
+        ),
         ("rbp(p=1)", "p must be below 1"),
         ("pfound(decay=2)", r"decay must be in \[0, 1\]; got 2"),
         ("err(max_grade=-1)", r"max_grade must be in \[0, 1023\]; got -1"),

@@ -36,8 +36,8 @@ OPTIONS = {
     "ndcg": {**GAINS, **DISCOUNTS, **TIES},
     "map": {"denominator": ["min", "relevant", "hits"], **RELEVANT},
     "mrr": RELEVANT,
-    "precision": {**RANKS, **RELEVANT},
-    "recall": RELEVANT,
+    "precision": {"denominator": ["k", "min", "attainable"], **RELEVANT},
+    "recall": {"denominator": ["relevant", "min"], **RELEVANT},
     "f1": {**RANKS, **RELEVANT},
     "hits": RELEVANT,
     "hit_rate": RELEVANT,
@@ -46,6 +46,7 @@ OPTIONS = {
     "rbp": {"p": [0.5, 0.8, 0], "normalize": [False, True], **GAINS, **RELEVANT},
     "pfound": {"decay": [0.5, 0.85, 1, 0], **TIES},
     "query_auc": RELEVANT,
+    "pair_accuracy": TIES,
     "kendall_tau": {},
     "spearman": {},
 }

@@ -44,6 +44,7 @@ OTHER_PHRASES = {
         "err_score": "no positive label",
         "pfound_score": "no positive label",
         "query_auc_score": "all or no documents relevant",
+        "pair_accuracy_score": "all labels equal",
         "kendall_tau_score": "all labels or all scores equal",
         "spearman_score": "all labels or all scores equal",
     },

@@ -1,0 +1,48 @@
+"""The command line, ``rankscore``: evaluate and compare run files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from .arguments import parse
+from .commands import COMMANDS
+
+__all__ = ["main"]
+
+FAILED, INTERRUPTED = 1, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command, as ``rankscore`` does.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        Arguments without the name of the program; None means those of this process.
+
+    Returns
+    -------
+    int
+        Exit status: 0 if all went well, 1 if the data are unsuitable or unreadable, 2 if the
+        arguments are wrong (raised as SystemExit), 130 if interrupted.
+    """
+    arguments = parse(sys.argv[1:] if argv is None else argv)
+    try:
+        sys.stdout.write(COMMANDS[arguments.command](arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        print(f"rankscore: error: {_one_line(error)}", file=sys.stderr)
+        return FAILED
+    return 0
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -1,0 +1,146 @@
+"""The arguments of the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, get_args
+
+from .._typing import IntervalMethod, SignificanceTest
+from .._validation import did_you_mean
+from ..metrics.conventions import CONVENTIONS
+from ..metrics.resolve import resolve_all
+
+COMMANDS = ("evaluate", "metrics")
+FORMATS = ("table", "markdown", "latex", "csv", "json")
+DEFAULT_METRICS = ["map", "ndcg@10", "mrr", "precision@10", "recall@100"]
+FILES = """\
+QRELS and RUN are TREC files (also .gz, .bz2, .xz), CSV, TSV or Parquet files with named columns, or
+- for standard input. A run is named after its file; NAME=PATH gives it another name. All runs are
+evaluated on the same queries: those that are judged and occur in at least one run, or with -c all
+judged queries. A run that lacks one of them retrieved nothing there."""
+EXAMPLES = """\
+examples:
+  rankscore evaluate qrels.txt bm25.run -m ndcg@10 -m map --like trec_eval
+  rankscore evaluate qrels.txt bm25.run dense.run.gz --baseline bm25 --format markdown
+  rankscore evaluate ratings.csv top.csv -m recall@20 \\
+      --columns query=user,document=movie,relevance=rating,score=prediction
+  rankscore metrics"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors show the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error, and exit with status 2."""
+        sys.stderr.write(f"{self.prog}: error: {message}\nTry '{self.prog} --help'.\n")
+        sys.exit(2)
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments, checked; a wrong one exits with status 2."""
+    parser, evaluate = _parsers()
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+        known = ", ".join(COMMANDS)
+        hint = did_you_mean(argv[0], COMMANDS)
+        parser.error(f"unknown command {argv[0]!r}; the commands are {known}.{hint}")
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        options = list(evaluate._option_string_actions)
+        parser.error(f"unknown argument {unknown[0]}.{did_you_mean(unknown[0], options)}")
+    if arguments.command != "evaluate":
+        return arguments
+    arguments.metrics = arguments.metrics or DEFAULT_METRICS
+    try:
+        resolve_all(arguments.metrics, like=arguments.like)
+    except (ValueError, TypeError) as error:
+        evaluate.error(str(error))
+    if [arguments.qrels, *arguments.runs].count("-") > 1:
+        evaluate.error("only one of QRELS and RUN can be standard input.")
+    return arguments
+
+
+def _parsers() -> tuple[Parser, Parser]:
+    parser = Parser(
+        prog="rankscore",
+        description="Ranking metrics of qrels and run files.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=Parser
+    )
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="evaluate one or several runs",
+        description=FILES,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_arguments(evaluate.add_argument)
+    commands.add_parser("metrics", help="list the metrics and their options")
+    return parser, evaluate
+
+
+def _add_arguments(add: Callable[..., Any]) -> None:
+    add("qrels", metavar="QRELS", help="relevance judgments")
+    add("runs", metavar="RUN", nargs="+", help="run, or NAME=PATH")
+    add("-m", "--metric", dest="metrics", action="append", metavar="NAME",
+        help="metric such as ndcg@10 or 'map(threshold=1)'; may be repeated "
+        f"(default: {', '.join(DEFAULT_METRICS)})")  # fmt: skip
+    add("--like", type=_choice("--like", tuple(CONVENTIONS)), metavar="LIBRARY",
+        help=f"conventions of a library: {', '.join(CONVENTIONS)}")  # fmt: skip
+    add("-q", "--per-query", action="store_true", help="also print the value of every query")
+    add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
+    add("--columns", type=_columns, default={}, metavar="FIELD=NAME,...",
+        help="columns of CSV and Parquet files; the fields are query, document, relevance, score "
+        "and rank")  # fmt: skip
+    add("--baseline", metavar="RUN", help="compare all other runs with this one")
+    tests = get_args(SignificanceTest)
+    add("--test", type=_choice("--test", tests), default="permutation", metavar="TEST",
+        help=f"significance test: {', '.join(tests)} (default: permutation)")  # fmt: skip
+    methods = get_args(IntervalMethod)
+    add("--method", type=_choice("--method", methods), default="bootstrap", metavar="METHOD",
+        help=f"confidence intervals: {', '.join(methods)} (default: bootstrap)")  # fmt: skip
+    add("--confidence", type=float, default=0.95, metavar="LEVEL", help="default: 0.95")
+    add("--seed", type=int, default=0, metavar="N", help="of bootstrap and test (default: 0)")
+    add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",
+        help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip
+    add("--digits", type=_digits, metavar="N",
+        help="decimals (default: 4; csv and json are not rounded)")  # fmt: skip
+
+
+def _choice(name: str, allowed: tuple[str, ...]) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in allowed:
+            raise argparse.ArgumentTypeError(
+                f"must be one of {', '.join(allowed)}; got {text!r}.{did_you_mean(text, allowed)}"
+            )
+        return text
+
+    check.__name__ = name
+    return check
+
+
+def _digits(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"must be a number of decimals; got {text!r}.")
+    return int(text)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """``"query=user,document=item"`` as a dict."""
+    fields = ("query", "document", "relevance", "score", "rank")
+    columns = {}
+    for part in text.split(","):
+        field, equals, name = part.partition("=")
+        if not equals or not name or field not in fields:
+            raise argparse.ArgumentTypeError(
+                f"must be FIELD=NAME, where FIELD is one of {', '.join(fields)}; got {part!r}."
+                f"{did_you_mean(field, fields)}"
+            )
+        columns[field] = name
+    return columns

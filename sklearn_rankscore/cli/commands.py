@@ -1,0 +1,129 @@
+"""The commands, each a function from arguments to the text to print."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from .._validation import did_you_mean
+from ..inspection import QueryScores, compare, query_scores
+from ..inspection.comparison import Comparison
+from ..metrics.names import METRICS
+from .output import Rows, render, render_json
+from .sources import named_runs, read_sources
+
+
+def evaluate(arguments: Namespace) -> str:
+    """The metrics of each run."""
+    runs = named_runs(arguments.runs)
+    _check_baseline(arguments.baseline, list(runs))
+    documents, notes = read_sources(
+        arguments.qrels, runs, arguments.columns, complete=arguments.complete
+    )
+    for note in notes:
+        print(f"rankscore: note: {note}", file=sys.stderr)
+    scores = query_scores(metrics=arguments.metrics, like=arguments.like, **documents)
+    comparison = None if arguments.baseline is None else _compare(scores, arguments)
+    if arguments.format == "json":
+        return render_json(_as_dict(scores, comparison, per_query=arguments.per_query))
+    tables = [_means(scores, comparison, per_query=arguments.per_query)]
+    if comparison is not None:
+        tables = [_comparison(comparison)] if arguments.format == "csv" else [
+            *tables, _comparison(comparison)
+        ]  # fmt: skip
+    digits = arguments.digits
+    if digits is None and arguments.format != "csv":
+        digits = 4
+    return "\n".join(render(table, arguments.format, digits) for table in tables)
+
+
+def _check_baseline(baseline: str | None, names: list[str]) -> None:
+    if baseline is None:
+        return
+    if baseline not in names:
+        raise ValueError(
+            f"--baseline must be one of {', '.join(names)}; got {baseline!r}."
+            f"{did_you_mean(baseline, names)}"
+        )
+    if len(names) < 2:
+        raise ValueError("--baseline needs at least two runs; got one.")
+
+
+def _compare(scores: dict[str, QueryScores], arguments: Namespace) -> Comparison:
+    return compare(
+        scores,
+        baseline=arguments.baseline,
+        test=arguments.test,
+        confidence=arguments.confidence,
+        method=arguments.method,
+        random_state=arguments.seed,
+    )
+
+
+def _means(
+    scores: dict[str, QueryScores], comparison: Comparison | None, *, per_query: bool
+) -> Rows:
+    """One row per run, after one per query if asked for; a star marks significant differences."""
+    stars = {} if comparison is None else {
+        (d.model, d.metric): "*" for d in comparison.differences if d.adjusted_p_value < 0.05
+    }  # fmt: skip
+    metrics = next(iter(scores.values())).metrics
+    rows: list[list[Any]] = []
+    for name, of_run in scores.items():
+        if per_query:
+            for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True):
+                rows.append([name, str(query), *values])
+        means = of_run.mean()
+        cells = [(means[metric], stars.get((name, metric), "")) for metric in metrics]
+        rows.append([name, *(["all"] if per_query else []), *cells])
+    note = "" if comparison is None else (
+        f"* differs from {comparison.baseline} (p < 0.05, {comparison.test} test, Holm)"
+    )  # fmt: skip
+    return Rows(["run", *(["query"] if per_query else []), *metrics], rows, note)
+
+
+def _comparison(comparison: Comparison) -> Rows:
+    """One row per metric and run."""
+    header = ["metric", "run", "baseline", "mean", "difference", "low", "high", "p",
+              "wins", "ties", "losses"]  # fmt: skip
+    rows = [
+        [d.metric, d.model, d.baseline_mean, d.model_mean, d.difference, *d.interval,
+         d.adjusted_p_value, d.wins, d.ties, d.losses]
+        for d in comparison.differences
+    ]  # fmt: skip
+    return Rows(header, rows)
+
+
+def _as_dict(
+    scores: dict[str, QueryScores], comparison: Comparison | None, *, per_query: bool
+) -> dict[str, Any]:
+    result: dict[str, Any] = {"runs": {name: of_run.mean() for name, of_run in scores.items()}}
+    if per_query:
+        result["queries"] = {
+            name: {
+                str(query): dict(zip(of_run.metrics, values, strict=True))
+                for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True)
+            }
+            for name, of_run in scores.items()
+        }
+    if comparison is not None:
+        table = _comparison(comparison)
+        result["baseline"] = comparison.baseline
+        result["comparison"] = [dict(zip(table.header, row, strict=True)) for row in table.rows]
+    return result
+
+
+def metrics(_: Namespace) -> str:
+    """The names of the metrics, with their options and defaults."""
+    rows: list[list[Any]] = []
+    for name, metric in METRICS.items():
+        options = ", ".join(f"{o}={v}" for o, v in metric.options.items() if o not in ("k",))
+        cutoff = "@k" if "k" in metric.options else ""
+        summary = (metric.function.__doc__ or "").strip().splitlines()[0]
+        rows.append([f"{name}{cutoff}", summary, options])
+    return render(Rows(["metric", "", "options"], rows, left=3), "table", None)
+
+
+COMMANDS: dict[str, Callable[[Namespace], str]] = {"evaluate": evaluate, "metrics": metrics}

@@ -1,0 +1,92 @@
+"""Tables of the command line as text, Markdown, LaTeX, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..inspection.table import Table
+
+LATEX = str.maketrans(
+    {
+        **{letter: f"\\{letter}" for letter in "&%_#${}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A header and rows of text and numbers; a number may come with a mark, (number, mark)."""
+
+    header: list[str]
+    rows: list[list[Any]]
+    note: str = ""
+    left: int = 1
+
+
+def render(table: Rows, form: str, digits: int | None) -> str:
+    """A table in one of the formats, ended by a newline."""
+    if form == "csv":
+        return _csv(table, digits)
+    cells = [[_cell(value, digits) for value in row] for row in table.rows]
+    n_labels = max(table.left, sum(isinstance(value, str) for value in table.rows[0]))
+    if form == "table":
+        text = Table("", table.header, cells, n_labels).text()
+    elif form == "markdown":
+        text = _markdown(table.header, cells, n_labels)
+    else:
+        text = _latex(table.header, cells, n_labels)
+    note = f"\n{table.note}" if table.note and any("*" in "".join(row) for row in cells) else ""
+    return f"{text}\n{note}\n" if note else f"{text}\n"
+
+
+def render_json(result: dict[str, Any]) -> str:
+    """JSON without NaN, which its standard does not have."""
+    return json.dumps(_without_nan(result), indent=2, ensure_ascii=False) + "\n"
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(entry) for entry in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _cell(value: Any, digits: int | None) -> str:
+    if isinstance(value, tuple):
+        number, mark = value
+        return f"{_cell(number, digits)}{mark}"
+    if isinstance(value, float):
+        return repr(value) if digits is None else f"{value:.{digits}f}"
+    return str(value)
+
+
+def _csv(table: Rows, digits: int | None) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(table.header)
+    for row in table.rows:
+        writer.writerow(_cell(v[0] if isinstance(v, tuple) else v, digits) for v in row)
+    return buffer.getvalue()
+
+
+def _markdown(header: list[str], rows: list[list[str]], n_labels: int) -> str:
+    rule = ["---" if column < n_labels else "---:" for column in range(len(header))]
+    escaped = [[cell.replace("|", r"\|") for cell in row] for row in (header, *rows)]
+    lines = [escaped[0], rule, *escaped[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _latex(header: list[str], rows: list[list[str]], n_labels: int) -> str:
+    columns = "l" * n_labels + "r" * (len(header) - n_labels)
+    lines = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in (header, *rows)]
+    body = "\n".join([r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
+    return f"\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"

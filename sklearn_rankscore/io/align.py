@@ -1,0 +1,111 @@
+"""The entries of each query in relevant items and in the predictions of one or several systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..query_ids import as_ids
+from .entries import check_ordered, read_entries, refuse_long_frame
+from .join import ALONE
+from .nested import as_nested, is_nested
+
+Aligned = tuple[Array, list[Any], dict[str, list[Any]]]
+
+
+def align_queries(actual: Any, predicted: Any) -> Aligned:
+    """Query ids, the entry of each query in `actual`, and by system those in `predicted`."""
+    refuse_long_frame(actual, "actual")
+    if not _holds_systems(actual, predicted):
+        ids, relevant, ranked = _align_one(actual, predicted, "predicted")
+        return ids, relevant, {ALONE: ranked}
+    if not predicted or not all(isinstance(name, str) for name in predicted):
+        raise TypeError(
+            f"a dict of systems must have names as keys and at least one system; got "
+            f"{list(predicted)!r:.80}."
+        )
+    systems = {}
+    for name, of_system in predicted.items():
+        ids, relevant, systems[name] = _align_one(
+            actual, as_nested(of_system), f"predicted {name!r}"
+        )
+    return ids, relevant, systems
+
+
+def _holds_systems(actual: Any, predicted: Any) -> bool:
+    """Whether `predicted` is a dict of systems by name, and not of queries by id."""
+    if not isinstance(predicted, Mapping):
+        return False
+    if not isinstance(actual, Mapping):
+        return not predicted or any(_holds_lists(entry) for entry in predicted.values())
+    return not is_nested(predicted) and any(
+        isinstance(as_nested(entry), Mapping) for entry in predicted.values()
+    )
+
+
+def _holds_lists(entry: Any) -> bool:
+    """Whether it has one entry per query, each of them a list."""
+    if hasattr(entry, "columns") or getattr(entry, "ndim", 1) == 2:
+        return True
+    first = next(iter(entry), None) if hasattr(entry, "__iter__") else None
+    return isinstance(first, list | tuple) or hasattr(first, "shape")
+
+
+def _align_one(actual: Any, predicted: Any, name: str) -> tuple[Array, list[Any], list[Any]]:
+    refuse_long_frame(predicted, name)
+    if is_nested(predicted) and isinstance(actual, Mapping):
+        return _align_by_id(actual, predicted, name)
+    if isinstance(actual, Mapping) and isinstance(predicted, Mapping):
+        aligned = _align_by_id(actual, predicted, name)
+    elif isinstance(actual, Mapping) or isinstance(predicted, Mapping):
+        raise TypeError(
+            f"actual and {name} must both be dicts by query id, or neither; got "
+            f"{type(actual).__name__} and {type(predicted).__name__}."
+        )
+    else:
+        aligned = _align_by_position(actual, predicted, name)
+    check_ordered(aligned[2], name, "items, best first,")
+    return aligned
+
+
+def _align_by_position(
+    actual: Any, predicted: Any, name: str
+) -> tuple[Array, list[Any], list[Any]]:
+    relevant, ranked = read_entries(actual, "actual"), read_entries(predicted, name)
+    if len(relevant) != len(ranked):
+        raise ValueError(
+            f"actual has {len(relevant)} queries, {name} has {len(ranked)}; both need one entry "
+            "per query, an empty list for a query without items."
+        )
+    index, other = getattr(actual, "index", None), getattr(predicted, "index", None)
+    if hasattr(index, "is_unique") and hasattr(other, "is_unique"):
+        return _ids_of_index(index, other, name), relevant, ranked
+    return np.arange(len(relevant)), relevant, ranked
+
+
+def _align_by_id(actual: Any, predicted: Any, name: str) -> tuple[Array, list[Any], list[Any]]:
+    if unknown := [query for query in predicted if query not in actual]:
+        raise ValueError(
+            f"{len(unknown)} queries in `{name}` are missing from `actual`; the first is "
+            f"{unknown[0]!r}. Remove them, or give them an empty list in `actual`."
+        )
+    ranked = [predicted.get(query, ()) for query in actual]
+    return as_ids(list(actual))[0], read_entries(actual, "actual"), ranked
+
+
+def _ids_of_index(index: Any, other: Any, name: str) -> Array:
+    """Query ids from the common index of two Series or DataFrames."""
+    if not index.equals(other):
+        raise ValueError(
+            f"actual and {name} have different indexes. Align them, for example by "
+            "actual.loc[predicted.index], or pass actual.to_list() to match queries by position."
+        )
+    if not index.is_unique:
+        raise ValueError(
+            f"the index of actual and {name} has duplicate query ids; use "
+            "reset_index(drop=True) on both to match queries by position."
+        )
+    return as_ids(index.to_list())[0]

@@ -1,0 +1,108 @@
+"""Ids in columns of any library as integer codes, the same in all columns for equal ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..query_ids.factorize import factorize
+from ..query_ids.read import as_ids, as_objects
+
+_KINDS = {**dict.fromkeys("biuf", "numbers"), **dict.fromkeys("OUS", "text"), "M": "dates"}
+
+
+def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
+    """The code of each id in each column, and the distinct ids.
+
+    Numbers and text are different ids, and columns of both are refused.
+    """
+    encoded = [_encode_one(column, name) for column in columns]
+    if len(encoded) == 1:
+        only, values = encoded[0]
+        return [only], values
+    kinds = {_kind(values): values for _, values in encoded if len(values)}
+    if len(kinds) > 1:
+        examples = " and ".join(f"{kind}, such as {v[0]!r}" for kind, v in kinds.items())
+        raise TypeError(
+            f"{name} are {examples}, which are never equal. Convert one of the columns."
+        )
+    common, positions = _common([values for _, values in encoded])
+    return [at[own] for at, (own, _) in zip(positions, encoded, strict=True)], common
+
+
+def _encode_one(column: Any, name: str) -> tuple[Array, Array]:
+    """Codes and distinct ids of a column."""
+    native = _native(column)
+    if native is not None:
+        codes, values = native
+        if codes.size and codes.min() < 0:
+            raise ValueError(_missing(name))
+        return codes, values
+    try:
+        ids, categories = as_ids(column)
+        if ids.ndim != 1 or (ids.dtype.kind == "f" and np.isnan(ids).any()):
+            raise ValueError(_missing(name))
+        if not len(ids):
+            return np.zeros(0, dtype=np.intp), ids
+        values, codes = factorize(ids)
+    except (TypeError, ValueError) as error:
+        if "missing values" in str(error):
+            raise ValueError(_missing(name)) from error
+        raise type(error)(f"{name}: {str(error).replace('groups', 'they')}") from error
+    return codes, values if categories is None else categories[values]
+
+
+def _missing(name: str) -> str:
+    return f"{name} have missing values: there are rows without a query or document id."
+
+
+def _native(column: Any) -> tuple[Array, Array] | None:
+    """What the library of a column of text itself computes, much faster than over its objects."""
+    dtype = str(getattr(column, "dtype", getattr(column, "type", "")))
+    is_text = dtype in ("object", "str", "string", "String", "large_string")
+    if hasattr(column, "factorize") and (is_text or dtype.startswith("string")):  # pandas
+        codes, values = column.factorize()
+        return codes, np.asarray(values, dtype=object)
+    if hasattr(column, "dictionary_encode") and is_text:  # pyarrow
+        column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        encoded = column.dictionary_encode()
+        codes = np.asarray(encoded.indices.fill_null(-1))
+        return codes, as_objects(encoded.dictionary.to_pylist())
+    if hasattr(column, "to_physical") and is_text:  # polars
+        if column.null_count():
+            return np.array([-1]), np.zeros(0)
+        values = column.unique(maintain_order=True)
+        physical = column.cast(_enum(values)).to_physical().to_numpy()
+        return physical, as_objects(values.to_list())
+    return None
+
+
+def _enum(values: Any) -> Any:
+    import polars
+
+    return polars.Enum(values)
+
+
+def _common(columns: list[Array]) -> tuple[Array, list[Array]]:
+    """The distinct values of several columns of distinct values, and the codes of each."""
+    kinds = {values.dtype.kind for values in columns}
+    # together, integers and floats would become floats, which cannot hold all integers
+    if kinds <= set("bi") or kinds <= set("bu") or kinds == {"f"}:
+        values, codes = np.unique(np.concatenate(columns), return_inverse=True)
+    else:
+        listed = [value for values in columns for value in values.tolist()]
+        table = {value: code for code, value in enumerate(dict.fromkeys(listed))}
+        values = as_objects(list(table))
+        codes = np.fromiter(map(table.__getitem__, listed), dtype=np.intp, count=len(listed))
+    return values, np.split(codes, np.cumsum([len(values) for values in columns])[:-1])
+
+
+def _kind(values: Array) -> str:
+    """Numbers or text, for a message."""
+    if values.dtype.kind == "O":
+        value = values[0]
+        return "text" if isinstance(value, str) else type(value).__name__
+    return _KINDS.get(values.dtype.kind, str(values.dtype))

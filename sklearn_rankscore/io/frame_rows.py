@@ -1,0 +1,125 @@
+"""The rows of a long DataFrame as lists of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._columns import as_numbers
+from .._typing import Array
+from .._validation import did_you_mean
+from ..query_ids.grouping import stable_order
+from .join import ItemLists
+
+Duplicates: TypeAlias = Literal["error", "drop", "keep"]
+
+
+@dataclass(frozen=True)
+class FrameRows:
+    """A long DataFrame and the column of its values.
+
+    Parameters
+    ----------
+    name : str
+        The argument that holds it, for messages.
+    frame : DataFrame
+        One row per query and document.
+    value : str or None
+        Column of the relevance, the score or the rank. None means a relevance of 1.
+    is_rank : bool
+        Whether lower values are better.
+    """
+
+    name: str
+    frame: Any
+    value: str | None
+    is_rank: bool = False
+
+    def column(self, name: str) -> Any:
+        """A column, or a level of the index of a pandas DataFrame."""
+        # a lazy frame of polars would compute its columns to tell their names
+        is_frame = not hasattr(self.frame, "collect") and hasattr(self.frame, "columns")
+        if not is_frame or not hasattr(self.frame, "__getitem__"):
+            raise TypeError(
+                f"{self.name} must be a DataFrame with one row per query and document; got a "
+                f"{type(self.frame).__name__}. Lists by query go into from_ranked_lists, files and "
+                "dicts of dicts into from_trec, and a lazy frame must be collected."
+            )
+        present = list(getattr(self.frame, "column_names", self.frame.columns))
+        if present.count(name) == 1:
+            return self.frame[name]
+        levels = getattr(getattr(self.frame, "index", None), "names", [])
+        if name in levels and name not in present:
+            return self.frame.index.get_level_values(name)
+        problem = "more than one column" if name in present else "no column"
+        raise ValueError(
+            f"{self.name} has {problem} {name!r}; its columns are {present}."
+            f"{did_you_mean(name, present)}"
+        )
+
+    def values(self) -> Array:
+        """Relevance, or scores of which higher is better."""
+        name = f"{self.name}, column {self.value!r},"
+        values = as_numbers(self.column(str(self.value)), name)
+        if not self.is_rank:
+            return values
+        low = values.min()
+        if low < 0 or (low < 1 and (values % 1).any()) or not np.isfinite(values.max()):
+            raise ValueError(
+                f"{name} must hold ranks, 1 for the best; got values from {low:g} to "
+                f"{values.max():g}. Pass scores, of which higher is better, as score=."
+            )
+        return -values.astype(np.float64)
+
+    def item_lists(self, query: Array, document: Array, duplicates: Duplicates) -> ItemLists:
+        """The items of the queries at positions of at least 0, sorted by query."""
+        if self.value is None:
+            values: Array = np.ones(len(query), dtype=np.int64)
+        else:
+            values = self.values() if len(query) else np.zeros(0)
+        if query.size and query.min() < 0:
+            rows = np.flatnonzero(query >= 0)
+            query, document, values = query[rows], document[rows], values[rows]
+        else:
+            rows = np.arange(len(query))
+        if has_duplicates(query, document):
+            if duplicates == "error":
+                self.refuse_duplicates(query, document, rows)
+            best_first = np.lexsort((-values, query))
+            query, document, values = query[best_first], document[best_first], values[best_first]
+            if duplicates == "drop" or self.name == "truth":
+                first = np.sort(np.unique(_pairs(query, document), return_index=True)[1])
+                query, document, values = query[first], document[first], values[first]
+        elif (query[1:] < query[:-1]).any():
+            order = stable_order(query, int(query.max()) + 1)
+            query, document, values = query[order], document[order], values[order]
+        return ItemLists(query, document, values)
+
+    def refuse_duplicates(self, query: Array, document: Array, rows: Array | None = None) -> None:
+        """Raise an error if a document occurs more than once for a query."""
+        if not has_duplicates(query, document):
+            return
+        pairs = _pairs(query, document)
+        order = np.argsort(pairs, kind="stable")
+        repeated = np.flatnonzero(pairs[order][1:] == pairs[order][:-1])
+        second = int(order[repeated + 1].min())
+        first = int(np.flatnonzero(pairs == pairs[second])[0])
+        at = [first, second] if rows is None else [int(rows[first]), int(rows[second])]
+        raise ValueError(
+            f"{self.name} has {len(repeated)} rows that repeat a document for the same query; the "
+            f"first is row {at[1]}, which repeats row {at[0]}. Remove them, or choose with "
+            "duplicates='drop' or 'keep'."
+        )
+
+
+def has_duplicates(query: Array, document: Array) -> bool:
+    """Whether a document occurs more than once for a query."""
+    pairs = np.sort(_pairs(query, document))
+    return bool((pairs[1:] == pairs[:-1]).any())
+
+
+def _pairs(query: Array, document: Array) -> Array:
+    """A query and a document as one integer."""
+    return query.astype(np.int64) * (1 + int(document.max(initial=0))) + document

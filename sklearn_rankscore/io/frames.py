@@ -1,0 +1,254 @@
+"""Long DataFrames, one row per query and document, as arguments of a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args, overload
+
+import numpy as np
+
+from .._typing import Array
+from .._validation import check_choice
+from .codes import encode
+from .frame_rows import Duplicates, FrameRows
+from .join import ALONE, MetricArguments, SystemArguments, arguments, join
+from .trec_records import Frame
+
+MissingQueries: TypeAlias = Literal["count", "drop", "error"]
+UnjudgedQueries: TypeAlias = Literal["drop", "error"]
+
+
+@overload
+def from_frames(
+    truth: Frame,
+    predictions: Mapping[str, Frame],
+    *,
+    query: str,
+    document: str | None = ...,
+    relevance: str | None = ...,
+    score: str | Mapping[str, str] | None = ...,
+    rank: str | None = ...,
+    duplicates: Duplicates = ...,
+    missing_queries: MissingQueries = ...,
+    unjudged_queries: UnjudgedQueries = ...,
+) -> SystemArguments: ...
+@overload
+def from_frames(
+    truth: Frame,
+    predictions: Frame | None = ...,
+    *,
+    query: str,
+    document: str | None = ...,
+    relevance: str | None = ...,
+    score: Mapping[str, str],
+    rank: None = ...,
+    duplicates: Duplicates = ...,
+    missing_queries: MissingQueries = ...,
+    unjudged_queries: UnjudgedQueries = ...,
+) -> SystemArguments: ...
+@overload
+def from_frames(
+    truth: Frame,
+    predictions: Frame | None = ...,
+    *,
+    query: str,
+    document: str | None = ...,
+    relevance: str | None = ...,
+    score: str | None = ...,
+    rank: str | None = ...,
+    duplicates: Duplicates = ...,
+    missing_queries: MissingQueries = ...,
+    unjudged_queries: UnjudgedQueries = ...,
+) -> MetricArguments: ...
+def from_frames(
+    truth: Frame,
+    predictions: Frame | Mapping[str, Frame] | None = None,
+    *,
+    query: str,
+    document: str | None = None,
+    relevance: str | None = None,
+    score: str | Mapping[str, str] | None = None,
+    rank: str | None = None,
+    duplicates: Duplicates = "error",
+    missing_queries: MissingQueries = "count",
+    unjudged_queries: UnjudgedQueries = "drop",
+) -> Any:
+    """Arguments of a metric from long DataFrames, such as a log of ratings and a top-N list.
+
+    Parameters
+    ----------
+    truth : DataFrame
+        One row per query (user, session) and relevant document (item), of pandas, polars, pyarrow
+        or any library with `columns` and columns that convert to NumPy.
+    predictions : DataFrame, dict of str to DataFrame, or None, default=None
+        One row per query and predicted document; several systems as a dict by name. None if
+        `truth` holds the scores too, one row per document.
+    query : str
+        Column (or index level) of the query ids, in both frames.
+    document : str, default=None
+        Column of the document ids, in both frames. Optional for a single frame.
+    relevance : str, default=None
+        Column of `truth` with the relevance. None means that every row of `truth` is relevant,
+        with relevance 1.
+    score : str or dict of str to str, default=None
+        Column of `predictions` with the scores, higher is better; or the columns of several
+        systems, by name.
+    rank : str, default=None
+        Column of `predictions` with the ranks, lower is better, instead of `score`.
+    duplicates : {"error", "drop", "keep"}, default="error"
+        What to do with a document that occurs more than once for a query. Both "drop" and "keep"
+        take its highest relevance. Of its predictions, "drop" takes the best; with "keep" only the
+        best is relevant and each other one keeps its rank as an irrelevant document.
+    missing_queries : {"count", "drop", "error"}, default="count"
+        What to do with queries of `truth` without predictions: they count, with nothing retrieved;
+        or they are left out, which flatters a system that predicts for easy queries only.
+    unjudged_queries : {"drop", "error"}, default="drop"
+        What to do with queries of `predictions` that `truth` does not contain.
+
+    Returns
+    -------
+    dict
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
+        ``recall_at_k(**from_frames(log, top, query="user", document="item", rank="rank"), k=10)``.
+        With several systems, ``y_score`` is a dict of such arrays.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, an id, a relevance or a score is missing, a document is duplicated,
+        ids of the frames are numbers in one and text in the other, or the frames have no query in
+        common.
+    TypeError
+        If an argument is not a DataFrame, or both or neither of `score` and `rank` are given.
+
+    See Also
+    --------
+    from_ranked_lists : From one list of documents per query.
+    from_trec : From relevance judgments and runs in files.
+
+    Notes
+    -----
+    Predicted documents that `truth` does not contain have relevance 0, and relevant documents that
+    were not predicted count as missed, with score -inf. All systems are evaluated on the same
+    queries: those of `truth`, or with ``missing_queries="drop"`` those with predictions of at least
+    one system. A system that lacks one of them retrieved nothing there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_rankscore import from_frames, recall_at_k
+    >>> log = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["tea", "jam", "tea"]})
+    >>> top = pd.DataFrame({"user": ["ann", "ann"], "item": ["tea", "oil"], "rank": [1, 2]})
+    >>> documents = from_frames(log, top, query="user", document="item", rank="rank")
+    >>> recall_at_k(**documents, k=2)
+    0.25
+    """
+    check_choice("duplicates", duplicates, get_args(Duplicates))
+    check_choice("missing_queries", missing_queries, get_args(MissingQueries))
+    check_choice("unjudged_queries", unjudged_queries, get_args(UnjudgedQueries))
+    _check_score_or_rank(score, rank)
+    if predictions is None:
+        return _from_one(truth, query, document, relevance, score, rank)
+    if document is None:
+        raise TypeError("document= is needed to match the rows of truth and predictions.")
+    systems = _systems(predictions, score, rank)
+    relevant = FrameRows("truth", truth, relevance)
+    tables = [relevant, *systems.values()]
+    queries, query_ids = encode(
+        [rows.column(query) for rows in tables], f"the query ids in column {query!r}"
+    )
+    documents, _ = encode(
+        [rows.column(document) for rows in tables], f"the document ids in column {document!r}"
+    )
+    selected = _select_queries(tables, queries, query_ids, missing_queries, unjudged_queries)
+    position = np.where(selected, np.cumsum(selected) - 1, -1)
+    lists = [
+        rows.item_lists(position[of_query], of_document, duplicates)
+        for rows, of_query, of_document in zip(tables, queries, documents, strict=True)
+    ]
+    return join(query_ids[selected], lists[0], dict(zip(systems, lists[1:], strict=True)))
+
+
+def _check_score_or_rank(score: Any, rank: Any) -> None:
+    if (score is None) == (rank is None):
+        raise TypeError(
+            "give the column of the scores as score= or that of the ranks as rank=, one of them; "
+            f"got {'neither' if rank is None else 'both'}."
+        )
+
+
+def _systems(
+    predictions: Any, score: str | Mapping[str, str] | None, rank: str | None
+) -> dict[str, FrameRows]:
+    """The predictions of each system by name."""
+    column: Any = score if rank is None else rank
+    if isinstance(predictions, Mapping):
+        if isinstance(column, Mapping):
+            raise TypeError("predictions and score are both dicts of systems; one of them can be.")
+        if not predictions or not all(isinstance(name, str) for name in predictions):
+            raise TypeError(
+                "predictions must be a DataFrame, or a dict of systems by name with at least one; "
+                f"got a dict of {list(predictions)!r:.60}."
+            )
+        return {
+            name: FrameRows(f"predictions[{name!r}]", frame, column, rank is not None)
+            for name, frame in predictions.items()
+        }
+    columns = column if isinstance(column, Mapping) else {ALONE: column}
+    return {
+        name: FrameRows("predictions", predictions, of_system, rank is not None)
+        for name, of_system in columns.items()
+    }
+
+
+def _select_queries(
+    tables: list[FrameRows], codes: list[Array], ids: Array, missing: str, unjudged: str
+) -> Array:
+    """Whether each query is evaluated."""
+    present = [np.bincount(of_table, minlength=len(ids)) > 0 for of_table in codes]
+    judged, predicted = present[0], np.logical_or.reduce(present[1:])
+    for rows, of_system in zip(tables[1:], present[1:], strict=True):
+        if not (judged & of_system).any():
+            raise ValueError(
+                f"truth and {rows.name} have no query in common: truth has {ids[judged][0]!r}, "
+                f"{rows.name} has {ids[of_system][0]!r}."
+            )
+    for allowed, problem, queries in (
+        (missing, "in truth have no predictions", judged & ~predicted),
+        (unjudged, "in predictions are not in truth", predicted & ~judged),
+    ):
+        if allowed == "error" and queries.any():
+            raise ValueError(
+                f"{queries.sum()} queries {problem}; the first is {ids[queries.argmax()]!r}."
+            )
+    return np.asarray(judged & predicted if missing == "drop" else judged)
+
+
+def _from_one(
+    frame: Any,
+    query: str,
+    document: str | None,
+    relevance: str | None,
+    score: str | Mapping[str, str] | None,
+    rank: str | None,
+) -> Any:
+    """Arguments of a metric from a frame with one row per document."""
+    if relevance is None:
+        raise TypeError(
+            "relevance= is needed for a single frame, which has one row per document. To compare "
+            "a list of relevant documents with predictions, pass both frames."
+        )
+    labels = FrameRows("truth", frame, relevance)
+    column: Any = score if rank is None else rank
+    columns = column if isinstance(column, Mapping) else {ALONE: column}
+    scores = {
+        name: FrameRows("truth", frame, of_system, rank is not None).values()
+        for name, of_system in columns.items()
+    }
+    (codes,), ids = encode([labels.column(query)], f"the query ids in column {query!r}")
+    if document is not None:
+        (documents,), _ = encode(
+            [labels.column(document)], f"the document ids in column {document!r}"
+        )
+        labels.refuse_duplicates(codes, documents)
+    return arguments(labels.values(), scores, ids[codes])

@@ -1,0 +1,99 @@
+"""Lists of items of any hashable type as integer codes, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+
+from .._columns import as_numbers
+from .._typing import Array
+from .join import ItemLists
+
+
+def item_lists(
+    relevant: list[Any], systems: Mapping[str, list[Any]]
+) -> tuple[ItemLists, dict[str, ItemLists]]:
+    """The relevant items of each query and those that each system predicted.
+
+    Predicted items are a collection by rank for each query, or for all queries of a system a dict
+    from item to score.
+    """
+    codes = _encode({"actual": relevant, **{f"predicted {n}": r for n, r in systems.items()}})
+    relevance: Array = np.ones(sum(map(len, relevant)), dtype=np.int64)
+    if any(isinstance(items, Mapping) for items in relevant) and len(relevance):
+        relevance = as_numbers(list(chain.from_iterable(map(_relevance, relevant))), "actual")
+    return ItemLists(query_positions(relevant), codes[0], relevance), {
+        name: ItemLists(query_positions(ranked), of_system, _scores(ranked, name))
+        for (name, ranked), of_system in zip(systems.items(), codes[1:], strict=True)
+    }
+
+
+def _relevance(items: Collection[Any]) -> Iterable[Any]:
+    return items.values() if isinstance(items, Mapping) else repeat(1, len(items))
+
+
+def _scores(ranked: list[Any], name: str) -> Array:
+    if not any(isinstance(items, Mapping) for items in ranked):
+        return scores_by_rank(ranked)
+    scores = list(chain.from_iterable(items.values() for items in ranked if len(items)))
+    name = f"predicted[{name!r}]" if name else "predicted"
+    return as_numbers(scores, name).astype(np.float64) if scores else np.zeros(0)
+
+
+def _encode(lists: Mapping[str, list[Any]]) -> list[Array]:
+    """Integer codes of the items of several lists of queries, equal for equal items."""
+    try:
+        items = dict.fromkeys(chain.from_iterable(chain.from_iterable(lists.values())))
+    except TypeError as error:
+        raise TypeError(_unhashable(lists)) from error
+    if _any_missing(items):
+        raise ValueError(
+            "an item of actual or predicted is missing (None or NaN). Remove it; a query without "
+            "items has an empty list."
+        )
+    code: Callable[[Any], int] = dict(zip(items, range(len(items)), strict=True)).__getitem__
+    return [
+        np.fromiter(map(code, chain.from_iterable(queries)), dtype=np.int64)
+        for queries in lists.values()
+    ]
+
+
+def _any_missing(items: Iterable[Any]) -> bool:
+    try:
+        return any(item is None or bool(item != item) for item in items)
+    except TypeError:  # pandas' NA compared with itself is NA, which has no truth value
+        return True
+
+
+def _unhashable(lists: Mapping[str, list[Any]]) -> str:
+    """An error message about the first item that is not hashable."""
+    for name, queries in lists.items():
+        for at, items in enumerate(queries):
+            for item in items:
+                try:
+                    hash(item)
+                except TypeError:
+                    return (
+                        f"items must be hashable; query number {at} of {name.strip()} holds the "
+                        f"{type(item).__name__} {item!r}. Convert it to a tuple or a string."
+                    )
+    return "items must be hashable."
+
+
+def _sizes(lists: Sequence[Any]) -> Array:
+    return np.fromiter(map(len, lists), dtype=np.intp, count=len(lists))
+
+
+def query_positions(lists: Sequence[Any]) -> Array:
+    """The position of the query of each entry."""
+    return np.repeat(np.arange(len(lists)), _sizes(lists))
+
+
+def scores_by_rank(lists: Sequence[Any]) -> Array:
+    """0, -1, -2, … within each list, which ranks it in its own order."""
+    sizes = _sizes(lists)
+    starts = np.cumsum(sizes) - sizes
+    return (np.repeat(starts, sizes) - np.arange(sizes.sum())).astype(np.float64)

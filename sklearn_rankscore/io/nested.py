@@ -1,0 +1,46 @@
+"""Dicts of dicts, ``{query: {document: value}}``, and the objects of ranx that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class ToDict(Protocol):
+    """A Qrels or Run of ranx."""
+
+    def to_dict(self) -> Any:
+        """A dict of dicts."""
+
+
+def as_nested(source: Any) -> Any:
+    """The dict of dicts of an object of ranx; anything else unchanged."""
+    if hasattr(source, "to_dict") and not hasattr(source, "columns") and not _is_series(source):
+        return source.to_dict()
+    return source
+
+
+def _is_series(source: Any) -> bool:
+    return hasattr(source, "dtype") or hasattr(source, "to_numpy")
+
+
+def is_nested(source: Any) -> bool:
+    """Whether it is a dict of dicts of numbers, for one system."""
+    if not isinstance(source, Mapping) or not source:
+        return False
+    if not all(isinstance(of_query, Mapping) for of_query in source.values()):
+        return False
+    values = (next(iter(of_query.values()), None) for of_query in source.values())
+    return not any(_holds_more(value) for value in values)
+
+
+def _holds_more(value: Any) -> bool:
+    return isinstance(value, Mapping | list | tuple | set | frozenset) or hasattr(value, "__len__")
+
+
+def flatten(nested: Mapping[Any, Mapping[Any, Any]]) -> tuple[list[Any], list[int], list[Any]]:
+    """Documents, the number of those of each query, and their values."""
+    sizes = [len(of_query) for of_query in nested.values()]
+    documents = [document for of_query in nested.values() for document in of_query]
+    values = [value for of_query in nested.values() for value in of_query.values()]
+    return documents, sizes, values

@@ -1,0 +1,216 @@
+"""Lines of relevance judgments and runs, read in chunks from files of any size."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .._typing import Array
+
+CHUNK = 2**22
+# what ends a line among its fields; a text has no NUL
+END = b"\0"
+BARE_RETURN = re.compile(rb"\r(?!\n)")
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+@dataclass
+class Lines:
+    """The fields of a file that are used, one entry per line.
+
+    Parameters
+    ----------
+    name : str
+        The file, for messages.
+    layout : str
+        The names of the fields of a line.
+    value_at : int
+        Position of the field with the relevance or score.
+    trailing : bool
+        Whether text after the last field is ignored.
+    """
+
+    name: str
+    layout: str
+    value_at: int
+    trailing: bool
+    queries: dict[bytes, int] = field(default_factory=dict)
+    query: list[Array] = field(default_factory=list)
+    document: list[Array] = field(default_factory=list)
+    value: list[Array] = field(default_factory=list)
+    # of each chunk: its first record, and the lines of its records
+    numbers: list[tuple[int, Any]] = field(default_factory=list)
+    n_records: int = 0
+    n_lines: int = 0
+
+    def read(self, chunks: Iterator[bytes]) -> None:
+        """Read all lines of a file; a malformed one is an error that names it."""
+        for chunk in chunks:
+            self._check_text(chunk)
+            fields = self._split(chunk)
+            numbers: Any = range(self.n_lines + 1, self.n_lines + 1 + chunk.count(b"\n"))
+            if fields is None:
+                fields, numbers = self._split_lines(chunk)
+            self._append(fields, numbers)
+            self.n_lines += chunk.count(b"\n")
+
+    def locate(self, record: int) -> str:
+        """The file and the line of a record."""
+        first, numbers = next(entry for entry in reversed(self.numbers) if entry[0] <= record)
+        return self._line(numbers[record - first])
+
+    def _line(self, number: int) -> str:
+        return f"{self.name}, line {number}"
+
+    @property
+    def _width(self) -> int:
+        return len(self.layout.split())
+
+    def _split(self, chunk: bytes) -> list[bytes] | None:
+        """All fields, each line ended by END; None if some line has another form."""
+        fields = chunk.replace(b"\n", b" \0 ").split()
+        n, width = chunk.count(b"\n"), self._width + 1
+        # a line with too many fields cannot make up for one with too few: the ends must match
+        if len(fields) != n * width or fields[self._width :: width].count(END) != n:
+            return None
+        if any(query.startswith(b"#") for query in dict.fromkeys(fields[::width])):
+            return None
+        return fields
+
+    def _split_lines(self, chunk: bytes) -> tuple[list[bytes], list[int]]:
+        """The same line by line, without comments and empty lines."""
+        fields: list[bytes] = []
+        numbers: list[int] = []
+        for number, line in enumerate(chunk.split(b"\n")[:-1], start=self.n_lines + 1):
+            of_line = line.split(None, self._width)
+            if not of_line or of_line[0].startswith(b"#"):
+                continue
+            if len(of_line) < self._width or (len(of_line) > self._width and not self.trailing):
+                text = line.decode(errors="replace").strip("\r")
+                raise ValueError(
+                    f"{self._line(number)}: a line must have {self._width} fields, "
+                    f"'{self.layout}'; got {len(of_line)}{'+' * (len(of_line) > self._width)} in "
+                    f"{_shorten(text)}."
+                )
+            fields += of_line[: self._width]
+            fields.append(END)
+            numbers.append(number)
+        return fields, numbers
+
+    def _append(self, fields: list[bytes], numbers: Any) -> None:
+        width = self._width + 1
+        query, document, value = (fields[at::width] for at in (0, 2, self.value_at))
+        if not query:
+            return
+        known = self.queries
+        for name in dict.fromkeys(query):
+            known.setdefault(name, len(known))
+        codes = np.fromiter(map(known.__getitem__, query), dtype=np.int32, count=len(query))
+        self.query.append(codes)
+        self.document.append(np.array(document, dtype=f"S{max(map(len, document))}"))
+        self.numbers.append((self.n_records, numbers))
+        self.value.append(self._parse(value, numbers))
+        self.n_records += len(query)
+
+    def _parse(self, texts: list[bytes], numbers: Any) -> Array:
+        """Numbers; Python would read 1_0 as 10."""
+        if b"_" not in b" ".join(texts):
+            remaining = iter(texts)
+            try:
+                return np.fromiter(map(float, remaining), dtype=np.float64, count=len(texts))
+            except ValueError:
+                at = len(texts) - sum(1 for _ in remaining) - 1
+        else:
+            at = next(i for i, text in enumerate(texts) if b"_" in text)
+        name, text = self.layout.split()[self.value_at], texts[at].decode(errors="replace")
+        raise ValueError(f"{self._line(numbers[at])}: {name} must be a number; got {text!r}.")
+
+    def _check_text(self, chunk: bytes) -> None:
+        """Refuse what is not UTF-8 text with lines that end in LF or CR LF."""
+        if END in chunk:
+            number = self.n_lines + 1 + chunk.count(b"\n", 0, chunk.index(END))
+            raise ValueError(
+                f"{self._line(number)}: not a text file, it has a NUL byte. Convert a file in "
+                "UTF-16 to UTF-8; the name of a compressed file must end in .gz, .bz2 or .xz."
+            )
+        if not chunk.isascii():
+            try:
+                chunk.decode()
+            except UnicodeDecodeError as error:
+                number = self.n_lines + 1 + chunk.count(b"\n", 0, error.start)
+                raise ValueError(
+                    f"{self._line(number)}: not UTF-8, got the byte {chunk[error.start]:#04x}. "
+                    "Convert the file, for example by iconv -f LATIN1 -t UTF-8."
+                ) from error
+        if chunk.count(b"\r") != chunk.count(b"\r\n") and (bare := BARE_RETURN.search(chunk)):
+            number = self.n_lines + 1 + chunk.count(b"\n", 0, bare.start())
+            raise ValueError(
+                f"{self._line(number)}: a carriage return within the line. Lines must end in LF or "
+                "CR LF."
+            )
+
+
+def _shorten(text: str) -> str:
+    return repr(text) if len(text) <= 100 else f"{text[:100]!r}…"
+
+
+def read_chunks(source: Any, name: str) -> Iterator[bytes]:
+    """Whole lines of a path or a file object, some megabytes at a time."""
+    with _opened(source) as file, _damage_named(name):
+        rest: list[bytes] = []
+        is_first = True
+        while data := file.read(CHUNK):
+            data = data.encode() if isinstance(data, str) else data
+            data = data.removeprefix(b"\xef\xbb\xbf") if is_first else data
+            is_first = False
+            head, newline, tail = data.rpartition(b"\n")
+            if newline:
+                yield b"".join([*rest, head, newline])
+                rest = []
+            rest.append(tail)
+        if any(rest):
+            yield b"".join([*rest, b"\n"])
+
+
+@contextmanager
+def _opened(source: Any) -> Iterator[IO[Any]]:
+    if not isinstance(source, str | os.PathLike):
+        yield source
+        return
+    path = Path(source)
+    with OPENERS.get(path.suffix, open)(path, "rb") as file:
+        yield file
+
+
+@contextmanager
+def _damage_named(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(
+            f"{name}: the compressed file is truncated or damaged ({error})."
+        ) from error
+    except UnicodeError as error:
+        raise ValueError(
+            f"{name}: the file object yields text that is not UTF-8 ({error})."
+        ) from error
+
+
+def source_name(source: Any, kind: str) -> str:
+    """The name of a file in messages: its path if known, and else "qrels" or "run"."""
+    if source is sys.stdin.buffer or source is sys.stdin:
+        return f"{kind} (standard input)"
+    name = source if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
+    return f"{kind} {os.fspath(name)}" if isinstance(name, str | os.PathLike) else kind

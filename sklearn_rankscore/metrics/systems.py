@@ -1,0 +1,33 @@
+"""Several systems that rank the same documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from ..query_ids import group_rows
+from ..query_ids.row_order import check_same_call, check_same_index
+
+T = TypeVar("T")
+
+
+def by_system(
+    compute: Callable[[Any, Any], T], y_true: Any, y_score: Mapping[str, Any], groups: Any
+) -> dict[str, T]:
+    """Compute something for the scores of each system, ``compute(scores, groups)``.
+
+    All systems must have scored the documents of `y_true` in the same rows; arrays that are known
+    to have other rows are refused. The rows are grouped by query only once.
+    """
+    check_systems(y_true, y_score)
+    if groups is not None and not isinstance(groups, str) and hasattr(y_true, "__len__"):
+        groups = group_rows(groups, len(y_true))
+    return {name: compute(scores, groups) for name, scores in y_score.items()}
+
+
+def check_systems(y_true: Any, y_score: Mapping[str, Any]) -> None:
+    """Refuse a dict without systems, and scores of documents in other rows than `y_true`."""
+    if not y_score:
+        raise ValueError("y_score must hold the scores of at least one model; got an empty dict.")
+    check_same_call([y_true, *y_score.values()])
+    check_same_index(y_true, y_score)

@@ -1,0 +1,63 @@
+"""Which arrays of labels and scores have rows of the same documents.
+
+The functions that convert rankings lay out the rows of each call in an order of its own. Arrays of
+two calls may have the same length and still mean different documents, so they are remembered, as
+long as they live, and refused together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._typing import Array
+
+_calls = itertools.count()
+# by id of the array: the array, weakly, and the number of the call that made it
+_calls_by_array: dict[int, tuple[weakref.ref[Array], int]] = {}
+
+
+def record_row_order(arrays: Iterable[Array]) -> None:
+    """Remember that the rows of these arrays are the same documents in the same order."""
+    call = next(_calls)
+    for array in arrays:
+        key = id(array)
+
+        def forget(_: Any, key: int = key) -> None:
+            _calls_by_array.pop(key, None)
+
+        _calls_by_array[key] = weakref.ref(array, forget), call
+
+
+def check_same_call(arrays: Iterable[Any]) -> None:
+    """Refuse arrays that different calls made."""
+    if len({*map(_call, arrays)} - {None}) > 1:
+        raise ValueError(
+            "y_true and y_score come from different calls, whose rows are different documents. "
+            "Convert all systems in one call, as in from_trec(qrels, {'a': run_a, 'b': run_b}), "
+            "and pass on its arrays together."
+        )
+
+
+def check_same_index(y_true: Any, scores: Mapping[str, Any]) -> None:
+    """Refuse pandas Series whose indexes show that their rows differ."""
+    index = getattr(y_true, "index", None)
+    index = index if hasattr(index, "equals") else None
+    for name, values in scores.items():
+        other = getattr(values, "index", None)
+        if not hasattr(other, "equals"):
+            continue
+        if index is not None and not index.equals(other):
+            raise ValueError(
+                f"the scores of {name!r} have another index than y_true or the other systems, so "
+                "their rows may be different documents. Align them, for example by "
+                "scores.loc[y_true.index], or pass to_numpy() if the rows are in the same order."
+            )
+        index = other
+
+
+def _call(array: Any) -> int | None:
+    reference, call = _calls_by_array.get(id(array), (None, None))
+    return call if reference is not None and reference() is array else None

@@ -1,0 +1,238 @@
+"""The command line: formats, several runs, tables of other formats, errors and exit codes."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rankscore import compare, evaluate, from_frames, from_trec, query_scores
+from sklearn_rankscore.cli import main
+from sklearn_rankscore.metrics.names import METRICS
+
+QRELS = "".join(f"{q} 0 d{d} {(q + d) % 3}\n" for q in range(30) for d in range(9))
+BM25 = "".join(f"{q} Q0 d{d} 1 {(d * 7 + q) % 5} t\n" for q in range(30) for d in range(9))
+DENSE = "".join(f"{q} Q0 d{d} 1 {(q + d) % 3 + d / 9} t\n" for q in range(29) for d in range(9))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(BM25)
+    (tmp_path / "dense.run.gz").write_bytes(gzip.compress(DENSE.encode()))
+    return tmp_path
+
+
+def run(*arguments, status=0):
+    try:
+        returned = main(["evaluate", *arguments])
+    except SystemExit as error:
+        returned = error.code
+    assert returned == status
+
+
+def expected():
+    return evaluate(
+        metrics=["ndcg@5", "map"],
+        **from_trec("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run.gz"}),
+    )
+
+
+ALL = ["qrels.txt", "bm25.run", "dense.run.gz", "-m", "ndcg@5", "-m", "map"]
+
+
+def test_a_table_of_runs_and_metrics(files, capsys):
+    run(*ALL)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["run", "ndcg@5", "map"]
+    for line, (name, values) in zip(lines[1:], expected().items(), strict=True):
+        assert line == [name, *(f"{value:.4f}" for value in values.values())]
+
+
+def test_csv_and_json_are_not_rounded(files, capsys):
+    run(*ALL, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    for row in rows:
+        of_run = expected()[row["run"]]
+        assert float(row["map"]) == pytest.approx(of_run["map"], rel=1e-15)
+    run(*ALL, "--format", "json")
+    result = json.loads(capsys.readouterr().out)
+    for name, values in expected().items():
+        assert result["runs"][name] == pytest.approx(values, rel=1e-15)
+    run(*ALL, "--format", "csv", "--digits", "2")
+    assert f",{expected()['bm25']['map']:.2f}\n" in capsys.readouterr().out
+
+
+def test_markdown_and_latex(files, capsys):
+    name = f"a_b|c={files / 'bm25.run'}"
+    run("qrels.txt", name, "-m", "map", "--format", "markdown")
+    value = f"{expected()['bm25']['map']:.4f}"
+    lines = ["| run | map |", "| --- | ---: |", rf"| a_b\|c | {value} |", ""]
+    assert capsys.readouterr().out == "\n".join(lines)
+    run("qrels.txt", name, "-m", "map", "--format", "latex")
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == r"\begin{tabular}{lr}"
+    assert rf"a\_b|c & {value} \\" in out
+
+
+def test_values_of_queries(files, capsys):
+    run(*ALL, "-q", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    documents = from_trec("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run.gz"})
+    scores = query_scores(metrics=["ndcg@5", "map"], **documents)["dense"]
+    mine = {row["query"]: float(row["map"]) for row in rows if row["run"] == "dense"}
+    assert mine.pop("all") == pytest.approx(scores.mean()["map"])
+    assert mine == pytest.approx(dict(zip(scores.ids, scores["map"], strict=True)))
+
+
+def test_a_run_without_a_query_is_noted_and_scores_0(files, capsys):
+    run(*ALL)
+    note = "rankscore: note: dense has no results for 1 of 30 queries"
+    assert capsys.readouterr().err.startswith(note)
+    run("qrels.txt", "dense.run.gz", "-m", "map", "--format", "json")
+    alone = json.loads(capsys.readouterr().out)["runs"]["dense"]["map"]
+    run("qrels.txt", "dense.run.gz", "-m", "map", "-c", "--format", "json")
+    complete = json.loads(capsys.readouterr().out)["runs"]["dense"]["map"]
+    assert complete == pytest.approx(alone * 29 / 30)
+    assert expected()["dense"]["map"] == pytest.approx(complete)
+
+
+def test_a_baseline_adds_intervals_and_tests(files, capsys):
+    run(*ALL, "--baseline", "bm25", "--format", "json", "--test", "t", "--method", "t")
+    result = json.loads(capsys.readouterr().out)
+    documents = from_trec("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run.gz"})
+    scores = query_scores(metrics=["ndcg@5", "map"], **documents)
+    comparison = compare(scores, baseline="bm25", test="t", method="t")
+    for row, d in zip(result["comparison"], comparison.differences, strict=True):
+        assert (row["metric"], row["run"], row["wins"]) == (d.metric, d.model, d.wins)
+        assert row["difference"] == pytest.approx(d.difference)
+        assert (row["low"], row["high"]) == pytest.approx(tuple(d.interval))
+        assert row["p"] == pytest.approx(d.adjusted_p_value)
+    assert comparison["map", "dense"].adjusted_p_value < 0.05
+    run(*ALL, "--baseline", "bm25", "--test", "t")
+    out = capsys.readouterr().out
+    assert f"{expected()['dense']['map']:.4f}*" in out
+    assert "* differs from bm25 (p < 0.05, t test, Holm)" in out
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
+def test_tables_with_named_columns(suffix, files, capsys):
+    rng = np.random.default_rng(0)
+    pairs = [(u, i) for u in range(8) for i in range(6)]
+    users, items = zip(*pairs, strict=True)
+    truth = pd.DataFrame({"user": users, "movie": items, "rating": rng.integers(1, 11, 48) / 2})
+    top = truth[["user", "movie"]].assign(rank=np.tile(rng.permutation(6) + 1, 8))
+    for name, frame in (("truth", truth), ("top", top)):
+        if suffix == ".parquet":
+            frame.to_parquet(name + suffix)
+        else:
+            frame.to_csv(name + suffix, index=False, sep="\t" if suffix == ".tsv" else ",")
+    columns = ["--columns", "document=movie"]
+    metric = "map@3(threshold=3.5)"
+    run(f"truth{suffix}", f"top{suffix}", "-m", metric, "--format", "json", *columns)
+    mine = json.loads(capsys.readouterr().out)["runs"]["top"]
+    documents = from_frames(
+        truth, top, query="user", document="movie", relevance="rating", rank="rank"
+    )
+    theirs = evaluate(metrics=metric, **documents)
+    assert mine == pytest.approx(theirs)
+
+
+def test_a_table_of_judgments_with_a_trec_run(files, capsys):
+    rows = [line.split() for line in QRELS.splitlines()]
+    text = "\n".join(["qid,docno,label", *(f"{q},{d},{r}" for q, _, d, r in rows)])
+    (files / "qrels.csv").write_text(text)
+    run("qrels.csv", "bm25.run", "-m", "map", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["runs"]["bm25"]["map"] == pytest.approx(
+        expected()["bm25"]["map"]
+    )
+
+
+def test_standard_input_and_the_module(files):
+    command = [sys.executable, "-m", "sklearn_rankscore", "evaluate", "qrels.txt", "-", "-mmap"]
+    result = subprocess.run(command, input=BM25, capture_output=True, text=True, check=True)
+    assert result.stdout.split()[-1] == f"{expected()['bm25']['map']:.4f}"
+    broken = subprocess.run(command, input="1 Q0 d1\n", capture_output=True, text=True, check=False)
+    assert broken.returncode == 1
+    assert broken.stderr.startswith("rankscore: error: run (standard input), line 1: a line must")
+
+
+def test_the_reader_of_the_output_may_stop(files):
+    command = f"{sys.executable} -m sklearn_rankscore evaluate qrels.txt bm25.run -q | head -n 1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (result.stdout.split()[:2], result.stderr) == (["run", "query"], "")
+
+
+def test_all_metrics_are_listed(capsys):
+    assert main(["metrics"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [name.removesuffix("@k") for name in listed] == list(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["qrels.txt", "bm25.run", "-m", "ndgc@5"], 2, "Did you mean 'ndcg@5'"),
+        (["qrels.txt", "bm25.run", "-m", "ndcg@0"], 2, "must be a positive integer"),
+        (["qrels.txt", "bm25.run", "--like", "trec-eval"], 2, "Did you mean 'trec_eval'"),
+        (["qrels.txt", "bm25.run", "--format", "tabel"], 2, "Did you mean 'table'"),
+        (["qrels.txt", "bm25.run", "--formt", "csv"], 2, "Did you mean '--format'"),
+        (["qrels.txt", "bm25.run", "--digits", "x"], 2, "a number of decimals; got 'x'"),
+        (["qrels.txt", "bm25.run", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
+        (["qrels.txt"], 2, "the following arguments are required: RUN"),
+        (["-", "-"], 2, "only one of QRELS and RUN"),
+        (["qrels.txt", "nowhere.run"], 1, "nowhere.run: No such file or directory"),
+        (["qrels.txt", "."], 1, "Is a directory"),
+        (["qrels.txt", "bm25.run", "bm25.run"], 1, "two runs are named 'bm25'"),
+        (["qrels.txt", "bm25.run", "--baseline", "bm25"], 1, "at least two runs"),
+        (["qrels.txt", "bm25.run", "dense.run.gz", "--baseline", "bm52"], 1, "Did you mean 'bm25'"),
+        (["bm25.run", "bm25.run"], 1, "bm25.run, line 1: a line must have 4 fields"),
+        (["qrels.txt", "bad.csv"], 1, "bad.csv, line 3: 2 fields, but the header has 3"),
+        (["qrels.txt", "text.csv"], 1, "text.csv, column score, line 3: must be a number"),
+        (["qrels.txt", "names.csv"], 1, "no column for the document"),
+        (["qrels.txt", "names.csv", "--columns", "document=itm"], 1, "Did you mean 'it'"),
+        (["qrels.txt", "empty.csv"], 1, "empty.csv: the file is empty"),
+        (["qrels.txt", "twice.csv"], 1, "twice.csv, line 1: a column is named twice"),
+        (["qrels.txt", "latin.csv"], 1, "latin.csv: not UTF-8"),
+        (["qrels.txt", "quote.csv"], 1, "quote.csv, line"),
+        (["qrels.txt", "not.parquet"], 1, "not.parquet: not a Parquet file"),
+        (["qrels.txt", "cut.csv.gz"], 1, "cut.csv.gz: the compressed file is damaged"),
+    ],
+)
+def test_errors_are_one_line_with_a_status(arguments, status, message, files, capsys):
+    (files / "bad.csv").write_text("qid,docno,score\n1,d1,2\n1,d2\n")
+    (files / "text.csv").write_text("qid,docno,score\n1,d1,2\n1,d2,high\n")
+    (files / "names.csv").write_text("qid,it,score\n1,d1,2\n")
+    (files / "empty.csv").write_text("")
+    (files / "twice.csv").write_text("qid,docno,docno,score\n1,d1,d1,2\n")
+    (files / "latin.csv").write_bytes("qid,docno,score\n1,é,2\n".encode("latin-1"))
+    (files / "quote.csv").write_text('qid,docno,score\n1,"d1"x,2\n')
+    (files / "not.parquet").write_bytes(b"PAR0")
+    (files / "cut.csv.gz").write_bytes(gzip.compress(b"qid,docno,score\n1,d1,2\n")[:-9])
+    run(*arguments, status=status)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.startswith("rankscore")
+    assert len(err.splitlines()) == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evalute"], "Did you mean 'evaluate'"),
+        ([], "required: COMMAND"),
+        (["metrics", "--x"], "unknown argument --x"),
+    ],
+)
+def test_wrong_commands(arguments, message, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert message in capsys.readouterr().err

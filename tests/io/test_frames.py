@@ -1,0 +1,238 @@
+"""Long frames: equivalent lists, each library, missing queries, duplicates, and errors."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_rankscore import (
+    evaluate,
+    from_frames,
+    from_ranked_lists,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    recall_at_k,
+)
+
+LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
+NAMES = ["ndcg", "ndcg@2", "map", "mrr", "recall@2", "precision@3", "hits"]
+LOG = {"user": ["ann", "ann", "bob", "eve"], "item": ["tea", "jam", "tea", "oil"]}
+TOP = {"user": ["ann", "ann", "bob"], "item": ["oil", "jam", "tea"], "rank": [1, 2, 1]}
+BY = {"query": "user", "document": "item"}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_log_and_a_top_n_list(library):
+    documents = from_frames(library(LOG), library(TOP), **BY, rank="rank")
+    # ann finds 1 of 2 items at rank 2, bob 1 of 1 at rank 1, eve has no predictions
+    assert recall_at_k(**documents, k=2, average=None).tolist() == [0.5, 1, 0]
+    assert mrr_score(**documents, average=None).tolist() == [0.5, 1, 0]
+    assert np.unique(documents["groups"]).tolist() == ["ann", "bob", "eve"]
+
+
+@st.composite
+def logs(draw):
+    """Relevance and scores by user and item, each pair once."""
+    kind = draw(st.sampled_from([st.integers(-3, 3), st.sampled_from(["é", "日本", "a b", "7"])]))
+    pairs = st.dictionaries(st.tuples(kind, st.integers(0, 5)), st.integers(0, 3), max_size=12)
+    truth, scores = draw(pairs.filter(bool)), draw(pairs)
+    return truth, scores
+
+
+def frame(pairs, value, library):
+    users, items = ([pair[i] for pair in pairs] for i in (0, 1))
+    return library({"user": users, "item": items, value: list(pairs.values())})
+
+
+@given(logs(), st.sampled_from([pd.DataFrame, pl.DataFrame]))
+def test_equals_lists_of_items_by_score(pairs, library):
+    truth, scores = pairs
+    common = {user for user, _ in truth} & {user for user, _ in scores}
+    if not common:
+        return
+    actual, predicted = {}, {}
+    for (user, item), relevance in truth.items():
+        actual.setdefault(user, {})[item] = relevance
+    for (user, item), score in scores.items():
+        if user in actual:
+            predicted.setdefault(user, {})[item] = score
+    options = {**BY, "relevance": "rating", "score": "score"}
+    documents = from_frames(
+        frame(truth, "rating", library), frame(scores, "score", library), **options
+    )
+    expected = evaluate(metrics=NAMES, **from_ranked_lists(actual, predicted), average=None)
+    values = evaluate(metrics=NAMES, **documents, average=None)
+    for name in NAMES:
+        np.testing.assert_allclose(values[name], expected[name], rtol=1e-12)
+
+
+def test_one_frame_with_relevance_and_scores():
+    rng = np.random.default_rng(0)
+    data = {"q": rng.integers(0, 9, 80), "y": rng.integers(0, 3, 80), "s": rng.random(80)}
+    for library in LIBRARIES:
+        documents = from_frames(library(data), query="q", relevance="y", score="s")
+        assert ndcg_score(**documents) == ndcg_score(data["y"], data["s"], groups=data["q"])
+    ranks = pd.DataFrame(data).assign(r=pd.Series(data["s"]).rank(ascending=False))
+    documents = from_frames(ranks, query="q", relevance="y", rank="r")
+    assert ndcg_score(**documents) == ndcg_score(data["y"], data["s"], groups=data["q"])
+
+
+def test_query_ids_in_the_index():
+    log, top = (pd.DataFrame(data).set_index("user") for data in (LOG, TOP))
+    assert recall_at_k(**from_frames(log, top, **BY, rank="rank")) == 0.5
+
+
+def test_missing_queries_count_or_are_dropped_or_refused():
+    log, top = pd.DataFrame(LOG), pd.DataFrame(TOP)
+    top.loc[3] = ["zoe", "tea", 1]
+    values = recall_at_k(**from_frames(log, top, **BY, rank="rank"))
+    assert values == pytest.approx((0.5 + 1 + 0) / 3)
+    dropped = from_frames(log, top, **BY, rank="rank", missing_queries="drop")
+    assert recall_at_k(**dropped) == 0.75
+    with pytest.raises(ValueError, match=r"1 queries in truth have no predictions; .* 'eve'"):
+        from_frames(log, top, **BY, rank="rank", missing_queries="error")
+    with pytest.raises(ValueError, match=r"1 queries in predictions are not in truth; .* 'zoe'"):
+        from_frames(log, top, **BY, rank="rank", unjudged_queries="error")
+
+
+def test_duplicates_are_refused_or_resolved_by_choice():
+    truth = pd.DataFrame({"user": [1, 1, 1], "item": ["a", "b", "a"], "rating": [1, 2, 3]})
+    top = pd.DataFrame({"user": [1] * 4, "item": ["a", "c", "a", "b"], "rank": [2, 3, 1, 4]})
+    options = {**BY, "relevance": "rating", "rank": "rank"}
+    with pytest.raises(ValueError, match=r"truth has 1 rows that repeat .* row 2, .* row 0"):
+        from_frames(truth, top, **options)
+    with pytest.raises(ValueError, match=r"predictions has 1 rows that repeat .* row 2, .* row 0"):
+        from_frames(truth[1:], top, **options)
+    # a has its highest rating, 3; with "drop" c and b move up by one rank
+    best = 3 + 2 / math.log2(3)
+    kept = ndcg_score(**from_frames(truth, top, **options, duplicates="keep"))
+    assert kept == pytest.approx((3 + 2 / math.log2(5)) / best)
+    dropped = ndcg_score(**from_frames(truth, top, **options, duplicates="drop"))
+    assert dropped == pytest.approx((3 + 2 / math.log2(4)) / best)
+
+
+def test_integers_beyond_2_53_and_floats_as_ids():
+    """Signed and unsigned integers together would become floats, in which both users are one."""
+    users = [2**53 + 1, 2**53]
+    truth = pd.DataFrame({"user": np.array(users, dtype=np.int64), "item": [1, 2]})
+    top = pd.DataFrame({"user": np.array(users, dtype=np.uint64), "item": [1.0, 3.0], "score": 1})
+    values = recall_at_k(**from_frames(truth, top, **BY, score="score"), average=None)
+    assert values.tolist() == [0, 1]
+
+
+def test_several_systems_in_frames_and_in_columns():
+    log, top = pd.DataFrame(LOG), pd.DataFrame(TOP)
+    other = pd.DataFrame({"user": ["eve", "ann"], "item": ["oil", "tea"], "rank": [1, 1]})
+    documents = from_frames(log, {"top": top, "other": other}, **BY, rank="rank")
+    values = evaluate(metrics=["recall@2", "mrr"], **documents, average=None)
+    assert values["top"]["recall@2"].tolist() == [0.5, 1, 0]
+    assert values["other"]["recall@2"].tolist() == [0.5, 0, 1]
+    # both scores of one row belong to one document
+    both = pd.DataFrame({**TOP, "a": [3.0, 2.0, 1.0], "b": [1.0, 2.0, 1.0]})
+    documents = from_frames(log, both, **BY, score={"a": "a", "b": "b"})
+    values = evaluate(metrics="mrr", **documents, average=None)
+    assert values["a"]["mrr"].tolist() == [0.5, 1, 0]
+    assert values["b"]["mrr"].tolist() == [1, 1, 0]
+    one = from_frames(both.assign(y=[1, 0, 1]), query="user", relevance="y", score={"a": "a"})
+    assert map_score(one["y_true"], one["y_score"]["a"], groups=one["groups"]) == 1
+
+
+PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "change", "error", "message"),
+    [
+        (LOG, PREDICTIONS, {}, TypeError, "truth must be a DataFrame.*got a dict"),
+        (pd.DataFrame(LOG), [1, 2], {}, TypeError, "predictions must be a DataFrame.*got a list"),
+        (pd.DataFrame(LOG), {}, {}, TypeError, "with at least one"),
+        (pd.DataFrame(LOG), {1: PREDICTIONS}, {}, TypeError, "systems by name"),
+        (pd.DataFrame(LOG), PREDICTIONS, {"query": "usr"}, ValueError, "Did you mean 'user'"),
+        (pd.DataFrame(LOG), PREDICTIONS, {"score": "scor"}, ValueError, "no column 'scor'"),
+        (pd.DataFrame(LOG), PREDICTIONS, {"relevance": "y"}, ValueError, "truth has no column 'y'"),
+        (pd.DataFrame(LOG), PREDICTIONS, {"document": None}, TypeError, "document= is needed"),
+        (pd.DataFrame(LOG), PREDICTIONS, {"score": None}, TypeError, "one of them; got neither"),
+        (pd.DataFrame(LOG), PREDICTIONS, {"rank": "rank"}, TypeError, "one of them; got both"),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS,
+            {"score": None, "rank": "score"},
+            ValueError,
+            r"must hold ranks, 1 for the best; got values from 0\.125 to 0\.5",
+        ),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS.assign(score=[1, None, 2]),
+            {},
+            ValueError,
+            r"predictions, column 'score', contains NaN \(first at position 1\)",
+        ),
+        (
+            pd.DataFrame({**LOG, "rating": [1, None, 2, 3]}),
+            PREDICTIONS,
+            {"relevance": "rating"},
+            ValueError,
+            "truth, column 'rating', contains NaN",
+        ),
+        (
+            pd.DataFrame({"user": ["ann", None], "item": ["a", "b"]}),
+            PREDICTIONS,
+            {},
+            ValueError,
+            "the query ids in column 'user' have missing values",
+        ),
+        (
+            pd.DataFrame({"user": [1, 2], "item": ["a", "b"]}),
+            PREDICTIONS,
+            {},
+            TypeError,
+            "numbers, such as .*1.* and text, such as 'ann'",
+        ),
+        (
+            pd.DataFrame({"user": ["zoe"], "item": ["a"]}),
+            PREDICTIONS,
+            {},
+            ValueError,
+            "truth and predictions have no query in common: truth has 'zoe', predictions has 'ann'",
+        ),
+        (pd.DataFrame(LOG), PREDICTIONS, {"duplicates": "first"}, ValueError, "must be one of"),
+        (PREDICTIONS, None, {}, TypeError, "relevance= is needed for a single frame"),
+        (
+            pd.concat([PREDICTIONS, PREDICTIONS], ignore_index=True),
+            None,
+            {"relevance": "rank"},
+            ValueError,
+            "repeat a document for the same query",
+        ),
+        (
+            pd.DataFrame([[1, 2, 3]], columns=["user", "item", "user"]),
+            PREDICTIONS,
+            {},
+            ValueError,
+            "more than one column 'user'",
+        ),
+        (pl.DataFrame(LOG).lazy(), PREDICTIONS, {}, TypeError, "must be collected"),
+    ],
+)
+def test_unsuitable_frames_are_refused(truth, predictions, change, error, message):
+    with pytest.raises(error, match=message):
+        from_frames(truth, predictions, **{**BY, "score": "score", **change})
+
+
+@pytest.mark.parametrize("library", LIBRARIES[:2])
+def test_ranked_lists_refuse_long_frames(library):
+    log = library({"user": [1, 1, 2], "item": [10, 11, 10], "rating": [5, 4, 3]})
+    top = library({"user": [1, 2, 2], "item": [10, 10, 12], "rank": [1, 1, 2]})
+    with pytest.raises(TypeError, match=r"actual is a DataFrame.*use from_frames"):
+        from_ranked_lists(log, top)
+    with pytest.raises(TypeError, match=r"predicted is a DataFrame.*use from_frames"):
+        from_ranked_lists([[1], [2], [3]], top)
+    unnamed = library({"a": ["x", "y"], "b": [0.5, 0.25]})
+    with pytest.raises(TypeError, match=r"predicted is a DataFrame.*use from_frames"):
+        from_ranked_lists([["x"], ["y"]], unnamed)

@@ -1,0 +1,185 @@
+"""Several systems at once: each as alone, the same rows for all, and no rows mixed."""
+
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from sklearn_rankscore import (
+    CutoffCurveDisplay,
+    QueryDeltaDisplay,
+    compare,
+    evaluate,
+    from_frames,
+    from_ranked_lists,
+    from_recommendations,
+    from_relevance_lists,
+    from_trec,
+    ndcg_score,
+    query_scores,
+    ranking_report,
+)
+
+NAMES = ["ndcg", "ndcg@3", "map", "map@3", "mrr", "precision@3", "recall@3", "r_precision"]
+
+
+def random_systems(seed, repeats=False):
+    """Relevance and lists by query; the systems retrieve different documents."""
+    rng = np.random.default_rng(seed)
+    queries, items = [f"q{i}" for i in range(12)], [f"d{i}" for i in range(15)]
+    actual = {
+        q: {d: int(rng.integers(0, 3)) for d in rng.choice(items, 6, replace=False).tolist()}
+        for q in queries
+    }
+    systems = {
+        name: {q: rng.choice(items, size, replace=repeats).tolist() for q in queries}
+        for name, size in [("a", 8), ("b", 5), ("c", 1)]
+    }
+    return actual, systems
+
+
+def assert_each_as_alone(together, alone, **options):
+    values = evaluate(metrics=NAMES, **together, average=None, **options)
+    for name, documents in alone.items():
+        expected = evaluate(metrics=NAMES, **documents, average=None, **options)
+        for metric in NAMES:
+            np.testing.assert_allclose(values[name][metric], expected[metric], rtol=1e-12)
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_lists(repeats):
+    actual, systems = random_systems(0, repeats)
+    alone = {name: from_ranked_lists(actual, lists) for name, lists in systems.items()}
+    assert_each_as_alone(from_ranked_lists(actual, systems), alone)
+    by_position = {name: list(lists.values()) for name, lists in systems.items()}
+    together = from_ranked_lists(list(actual.values()), by_position)
+    by_query = evaluate(metrics="map", **together, average=None)["a"]["map"]
+    expected = [
+        evaluate(metrics="map", **from_ranked_lists([actual[q]], [systems["a"][q]]))["map"]
+        for q in actual
+    ]
+    np.testing.assert_allclose(by_query, expected)
+
+
+def scored(lists):
+    return {q: {d: float(len(ds) - i // 2) for i, d in enumerate(ds)} for q, ds in lists.items()}
+
+
+@pytest.mark.parametrize("like", [None, "trec_eval"])
+def test_dicts_of_scores_with_ties(like):
+    actual, systems = random_systems(1)
+    runs = {name: scored(lists) for name, lists in systems.items()}
+    alone = {name: from_trec(actual, run) for name, run in runs.items()}
+    assert_each_as_alone(from_trec(actual, runs), alone, like=like) if like is None else None
+    together = evaluate(metrics=["map", "mrr"], **from_trec(actual, runs), like=like)
+    for name, documents in alone.items():
+        assert together[name] == evaluate(metrics=["map", "mrr"], **documents, like=like)
+    if like is None:
+        alone = {name: from_ranked_lists(actual, run) for name, run in runs.items()}
+        assert_each_as_alone(from_ranked_lists(actual, runs), alone)
+
+
+def test_recommendations():
+    rng = np.random.default_rng(2)
+    interactions = csr_array(rng.integers(0, 2, (20, 9)))
+    items = {name: rng.integers(-1, 9, (20, 4)) for name in "ab"}
+    scores = {name: rng.integers(0, 3, (20, 4)) for name in "ab"}
+    alone = {name: from_recommendations(interactions, items[name], scores[name]) for name in "ab"}
+    assert_each_as_alone(from_recommendations(interactions, items, scores), alone)
+    alone = {name: from_recommendations(interactions, items[name]) for name in "ab"}
+    assert_each_as_alone(from_recommendations(interactions, items), alone)
+    with pytest.raises(TypeError, match="dicts with the same names"):
+        from_recommendations(interactions, items, {"a": scores["a"]})
+
+
+def test_a_run_without_a_query_scores_0_there():
+    qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
+    runs = {"whole": {"1": {"a": 1.0}, "2": {"a": 1.0}}, "half": {"1": {"a": 1.0}}}
+    values = evaluate(metrics="mrr", **from_trec(qrels, runs), average=None)
+    assert values["whole"]["mrr"].tolist() == [1, 1]
+    assert values["half"]["mrr"].tolist() == [1, 0]
+    complete = evaluate(metrics="mrr", **from_trec(qrels, runs, complete=True), average=None)
+    assert complete["half"]["mrr"].tolist() == [1, 0, 0]
+
+
+def test_reports_and_displays_take_the_systems():
+    actual, systems = random_systems(3)
+    documents = from_ranked_lists(actual, {name: systems[name] for name in "ab"})
+    scores = query_scores(metrics=NAMES, **documents)
+    values = evaluate(metrics=NAMES, **documents)
+    for name, of_system in scores.items():
+        assert of_system.mean() == pytest.approx(values[name], rel=1e-12)
+    difference = compare(scores, baseline="a", n_resamples=99)["map", "b"].difference
+    assert difference == pytest.approx(values["b"]["map"] - values["a"]["map"])
+    reports = ranking_report(**documents, k=3, metrics="ndcg", output_dict=True, n_resamples=99)
+    for name, report in reports.items():
+        assert report["metrics"]["ndcg@3"]["mean"] == pytest.approx(values[name]["ndcg@3"])
+    text = ranking_report(**documents, k=3, metrics="ndcg", n_resamples=99)
+    assert [line for line in text.splitlines() if line in ("a", "b")] == ["a", "b"]
+    curve = CutoffCurveDisplay.from_predictions(**documents, k=[3], n_resamples=9)
+    assert curve.means["b"].tolist() == pytest.approx([values["b"]["ndcg@3"]])
+    delta = QueryDeltaDisplay.from_predictions(**documents, metric="map", n_resamples=9)
+    assert np.mean(delta.deltas) == pytest.approx(difference)
+
+
+QRELS = "1 0 a 1\n1 0 b 0\n"
+RUNS = {"first": "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n", "second": "1 Q0 c 1 2 t\n1 Q0 a 2 1 t\n"}
+
+
+def test_rows_of_two_calls_are_refused():
+    """Both have three rows, of different documents."""
+    one, other = (from_trec(StringIO(QRELS + "1 0 c 0\n"), StringIO(r)) for r in RUNS.values())
+    mixed = {"first": one["y_score"], "second": other["y_score"]}
+    assert len(one["y_true"]) == len(other["y_true"])
+    for call in (
+        lambda: evaluate(one["y_true"], mixed, "mrr", groups=one["groups"]),
+        lambda: query_scores(one["y_true"], mixed, "mrr", groups=one["groups"]),
+        lambda: CutoffCurveDisplay.from_predictions(one["y_true"], mixed, groups=one["groups"]),
+        lambda: QueryDeltaDisplay.from_predictions(one["y_true"], mixed, groups=one["groups"]),
+        lambda: ndcg_score(one["y_true"], other["y_score"], groups=one["groups"]),
+    ):
+        with pytest.raises(ValueError, match="come from different calls"):
+            call()
+    runs = {name: StringIO(run) for name, run in RUNS.items()}
+    assert evaluate(metrics="mrr", **from_trec(StringIO(QRELS), runs)) == {
+        "first": {"mrr": 1.0},
+        "second": {"mrr": 0.5},
+    }
+
+
+def test_series_of_other_indexes_are_refused():
+    y = pd.Series([1, 0, 1], index=[3, 4, 5])
+    scores = {
+        "a": pd.Series([3, 2, 1], index=[3, 4, 5]),
+        "b": pd.Series([1, 2, 3], index=[5, 4, 3]),
+    }
+    with pytest.raises(ValueError, match="the scores of 'b' have another index"):
+        evaluate(y, scores, "mrr")
+    scores["b"] = scores["b"].loc[y.index]
+    assert evaluate(y, scores, "mrr")["b"]["mrr"] == 1
+
+
+def test_a_dict_without_systems_and_metrics_of_one_system():
+    with pytest.raises(ValueError, match="at least one model; got an empty dict"):
+        evaluate([1, 0], {}, "mrr")
+    with pytest.raises(TypeError, match=r"got a dict\. A dict of systems goes into evaluate"):
+        ndcg_score([1, 0], {"a": [1, 2]})
+    with pytest.raises(TypeError, match="names as keys"):
+        from_trec(StringIO(QRELS), {})
+    with pytest.raises(TypeError, match="names as keys"):
+        from_ranked_lists([["a"]], {1: [["a"]]})
+    with pytest.raises(ValueError, match="nested lists"):
+        from_relevance_lists({"a": [[1, 0]], "b": [[0, 1]]})
+    with pytest.raises(ValueError, match="predicted 'b' has 1"):
+        from_ranked_lists([["a"], ["b"]], {"a": [["a"], []], "b": [["a"]]})
+
+
+def test_frames_of_one_call_have_the_same_rows():
+    truth = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
+    top = pd.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
+    tops = {"a": top[:1], "b": top[1:]}
+    documents = from_frames(truth, tops, query="user", document="item", rank="rank")
+    assert documents["y_score"]["a"].tolist() == [-1, -np.inf]
+    assert documents["y_score"]["b"].tolist() == [-np.inf, -1]

@@ -1,0 +1,176 @@
+"""The conventions of libraries for recommender systems: live where installed, else their formulas.
+
+The formulas cite file and line of the library: beir 2.2.0 (commit in the comment), recbole 1.2.1.
+"""
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+
+from sklearn_rankscore import evaluate, from_frames, from_ranked_lists
+
+K = 4
+
+
+def lists(seed=0, n_users=40, n_items=12, length=6):
+    """Relevant items (some users have none) and distinct ranked items by user."""
+    rng = np.random.default_rng(seed)
+    items = np.arange(n_items)
+    actual = {
+        u: rng.choice(items, rng.integers(0, 9), replace=False).tolist() for u in range(n_users)
+    }
+    predicted = {u: rng.choice(items, length, replace=False).tolist() for u in range(n_users)}
+    return actual, predicted
+
+
+def ours(like, names, actual, predicted):
+    return evaluate(metrics=names, **from_ranked_lists(actual, predicted), like=like)
+
+
+def installed(module):
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return pytest.skip(f"needs {module}, which is compared by hand before a release")
+
+
+def test_implicit():
+    evaluation = installed("implicit.evaluation")
+    actual, predicted = lists()
+    rows = [(u, i) for u, relevant in actual.items() for i in relevant]
+    u, i = np.array(rows).T
+    test = csr_matrix((np.ones(len(u)), (u, i)), shape=(len(actual), 12))
+
+    class Model:
+        def recommend(self, users, _, N):
+            ids = np.array([predicted[user][:N] for user in users], dtype=np.int32)
+            return ids, np.zeros(ids.shape)
+
+    theirs = evaluation.ranking_metrics_at_k(Model(), test, test, K=K, show_progress=False)
+    names = {"precision": "precision", "map": "map", "ndcg": "ndcg"}
+    mine = ours("implicit", [f"{name}@{K}" for name in names], actual, predicted)
+    assert mine == pytest.approx({f"{name}@{K}": theirs[t] for name, t in names.items()})
+
+
+def test_implicit_by_its_formulas():
+    """implicit 0.7.2, implicit/evaluation.pyx, lines 444 to 473."""
+    actual, predicted = lists()
+    hits = [[i in relevant for i in predicted[u][:K]] for u, relevant in actual.items()]
+    sizes = [len(relevant) for relevant in actual.values()]
+    users = [(h, n) for h, n in zip(hits, sizes, strict=True) if n]
+    gains = 1 / np.log2(np.arange(2, K + 2))
+    expected = {
+        "precision@4": sum(map(sum, hits)) / sum(min(K, n) for n in sizes),
+        "map@4": np.mean(
+            [sum(sum(h[: i + 1]) / (i + 1) for i in range(K) if h[i]) / min(K, n) for h, n in users]
+        ),
+        "ndcg@4": np.mean([gains[h].sum() / gains[: min(K, n)].sum() for h, n in users]),
+    }
+    assert ours("implicit", list(expected), actual, predicted) == pytest.approx(expected)
+
+
+def frames(actual, predicted):
+    truth = pd.DataFrame(
+        [(u, i, 1.0) for u, items in actual.items() for i in items],
+        columns=["userID", "itemID", "rating"],
+    )
+    top = pd.DataFrame(
+        [(u, i, float(-r)) for u, items in predicted.items() for r, i in enumerate(items)],
+        columns=["userID", "itemID", "prediction"],
+    )
+    return truth, top
+
+
+# pandas 3 warns of an argument of the library
+@pytest.mark.filterwarnings("ignore")
+def test_recommenders():
+    theirs = installed("recommenders.evaluation.python_evaluation")
+    truth, top = frames(*lists(1))
+    documents = from_frames(
+        truth, top, query="userID", document="itemID", relevance="rating", score="prediction"
+    )
+    functions = {
+        "precision@4": theirs.precision_at_k,
+        "recall@4": theirs.recall_at_k,
+        "map@4": theirs.map_at_k,
+        "ndcg@4": theirs.ndcg_at_k,
+    }
+    mine = evaluate(metrics=list(functions), **documents, like="recommenders")
+    for name, function in functions.items():
+        assert mine[name] == pytest.approx(function(truth, top, relevancy_method="top_k", k=K))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rectools():
+    metrics = installed("rectools.metrics")
+    truth, top = frames(*lists(2))
+    truth = truth.rename(columns={"userID": "user_id", "itemID": "item_id"})
+    top = top.rename(columns={"userID": "user_id", "itemID": "item_id"})
+    top["rank"] = 1 - top["prediction"].astype(int)
+    documents = from_frames(truth, top, query="user_id", document="item_id", rank="rank")
+    theirs = {
+        "precision@4": metrics.Precision(k=K),
+        "recall@4": metrics.Recall(k=K),
+        "hit_rate@4": metrics.HitRate(k=K),
+        "map@4": metrics.MAP(k=K),
+        "mrr@4": metrics.MRR(k=K),
+        "ndcg@4": metrics.NDCG(k=K, divide_by_achievable=True),
+    }
+    mine = evaluate(metrics=list(theirs), **documents, like="rectools")
+    for name, metric in theirs.items():
+        assert mine[name] == pytest.approx(metric.calc(top, truth)), name
+
+
+def test_recbole_by_its_formulas():
+    """recbole 1.2.1, recbole/evaluator/metrics.py, lines 62, 88, 126, 159, 186 and 227."""
+    actual, predicted = lists(3)
+    users = [u for u in actual if actual[u]]
+    index = np.array([[i in actual[u] for i in predicted[u][:K]] for u in users])
+    n = np.array([len(actual[u]) for u in users])
+    ranks = np.arange(1, K + 1)
+    precision = index.cumsum(axis=1) / ranks
+    discounts = 1 / np.log2(ranks + 1)
+    expected = {
+        "hit_rate@4": (index.sum(axis=1) > 0).mean(),
+        "mrr@4": np.mean([1 / (row.argmax() + 1) if row.any() else 0 for row in index]),
+        "map@4": ((precision * index).sum(axis=1) / np.minimum(n, K)).mean(),
+        "recall@4": (index.sum(axis=1) / n).mean(),
+        "ndcg@4": (
+            (index * discounts).sum(axis=1) / discounts.cumsum()[np.minimum(n, K) - 1]
+        ).mean(),
+        "precision@4": precision[:, -1].mean(),
+    }
+    assert ours("recbole", list(expected), actual, predicted) == pytest.approx(expected)
+
+
+def test_beir_by_its_formulas():
+    """beir 2.2.0, beir/retrieval/custom_metrics.py: mrr, recall_cap and top_k_accuracy."""
+    rng = np.random.default_rng(4)
+    actual, predicted = lists(4)
+    qrels = {u: dict.fromkeys(items, 1) for u, items in actual.items() if items}
+    run = {u: {i: float(rng.integers(0, 3)) for i in predicted[u]} for u in qrels}
+    mrr, capped, accuracy = [], [], []
+    for u, relevant in qrels.items():
+        top = [i for i, _ in sorted(run[u].items(), key=lambda pair: pair[1], reverse=True)][:K]
+        ranks = [rank for rank, i in enumerate(top, start=1) if i in relevant]
+        mrr.append(1 / ranks[0] if ranks else 0)
+        capped.append(len(ranks) / min(len(relevant), K))
+        accuracy.append(bool(ranks))
+    documents = from_ranked_lists(qrels, run)
+    mine = evaluate(metrics=["mrr@4", "hit_rate@4"], **documents, like="beir")
+    assert mine == pytest.approx({"mrr@4": np.mean(mrr), "hit_rate@4": np.mean(accuracy)})
+    name = "recall@4(denominator=min,ties=stable)"
+    assert evaluate(metrics=name, **documents)[name] == pytest.approx(np.mean(capped))
+
+
+def test_otto_by_its_formula():
+    """The score of one type of event: hits among the first 20, over min(20, R), both summed."""
+    actual, predicted = lists(5, n_items=60, length=30)
+    actual = {u: items + list(range(100, 100 + 5 * (u % 6))) for u, items in actual.items()}
+    hits = sum(len(set(actual[u]) & set(predicted[u][:20])) for u in actual)
+    total = sum(min(20, len(items)) for items in actual.values())
+    name = "recall@20(denominator=min,average=micro)"
+    assert ours(None, name, actual, predicted) == pytest.approx({name: hits / total})
