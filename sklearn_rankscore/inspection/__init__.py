@@ -5,11 +5,11 @@ from .comparison import Comparison, Difference
 from .convention_report import convention_report
 from .cross_val import cross_val_query_scores
 from .cutoff_curve import CutoffCurveDisplay
+from .intervals import Interval
 from .per_query import query_scores
 from .query_delta import QueryDeltaDisplay
 from .query_results import QueryScores
 from .report import ranking_report
-from .resampling import Interval
 
 __all__ = [
     "Comparison",

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._typing import SignificanceTest
-from .resampling import Interval
+from .intervals import Interval
 from .table import Table, Tabular
 
 Correction: TypeAlias = Literal["holm"] | None
+
+FEW_DISTINCT = (
+    "* fewer than six queries differ from all others; the interval is a bound that follows from "
+    "the range of the metric"
+)
 
 
 @dataclass(frozen=True)
@@ -24,8 +30,13 @@ class Difference:
         Means over the queries for which the metric is defined for both models.
     difference : float
         ``model_mean - baseline_mean``.
+    standard_error : float
+        Standard error of the difference.
     interval : Interval
         Confidence interval of the difference.
+    few_distinct : bool
+        Whether fewer than six queries differ from the most common difference. The interval is then
+        a bound that follows from the range of the metric, and nan without a known range.
     p_value, adjusted_p_value : float
         Two-sided p-value, and the same adjusted for multiple testing.
     wins, ties, losses : int
@@ -37,7 +48,9 @@ class Difference:
     baseline_mean: float
     model_mean: float
     difference: float
+    standard_error: float
     interval: Interval
+    few_distinct: bool
     p_value: float
     adjusted_p_value: float
     wins: int
@@ -49,12 +62,14 @@ class Difference:
 class Comparison(Tabular):
     """What `compare` returns: one `Difference` for each metric and model.
 
+    Iteration yields the differences; ``comparison["ndcg@10", "tuned"]`` selects one.
+
     Parameters
     ----------
     baseline : str
         Name of the model that all others are compared with.
     differences : tuple of Difference
-        By metric, then by model; ``comparison["ndcg@10", "tuned"]`` selects one.
+        By metric, then by model.
     confidence : float
         Confidence level of the intervals.
     test : {"permutation", "t", "wilcoxon"}
@@ -73,6 +88,12 @@ class Comparison(Tabular):
     confidence: float
     test: SignificanceTest
     correction: Correction
+
+    def __iter__(self) -> Iterator[Difference]:
+        return iter(self.differences)
+
+    def __len__(self) -> int:
+        return len(self.differences)
 
     def __getitem__(self, metric_and_model: tuple[str, str]) -> Difference:
         for difference in self.differences:
@@ -96,11 +117,12 @@ class Comparison(Tabular):
                 f"{d.baseline_mean:.4f}",
                 f"{d.model_mean:.4f}",
                 f"{d.difference:+.4f}",
-                f"{d.interval:+.4f}",
+                f"{d.interval:+.4f}{'*' if d.few_distinct else ''}",
                 f"{d.adjusted_p_value:.4f}",
                 f"{d.wins}/{d.ties}/{d.losses}",
             )
             for d in self.differences
         ]
         title = f"Compared with {self.baseline!r} by the {self.test} test"
-        return Table(title, header, rows, n_labels=2)
+        note = FEW_DISTINCT if any(d.few_distinct for d in self) else ""
+        return Table(title, header, rows, n_labels=2, note=note)

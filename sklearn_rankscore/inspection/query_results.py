@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, get_args
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, IntervalMethod, QueryIds, Seed
-from .._validation import check_choice, check_count, check_fraction
-from ..query_ids.read import as_objects
 from ..ranking.aggregate import scaled_weights
-from .resampling import Interval, bootstrap_interval, generator, mean, standard_error, t_interval
+from .interval_methods import interval_estimate
+from .intervals import Interval, auto_interval, mean, standard_error
+from .query_values import as_id_array, check_query_values
+from .ranges import value_ranges
 from .table import Table, Tabular
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -79,14 +81,14 @@ class QueryScores(Tabular):
         weights: ArrayLike | None = None,
     ) -> None:
         fields = {
-            "ids": _as_id_array(ids),
+            "ids": as_id_array(ids),
             "values": np.asarray(values, dtype=np.float64),
             "metrics": tuple(metrics),
             "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
         }
         for name, field in fields.items():
             object.__setattr__(self, name, field)  # the dataclass is frozen
-        _check(self)
+        check_query_values(self.ids, self.values, self.metrics, self.weights)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -102,7 +104,7 @@ class QueryScores(Tabular):
         dict of str to float
             The mean of each metric; nan if it is defined for no query.
         """
-        return self._by_metric(self.aggregate(mean))
+        return self.by_metric(self.aggregate(mean).tolist())
 
     def standard_error(self) -> dict[str, float]:
         """Standard error of the mean.
@@ -112,13 +114,13 @@ class QueryScores(Tabular):
         dict of str to float
             The standard error of each metric; nan with fewer than two queries.
         """
-        return self._by_metric(self.aggregate(standard_error))
+        return self.by_metric(self.aggregate(standard_error).tolist())
 
     def interval(
         self,
         confidence: float = 0.95,
         *,
-        method: IntervalMethod = "bootstrap",
+        method: IntervalMethod = "auto",
         n_resamples: int = 9999,
         random_state: Seed = None,
     ) -> dict[str, Interval]:
@@ -128,11 +130,12 @@ class QueryScores(Tabular):
         ----------
         confidence : float, default=0.95
             Confidence level, between 0 and 1.
-        method : {"bootstrap", "t"}, default="bootstrap"
-            The bias-corrected and accelerated (BCa) bootstrap over queries, which does not exceed
-            the range of a metric and follows its skew; or Student's t interval, which is faster.
-            Both cover the mean too rarely if queries are few or their values very skewed; with
-            about ten queries, t is closer to the nominal level.
+        method : {"auto", "t", "bootstrap"}, default="auto"
+            "auto" is the interval of Gaffke for metrics with a known range, and Student's t
+            interval for DCG and hits without a cut-off. The former covers the mean for any number
+            of queries, and equals the interval of Clopper and Pearson for values 0 and 1. "t" and
+            "bootstrap", the bias-corrected and accelerated (BCa) bootstrap over queries, cover it
+            too rarely if queries are few or nearly all values equal; the guide has a table.
         n_resamples : int, default=9999
             Number of bootstrap resamples.
         random_state : int, RandomState instance, Generator or None, default=None
@@ -141,37 +144,45 @@ class QueryScores(Tabular):
         Returns
         -------
         dict of str to Interval
-            ``(low, high)`` of each metric; nan with fewer than two queries.
+            ``(low, high)`` of each metric; nan where the queries do not determine it.
 
         Raises
         ------
         ValueError
             If an argument is out of range.
+
+        Notes
+        -----
+        A metric of one's own is taken to have the range [0, 1], or else [-1, 1], if all its values
+        lie within.
+
+        References
+        ----------
+        E. Learned-Miller, P. S. Thomas. A New Confidence Interval for the Mean of a Bounded Random
+        Variable. 2019. https://doi.org/10.48550/arXiv.1905.06208
         """
-        confidence = check_fraction("confidence", confidence)
-        n_resamples = check_count("n_resamples", n_resamples, 1)
-        if check_choice("method", method, get_args(IntervalMethod)) == "t":
-            estimate = partial(t_interval, confidence=confidence)
-        else:
-            random = generator(random_state)
-            estimate = partial(
-                bootstrap_interval, confidence=confidence, n_resamples=n_resamples, random=random
-            )
-        ends = self.aggregate(estimate, shape=(2,)).T.tolist()
-        return {metric: Interval(*e) for metric, e in zip(self.metrics, ends, strict=True)}
+        estimate = interval_estimate(auto_interval, confidence, method, n_resamples, random_state)
+        ends = self.aggregate(estimate, (2,), *value_ranges(self.metrics, self.values))
+        return self.by_metric([Interval(*pair) for pair in ends.T.tolist()])
 
     def aggregate(
-        self, statistic: Callable[[Array, Array], Any], shape: tuple[int, ...] = ()
+        self,
+        statistic: Callable[..., Any],
+        shape: tuple[int, ...] = (),
+        *by_metric: NDArray[Any],
     ) -> NDArray[np.float64]:
         """Apply a statistic to the values of each metric.
 
         Parameters
         ----------
         statistic : callable
-            ``statistic(values, weights)``, where `values` has shape (n_included, n_columns) and
-            no nan, `weights` has shape (n_included,) and the result has a last axis of n_columns.
+            ``statistic(values, weights, *by_metric)``, where `values` has shape
+            (n_included, n_columns) and no nan, `weights` has shape (n_included,) and the result has
+            a last axis of n_columns.
         shape : tuple of int, default=()
             Shape of the statistic of one metric.
+        *by_metric : ndarray of shape (n_metrics,)
+            Further arguments of the statistic, of which it is given the same columns.
 
         Returns
         -------
@@ -181,12 +192,16 @@ class QueryScores(Tabular):
         result = np.full((*shape, len(self.metrics)), np.nan)
         weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
         # metrics that include the same queries share one call
-        masks, codes = np.unique(self.included(), axis=1, return_inverse=True)
-        for code, mask in enumerate(masks.T):
-            columns = np.flatnonzero(codes.ravel() == code)
+        included = self.included()
+        columns_of: dict[bytes, list[int]] = {}
+        for column, packed in enumerate(np.packbits(included, axis=0).T):
+            columns_of.setdefault(packed.tobytes(), []).append(column)
+        for columns in columns_of.values():
+            mask = included[:, columns[0]]
             if mask.any():
-                values = self.values[np.ix_(mask, columns)]
-                result[..., columns] = statistic(values, weights[mask])
+                values = self.values[:, columns][mask]
+                own = (argument[columns] for argument in by_metric)
+                result[..., columns] = statistic(values, weights[mask], *own)
         return result
 
     def included(self) -> NDArray[np.bool_]:
@@ -222,6 +237,21 @@ class QueryScores(Tabular):
             raise KeyError(f"no metric {metric!r}; the metrics are {', '.join(self.metrics)}.")
         return self.metrics.index(metric)
 
+    def by_metric(self, values: Sequence[T]) -> dict[str, T]:
+        """Return values in the order of `metrics` under their names.
+
+        Parameters
+        ----------
+        values : sequence of n_metrics entries
+            One entry per metric.
+
+        Returns
+        -------
+        dict
+            The entry of each metric.
+        """
+        return dict(zip(self.metrics, values, strict=True))
+
     def _columns(self) -> dict[str, Any]:
         columns = {"query": self.ids, **{metric: self[metric] for metric in self.metrics}}
         return columns if self.weights is None else {**columns, "weight": self.weights}
@@ -235,41 +265,3 @@ class QueryScores(Tabular):
         ]
         title = f"QueryScores of {len(self)} quer{'y' if len(self) == 1 else 'ies'}"
         return Table(title, ("", "mean", "std. error", "queries"), rows)
-
-    def _by_metric(self, values: Array) -> dict[str, float]:
-        return dict(zip(self.metrics, values.tolist(), strict=True))
-
-
-def _as_id_array(ids: Any) -> Array:
-    """Ids as a one-dimensional array; tuples stay tuples, and 1 and "1" stay distinct."""
-    if isinstance(ids, np.ndarray):
-        return ids
-    ids = list(ids)
-    types = {type(i) for i in ids}
-    if len(types) > 1 or any(issubclass(t, tuple) for t in types):
-        return as_objects(ids)
-    return np.asarray(ids)
-
-
-def _check(scores: QueryScores) -> None:
-    shape, weights = (len(scores.ids), len(scores.metrics)), scores.weights
-    if scores.values.shape != shape:
-        raise ValueError(
-            f"values must have shape {shape}, one row per query and one column per metric; got "
-            f"shape {scores.values.shape}."
-        )
-    if not len(scores):
-        raise ValueError("QueryScores needs at least one query; got none.")
-    for kind, names in (("query ids", scores.ids.tolist()), ("metrics", list(scores.metrics))):
-        if len(set(names)) < len(names):
-            duplicate = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"{kind} must be unique; got {duplicate!r} more than once.")
-    if weights is None:
-        return
-    if weights.shape != shape[:1]:
-        raise ValueError(f"weights must have shape {shape[:1]}; got shape {weights.shape}.")
-    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
-        raise ValueError(
-            "weights must be finite and not negative, and at least one must be positive; got "
-            f"values from {weights.min()} to {weights.max()}."
-        )

@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a header; the first `n_labels` columns are left-aligned."""
+    """Rows of text under a header; the first `n_labels` columns are left-aligned.
+
+    The note stands below.
+    """
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     n_labels: int = 1
+    note: str = ""
 
     def text(self) -> str:
         """Columns padded to equal width, two spaces apart."""
         widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
         lines = [self._line(row, widths) for row in (self.header, *self.rows)]
-        return "\n".join(([self.title] if self.title else []) + lines)
+        return "\n".join(filter(None, [self.title, *lines, self.note]))
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
         cells = [
@@ -43,9 +47,10 @@ class Table:
         """An HTML table."""
         rows = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
         header = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
         return (
-            f"<table><caption>{escape(self.title)}</caption><thead><tr>{header}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
+            f"<table>{caption}<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>{note}"
         )
 
     def _cells(self, row: Sequence[str]) -> str:
