@@ -10,6 +10,8 @@ from .per_query import query_scores
 from .query_delta import QueryDeltaDisplay
 from .query_results import QueryScores
 from .report import ranking_report
+from .segment_scores import SegmentScore, SegmentScores
+from .segments import Segment
 
 __all__ = [
     "Comparison",
@@ -18,6 +20,9 @@ __all__ = [
     "Interval",
     "QueryDeltaDisplay",
     "QueryScores",
+    "Segment",
+    "SegmentScore",
+    "SegmentScores",
     "compare",
     "convention_report",
     "cross_val_query_scores",

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-import numpy as np
-
-from .._typing import Array, IntervalMethod, Seed, SignificanceTest
+from .._typing import IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count
-from .comparison import Comparison, Correction, Difference
+from .compare_pairs import adjust, compare_pair, compare_segments
+from .comparison import Comparison, Correction
 from .interval_methods import interval_estimate
-from .intervals import Interval, difference_interval, has_few_distinct, standard_error
-from .pairing import align, baseline_first, difference_ranges, paired_differences
+from .intervals import difference_interval
+from .margins import Margin, read_margin
+from .pairing import align, baseline_first
 from .query_results import QueryScores
 from .resampling import generator
-from .significance import holm, paired_p_values
+from .segments import Segments, bin_segments, select_segments
+from .significance import paired_p_values
 
 
 def compare(
@@ -26,6 +26,8 @@ def compare(
     baseline: str | None = None,
     test: SignificanceTest = "permutation",
     correction: Correction = "holm",
+    by: Segments | str | Sequence[str] | None = None,
+    margin: Margin = None,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -44,8 +46,15 @@ def compare(
         flips the signs of the differences; Student's paired t-test; or the Wilcoxon signed-rank
         test, for equal weights only. All are two-sided.
     correction : {"holm", None}, default="holm"
-        Adjust the p-values for multiple testing, over all metrics and models, which controls the
-        family-wise error rate.
+        Adjust the p-values for multiple testing, over all metrics, models and segments, which
+        controls the family-wise error rate.
+    by : str, list of str, array-like, mapping or DataFrame, default=None
+        Segments that are compared separately, in addition to all queries: names of columns that the
+        scores of the baseline have, or whatever `QueryScores.by` accepts.
+    margin : float or mapping of str to float, default=None
+        Difference that does not matter, or one for each metric. Each comparison then has a verdict,
+        from the two one-sided t-tests for non-inferiority and equivalence at the level
+        ``1 - confidence``, which are adjusted like the other p-values.
     confidence : float, default=0.95
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"
@@ -113,56 +122,17 @@ def compare(
     p_values = partial(paired_p_values, test=test, n_resamples=n_resamples, random=random)
     estimate = interval_estimate(difference_interval, confidence, method, n_resamples, random)
     aligned = align(systems, baseline)
-    pairs = [
+    first = aligned[baseline]
+    measure = partial(
+        compare_pair, estimate=estimate, p_values_of=p_values,
+        margin=read_margin(margin, first.metrics),
+    )  # fmt: skip
+    columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
+    differences = [
         difference
         for model in models
-        for difference in _compare_pair(aligned, baseline, model, estimate, p_values)
+        for difference in compare_segments(baseline, model, aligned, columns, measure)
     ]
-    pairs.sort(key=lambda difference: systems[baseline].column(difference.metric))
-    adjusted = np.array([difference.p_value for difference in pairs])
-    adjusted = holm(adjusted) if correction == "holm" else adjusted
-    differences = tuple(
-        _adjust(difference, p_value, 1 - confidence)
-        for difference, p_value in zip(pairs, adjusted.tolist(), strict=True)
-    )
-    return Comparison(baseline, differences, confidence, test, correction)
-
-
-def _compare_pair(
-    systems: Mapping[str, QueryScores],
-    baseline: str,
-    model: str,
-    estimate: Callable[..., Array],
-    p_values_of: Callable[..., Array],
-) -> list[Difference]:
-    """The difference of each metric, with p-values that are not adjusted yet."""
-    first, paired = systems[baseline], paired_differences(systems[baseline], systems[model])
-    included = paired.included()
-    values = np.where(included, first.values, np.nan)
-    baseline_means = QueryScores(first.ids, values, first.metrics, first.weights).mean()
-    ends = paired.aggregate(estimate, (2,), *difference_ranges(first, systems[model])).T
-    few = paired.aggregate(lambda values, _: has_few_distinct(values)) == 1
-    errors, p_values = paired.aggregate(standard_error), paired.aggregate(p_values_of)
-    counts = [((np.sign(paired.values) == sign) & included).sum(axis=0) for sign in (1, 0, -1)]
-    means = paired.mean()
-    return [
-        Difference(
-            metric, model, baseline_means[metric], baseline_means[metric] + means[metric],
-            means[metric], *numbers,
-        )
-        for metric, *numbers in zip(
-            paired.metrics, errors.tolist(), [Interval(*pair) for pair in ends.tolist()],
-            few.tolist(), p_values.tolist(), p_values.tolist(), *(c.tolist() for c in counts),
-            strict=True,
-        )
-    ]  # fmt: skip
-
-
-def _adjust(difference: Difference, adjusted_p_value: float, level: float) -> Difference:
-    """With the adjusted p-value, and 0 within the interval if that is not significant."""
-    low, high = difference.interval
-    if adjusted_p_value > level:
-        low, high = min(low, 0.0), max(high, 0.0)
-    return replace(
-        difference, adjusted_p_value=adjusted_p_value, interval=Interval(float(low), float(high))
-    )
+    differences.sort(key=lambda difference: first.column(difference.metric))
+    adjusted = adjust(differences, correction, 1 - confidence, with_verdict=margin is not None)
+    return Comparison(baseline, adjusted, confidence, test, correction, margin)

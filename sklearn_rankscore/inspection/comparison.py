@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._typing import SignificanceTest
 from .intervals import Interval
+from .margins import Margin, Verdict
+from .power import detectable_effect, queries_for_power
+from .segments import ALL_QUERIES, Segment
 from .table import Table, Tabular
 
 Correction: TypeAlias = Literal["holm"] | None
@@ -24,10 +28,16 @@ class Difference:
 
     Parameters
     ----------
-    metric, model : str
-        Names of the metric and the model.
+    metric, model, baseline : str
+        Names of the metric and of the two models.
+    segment : Segment
+        Column and value of the segment; ``("", "all queries")`` for all queries.
+    queries : int
+        Number of queries for which the metric is defined for both models.
+    share : float
+        Their share of the weight of all these queries.
     baseline_mean, model_mean : float
-        Means over the queries for which the metric is defined for both models.
+        Means over these queries.
     difference : float
         ``model_mean - baseline_mean``.
     standard_error : float
@@ -39,12 +49,25 @@ class Difference:
         a bound that follows from the range of the metric, and nan without a known range.
     p_value, adjusted_p_value : float
         Two-sided p-value, and the same adjusted for multiple testing.
+    rest_p_value : float or None
+        Adjusted p-value of Welch's t-test that the difference is the same for all other queries;
+        None for all queries.
+    noninferiority_p_value, equivalence_p_value : float or None
+        Adjusted p-values of a difference of at most -margin, and of one outside of ±margin; None
+        without a margin.
     wins, ties, losses : int
         Number of queries for which the value of the model is higher, equal and lower.
+    verdict : {"equivalent", "better", "worse", "no worse", "undecided"} or None
+        The conclusion with a margin, of which the first that applies is stated: the difference is
+        within ±margin, above 0, below 0, or above -margin.
     """
 
     metric: str
     model: str
+    baseline: str
+    segment: Segment
+    queries: int
+    share: float
     baseline_mean: float
     model_mean: float
     difference: float
@@ -53,16 +76,21 @@ class Difference:
     few_distinct: bool
     p_value: float
     adjusted_p_value: float
+    rest_p_value: float | None
+    noninferiority_p_value: float | None
+    equivalence_p_value: float | None
     wins: int
     ties: int
     losses: int
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Tabular):
     """What `compare` returns: one `Difference` for each metric and model.
 
-    Iteration yields the differences; ``comparison["ndcg@10", "tuned"]`` selects one.
+    Iteration yields the differences; ``comparison["ndcg@10", "tuned"]`` selects one, and
+    ``comparison["ndcg@10", "tuned", ("device", "phone")]`` that of a segment.
 
     Parameters
     ----------
@@ -76,11 +104,13 @@ class Comparison(Tabular):
         Significance test of the p-values.
     correction : {"holm", None}
         Correction of the p-values for multiple testing.
+    margin : float, mapping or None
+        The difference that does not matter.
 
     Notes
     -----
-    `to_frame` has one row per metric and model, with the attributes of `Difference` as columns and
-    the interval as "low" and "high".
+    `to_frame` has one row per difference, with the attributes of `Difference` as columns, the
+    segment as "segment" and "value" and the interval as "low" and "high".
     """
 
     baseline: str
@@ -88,6 +118,7 @@ class Comparison(Tabular):
     confidence: float
     test: SignificanceTest
     correction: Correction
+    margin: Margin = None
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
@@ -95,34 +126,148 @@ class Comparison(Tabular):
     def __len__(self) -> int:
         return len(self.differences)
 
-    def __getitem__(self, metric_and_model: tuple[str, str]) -> Difference:
-        for difference in self.differences:
-            if (difference.metric, difference.model) == metric_and_model:
-                return difference
-        known = ", ".join(repr((d.metric, d.model)) for d in self.differences)
-        raise KeyError(f"no comparison {metric_and_model!r}; the comparisons are {known}.")
+    def __getitem__(self, key: tuple[Any, ...]) -> Difference:
+        keys = [self._key(difference) for difference in self.differences]
+        key = tuple(tuple(part) if isinstance(part, list) else part for part in key)
+        if key in keys:
+            return self.differences[keys.index(key)]
+        known = ", ".join(map(repr, keys[:10])) + (", …" if len(keys) > 10 else "")
+        raise KeyError(f"no comparison {key!r}; the comparisons are {known}.")
+
+    def queries_needed(
+        self, difference: float | None = None, power: float = 0.8
+    ) -> dict[tuple[Any, ...], float]:
+        """Number of queries with which a paired test detects a difference.
+
+        The standard deviation of the differences is estimated from these queries, which may be a
+        pilot.
+
+        Parameters
+        ----------
+        difference : float, default=None
+            Difference of the means to detect; None means the observed one.
+        power : float, default=0.8
+            Probability of detecting it.
+
+        Returns
+        -------
+        dict of tuple to float
+            A whole number of queries for each comparison, by the key that selects it, for a
+            two-sided t-test at the level ``1 - confidence`` without a correction; infinite for a
+            difference of 0.
+
+        Raises
+        ------
+        ValueError
+            If `power` is not between 0 and 1.
+
+        Notes
+        -----
+        With unequal weights, queries of the same distribution of weights are meant.
+        """
+        return {
+            self._key(d): queries_for_power(
+                _ratio(d.difference if difference is None else difference, _deviation(d)),
+                power, 1 - self.confidence,
+            )
+            for d in self
+        }  # fmt: skip
+
+    def detectable_difference(
+        self, power: float = 0.8, n_queries: int | None = None
+    ) -> dict[tuple[Any, ...], float]:
+        """Smallest difference that a paired test detects.
+
+        Parameters
+        ----------
+        power : float, default=0.8
+            Probability of detecting it.
+        n_queries : int, default=None
+            Number of queries; None means that of the comparison.
+
+        Returns
+        -------
+        dict of tuple to float
+            The difference of the means for each comparison, by the key that selects it, for a
+            two-sided t-test at the level ``1 - confidence`` without a correction.
+
+        Raises
+        ------
+        ValueError
+            If `power` is not between 0 and 1.
+        """
+        level = 1 - self.confidence
+        return {
+            self._key(d): detectable_effect(n_queries or d.queries, power, level) * _deviation(d)
+            for d in self
+        }
+
+    def _key(self, difference: Difference) -> tuple[Any, ...]:
+        """What selects a difference: metric and model, then the segment."""
+        key = (difference.metric, difference.model)
+        segment = tuple(difference.segment)
+        return key if segment == ALL_QUERIES else (*key, segment)
 
     def _columns(self) -> dict[str, Any]:
-        rows = [{**vars(d), **d.interval._asdict()} for d in self.differences]
-        return {name: [row[name] for row in rows] for name in rows[0] if name != "interval"}
+        rows = [
+            {
+                **vars(d),
+                **d.interval._asdict(),
+                "segment": d.segment.column,
+                "value": d.segment.value,
+            }
+            for d in self.differences
+        ]
+        names = list(Difference.__dataclass_fields__)
+        names.insert(names.index("segment") + 1, "value")
+        names[names.index("interval") : names.index("interval") + 1] = ["low", "high"]
+        return {name: [row[name] for row in rows] for name in names}
 
     def _table(self) -> Table:
         p = "p" if self.correction is None else f"p ({self.correction})"
         interval = f"{self.confidence * 100:g} % interval"
-        header = ("", "", "baseline", "mean", "difference", interval, p, "wins/ties/losses")
-        rows = [
-            (
-                d.metric,
-                d.model,
-                f"{d.baseline_mean:.4f}",
-                f"{d.model_mean:.4f}",
-                f"{d.difference:+.4f}",
-                f"{d.interval:+.4f}{'*' if d.few_distinct else ''}",
-                f"{d.adjusted_p_value:.4f}",
-                f"{d.wins}/{d.ties}/{d.losses}",
-            )
-            for d in self.differences
-        ]
-        title = f"Compared with {self.baseline!r} by the {self.test} test"
+        cells: dict[str, Callable[[Difference], str]] = {
+            "metric": lambda d: d.metric,
+            "model": lambda d: d.model,
+            "column": lambda d: d.segment.column,
+            "segment": lambda d: str(d.segment.value),
+            "queries": lambda d: f"{d.queries:,}",
+            "share": lambda d: f"{d.share:.1%}",
+            "baseline": lambda d: f"{d.baseline_mean:.4f}",
+            "mean": lambda d: f"{d.model_mean:.4f}",
+            "difference": lambda d: f"{d.difference:+.4f}",
+            interval: lambda d: f"{d.interval:+.4f}{'*' if d.few_distinct else ''}",
+            p: lambda d: f"{d.adjusted_p_value:.4f}",
+            "p (differs from the rest)": lambda d: _or_empty(d.rest_p_value),
+            "wins/ties/losses": lambda d: f"{d.wins}/{d.ties}/{d.losses}",
+            "verdict": lambda d: d.verdict or "",
+        }
+        if all(d.segment == ALL_QUERIES for d in self):
+            for name in ("column", "segment", "queries", "share", "p (differs from the rest)"):
+                del cells[name]
+        if self.margin is None:
+            del cells["verdict"]
+        labels = [name for name in cells if name in ("metric", "model", "column", "segment")]
+        header = [*[""] * len(labels), *list(cells)[len(labels) :]]
+        rows = [[cell(d) for cell in cells.values()] for d in self]
         note = FEW_DISTINCT if any(d.few_distinct for d in self) else ""
-        return Table(title, header, rows, n_labels=2, note=note)
+        return Table(self._title(), header, rows, n_labels=len(labels), note=note)
+
+    def _title(self) -> str:
+        margin = "" if self.margin is None else f", with a margin of {self.margin}"
+        return f"Compared with {self.baseline!r} by the {self.test} test{margin}"
+
+
+def _deviation(difference: Difference) -> float:
+    """Standard deviation of the differences, from the standard error."""
+    return difference.standard_error * math.sqrt(difference.queries)
+
+
+def _ratio(difference: float, deviation: float) -> float:
+    if deviation == 0:
+        return math.inf if difference else 0.0
+    return difference / deviation
+
+
+def _or_empty(p_value: float | None) -> str:
+    return "" if p_value is None else f"{p_value:.4f}"

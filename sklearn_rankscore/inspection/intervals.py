@@ -127,20 +127,35 @@ def has_few_distinct(values: Array) -> Array:
     if n < 2 * FEWEST_DISTINCT:
         equal = np.abs(values[:, None] - values[None]) <= TOLERANCE
         most = equal.sum(axis=0).max(axis=0)
-    else:  # a value that more than half of the queries have is their median
-        median = np.partition(values, n // 2, axis=0)[n // 2]
+    else:  # it is then the value of six of any eleven queries, and their median
+        median = np.sort(values[: 2 * FEWEST_DISTINCT - 1], axis=0)[FEWEST_DISTINCT - 1]
         most = (np.abs(values - median) <= TOLERANCE).sum(axis=0)
     return np.asarray(n - most < FEWEST_DISTINCT)
+
+
+def bounded_tail(values: Array, weights: Array, at: Array, low: Array) -> Array:
+    """p-value of a mean of at most `at`, for values of at least `low`; see `bounded_interval`."""
+    values, weights = _with_lowest(values, weights, low)
+    inside = (at > low) & (at < values.max(axis=0))
+    p_values = np.where(at <= low, 0.0, 1.0)
+    if inside.any():
+        quantiles = _tail_quantile(values[:, inside], weights, at[inside])
+        p_values[inside] = stats.norm.cdf(quantiles)
+    return p_values
+
+
+def _with_lowest(values: Array, weights: Array, low: Array) -> tuple[Array, Array]:
+    """With one further value, of the weight of a query drawn in proportion to the weights."""
+    further = (weights**2).sum() / weights.sum()
+    return np.vstack([low, values]), np.insert(weights, 0, further)
 
 
 def _lower_end(values: Array, weights: Array, confidence: float, low: Array) -> Array:
     """The mean m below which Σ E_i w_i (v_i - m) is negative with probability (1 - confidence) / 2.
 
-    E are standard exponential variables, whose normalized values are uniform on the simplex. The
-    further value has the weight of a query drawn in proportion to the weights.
+    E are standard exponential variables, whose normalized values are uniform on the simplex.
     """
-    values = np.vstack([low, values])
-    weights = np.append((weights**2).sum() / weights.sum(), weights)
+    values, weights = _with_lowest(values, weights, low)
     target = stats.norm.ppf((1 - confidence) / 2)
     end = low.astype(np.float64)
     open_columns = values.max(axis=0) - low > TOLERANCE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..metrics.metric import Metric, measure
 from ..metrics.resolve import resolve_all
 from ..ranking import Queries, read_queries
 from .query_results import QueryScores
+from .segments import Segments, read_segments
 
 
 def query_scores(
@@ -26,6 +28,7 @@ def query_scores(
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
+    segments: Segments | None = None,
     **options: Any,
 ) -> QueryScores:
     """Compute ranking metrics for each query, with their ids.
@@ -51,6 +54,10 @@ def query_scores(
         Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
     n_jobs : int, default=None
         Number of threads; -1 uses all processors.
+    segments : array-like, mapping or DataFrame, default=None
+        Segments of the queries, for `QueryScores.by` and `compare`: one value per document,
+        constant within each query, or one per query; several such columns by name; or a mapping
+        from query ids to values.
     **options
         Options of the metrics except `average`. An option applies to each metric that has it.
 
@@ -85,7 +92,9 @@ def query_scores(
     queries = read_queries(
         y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
-    return measure_per_query(queries, resolved, n_jobs)
+    codes = None if segments is None else queries.grouping.codes
+    columns = None if segments is None else read_segments(segments, queries.ids, codes)
+    return replace(measure_per_query(queries, resolved, n_jobs), segments=columns)
 
 
 def resolve_per_query(

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from .._typing import Array, IntervalMethod, QueryIds, Seed
-from ..ranking.aggregate import scaled_weights
+from .._typing import IntervalMethod, Seed
 from .interval_methods import interval_estimate
-from .intervals import Interval, auto_interval, mean, standard_error
-from .query_values import as_id_array, check_query_values
+from .intervals import Interval, auto_interval, standard_error
+from .query_values import QueryValues
 from .ranges import value_ranges
+from .resampling import generator
+from .segment_scores import SegmentScores, rest_p_values, summarize_segments
+from .segments import Segments, bin_segments, select_segments
 from .table import Table, Tabular
 
-T = TypeVar("T")
 
-
-@dataclass(frozen=True, eq=False, repr=False, init=False)
-class QueryScores(Tabular):
+class QueryScores(QueryValues, Tabular):
     """The value of each metric for each query.
 
     Parameters
@@ -35,6 +31,9 @@ class QueryScores(Tabular):
     weights : array-like of shape (n_queries,), default=None
         Weight of each query, finite and not negative. None means equal weights. A query of weight
         0 is excluded from means, intervals and tests.
+    segments : array-like, mapping or DataFrame, default=None
+        Segments of the queries, for `by` and `compare`: one value per query, several such columns
+        by name, or a mapping from query ids to values.
 
     Raises
     ------
@@ -67,44 +66,6 @@ class QueryScores(Tabular):
     >>> scores["mrr"]
     array([1. , 0.5])
     """
-
-    ids: Array
-    values: NDArray[np.float64]
-    metrics: tuple[str, ...]
-    weights: NDArray[np.float64] | None
-
-    def __init__(
-        self,
-        ids: QueryIds,
-        values: ArrayLike,
-        metrics: Iterable[str],
-        weights: ArrayLike | None = None,
-    ) -> None:
-        fields = {
-            "ids": as_id_array(ids),
-            "values": np.asarray(values, dtype=np.float64),
-            "metrics": tuple(metrics),
-            "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
-        }
-        for name, field in fields.items():
-            object.__setattr__(self, name, field)  # the dataclass is frozen
-        check_query_values(self.ids, self.values, self.metrics, self.weights)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __getitem__(self, metric: str) -> NDArray[np.float64]:
-        return self.values[:, self.column(metric)]
-
-    def mean(self) -> dict[str, float]:
-        """Weighted mean over the queries for which the metric is defined.
-
-        Returns
-        -------
-        dict of str to float
-            The mean of each metric; nan if it is defined for no query.
-        """
-        return self.by_metric(self.aggregate(mean).tolist())
 
     def standard_error(self) -> dict[str, float]:
         """Standard error of the mean.
@@ -165,92 +126,51 @@ class QueryScores(Tabular):
         ends = self.aggregate(estimate, (2,), *value_ranges(self.metrics, self.values))
         return self.by_metric([Interval(*pair) for pair in ends.T.tolist()])
 
-    def aggregate(
+    def by(
         self,
-        statistic: Callable[..., Any],
-        shape: tuple[int, ...] = (),
-        *by_metric: NDArray[Any],
-    ) -> NDArray[np.float64]:
-        """Apply a statistic to the values of each metric.
+        segments: Segments | None = None,
+        *,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+    ) -> SegmentScores:
+        """Means and intervals by segment, and which segments differ from all other queries.
 
         Parameters
         ----------
-        statistic : callable
-            ``statistic(values, weights, *by_metric)``, where `values` has shape
-            (n_included, n_columns) and no nan, `weights` has shape (n_included,) and the result has
-            a last axis of n_columns.
-        shape : tuple of int, default=()
-            Shape of the statistic of one metric.
-        *by_metric : ndarray of shape (n_metrics,)
-            Further arguments of the statistic, of which it is given the same columns.
+        segments : array-like, mapping, DataFrame or str, default=None
+            One value per query, in the order of `ids`; several such columns by name; a mapping from
+            query ids to values; or names of the columns that these scores have, where None means
+            all of them. Numbers with more than ten values are cut into quartiles.
+        confidence, method, n_resamples, random_state
+            As in `interval`.
 
         Returns
         -------
-        ndarray of float of shape (..., n_metrics)
-            The statistic of each metric; nan if no query is included.
-        """
-        result = np.full((*shape, len(self.metrics)), np.nan)
-        weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
-        # metrics that include the same queries share one call
-        included = self.included()
-        columns_of: dict[bytes, list[int]] = {}
-        for column, packed in enumerate(np.packbits(included, axis=0).T):
-            columns_of.setdefault(packed.tobytes(), []).append(column)
-        for columns in columns_of.values():
-            mask = included[:, columns[0]]
-            if mask.any():
-                values = self.values[:, columns][mask]
-                own = (argument[columns] for argument in by_metric)
-                result[..., columns] = statistic(values, weights[mask], *own)
-        return result
-
-    def included(self) -> NDArray[np.bool_]:
-        """Whether each query is included in the mean of each metric.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_queries, n_metrics)
-            False where the metric is undefined or the weight is 0.
-        """
-        defined = ~np.isnan(self.values)
-        return defined if self.weights is None else defined & (self.weights > 0)[:, None]
-
-    def column(self, metric: str) -> int:
-        """Return the position of a metric in `metrics`.
-
-        Parameters
-        ----------
-        metric : str
-            Name of the metric.
-
-        Returns
-        -------
-        int
-            The column of `values` that holds it.
+        SegmentScores
+            One entry for each metric and segment.
 
         Raises
         ------
-        KeyError
-            If no metric has that name.
+        ValueError
+            If there are no segments, or they do not fit the queries.
         """
-        if metric not in self.metrics:
-            raise KeyError(f"no metric {metric!r}; the metrics are {', '.join(self.metrics)}.")
-        return self.metrics.index(metric)
-
-    def by_metric(self, values: Sequence[T]) -> dict[str, T]:
-        """Return values in the order of `metrics` under their names.
-
-        Parameters
-        ----------
-        values : sequence of n_metrics entries
-            One entry per metric.
-
-        Returns
-        -------
-        dict
-            The entry of each metric.
-        """
-        return dict(zip(self.metrics, values, strict=True))
+        columns = select_segments(segments, self.ids, self.segments)
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        options: Any = {
+            "confidence": confidence, "method": method, "n_resamples": n_resamples,
+            "random_state": generator(random_state),
+        }  # fmt: skip
+        parts = [
+            (segment, self.select(rows), p_values)
+            for column in bin_segments(columns)
+            for (segment, rows), p_values in zip(
+                column.segments(), rest_p_values(self.values, weights, column), strict=True
+            )
+        ]
+        intervals = [part.interval(**options) for _, part, _ in parts]
+        return summarize_segments(self, parts, intervals, confidence)
 
     def _columns(self) -> dict[str, Any]:
         columns = {"query": self.ids, **{metric: self[metric] for metric in self.metrics}}

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "comparing.md"
 SIZES = (10, 20, 50, 100)
-REPETITIONS = 2_000
+REPETITIONS = 1_000
 
 
 def repetitions(values, weights=None):
@@ -61,7 +61,7 @@ def rows_of_the_guide():
     """Population, method and coverage at each number of queries, of means and of differences."""
     for line in GUIDE.read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 2 + len(SIZES) and re.fullmatch(r"[.\d ]+", "".join(cells[2:])):
+        if len(cells) == 2 + len(SIZES) and re.fullmatch(r"`\w+`", cells[1]):
             yield cells[0], cells[1].strip("`"), [float(cell) for cell in cells[2:]]
 
 
@@ -79,8 +79,10 @@ def test_coverage_is_that_of_the_guide(row):
     measured = [
         measure(population, "equal", n, method=method, n_resamples=n_resamples) for n in SIZES
     ]
-    # four standard errors of two such simulations
-    errors = 4 * np.sqrt(2 * np.multiply(expected, np.subtract(1, expected)) / REPETITIONS) + 0.002
+    # four standard errors of this simulation and of one with twice as many samples
+    errors = (
+        4 * np.sqrt(1.5 * np.multiply(expected, np.subtract(1, expected)) / REPETITIONS) + 0.002
+    )
     assert (np.abs(np.subtract(measured, expected)) <= errors).all(), measured
 
 
@@ -93,7 +95,7 @@ def test_intervals_cover_with_few_queries(name, weights):
     measure = coverage_of_mean if name in POPULATIONS else coverage_of_difference
     for n in SIZES:
         # 94 %, up to two standard errors of the simulation
-        assert measure(name, weights, n) >= 0.94 - 2 * 0.0053, n
+        assert measure(name, weights, n) >= 0.94 - 2 * 0.0075, n
 
 
 @pytest.mark.parametrize("name", ["NDCG", "precision"])
