@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 
 from .._typing import Array
-from .comparison import Correction, Difference
+from .comparison import Correction
+from .difference import Difference
 from .intervals import Interval, has_few_distinct, standard_error
 from .margins import margin_p_values, verdict
 from .pairing import difference_ranges, paired_differences
@@ -16,6 +18,7 @@ from .query_results import QueryScores
 from .segment_scores import included_weights, rest_p_values
 from .segments import ALL_QUERIES, Segment, SegmentColumn
 from .significance import holm
+from .tukey import tukey_p_values
 
 
 def compare_segments(
@@ -84,13 +87,37 @@ def compare_pair(
     ]  # fmt: skip
 
 
+def tukey_of_pairs(
+    systems: Mapping[str, QueryScores], n_resamples: int, random: np.random.Generator
+) -> dict[tuple[str, str, str], float]:
+    """p-value of the Tukey HSD test by metric and pair; over queries defined for all systems."""
+    first, p_values = next(iter(systems.values())), {}
+    weights = np.ones(len(first)) if first.weights is None else first.weights
+    for j, metric in enumerate(first.metrics):
+        values = np.column_stack([scores.values[:, j] for scores in systems.values()])
+        rows = (weights > 0) & ~np.isnan(values).any(axis=1)
+        of_pairs = np.full((len(systems),) * 2, np.nan)
+        if rows.any():
+            of_pairs = tukey_p_values(values[rows], weights[rows], n_resamples, random)
+        for (a, one), (b, other) in permutations(enumerate(systems), 2):
+            p_values[metric, one, other] = float(of_pairs[a, b])
+    return p_values
+
+
 def adjust(
-    differences: Sequence[Difference], correction: Correction, level: float, *, with_verdict: bool
+    differences: Sequence[Difference],
+    correction: Correction,
+    level: float,
+    tukey: Mapping[tuple[str, str, str], float] | None,
+    *,
+    with_verdict: bool,
 ) -> tuple[Difference, ...]:
     """With p-values adjusted for the number of tests, and all that depends on them."""
     kinds = ("p_value", "rest_p_value", "noninferiority_p_value", "equivalence_p_value")
     raw = [np.array([getattr(d, kind) for d in differences]) for kind in kinds]
-    adjusted = [holm(p) if correction == "holm" else p for p in raw]
+    adjusted = raw if correction is None else [holm(p_values) for p_values in raw]
+    if tukey is not None:
+        adjusted[0] = np.array([tukey[d.metric, d.baseline, d.model] for d in differences])
     return tuple(
         _adjust(difference, p_values, level, with_verdict)
         for difference, *p_values in zip(differences, *(p.tolist() for p in adjusted), strict=True)

@@ -3,86 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._typing import SignificanceTest
-from .intervals import Interval
-from .margins import Margin, Verdict
+from .difference import Difference
+from .margins import Margin
 from .power import detectable_effect, queries_for_power
-from .segments import ALL_QUERIES, Segment
+from .segments import ALL_QUERIES
+from .system_table import SystemTable
 from .table import Table, Tabular
 
-Correction: TypeAlias = Literal["holm"] | None
+Correction: TypeAlias = Literal["holm", "tukey"] | None
+Pairs: TypeAlias = Literal["baseline", "all"]
 
+LABELS = ("metric", "model", "versus", "column", "segment")
 FEW_DISTINCT = (
     "* fewer than six queries differ from all others; the interval is a bound that follows from "
     "the range of the metric"
 )
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Difference between a model and the baseline in the mean of one metric.
-
-    Parameters
-    ----------
-    metric, model, baseline : str
-        Names of the metric and of the two models.
-    segment : Segment
-        Column and value of the segment; ``("", "all queries")`` for all queries.
-    queries : int
-        Number of queries for which the metric is defined for both models.
-    share : float
-        Their share of the weight of all these queries.
-    baseline_mean, model_mean : float
-        Means over these queries.
-    difference : float
-        ``model_mean - baseline_mean``.
-    standard_error : float
-        Standard error of the difference.
-    interval : Interval
-        Confidence interval of the difference.
-    few_distinct : bool
-        Whether fewer than six queries differ from the most common difference. The interval is then
-        a bound that follows from the range of the metric, and nan without a known range.
-    p_value, adjusted_p_value : float
-        Two-sided p-value, and the same adjusted for multiple testing.
-    rest_p_value : float or None
-        Adjusted p-value of Welch's t-test that the difference is the same for all other queries;
-        None for all queries.
-    noninferiority_p_value, equivalence_p_value : float or None
-        Adjusted p-values of a difference of at most -margin, and of one outside of ±margin; None
-        without a margin.
-    wins, ties, losses : int
-        Number of queries for which the value of the model is higher, equal and lower.
-    verdict : {"equivalent", "better", "worse", "no worse", "undecided"} or None
-        The conclusion with a margin, of which the first that applies is stated: the difference is
-        within ±margin, above 0, below 0, or above -margin.
-    """
-
-    metric: str
-    model: str
-    baseline: str
-    segment: Segment
-    queries: int
-    share: float
-    baseline_mean: float
-    model_mean: float
-    difference: float
-    standard_error: float
-    interval: Interval
-    few_distinct: bool
-    p_value: float
-    adjusted_p_value: float
-    rest_p_value: float | None
-    noninferiority_p_value: float | None
-    equivalence_p_value: float | None
-    wins: int
-    ties: int
-    losses: int
-    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,20 +30,23 @@ class Comparison(Tabular):
     """What `compare` returns: one `Difference` for each metric and model.
 
     Iteration yields the differences; ``comparison["ndcg@10", "tuned"]`` selects one, and
-    ``comparison["ndcg@10", "tuned", ("device", "phone")]`` that of a segment.
+    ``comparison["ndcg@10", "tuned", ("device", "phone")]`` that of a segment. If all pairs are
+    compared, the baseline of the pair is the third entry.
 
     Parameters
     ----------
-    baseline : str
-        Name of the model that all others are compared with.
+    baseline : str or None
+        Name of the model that all others are compared with; None if all pairs are compared.
     differences : tuple of Difference
         By metric, then by model.
     confidence : float
         Confidence level of the intervals.
     test : {"permutation", "t", "wilcoxon"}
         Significance test of the p-values.
-    correction : {"holm", None}
+    correction : {"holm", "tukey", None}
         Correction of the p-values for multiple testing.
+    means : dict of str to dict of str to float
+        Mean of each metric by system.
     margin : float, mapping or None
         The difference that does not matter.
 
@@ -113,11 +56,12 @@ class Comparison(Tabular):
     segment as "segment" and "value" and the interval as "low" and "high".
     """
 
-    baseline: str
+    baseline: str | None
     differences: tuple[Difference, ...]
     confidence: float
     test: SignificanceTest
     correction: Correction
+    means: Mapping[str, Mapping[str, float]]
     margin: Margin = None
 
     def __iter__(self) -> Iterator[Difference]:
@@ -202,9 +146,31 @@ class Comparison(Tabular):
             for d in self
         }
 
+    def system_table(self) -> SystemTable:
+        """Tabulate systems against metrics, with marks of significance as in papers.
+
+        Returns
+        -------
+        SystemTable
+            Means of all queries; significance is that of the adjusted p-values at the level
+            ``1 - confidence``.
+        """
+        better: dict[tuple[str, str], tuple[str, ...]] = {}
+        for d in self:
+            is_significant = d.adjusted_p_value <= 1 - self.confidence
+            if is_significant and d.segment == ALL_QUERIES:
+                pair = (d.model, d.baseline) if d.difference > 0 else (d.baseline, d.model)
+                better[pair[0], d.metric] = (*better.get((pair[0], d.metric), ()), pair[1])
+        order = list(self.means)
+        ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
+        adjusted = "" if self.correction is None else f", adjusted by {self.correction}"
+        caption = f"{self.test} test at the level of {1 - self.confidence:.3g}{adjusted}"
+        return SystemTable(self.means, ordered, caption)
+
     def _key(self, difference: Difference) -> tuple[Any, ...]:
         """What selects a difference: metric and model, then the segment."""
-        key = (difference.metric, difference.model)
+        key: tuple[Any, ...] = (difference.metric, difference.model)
+        key = key if self.baseline is not None else (*key, difference.baseline)
         segment = tuple(difference.segment)
         return key if segment == ALL_QUERIES else (*key, segment)
 
@@ -229,6 +195,7 @@ class Comparison(Tabular):
         cells: dict[str, Callable[[Difference], str]] = {
             "metric": lambda d: d.metric,
             "model": lambda d: d.model,
+            "versus": lambda d: d.baseline,
             "column": lambda d: d.segment.column,
             "segment": lambda d: str(d.segment.value),
             "queries": lambda d: f"{d.queries:,}",
@@ -245,9 +212,11 @@ class Comparison(Tabular):
         if all(d.segment == ALL_QUERIES for d in self):
             for name in ("column", "segment", "queries", "share", "p (differs from the rest)"):
                 del cells[name]
+        if self.baseline is not None:
+            del cells["versus"]
         if self.margin is None:
             del cells["verdict"]
-        labels = [name for name in cells if name in ("metric", "model", "column", "segment")]
+        labels = [name for name in cells if name in LABELS]
         header = [*[""] * len(labels), *list(cells)[len(labels) :]]
         rows = [[cell(d) for cell in cells.values()] for d in self]
         note = FEW_DISTINCT if any(d.few_distinct for d in self) else ""
@@ -255,7 +224,8 @@ class Comparison(Tabular):
 
     def _title(self) -> str:
         margin = "" if self.margin is None else f", with a margin of {self.margin}"
-        return f"Compared with {self.baseline!r} by the {self.test} test{margin}"
+        compared = "All pairs" if self.baseline is None else f"Compared with {self.baseline!r}"
+        return f"{compared} by the {self.test} test{margin}"
 
 
 def _deviation(difference: Difference) -> float:

@@ -28,7 +28,6 @@ def power_of_t_test(effect: float, n_queries: float, level: float) -> float:
 def queries_for_power(effect: float, power: float, level: float) -> float:
     """The smallest number of queries with this power; infinite beyond 10**12."""
     power, low, high = check_fraction("power", power), 1, 2
-    effect = abs(effect)
     if math.isnan(effect):
         return math.nan
     if math.isinf(effect):

@@ -225,7 +225,11 @@ def test_refuses_what_cannot_be_paired():
         ({"systems": [1, 2]}, TypeError, r"got \[1, 2\]"),
         ({"baseline": "x"}, ValueError, "baseline must be one of 'first', 'second'; got 'x'"),
         ({"test": "anova"}, ValueError, "test must be one of"),
-        ({"correction": "bonferroni"}, ValueError, "correction must be one of 'holm', None"),
+        (
+            {"correction": "bonferroni"},
+            ValueError,
+            "correction must be one of 'holm', 'tukey', None",
+        ),
         ({"n_resamples": 1.5}, ValueError, "n_resamples must be an integer of at least 1"),
         ({"confidence": 0}, ValueError, "confidence must be between 0 and 1"),
     ],
