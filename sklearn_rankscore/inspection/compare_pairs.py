@@ -9,13 +9,14 @@ from itertools import permutations
 import numpy as np
 
 from .._typing import Array
+from ..ranking.aggregate import scaled_weights
 from .comparison import Correction
 from .difference import Difference
 from .intervals import Interval, has_few_distinct, standard_error
 from .margins import margin_p_values, verdict
 from .pairing import difference_ranges, paired_differences
 from .query_results import QueryScores
-from .segment_scores import included_weights, rest_p_values
+from .segment_scores import rest_p_values, weight_shares
 from .segments import ALL_QUERIES, Segment, SegmentColumn
 from .significance import holm
 from .tukey import tukey_p_values
@@ -32,12 +33,11 @@ def compare_segments(
     first, second = systems[baseline], systems[model]
     paired = paired_differences(first, second)
     ranges = difference_ranges(first, second)
-    weights = np.ones(len(paired)) if paired.weights is None else paired.weights
-    totals = included_weights(paired)
+    weights = np.ones(len(paired)) if paired.weights is None else scaled_weights(paired.weights)
 
     def of(segment: Segment, rows: Array | slice, rest: Array) -> list[Difference]:
         part, values = paired.select(rows), first.values[rows]
-        shares = included_weights(part) / np.where(totals > 0, totals, np.nan)
+        shares = weight_shares(part, paired)
         return measure(baseline, model, segment, part, values, ranges, shares, rest)
 
     yield from of(ALL_QUERIES, slice(None), np.full(len(paired.metrics), np.nan))
@@ -92,7 +92,7 @@ def tukey_of_pairs(
 ) -> dict[tuple[str, str, str], float]:
     """p-value of the Tukey HSD test by metric and pair; over queries defined for all systems."""
     first, p_values = next(iter(systems.values())), {}
-    weights = np.ones(len(first)) if first.weights is None else first.weights
+    weights = np.ones(len(first)) if first.weights is None else scaled_weights(first.weights)
     for j, metric in enumerate(first.metrics):
         values = np.column_stack([scores.values[:, j] for scores in systems.values()])
         rows = (weights > 0) & ~np.isnan(values).any(axis=1)

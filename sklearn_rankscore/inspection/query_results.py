@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import IntervalMethod, Seed
+from ..ranking.aggregate import scaled_weights
 from .interval_methods import interval_estimate
 from .intervals import Interval, auto_interval, standard_error
 from .query_values import QueryValues
@@ -157,7 +158,7 @@ class QueryScores(QueryValues, Tabular):
             If there are no segments, or they do not fit the queries.
         """
         columns = select_segments(segments, self.ids, self.segments)
-        weights = np.ones(len(self)) if self.weights is None else self.weights
+        weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
         options: Any = {
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": generator(random_state),

@@ -110,10 +110,9 @@ def summarize_segments(
 ) -> SegmentScores:
     """Means of the parts, with p-values adjusted over all metrics and segments."""
     adjusted = holm(np.array([p_values for *_, p_values in parts]).T.ravel())
-    totals, means = included_weights(scores), [part.mean() for _, part, _ in parts]
+    means = [part.mean() for _, part, _ in parts]
     counts = [part.included().sum(axis=0).tolist() for _, part, _ in parts]
-    totals = np.where(totals > 0, totals, np.nan)
-    shares = [(included_weights(part) / totals).tolist() for _, part, _ in parts]
+    shares = [weight_shares(part, scores).tolist() for _, part, _ in parts]
     summaries = [
         SegmentScore(
             metric, parts[i][0], counts[i][j], shares[i][j], means[i][metric],
@@ -125,11 +124,14 @@ def summarize_segments(
     return SegmentScores(tuple(summaries), confidence)
 
 
-def included_weights(scores: QueryValues) -> Array:
-    """Total weight of the queries that each metric includes."""
-    included = scores.included()
-    weights = np.ones(len(included)) if scores.weights is None else scores.weights
-    return np.asarray(weights @ included)
+def weight_shares(part: QueryValues, whole: QueryValues) -> Array:
+    """Share of the total weight of each metric; nan without a query that it includes."""
+    largest = 1.0 if whole.weights is None else whole.weights.max()
+    total, own = (
+        (np.ones(len(v)) if v.weights is None else v.weights / largest) @ v.included()
+        for v in (whole, part)
+    )
+    return np.asarray(own / np.where(total > 0, total, np.nan))
 
 
 def rest_p_values(values: Array, weights: Array, column: SegmentColumn) -> Array:

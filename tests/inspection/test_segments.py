@@ -207,3 +207,23 @@ def test_refuses_segments_that_vary_or_are_absent(data):
         compare(systems, by="device")
     with pytest.raises(ValueError, match="they have none"):
         systems["one"].by()
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-300])
+def test_the_scale_of_weights_does_not_matter(scale):
+    random = np.random.default_rng(0)
+    weights = np.where(np.arange(30) < 10, 1.0, 0.5)
+    first, second = random.random((2, 30, 1))
+
+    def compared(w):
+        systems = {
+            name: QueryScores(np.arange(30), values, ["mrr"], w, np.arange(30) % 3)
+            for name, values in (("a", first), ("b", second))
+        }
+        return compare(systems, by="segment", test="t"), systems["a"].by()
+
+    for scaled, expected in zip(compared(weights * scale), compared(weights), strict=True):
+        for one, other in zip(scaled, expected, strict=True):
+            assert one.share == pytest.approx(other.share)
+            assert one.interval == pytest.approx(other.interval)
+            assert one.rest_p_value == pytest.approx(other.rest_p_value)
