@@ -128,6 +128,6 @@ class PFoundArgs(CutoffArgs, total=False):
     decay: float
 
 
-IntervalMethod: TypeAlias = Literal["bootstrap", "t"]
+IntervalMethod: TypeAlias = Literal["auto", "t", "bootstrap"]
 SignificanceTest: TypeAlias = Literal["permutation", "t", "wilcoxon"]
 DataFrameLibrary: TypeAlias = Literal["pandas", "polars"]

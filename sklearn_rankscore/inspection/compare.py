@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from itertools import combinations, product
+from typing import get_args
 
-import numpy as np
-
-from .._typing import Array, IntervalMethod, Seed, SignificanceTest
+from .._typing import IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count
-from .comparison import Comparison, Correction, Difference
+from .compare_pairs import adjust, compare_pair, compare_segments, tukey_of_pairs
+from .comparison import Comparison, Correction, Pairs
+from .interval_methods import interval_estimate
+from .intervals import difference_interval
+from .margins import Margin, read_margin
+from .pairing import align, baseline_first
 from .query_results import QueryScores
-from .resampling import TOLERANCE, Interval, generator, holm, paired_p_values
+from .resampling import generator
+from .segments import Segments, bin_segments, select_segments
+from .significance import paired_p_values
 
 
 def compare(
     systems: Mapping[str, QueryScores],
     *,
     baseline: str | None = None,
+    pairs: Pairs = "baseline",
     test: SignificanceTest = "permutation",
     correction: Correction = "holm",
+    by: Segments | str | Sequence[str] | None = None,
+    margin: Margin = None,
     confidence: float = 0.95,
-    method: IntervalMethod = "bootstrap",
+    method: IntervalMethod = "auto",
     n_resamples: int = 9999,
     random_state: Seed = None,
 ) -> Comparison:
@@ -35,20 +43,34 @@ def compare(
         Results of at least two models for the same queries, weights and metrics.
     baseline : str, default=None
         The model that all others are compared with; None means the first.
+    pairs : {"baseline", "all"}, default="baseline"
+        Whether to compare all others with the baseline, or all pairs of models.
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
         Significance test of zero mean difference: the paired permutation test, which randomly
         flips the signs of the differences; Student's paired t-test; or the Wilcoxon signed-rank
         test, for equal weights only. All are two-sided.
-    correction : {"holm", None}, default="holm"
-        Adjust the p-values for multiple testing, over all metrics and models, which controls the
-        family-wise error rate.
+    correction : {"holm", "tukey", None}, default="holm"
+        Adjust the p-values for multiple testing, over all metrics, models and segments, which
+        controls the family-wise error rate. "tukey" is the randomized Tukey HSD test of all pairs
+        [4]_, which has more power but adjusts for the pairs of each metric alone; it is for
+        ``pairs="all"`` without segments.
+    by : str, list of str, array-like, mapping or DataFrame, default=None
+        Segments that are compared separately, in addition to all queries: names of columns that the
+        scores of the baseline have, or whatever `QueryScores.by` accepts.
+    margin : float or mapping of str to float, default=None
+        Difference that does not matter, or one for each metric. Each comparison then has a verdict,
+        from the two one-sided t-tests for non-inferiority and equivalence at the level
+        ``1 - confidence``, which are adjusted like the other p-values.
     confidence : float, default=0.95
-        Confidence level of the intervals, which are not adjusted.
-    method : {"bootstrap", "t"}, default="bootstrap"
-        How intervals are computed, see `QueryScores.interval`.
+        Confidence level of the intervals.
+    method : {"auto", "t", "bootstrap"}, default="auto"
+        "auto" is Student's t interval, and a bound that follows from the range of the metric if
+        fewer than six queries differ from the most common difference. "t" and "bootstrap" do not
+        make that distinction, and cover the difference too rarely in such cases.
     n_resamples : int, default=9999
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
-        there are at most that many assignments of signs.
+        there are at most that many assignments of signs, and a saddlepoint approximation [3]_ if
+        more than 1,000 queries differ.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 
@@ -73,7 +95,9 @@ def compare(
     Queries are paired by id, in any order. A query for which a metric is undefined for either model
     is excluded from that metric. Values that differ only by rounding (1e-12) are ties.
 
-    The tests are compared in [1]_, the correction is defined in [2]_.
+    The tests are compared in [1]_, the correction is defined in [2]_. The intervals are not
+    adjusted for multiple testing, except that an interval without 0 is extended to 0 if the
+    adjusted p-value exceeds ``1 - confidence``.
 
     References
     ----------
@@ -81,6 +105,11 @@ def compare(
        for Information Retrieval Evaluation. CIKM 2007. https://doi.org/10.1145/1321440.1321528
     .. [2] S. Holm. A Simple Sequentially Rejective Multiple Test Procedure. Scandinavian Journal
        of Statistics 6, 1979.
+    .. [3] J. Robinson. Saddlepoint Approximations for Permutation Tests and Confidence Intervals.
+       Journal of the Royal Statistical Society B 44, 1982.
+       https://doi.org/10.1111/j.2517-6161.1982.tb01191.x
+    .. [4] B. Carterette. Multiple Testing in Statistical Analysis of Systems-Based Information
+       Retrieval Experiments. ACM TOIS 30, 2012. https://doi.org/10.1145/2094072.2094076
 
     Examples
     --------
@@ -96,102 +125,34 @@ def compare(
     """
     baseline, *models = baseline_first(systems, baseline)
     check_choice("test", test, get_args(SignificanceTest))
-    check_choice("correction", correction, ("holm", None))
+    _check_correction(correction, check_choice("pairs", pairs, get_args(Pairs)), by)
     n_resamples, random = check_count("n_resamples", n_resamples, 1), generator(random_state)
-    p_values_of = partial(paired_p_values, test=test, n_resamples=n_resamples, random=random)
-    differences: list[Difference] = []
-    for model in models:
-        paired = paired_differences(systems, baseline, model)
-        p_values = paired.aggregate(p_values_of)
-        intervals = paired.interval(
-            confidence, method=method, n_resamples=n_resamples, random_state=random
-        )
-        differences += _summaries(systems[baseline], paired, model, intervals, p_values)
-    metrics = systems[baseline].metrics
-    differences.sort(key=lambda difference: metrics.index(difference.metric))
-    if correction == "holm":
-        adjusted = holm(np.array([d.p_value for d in differences])).tolist()
-        differences = [
-            replace(d, adjusted_p_value=p) for d, p in zip(differences, adjusted, strict=True)
-        ]
-    return Comparison(baseline, tuple(differences), confidence, test, correction)
+    p_values = partial(paired_p_values, test=test, n_resamples=n_resamples, random=random)
+    estimate = interval_estimate(difference_interval, confidence, method, n_resamples, random)
+    aligned = align(systems, baseline)
+    first = aligned[baseline]
+    margins = read_margin(margin, first.metrics)
+    measure = partial(compare_pair, estimate=estimate, p_values_of=p_values, margin=margins)
+    columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
+    all_pairs = combinations([baseline, *models], 2)
+    differences = [
+        difference
+        for pair in (all_pairs if pairs == "all" else product([baseline], models))
+        for difference in compare_segments(*pair, aligned, columns, measure)
+    ]
+    differences.sort(key=lambda d: first.column(d.metric))
+    tukey = tukey_of_pairs(aligned, n_resamples, random) if correction == "tukey" else None
+    with_verdict = margin is not None
+    adjusted = adjust(differences, correction, 1 - confidence, tukey, with_verdict=with_verdict)
+    means = {name: aligned[name].mean() for name in systems}
+    reference = None if pairs == "all" else baseline
+    return Comparison(reference, adjusted, confidence, test, correction, means, margin)
 
 
-def paired_differences(
-    systems: Mapping[str, QueryScores], baseline: str, model: str
-) -> QueryScores:
-    """Difference between a model and the baseline for each query, in the baseline's order."""
-    first, second, names = systems[baseline], systems[model], f"{baseline!r} and {model!r}"
-    if unpaired := set(first.metrics) ^ set(second.metrics):
+def _check_correction(correction: Correction, pairs: Pairs, by: object) -> None:
+    check_choice("correction", correction, ("holm", "tukey", None))
+    if correction == "tukey" and (pairs != "all" or by is not None):
         raise ValueError(
-            f"{names} must have the same metrics; only one of them has "
-            f"{', '.join(sorted(unpaired))}."
+            "correction='tukey' adjusts for all pairs of models: use it with pairs='all' and "
+            "without by=, or use correction='holm'."
         )
-    columns = np.array([second.metrics.index(metric) for metric in first.metrics])
-    rows = _matching_rows(first, second, names)
-    weights = [np.ones(len(s)) if s.weights is None else s.weights for s in (first, second)]
-    if not np.array_equal(weights[0], weights[1][rows]):
-        raise ValueError(
-            f"{names} must have the same query weights. Pass the same sample_weight for both."
-        )
-    differences = second.values[np.ix_(rows, columns)] - first.values
-    differences[np.abs(differences) <= TOLERANCE] = 0.0
-    return QueryScores(first.ids, differences, first.metrics, first.weights)
-
-
-def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array:
-    """The row of the model for each query of the baseline."""
-    row_of = {query: row for row, query in enumerate(model.ids.tolist())}
-    queries = baseline.ids.tolist()
-    if unpaired := set(queries) ^ row_of.keys():
-        examples = ", ".join(sorted(map(repr, unpaired))[:5])
-        raise ValueError(
-            f"{names} must be measured on the same queries; {len(unpaired)} queries occur in only "
-            f"one of them ({examples}{', …' if len(unpaired) > 5 else ''}). Compare results on the "
-            "same test set."
-        )
-    return np.array([row_of[query] for query in queries])
-
-
-def baseline_first(systems: Any, baseline: str | None) -> list[str]:
-    """Names of the models, that of the baseline first."""
-    if not isinstance(systems, Mapping):
-        raise TypeError(
-            "systems must be a dict of names to QueryScores, which query_scores and "
-            f"cross_val_query_scores return; got {systems!r:.80}."
-        )
-    for name, scores in systems.items():
-        if not isinstance(scores, QueryScores):
-            raise TypeError(
-                f"systems[{name!r}] must be a QueryScores; got a {type(scores).__name__}. Compute "
-                "it by query_scores(y_true, y_score, metrics, groups=ids)."
-            )
-    if len(systems) < 2:
-        raise ValueError(f"systems must hold at least two models; got {len(systems)}.")
-    baseline = next(iter(systems)) if baseline is None else baseline
-    if baseline not in systems:
-        raise ValueError(
-            f"baseline must be one of {', '.join(map(repr, systems))}; got {baseline!r}."
-        )
-    return [baseline, *(name for name in systems if name != baseline)]
-
-
-def _summaries(
-    baseline: QueryScores,
-    differences: QueryScores,
-    model: str,
-    intervals: Mapping[str, Interval],
-    p_values: Array,
-) -> Iterator[Difference]:
-    """The difference of each metric, with p-values that are not adjusted yet."""
-    included = differences.included()
-    values = np.where(included, baseline.values, np.nan)
-    means = QueryScores(baseline.ids, values, baseline.metrics, baseline.weights).mean()
-    for j, (metric, difference) in enumerate(differences.mean().items()):
-        signs = np.sign(differences.values[included[:, j], j])
-        wins, ties, losses = (int((signs == sign).sum()) for sign in (1, 0, -1))
-        p_value = float(p_values[j])
-        yield Difference(
-            metric, model, means[metric], means[metric] + difference, difference,
-            intervals[metric], p_value, p_value, wins, ties, losses,
-        )  # fmt: skip

@@ -2,105 +2,242 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._typing import SignificanceTest
-from .resampling import Interval
+from .difference import Difference
+from .margins import Margin
+from .power import detectable_effect, queries_for_power
+from .segments import ALL_QUERIES
+from .system_table import SystemTable
 from .table import Table, Tabular
 
-Correction: TypeAlias = Literal["holm"] | None
+Correction: TypeAlias = Literal["holm", "tukey"] | None
+Pairs: TypeAlias = Literal["baseline", "all"]
 
-
-@dataclass(frozen=True)
-class Difference:
-    """Difference between a model and the baseline in the mean of one metric.
-
-    Parameters
-    ----------
-    metric, model : str
-        Names of the metric and the model.
-    baseline_mean, model_mean : float
-        Means over the queries for which the metric is defined for both models.
-    difference : float
-        ``model_mean - baseline_mean``.
-    interval : Interval
-        Confidence interval of the difference.
-    p_value, adjusted_p_value : float
-        Two-sided p-value, and the same adjusted for multiple testing.
-    wins, ties, losses : int
-        Number of queries for which the value of the model is higher, equal and lower.
-    """
-
-    metric: str
-    model: str
-    baseline_mean: float
-    model_mean: float
-    difference: float
-    interval: Interval
-    p_value: float
-    adjusted_p_value: float
-    wins: int
-    ties: int
-    losses: int
+LABELS = ("metric", "model", "versus", "column", "segment")
+FEW_DISTINCT = (
+    "* fewer than six queries differ from all others; the interval is a bound that follows from "
+    "the range of the metric"
+)
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Tabular):
     """What `compare` returns: one `Difference` for each metric and model.
 
+    Iteration yields the differences; ``comparison["ndcg@10", "tuned"]`` selects one, and
+    ``comparison["ndcg@10", "tuned", ("device", "phone")]`` that of a segment. If all pairs are
+    compared, the baseline of the pair is the third entry.
+
     Parameters
     ----------
-    baseline : str
-        Name of the model that all others are compared with.
+    baseline : str or None
+        Name of the model that all others are compared with; None if all pairs are compared.
     differences : tuple of Difference
-        By metric, then by model; ``comparison["ndcg@10", "tuned"]`` selects one.
+        By metric, then by model.
     confidence : float
         Confidence level of the intervals.
     test : {"permutation", "t", "wilcoxon"}
         Significance test of the p-values.
-    correction : {"holm", None}
+    correction : {"holm", "tukey", None}
         Correction of the p-values for multiple testing.
+    means : dict of str to dict of str to float
+        Mean of each metric by system.
+    margin : float, mapping or None
+        The difference that does not matter.
 
     Notes
     -----
-    `to_frame` has one row per metric and model, with the attributes of `Difference` as columns and
-    the interval as "low" and "high".
+    `to_frame` has one row per difference, with the attributes of `Difference` as columns, the
+    segment as "segment" and "value" and the interval as "low" and "high".
     """
 
-    baseline: str
+    baseline: str | None
     differences: tuple[Difference, ...]
     confidence: float
     test: SignificanceTest
     correction: Correction
+    means: Mapping[str, Mapping[str, float]]
+    margin: Margin = None
 
-    def __getitem__(self, metric_and_model: tuple[str, str]) -> Difference:
-        for difference in self.differences:
-            if (difference.metric, difference.model) == metric_and_model:
-                return difference
-        known = ", ".join(repr((d.metric, d.model)) for d in self.differences)
-        raise KeyError(f"no comparison {metric_and_model!r}; the comparisons are {known}.")
+    def __iter__(self) -> Iterator[Difference]:
+        return iter(self.differences)
+
+    def __len__(self) -> int:
+        return len(self.differences)
+
+    def __getitem__(self, key: tuple[Any, ...]) -> Difference:
+        keys = [self._key(difference) for difference in self.differences]
+        key = tuple(tuple(part) if isinstance(part, list) else part for part in key)
+        if key in keys:
+            return self.differences[keys.index(key)]
+        known = ", ".join(map(repr, keys[:10])) + (", …" if len(keys) > 10 else "")
+        raise KeyError(f"no comparison {key!r}; the comparisons are {known}.")
+
+    def queries_needed(
+        self, difference: float | None = None, power: float = 0.8
+    ) -> dict[tuple[Any, ...], float]:
+        """Number of queries with which a paired test detects a difference.
+
+        The standard deviation of the differences is estimated from these queries, which may be a
+        pilot.
+
+        Parameters
+        ----------
+        difference : float, default=None
+            Difference of the means to detect; None means the observed one.
+        power : float, default=0.8
+            Probability of detecting it.
+
+        Returns
+        -------
+        dict of tuple to float
+            A whole number of queries for each comparison, by the key that selects it, for a
+            two-sided t-test at the level ``1 - confidence`` without a correction; infinite for a
+            difference of 0.
+
+        Raises
+        ------
+        ValueError
+            If `power` is not between 0 and 1.
+
+        Notes
+        -----
+        With unequal weights, queries of the same distribution of weights are meant.
+        """
+        return {
+            self._key(d): queries_for_power(
+                _ratio(d.difference if difference is None else difference, _deviation(d)),
+                power, 1 - self.confidence,
+            )
+            for d in self
+        }  # fmt: skip
+
+    def detectable_difference(
+        self, power: float = 0.8, n_queries: int | None = None
+    ) -> dict[tuple[Any, ...], float]:
+        """Smallest difference that a paired test detects.
+
+        Parameters
+        ----------
+        power : float, default=0.8
+            Probability of detecting it.
+        n_queries : int, default=None
+            Number of queries; None means that of the comparison.
+
+        Returns
+        -------
+        dict of tuple to float
+            The difference of the means for each comparison, by the key that selects it, for a
+            two-sided t-test at the level ``1 - confidence`` without a correction.
+
+        Raises
+        ------
+        ValueError
+            If `power` is not between 0 and 1.
+        """
+        level = 1 - self.confidence
+        return {
+            self._key(d): detectable_effect(n_queries or d.queries, power, level) * _deviation(d)
+            for d in self
+        }
+
+    def system_table(self) -> SystemTable:
+        """Tabulate systems against metrics, with marks of significance as in papers.
+
+        Returns
+        -------
+        SystemTable
+            Means of all queries; significance is that of the adjusted p-values at the level
+            ``1 - confidence``.
+        """
+        better: dict[tuple[str, str], tuple[str, ...]] = {}
+        for d in self:
+            is_significant = d.adjusted_p_value <= 1 - self.confidence
+            if is_significant and d.segment == ALL_QUERIES:
+                pair = (d.model, d.baseline) if d.difference > 0 else (d.baseline, d.model)
+                better[pair[0], d.metric] = (*better.get((pair[0], d.metric), ()), pair[1])
+        order = list(self.means)
+        ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
+        adjusted = "" if self.correction is None else f", adjusted by {self.correction}"
+        caption = f"{self.test} test at the level of {1 - self.confidence:.3g}{adjusted}"
+        return SystemTable(self.means, ordered, caption)
+
+    def _key(self, difference: Difference) -> tuple[Any, ...]:
+        """What selects a difference: metric and model, then the segment."""
+        key: tuple[Any, ...] = (difference.metric, difference.model)
+        key = key if self.baseline is not None else (*key, difference.baseline)
+        segment = tuple(difference.segment)
+        return key if segment == ALL_QUERIES else (*key, segment)
 
     def _columns(self) -> dict[str, Any]:
-        rows = [{**vars(d), **d.interval._asdict()} for d in self.differences]
-        return {name: [row[name] for row in rows] for name in rows[0] if name != "interval"}
+        rows = [
+            {
+                **vars(d),
+                **d.interval._asdict(),
+                "segment": d.segment.column,
+                "value": d.segment.value,
+            }
+            for d in self.differences
+        ]
+        names = list(Difference.__dataclass_fields__)
+        names.insert(names.index("segment") + 1, "value")
+        names[names.index("interval") : names.index("interval") + 1] = ["low", "high"]
+        return {name: [row[name] for row in rows] for name in names}
 
     def _table(self) -> Table:
         p = "p" if self.correction is None else f"p ({self.correction})"
         interval = f"{self.confidence * 100:g} % interval"
-        header = ("", "", "baseline", "mean", "difference", interval, p, "wins/ties/losses")
-        rows = [
-            (
-                d.metric,
-                d.model,
-                f"{d.baseline_mean:.4f}",
-                f"{d.model_mean:.4f}",
-                f"{d.difference:+.4f}",
-                f"{d.interval:+.4f}",
-                f"{d.adjusted_p_value:.4f}",
-                f"{d.wins}/{d.ties}/{d.losses}",
-            )
-            for d in self.differences
-        ]
-        title = f"Compared with {self.baseline!r} by the {self.test} test"
-        return Table(title, header, rows, n_labels=2)
+        cells: dict[str, Callable[[Difference], str]] = {
+            "metric": lambda d: d.metric,
+            "model": lambda d: d.model,
+            "versus": lambda d: d.baseline,
+            "column": lambda d: d.segment.column,
+            "segment": lambda d: str(d.segment.value),
+            "queries": lambda d: f"{d.queries:,}",
+            "share": lambda d: f"{d.share:.1%}",
+            "baseline": lambda d: f"{d.baseline_mean:.4f}",
+            "mean": lambda d: f"{d.model_mean:.4f}",
+            "difference": lambda d: f"{d.difference:+.4f}",
+            interval: lambda d: f"{d.interval:+.4f}{'*' if d.few_distinct else ''}",
+            p: lambda d: f"{d.adjusted_p_value:.4f}",
+            "p (differs from the rest)": lambda d: _or_empty(d.rest_p_value),
+            "wins/ties/losses": lambda d: f"{d.wins}/{d.ties}/{d.losses}",
+            "verdict": lambda d: d.verdict or "",
+        }
+        if all(d.segment == ALL_QUERIES for d in self):
+            for name in ("column", "segment", "queries", "share", "p (differs from the rest)"):
+                del cells[name]
+        if self.baseline is not None:
+            del cells["versus"]
+        if self.margin is None:
+            del cells["verdict"]
+        labels = [name for name in cells if name in LABELS]
+        header = [*[""] * len(labels), *list(cells)[len(labels) :]]
+        rows = [[cell(d) for cell in cells.values()] for d in self]
+        note = FEW_DISTINCT if any(d.few_distinct for d in self) else ""
+        return Table(self._title(), header, rows, n_labels=len(labels), note=note)
+
+    def _title(self) -> str:
+        margin = "" if self.margin is None else f", with a margin of {self.margin}"
+        compared = "All pairs" if self.baseline is None else f"Compared with {self.baseline!r}"
+        return f"{compared} by the {self.test} test{margin}"
+
+
+def _deviation(difference: Difference) -> float:
+    """Standard deviation of the differences, from the standard error."""
+    return difference.standard_error * math.sqrt(difference.queries)
+
+
+def _ratio(difference: float, deviation: float) -> float:
+    if deviation == 0:
+        return math.inf if difference else 0.0
+    return difference / deviation
+
+
+def _or_empty(p_value: float | None) -> str:
+    return "" if p_value is None else f"{p_value:.4f}"

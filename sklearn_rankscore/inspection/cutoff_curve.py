@@ -126,7 +126,7 @@ class CutoffCurveDisplay:
         k: Iterable[int] | None = None,
         sample_weight: ArrayLike | None = None,
         confidence: float = 0.95,
-        method: IntervalMethod = "bootstrap",
+        method: IntervalMethod = "auto",
         n_resamples: int = 9999,
         random_state: Seed = None,
         name: str = "model",

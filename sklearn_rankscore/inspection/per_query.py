@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..metrics.resolve import resolve_all
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from .query_results import QueryScores
+from .segments import Segments, read_segments
 
 
 @overload
@@ -28,6 +30,7 @@ def query_scores(
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
+    segments: Segments | None = None,
     **options: Any,
 ) -> dict[str, QueryScores]: ...
 @overload
@@ -41,6 +44,7 @@ def query_scores(
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
+    segments: Segments | None = None,
     **options: Any,
 ) -> QueryScores: ...
 def query_scores(
@@ -53,6 +57,7 @@ def query_scores(
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
+    segments: Segments | None = None,
     **options: Any,
 ) -> QueryScores | dict[str, QueryScores]:
     """Compute ranking metrics for each query, with their ids.
@@ -79,6 +84,10 @@ def query_scores(
         Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
     n_jobs : int, default=None
         Number of threads; -1 uses all processors.
+    segments : array-like, mapping or DataFrame, default=None
+        Segments of the queries, for `QueryScores.by` and `compare`: one value per document,
+        constant within each query, or one per query; several such columns by name; or a mapping
+        from query ids to values.
     **options
         Options of the metrics except `average`. An option applies to each metric that has it.
 
@@ -116,7 +125,9 @@ def query_scores(
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
-        return measure_per_query(queries, resolved, n_jobs)
+        codes = None if segments is None else queries.grouping.codes
+        columns = None if segments is None else read_segments(segments, queries.ids, codes)
+        return replace(measure_per_query(queries, resolved, n_jobs), segments=columns)
 
     if isinstance(y_score, Mapping):
         return by_system(compute, y_true, y_score, groups)

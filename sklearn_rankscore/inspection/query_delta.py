@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._typing import IntervalMethod, MatrixLike, QueryIds, Seed
 from ..metrics.evaluate import MetricLike
-from .compare import baseline_first, paired_differences
+from .interval_methods import interval_estimate
+from .intervals import Interval, difference_interval
+from .pairing import align, baseline_first, difference_ranges, paired_differences
 from .per_query import query_scores
 from .plotting import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
 from .query_results import QueryScores
-from .resampling import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,7 +172,7 @@ class QueryDeltaDisplay:
         metric: str | None = None,
         baseline: str | None = None,
         confidence: float = 0.95,
-        method: IntervalMethod = "bootstrap",
+        method: IntervalMethod = "auto",
         n_resamples: int = 9999,
         random_state: Seed = None,
         ax: Axes | None = None,
@@ -200,19 +201,22 @@ class QueryDeltaDisplay:
             The plotted display.
         """
         baseline, model = baseline_first(_check_two(systems), baseline)
-        paired = paired_differences(systems, baseline, model)
+        aligned = align(systems, baseline)
+        first, second = aligned[baseline], aligned[model]
+        paired = paired_differences(first, second)
         metric = paired.metrics[0] if metric is None else metric
         included = paired.included()[:, paired.column(metric)]
-        intervals = paired.interval(
-            confidence, method=method, n_resamples=n_resamples, random_state=random_state
+        estimate = interval_estimate(
+            difference_interval, confidence, method, n_resamples, random_state
         )
+        ends = paired.aggregate(estimate, (2,), *difference_ranges(first, second))
         display = cls(
             deltas=paired[metric][included],
             metric=metric,
             baseline=baseline,
             model=model,
             weights=None if paired.weights is None else paired.weights[included],
-            interval=intervals[metric],
+            interval=Interval(*ends[:, paired.column(metric)].tolist()),
             confidence=confidence,
         )
         return display.plot(ax, **kwargs)

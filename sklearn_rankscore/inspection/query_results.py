@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from .._typing import Array, IntervalMethod, QueryIds, Seed
-from .._validation import check_choice, check_count, check_fraction
-from ..query_ids.read import as_objects
+from .._typing import IntervalMethod, Seed
 from ..ranking.aggregate import scaled_weights
-from .resampling import Interval, bootstrap_interval, generator, mean, standard_error, t_interval
+from .interval_methods import interval_estimate
+from .intervals import Interval, auto_interval, standard_error
+from .query_values import QueryValues
+from .ranges import value_ranges
+from .resampling import generator
+from .segment_scores import SegmentScores, rest_p_values, summarize_segments
+from .segments import Segments, bin_segments, select_segments
 from .table import Table, Tabular
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
-class QueryScores(Tabular):
+class QueryScores(QueryValues, Tabular):
     """The value of each metric for each query.
 
     Parameters
@@ -33,6 +32,9 @@ class QueryScores(Tabular):
     weights : array-like of shape (n_queries,), default=None
         Weight of each query, finite and not negative. None means equal weights. A query of weight
         0 is excluded from means, intervals and tests.
+    segments : array-like, mapping or DataFrame, default=None
+        Segments of the queries, for `by` and `compare`: one value per query, several such columns
+        by name, or a mapping from query ids to values.
 
     Raises
     ------
@@ -66,44 +68,6 @@ class QueryScores(Tabular):
     array([1. , 0.5])
     """
 
-    ids: Array
-    values: NDArray[np.float64]
-    metrics: tuple[str, ...]
-    weights: NDArray[np.float64] | None
-
-    def __init__(
-        self,
-        ids: QueryIds,
-        values: ArrayLike,
-        metrics: Iterable[str],
-        weights: ArrayLike | None = None,
-    ) -> None:
-        fields = {
-            "ids": _as_id_array(ids),
-            "values": np.asarray(values, dtype=np.float64),
-            "metrics": tuple(metrics),
-            "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
-        }
-        for name, field in fields.items():
-            object.__setattr__(self, name, field)  # the dataclass is frozen
-        _check(self)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __getitem__(self, metric: str) -> NDArray[np.float64]:
-        return self.values[:, self.column(metric)]
-
-    def mean(self) -> dict[str, float]:
-        """Weighted mean over the queries for which the metric is defined.
-
-        Returns
-        -------
-        dict of str to float
-            The mean of each metric; nan if it is defined for no query.
-        """
-        return self._by_metric(self.aggregate(mean))
-
     def standard_error(self) -> dict[str, float]:
         """Standard error of the mean.
 
@@ -112,13 +76,13 @@ class QueryScores(Tabular):
         dict of str to float
             The standard error of each metric; nan with fewer than two queries.
         """
-        return self._by_metric(self.aggregate(standard_error))
+        return self.by_metric(self.aggregate(standard_error).tolist())
 
     def interval(
         self,
         confidence: float = 0.95,
         *,
-        method: IntervalMethod = "bootstrap",
+        method: IntervalMethod = "auto",
         n_resamples: int = 9999,
         random_state: Seed = None,
     ) -> dict[str, Interval]:
@@ -128,11 +92,12 @@ class QueryScores(Tabular):
         ----------
         confidence : float, default=0.95
             Confidence level, between 0 and 1.
-        method : {"bootstrap", "t"}, default="bootstrap"
-            The bias-corrected and accelerated (BCa) bootstrap over queries, which does not exceed
-            the range of a metric and follows its skew; or Student's t interval, which is faster.
-            Both cover the mean too rarely if queries are few or their values very skewed; with
-            about ten queries, t is closer to the nominal level.
+        method : {"auto", "t", "bootstrap"}, default="auto"
+            "auto" is the interval of Gaffke for metrics with a known range, and Student's t
+            interval for DCG and hits without a cut-off. The former covers the mean for any number
+            of queries, and equals the interval of Clopper and Pearson for values 0 and 1. "t" and
+            "bootstrap", the bias-corrected and accelerated (BCa) bootstrap over queries, cover it
+            too rarely if queries are few or nearly all values equal; the guide has a table.
         n_resamples : int, default=9999
             Number of bootstrap resamples.
         random_state : int, RandomState instance, Generator or None, default=None
@@ -141,86 +106,72 @@ class QueryScores(Tabular):
         Returns
         -------
         dict of str to Interval
-            ``(low, high)`` of each metric; nan with fewer than two queries.
+            ``(low, high)`` of each metric; nan where the queries do not determine it.
 
         Raises
         ------
         ValueError
             If an argument is out of range.
-        """
-        confidence = check_fraction("confidence", confidence)
-        n_resamples = check_count("n_resamples", n_resamples, 1)
-        if check_choice("method", method, get_args(IntervalMethod)) == "t":
-            estimate = partial(t_interval, confidence=confidence)
-        else:
-            random = generator(random_state)
-            estimate = partial(
-                bootstrap_interval, confidence=confidence, n_resamples=n_resamples, random=random
-            )
-        ends = self.aggregate(estimate, shape=(2,)).T.tolist()
-        return {metric: Interval(*e) for metric, e in zip(self.metrics, ends, strict=True)}
 
-    def aggregate(
-        self, statistic: Callable[[Array, Array], Any], shape: tuple[int, ...] = ()
-    ) -> NDArray[np.float64]:
-        """Apply a statistic to the values of each metric.
+        Notes
+        -----
+        A metric of one's own is taken to have the range [0, 1], or else [-1, 1], if all its values
+        lie within.
+
+        References
+        ----------
+        E. Learned-Miller, P. S. Thomas. A New Confidence Interval for the Mean of a Bounded Random
+        Variable. 2019. https://doi.org/10.48550/arXiv.1905.06208
+        """
+        estimate = interval_estimate(auto_interval, confidence, method, n_resamples, random_state)
+        ends = self.aggregate(estimate, (2,), *value_ranges(self.metrics, self.values))
+        return self.by_metric([Interval(*pair) for pair in ends.T.tolist()])
+
+    def by(
+        self,
+        segments: Segments | None = None,
+        *,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+    ) -> SegmentScores:
+        """Means and intervals by segment, and which segments differ from all other queries.
 
         Parameters
         ----------
-        statistic : callable
-            ``statistic(values, weights)``, where `values` has shape (n_included, n_columns) and
-            no nan, `weights` has shape (n_included,) and the result has a last axis of n_columns.
-        shape : tuple of int, default=()
-            Shape of the statistic of one metric.
+        segments : array-like, mapping, DataFrame or str, default=None
+            One value per query, in the order of `ids`; several such columns by name; a mapping from
+            query ids to values; or names of the columns that these scores have, where None means
+            all of them. Numbers with more than ten values are cut into quartiles.
+        confidence, method, n_resamples, random_state
+            As in `interval`.
 
         Returns
         -------
-        ndarray of float of shape (..., n_metrics)
-            The statistic of each metric; nan if no query is included.
-        """
-        result = np.full((*shape, len(self.metrics)), np.nan)
-        weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
-        # metrics that include the same queries share one call
-        masks, codes = np.unique(self.included(), axis=1, return_inverse=True)
-        for code, mask in enumerate(masks.T):
-            columns = np.flatnonzero(codes.ravel() == code)
-            if mask.any():
-                values = self.values[np.ix_(mask, columns)]
-                result[..., columns] = statistic(values, weights[mask])
-        return result
-
-    def included(self) -> NDArray[np.bool_]:
-        """Whether each query is included in the mean of each metric.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_queries, n_metrics)
-            False where the metric is undefined or the weight is 0.
-        """
-        defined = ~np.isnan(self.values)
-        return defined if self.weights is None else defined & (self.weights > 0)[:, None]
-
-    def column(self, metric: str) -> int:
-        """Return the position of a metric in `metrics`.
-
-        Parameters
-        ----------
-        metric : str
-            Name of the metric.
-
-        Returns
-        -------
-        int
-            The column of `values` that holds it.
+        SegmentScores
+            One entry for each metric and segment.
 
         Raises
         ------
-        KeyError
-            If no metric has that name.
+        ValueError
+            If there are no segments, or they do not fit the queries.
         """
-        if metric not in self.metrics:
-            raise KeyError(f"no metric {metric!r}; the metrics are {', '.join(self.metrics)}.")
-        return self.metrics.index(metric)
+        columns = select_segments(segments, self.ids, self.segments)
+        weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
+        options: Any = {
+            "confidence": confidence, "method": method, "n_resamples": n_resamples,
+            "random_state": generator(random_state),
+        }  # fmt: skip
+        parts = [
+            (segment, self.select(rows), p_values)
+            for column in bin_segments(columns)
+            for (segment, rows), p_values in zip(
+                column.segments(), rest_p_values(self.values, weights, column), strict=True
+            )
+        ]
+        intervals = [part.interval(**options) for _, part, _ in parts]
+        return summarize_segments(self, parts, intervals, confidence)
 
     def _columns(self) -> dict[str, Any]:
         columns = {"query": self.ids, **{metric: self[metric] for metric in self.metrics}}
@@ -235,41 +186,3 @@ class QueryScores(Tabular):
         ]
         title = f"QueryScores of {len(self)} quer{'y' if len(self) == 1 else 'ies'}"
         return Table(title, ("", "mean", "std. error", "queries"), rows)
-
-    def _by_metric(self, values: Array) -> dict[str, float]:
-        return dict(zip(self.metrics, values.tolist(), strict=True))
-
-
-def _as_id_array(ids: Any) -> Array:
-    """Ids as a one-dimensional array; tuples stay tuples, and 1 and "1" stay distinct."""
-    if isinstance(ids, np.ndarray):
-        return ids
-    ids = list(ids)
-    types = {type(i) for i in ids}
-    if len(types) > 1 or any(issubclass(t, tuple) for t in types):
-        return as_objects(ids)
-    return np.asarray(ids)
-
-
-def _check(scores: QueryScores) -> None:
-    shape, weights = (len(scores.ids), len(scores.metrics)), scores.weights
-    if scores.values.shape != shape:
-        raise ValueError(
-            f"values must have shape {shape}, one row per query and one column per metric; got "
-            f"shape {scores.values.shape}."
-        )
-    if not len(scores):
-        raise ValueError("QueryScores needs at least one query; got none.")
-    for kind, names in (("query ids", scores.ids.tolist()), ("metrics", list(scores.metrics))):
-        if len(set(names)) < len(names):
-            duplicate = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"{kind} must be unique; got {duplicate!r} more than once.")
-    if weights is None:
-        return
-    if weights.shape != shape[:1]:
-        raise ValueError(f"weights must have shape {shape[:1]}; got shape {weights.shape}.")
-    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
-        raise ValueError(
-            "weights must be finite and not negative, and at least one must be positive; got "
-            f"values from {weights.min()} to {weights.max()}."
-        )

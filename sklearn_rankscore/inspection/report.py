@@ -17,10 +17,10 @@ from ..metrics.resolve import has_option
 from ..metrics.systems import by_system
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.label_functions import relevant
+from .intervals import Interval
 from .per_query import measure_per_query, resolve_per_query
 from .query_results import QueryScores
 from .report_text import Cell, report_text, titled
-from .resampling import Interval
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
 
@@ -42,7 +42,7 @@ def ranking_report(
     k: Cutoffs = ...,
     threshold: float | None = None,
     confidence: float = 0.95,
-    method: IntervalMethod = "bootstrap",
+    method: IntervalMethod = "auto",
     n_resamples: int = 9999,
     random_state: Seed = None,
     like: Library | None = None,
@@ -63,7 +63,7 @@ def ranking_report(
     k: Cutoffs = ...,
     threshold: float | None = None,
     confidence: float = 0.95,
-    method: IntervalMethod = "bootstrap",
+    method: IntervalMethod = "auto",
     n_resamples: int = 9999,
     random_state: Seed = None,
     like: Library | None = None,
@@ -82,7 +82,7 @@ def ranking_report(
     k: Cutoffs = (1, 5, 10, None),
     threshold: float | None = None,
     confidence: float = 0.95,
-    method: IntervalMethod = "bootstrap",
+    method: IntervalMethod = "auto",
     n_resamples: int = 9999,
     random_state: Seed = None,
     like: Library | None = None,
@@ -117,7 +117,7 @@ def ranking_report(
         metric or of `like`, and 0 for the properties of the data.
     confidence : float, default=0.95
         Confidence level of the intervals.
-    method : {"bootstrap", "t"}, default="bootstrap"
+    method : {"auto", "t", "bootstrap"}, default="auto"
         How intervals are computed, see `QueryScores.interval`.
     n_resamples : int, default=9999
         Number of bootstrap resamples.
@@ -168,7 +168,7 @@ def ranking_report(
     documents tied with another one     0.0%
     <BLANKLINE>
     mean [95 % interval]                    @1                   @10
-    ndcg                  0.830 [0.767, 0.877]  0.830 [0.783, 0.859]
+    ndcg                  0.830 [0.762, 0.881]  0.830 [0.777, 0.863]
     """
     cells = dict(_cells(metrics, k))
     if threshold is not None and any(has_option(metric, "threshold") for metric in cells):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from .resampling import Interval
+from .intervals import Interval
 from .table import Table
 
 # row and column of a metric in the table

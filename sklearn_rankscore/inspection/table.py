@@ -1,10 +1,11 @@
-"""Tables as text and HTML, and results that are shown as one."""
+"""Tables as text, HTML, Markdown and LaTeX, and results that are shown as one."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
@@ -16,45 +17,116 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number with a raised mark, which is the best of its column or not."""
+
+    number: str
+    mark: str = ""
+    is_best: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.number}{' ' if self.mark else ''}{self.mark}"
+
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a header; the first `n_labels` columns are left-aligned."""
+    """Rows of text under a header; the first `n_labels` columns are left-aligned.
+
+    The note stands below.
+    """
 
     title: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Cell]]
     n_labels: int = 1
+    note: str = ""
 
     def text(self) -> str:
         """Columns padded to equal width, two spaces apart."""
-        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
-        lines = [self._line(row, widths) for row in (self.header, *self.rows)]
-        return "\n".join(([self.title] if self.title else []) + lines)
-
-    def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
-        cells = [
-            cell.ljust(width) if i < self.n_labels else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(cells).rstrip()
+        lines = _aligned([self.header, *self._rendered(str)], self.n_labels)
+        return "\n".join(filter(None, [self.title, *lines, self.note]))
 
     def html(self) -> str:
         """An HTML table."""
-        rows = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
+        tags = ["th" if i < self.n_labels else "td" for i in range(len(self.header))]
+        rows = "".join(
+            f"<tr>{''.join(f'<{t}>{c}</{t}>' for t, c in zip(tags, row, strict=True))}</tr>"
+            for row in self._rendered(_html)
+        )
         header = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
         return (
-            f"<table><caption>{escape(self.title)}</caption><thead><tr>{header}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
+            f"<table>{caption}<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>{note}"
         )
 
-    def _cells(self, row: Sequence[str]) -> str:
-        tags = ["th" if i < self.n_labels else "td" for i in range(len(row))]
-        return "".join(f"<{t}>{escape(cell)}</{t}>" for t, cell in zip(tags, row, strict=True))
+    def markdown(self) -> str:
+        """A table of GitHub's Markdown, with the title above and the note below."""
+        header = [_markdown(cell) for cell in self.header]
+        rule = ["---" if i < self.n_labels else "---:" for i in range(len(header))]
+        rows = [header, rule, *self._rendered(_markdown)]
+        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        texts = [_markdown(self.title), table, _markdown(self.note)]
+        return "\n\n".join(filter(None, texts))
+
+    def latex(self) -> str:
+        """A table environment for the package booktabs."""
+        columns = "l" * self.n_labels + "r" * (len(self.header) - self.n_labels)
+        rows = [[_latex(cell) for cell in self.header], *self._rendered(_latex)]
+        header, *body = [f"    {' & '.join(row)} \\\\" for row in rows]
+        caption = [f"  \\caption{{{_latex(self.title)}}}"] if self.title else []
+        note = [f"  \\par\\smallskip {_latex(self.note)}"] if self.note else []
+        lines = [
+            r"\begin{table}", r"  \centering", *caption, f"  \\begin{{tabular}}{{{columns}}}",
+            r"    \toprule", header, r"    \midrule", *body, r"    \bottomrule",
+            r"  \end{tabular}", *note, r"\end{table}",
+        ]  # fmt: skip
+        return "\n".join(lines)
+
+    def _rendered(self, render: Callable[[str | Cell], str]) -> list[list[str]]:
+        return [[render(cell) for cell in row] for row in self.rows]
+
+
+def _aligned(rows: Sequence[Sequence[str]], n_labels: int) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = (
+        [
+            cell.ljust(width) if i < n_labels else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in rows
+    )
+    return ["  ".join(cells).rstrip() for cells in padded]
+
+
+def _html(cell: str | Cell) -> str:
+    if isinstance(cell, str):
+        return escape(cell)
+    number = f"<b>{escape(cell.number)}</b>" if cell.is_best else escape(cell.number)
+    return number + (f"<sup>{escape(cell.mark)}</sup>" if cell.mark else "")
+
+
+def _markdown(cell: str | Cell) -> str:
+    if isinstance(cell, str):
+        return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", cell)
+    number = f"**{cell.number}**" if cell.is_best else cell.number
+    return number + (f"<sup>{cell.mark}</sup>" if cell.mark else "")
+
+
+def _latex(cell: str | Cell) -> str:
+    if isinstance(cell, str):
+        return re.sub(r"[\\&%$#_{}~^]", lambda match: LATEX[match[0]], cell)
+    number = f"\\textbf{{{cell.number}}}" if cell.is_best else cell.number
+    return number + (f"$^{{{cell.mark}}}$" if cell.mark else "")
 
 
 class Tabular(ABC):
-    """Results that are printed as a table and convert to a DataFrame."""
+    """Results that are printed as a table and convert to a DataFrame, Markdown and LaTeX."""
 
     @abstractmethod
     def _table(self) -> Table: ...
@@ -82,6 +154,26 @@ class Tabular(ABC):
         """
         check_choice("library", library, get_args(DataFrameLibrary))
         return importlib.import_module(library).DataFrame(self._columns())
+
+    def to_markdown(self) -> str:
+        """Return the printed table as a Markdown table.
+
+        Returns
+        -------
+        str
+            A table of GitHub's Markdown.
+        """
+        return self._table().markdown()
+
+    def to_latex(self) -> str:
+        """Return the printed table as LaTeX.
+
+        Returns
+        -------
+        str
+            A table environment, which requires the package booktabs.
+        """
+        return self._table().latex()
 
     def __repr__(self) -> str:
         return self._table().text()

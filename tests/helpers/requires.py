@@ -25,6 +25,7 @@ EXTRAS = {
     "optuna_integration": PEERS,
     "pytrec_eval": PEERS,
     "ranx": PEERS,
+    "statsmodels": PEERS,
     "dask": CLUSTERS,
     "distributed": CLUSTERS,
     "pyspark": CLUSTERS,

@@ -1,7 +1,5 @@
 """ranking_report: facts about the data, then metrics by cut-off."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -108,11 +106,14 @@ def test_conventions_and_thresholds_reach_the_metrics(data):
     ranking_report(y, score, groups=groups, metrics="ndcg", threshold=2)
 
 
-def test_a_single_query_has_no_interval():
+def test_a_single_query_says_little():
     report = ranking_report([0, 1], [1, 2], metrics="ndcg", k=1, output_dict=True)["metrics"]
     assert report["ndcg@1"]["mean"] == 1
-    assert math.isnan(report["ndcg@1"]["low"])
-    assert "1.000 [nan, nan]" in ranking_report([0, 1], [1, 2], metrics="ndcg", k=1)
+    # P(all of n are 1) = .025 for a mean of .025 ** (1 / n)
+    assert report["ndcg@1"]["low"] == pytest.approx(0.025, abs=0.002)
+    assert report["ndcg@1"]["high"] == 1
+    text = ranking_report([0, 1], [1, 2], metrics="dcg", k=1)
+    assert "1.000 [nan, nan]" in text  # DCG has no bound
 
 
 @pytest.mark.parametrize(

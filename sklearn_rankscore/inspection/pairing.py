@@ -1,0 +1,91 @@
+"""Results of several systems for the same queries, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from .intervals import TOLERANCE
+from .query_results import QueryScores
+from .ranges import value_ranges
+
+
+def baseline_first(systems: Any, baseline: str | None) -> list[str]:
+    """Names of the models, that of the baseline first."""
+    if not isinstance(systems, Mapping):
+        raise TypeError(
+            "systems must be a dict of names to QueryScores, which query_scores and "
+            f"cross_val_query_scores return; got {systems!r:.80}."
+        )
+    for name, scores in systems.items():
+        if not isinstance(scores, QueryScores):
+            raise TypeError(
+                f"systems[{name!r}] must be a QueryScores; got a {type(scores).__name__}. Compute "
+                "it by query_scores(y_true, y_score, metrics, groups=ids)."
+            )
+    if len(systems) < 2:
+        raise ValueError(f"systems must hold at least two models; got {len(systems)}.")
+    baseline = next(iter(systems)) if baseline is None else baseline
+    if baseline not in systems:
+        raise ValueError(
+            f"baseline must be one of {', '.join(map(repr, systems))}; got {baseline!r}."
+        )
+    return [baseline, *(name for name in systems if name != baseline)]
+
+
+def align(systems: Mapping[str, QueryScores], baseline: str) -> dict[str, QueryScores]:
+    """All systems with the queries and metrics in the order of the baseline."""
+    first = systems[baseline]
+    return {
+        name: first if name == baseline else _aligned(first, scores, f"{baseline!r} and {name!r}")
+        for name, scores in systems.items()
+    }
+
+
+def _aligned(first: QueryScores, second: QueryScores, names: str) -> QueryScores:
+    if unpaired := set(first.metrics) ^ set(second.metrics):
+        raise ValueError(
+            f"{names} must have the same metrics; only one of them has "
+            f"{', '.join(sorted(unpaired))}."
+        )
+    columns = [second.metrics.index(metric) for metric in first.metrics]
+    rows = _matching_rows(first, second, names)
+    weights = [np.ones(len(s)) if s.weights is None else s.weights for s in (first, second)]
+    if not np.array_equal(weights[0], weights[1][rows]):
+        raise ValueError(
+            f"{names} must have the same query weights. Pass the same sample_weight for both."
+        )
+    values = second.values[rows][:, columns]
+    return QueryScores(first.ids, values, first.metrics, first.weights)
+
+
+def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array:
+    """The row of the model for each query of the baseline."""
+    if np.array_equal(baseline.ids, model.ids):
+        return np.arange(len(baseline))
+    row_of = {query: row for row, query in enumerate(model.ids.tolist())}
+    queries = baseline.ids.tolist()
+    if unpaired := set(queries) ^ row_of.keys():
+        examples = ", ".join(sorted(map(repr, unpaired))[:5])
+        raise ValueError(
+            f"{names} must be measured on the same queries; {len(unpaired)} queries occur in only "
+            f"one of them ({examples}{', …' if len(unpaired) > 5 else ''}). Compare results on the "
+            "same test set."
+        )
+    return np.array([row_of[query] for query in queries])
+
+
+def paired_differences(first: QueryScores, second: QueryScores) -> QueryScores:
+    """The difference of two aligned systems for each query."""
+    differences = second.values - first.values
+    differences[np.abs(differences) <= TOLERANCE] = 0.0
+    return QueryScores(first.ids, differences, first.metrics, first.weights)
+
+
+def difference_ranges(first: QueryScores, second: QueryScores) -> tuple[Array, Array]:
+    """The lowest and the highest difference that each metric can have."""
+    low, high = value_ranges(first.metrics, np.vstack([first.values, second.values]))
+    return low - high, high - low

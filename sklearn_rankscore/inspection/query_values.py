@@ -1,0 +1,211 @@
+"""Values of queries, with their ids, weights and segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._typing import Array, QueryIds
+from ..query_ids.read import as_objects
+from ..ranking.aggregate import scaled_weights
+from .intervals import mean
+from .segments import Segments, read_segments
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class QueryValues:
+    """Values of queries by metric; the parameters are those of `QueryScores`."""
+
+    ids: Array
+    values: NDArray[np.float64]
+    metrics: tuple[str, ...]
+    weights: NDArray[np.float64] | None
+    segments: dict[str, Array] | None
+
+    def __init__(
+        self,
+        ids: QueryIds,
+        values: ArrayLike,
+        metrics: Iterable[str],
+        weights: ArrayLike | None = None,
+        segments: Segments | None = None,
+    ) -> None:
+        fields = {
+            "ids": as_id_array(ids),
+            "values": np.asarray(values, dtype=np.float64),
+            "metrics": tuple(metrics),
+            "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
+        }
+        for name, field in fields.items():
+            object.__setattr__(self, name, field)  # the dataclass is frozen
+        check_query_values(self.ids, self.values, self.metrics, self.weights)
+        columns = None if segments is None else read_segments(segments, self.ids)
+        object.__setattr__(self, "segments", columns)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, metric: str) -> NDArray[np.float64]:
+        return self.values[:, self.column(metric)]
+
+    def mean(self) -> dict[str, float]:
+        """Weighted mean over the queries for which the metric is defined.
+
+        Returns
+        -------
+        dict of str to float
+            The mean of each metric; nan if it is defined for no query.
+        """
+        return self.by_metric(self.aggregate(mean).tolist())
+
+    def select(self, rows: Array | slice) -> Self:
+        """Return the scores of some queries.
+
+        Parameters
+        ----------
+        rows : ndarray of int or bool
+            Their positions in `ids`, or a mask.
+
+        Returns
+        -------
+        QueryScores
+            The same metrics of these queries.
+        """
+        weights = None if self.weights is None else self.weights[rows]
+        columns = self.segments
+        segments = None if columns is None else {name: c[rows] for name, c in columns.items()}
+        return type(self)(self.ids[rows], self.values[rows], self.metrics, weights, segments)
+
+    def aggregate(
+        self,
+        statistic: Callable[..., Any],
+        shape: tuple[int, ...] = (),
+        *by_metric: NDArray[Any],
+    ) -> NDArray[np.float64]:
+        """Apply a statistic to the values of each metric.
+
+        Parameters
+        ----------
+        statistic : callable
+            ``statistic(values, weights, *by_metric)``, where `values` has shape
+            (n_included, n_columns) and no nan, `weights` has shape (n_included,) and the result has
+            a last axis of n_columns.
+        shape : tuple of int, default=()
+            Shape of the statistic of one metric.
+        *by_metric : ndarray of shape (n_metrics,)
+            Further arguments of the statistic, of which it is given the same columns.
+
+        Returns
+        -------
+        ndarray of float of shape (..., n_metrics)
+            The statistic of each metric; nan if no query is included.
+        """
+        result = np.full((*shape, len(self.metrics)), np.nan)
+        weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
+        # metrics that include the same queries share one call
+        included = self.included()
+        columns_of: dict[bytes, list[int]] = {}
+        for column, packed in enumerate(np.packbits(included, axis=0).T):
+            columns_of.setdefault(packed.tobytes(), []).append(column)
+        for columns in columns_of.values():
+            mask = included[:, columns[0]]
+            if mask.any():
+                values = (
+                    self.values if len(columns) == len(self.metrics) else self.values[:, columns]
+                )
+                values = values if mask.all() else values[mask]
+                own = (argument[columns] for argument in by_metric)
+                result[..., columns] = statistic(values, weights[mask], *own)
+        return result
+
+    def included(self) -> NDArray[np.bool_]:
+        """Whether each query is included in the mean of each metric.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_queries, n_metrics)
+            False where the metric is undefined or the weight is 0.
+        """
+        defined = ~np.isnan(self.values)
+        return defined if self.weights is None else defined & (self.weights > 0)[:, None]
+
+    def column(self, metric: str) -> int:
+        """Return the position of a metric in `metrics`.
+
+        Parameters
+        ----------
+        metric : str
+            Name of the metric.
+
+        Returns
+        -------
+        int
+            The column of `values` that holds it.
+
+        Raises
+        ------
+        KeyError
+            If no metric has that name.
+        """
+        if metric not in self.metrics:
+            raise KeyError(f"no metric {metric!r}; the metrics are {', '.join(self.metrics)}.")
+        return self.metrics.index(metric)
+
+    def by_metric(self, values: Sequence[T]) -> dict[str, T]:
+        """Return values in the order of `metrics` under their names.
+
+        Parameters
+        ----------
+        values : sequence of n_metrics entries
+            One entry per metric.
+
+        Returns
+        -------
+        dict
+            The entry of each metric.
+        """
+        return dict(zip(self.metrics, values, strict=True))
+
+
+def as_id_array(ids: Any) -> Array:
+    """Ids as a one-dimensional array; tuples stay tuples, and 1 and "1" stay distinct."""
+    if isinstance(ids, np.ndarray):
+        return ids
+    ids = list(ids)
+    types = {type(i) for i in ids}
+    if len(types) > 1 or any(issubclass(t, tuple) for t in types):
+        return as_objects(ids)
+    return np.asarray(ids)
+
+
+def check_query_values(
+    ids: Array, values: Array, metrics: tuple[str, ...], weights: Array | None
+) -> None:
+    """Refuse arrays of inconsistent shapes, duplicates and invalid weights."""
+    shape = (len(ids), len(metrics))
+    if values.shape != shape:
+        raise ValueError(
+            f"values must have shape {shape}, one row per query and one column per metric; got "
+            f"shape {values.shape}."
+        )
+    if not len(ids):
+        raise ValueError("QueryScores needs at least one query; got none.")
+    for kind, names in (("query ids", ids.tolist()), ("metrics", list(metrics))):
+        if len(set(names)) < len(names):
+            duplicate = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"{kind} must be unique; got {duplicate!r} more than once.")
+    if weights is None:
+        return
+    if weights.shape != shape[:1]:
+        raise ValueError(f"weights must have shape {shape[:1]}; got shape {weights.shape}.")
+    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise ValueError(
+            "weights must be finite and not negative, and at least one must be positive; got "
+            f"values from {weights.min()} to {weights.max()}."
+        )

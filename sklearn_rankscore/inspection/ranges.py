@@ -1,0 +1,46 @@
+"""The range of values that a metric can take, which bounds what a few queries can hide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._typing import Array
+from ..metrics.names import parse_name
+
+CORRELATIONS = ("kendall_tau", "spearman")
+UNBOUNDED = ("dcg", "hits")
+COMMON_RANGES = ((0.0, 1.0), (-1.0, 1.0))
+
+
+def value_ranges(metrics: Sequence[str], values: Array) -> tuple[Array, Array]:
+    """The lowest and the highest value that each metric can take, infinite if that is not known.
+
+    The range of a metric that is not one of this package is taken to be [0, 1], or else [-1, 1], if
+    all its values lie within.
+    """
+    defined = ~np.isnan(values)
+    lowest = np.min(values, axis=0, initial=math.inf, where=defined)
+    highest = np.max(values, axis=0, initial=-math.inf, where=defined)
+    ranges = [
+        next((r for r in _possible_ranges(metric) if r[0] <= a and b <= r[1]), None)
+        or (-math.inf, math.inf)
+        for metric, a, b in zip(metrics, lowest, highest, strict=True)
+    ]
+    low, high = np.array(ranges).T
+    return low, high
+
+
+def _possible_ranges(metric: str) -> tuple[tuple[float, float], ...]:
+    try:
+        name, pairs = parse_name(metric)
+    except ValueError:
+        return COMMON_RANGES
+    options = dict(pairs)
+    if name == "hits" and isinstance(options.get("k"), int):
+        return ((0.0, float(options["k"])),)
+    if name in UNBOUNDED:
+        return ()
+    return (COMMON_RANGES[name in CORRELATIONS],)

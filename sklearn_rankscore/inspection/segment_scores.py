@@ -1,0 +1,168 @@
+"""Means of metrics by segment, and how segments differ from all other queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from .._typing import Array
+from .intervals import Interval
+from .query_values import QueryValues
+from .segments import Segment, SegmentColumn
+from .significance import holm
+from .table import Table, Tabular
+
+
+@dataclass(frozen=True)
+class SegmentScore:
+    """Mean of one metric over the queries of one segment.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric.
+    segment : Segment
+        Column and value.
+    queries : int
+        Number of queries for which the metric is defined.
+    share : float
+        Their share of the weight of all these queries.
+    mean : float
+        Weighted mean.
+    interval : Interval
+        Confidence interval of the mean.
+    rest_p_value : float
+        p-value of Welch's t-test that the mean equals that of all other queries, adjusted for
+        multiple testing over all segments and metrics.
+    """
+
+    metric: str
+    segment: Segment
+    queries: int
+    share: float
+    mean: float
+    interval: Interval
+    rest_p_value: float
+
+
+@dataclass(frozen=True, repr=False)
+class SegmentScores(Tabular):
+    """What `QueryScores.by` returns: one `SegmentScore` for each metric and segment.
+
+    Iteration yields them; ``by["ndcg@10", ("device", "phone")]`` selects one.
+
+    Parameters
+    ----------
+    scores : tuple of SegmentScore
+        By metric, then by segment.
+    confidence : float
+        Confidence level of the intervals.
+
+    Notes
+    -----
+    `to_frame` has one row per metric and segment, with the columns "metric", "column", "value",
+    "queries", "share", "mean", "low", "high" and "rest_p_value".
+    """
+
+    scores: tuple[SegmentScore, ...]
+    confidence: float
+
+    def __iter__(self) -> Iterator[SegmentScore]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __getitem__(self, key: tuple[str, tuple[Any, Any]]) -> SegmentScore:
+        keys = [(score.metric, tuple(score.segment)) for score in self.scores]
+        if key in keys:
+            return self.scores[keys.index(key)]
+        known = ", ".join(map(repr, keys[:10])) + (", …" if len(keys) > 10 else "")
+        raise KeyError(f"no segment {key!r}; the segments are {known}.")
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [{**vars(s), **s.segment._asdict(), **s.interval._asdict()} for s in self.scores]
+        names = ["metric", "column", "value", "queries", "share", "mean", "low", "high"]
+        return {name: [row[name] for row in rows] for name in [*names, "rest_p_value"]}
+
+    def _table(self) -> Table:
+        interval = f"{self.confidence * 100:g} % interval"
+        header = ("", "", "", "queries", "share", "mean", interval, "p (differs from the rest)")
+        rows = [
+            (
+                s.metric, s.segment.column, str(s.segment.value), f"{s.queries:,}",
+                f"{s.share:.1%}", f"{s.mean:.4f}", f"{s.interval:.4f}", f"{s.rest_p_value:.4f}",
+            )
+            for s in self.scores
+        ]  # fmt: skip
+        return Table("Means by segment", header, rows, n_labels=3)
+
+
+def summarize_segments(
+    scores: QueryValues,
+    parts: Sequence[tuple[Segment, QueryValues, Array]],
+    intervals: Sequence[Mapping[str, Interval]],
+    confidence: float,
+) -> SegmentScores:
+    """Means of the parts, with p-values adjusted over all metrics and segments."""
+    adjusted = holm(np.array([p_values for *_, p_values in parts]).T.ravel())
+    means = [part.mean() for _, part, _ in parts]
+    counts = [part.included().sum(axis=0).tolist() for _, part, _ in parts]
+    shares = [weight_shares(part, scores).tolist() for _, part, _ in parts]
+    summaries = [
+        SegmentScore(
+            metric, parts[i][0], counts[i][j], shares[i][j], means[i][metric],
+            intervals[i][metric], float(adjusted[j * len(parts) + i]),
+        )
+        for j, metric in enumerate(scores.metrics)
+        for i in range(len(parts))
+    ]  # fmt: skip
+    return SegmentScores(tuple(summaries), confidence)
+
+
+def weight_shares(part: QueryValues, whole: QueryValues) -> Array:
+    """Share of the total weight of each metric; nan without a query that it includes."""
+    largest = 1.0 if whole.weights is None else whole.weights.max()
+    total, own = (
+        (np.ones(len(v)) if v.weights is None else v.weights / largest) @ v.included()
+        for v in (whole, part)
+    )
+    return np.asarray(own / np.where(total > 0, total, np.nan))
+
+
+def rest_p_values(values: Array, weights: Array, column: SegmentColumn) -> Array:
+    """p-values of Welch's t-test of each segment and all other queries.
+
+    Values that are nan, and queries of weight 0, are excluded. The result has shape
+    (n_segments, n_metrics).
+    """
+    included = ~np.isnan(values) & (weights > 0)[:, None]
+    filled, w = np.where(included, values, 0.0), included * weights[:, None]
+    powers = (included, w, w * filled, w**2, w**2 * filled, (w * filled) ** 2)
+    order = np.argsort(column.codes, kind="stable")
+    starts = np.searchsorted(column.codes[order], np.arange(len(column.values)))
+    of_segments = np.array(
+        [np.add.reduceat(power[order].astype(float), starts) for power in powers]
+    )
+    of_rest = of_segments.sum(axis=1, keepdims=True) - of_segments
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean, error, df = _moments(of_segments)
+        other, other_error, other_df = _moments(of_rest)
+        both = error + other_error
+        t = np.abs(mean - other) / np.sqrt(both)
+        degrees = both**2 / (error**2 / df + other_error**2 / other_df)
+        return np.asarray(2 * stats.t.sf(t, degrees))
+
+
+def _moments(sums: Array) -> tuple[Array, Array, Array]:
+    """Mean, squared standard error and degrees of freedom, from sums of powers."""
+    n, w, wv, ww, wwv, wwvv = sums
+    mean = wv / w
+    squares = wwvv - 2 * mean * wwv + mean**2 * ww
+    df = w**2 / ww - 1
+    error = np.where(n > 1, n / (n - 1) * np.maximum(squares, 0) / w**2, np.nan)
+    return mean, error, df

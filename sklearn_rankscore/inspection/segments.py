@@ -1,0 +1,162 @@
+"""Segments of queries: columns of values, one per query."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._columns import detached, to_numpy
+from .._typing import Array
+
+# a column, several by name, or the value of each query by its id
+Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
+
+MOST_CATEGORIES, N_BINS = 10, 4
+MISSING = "missing"
+
+
+class Segment(NamedTuple):
+    """Some of the queries.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column of segments, empty for all queries.
+    value : hashable
+        Its value for these queries; a text for the bin of a number.
+    """
+
+    column: str
+    value: Hashable
+
+
+ALL_QUERIES = Segment("", "all queries")
+
+
+@dataclass(frozen=True)
+class SegmentColumn:
+    """A column of segments: the distinct values, and the position of that of each query."""
+
+    name: str
+    values: list[Hashable]
+    codes: Array
+
+    def segments(self) -> Iterable[tuple[Segment, Array]]:
+        """Each segment and its rows."""
+        for code, value in enumerate(self.values):
+            yield Segment(self.name, value), np.flatnonzero(self.codes == code)
+
+
+def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict[str, Array]:
+    """Columns of one value per query, in the order of `ids`.
+
+    `codes` holds the query of each row, if columns may be aligned with rows.
+    """
+    if hasattr(segments, "columns"):
+        columns = {str(name): segments[name] for name in segments.columns}
+    elif isinstance(segments, Mapping):
+        by_id = set(ids.tolist()) & set(segments)
+        columns = {"segment": _from_mapping(segments, ids)} if by_id else dict(segments)
+    else:
+        columns = {str(getattr(segments, "name", None) or "segment"): segments}
+    if not columns:
+        raise ValueError("segments must hold at least one column; got none.")
+    return {name: _per_query(name, column, ids, codes) for name, column in columns.items()}
+
+
+def select_segments(
+    segments: Any, ids: Array, stored: Mapping[str, Array] | None
+) -> dict[str, Array]:
+    """Columns that are given, or of the stored ones those that are named."""
+    stored = stored or {}
+    names = [segments] if isinstance(segments, str) else segments
+    if names is None:
+        names = list(stored)
+    listed = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    if not (
+        listed and (segments is None or isinstance(segments, str) or set(names) <= set(stored))
+    ):
+        return read_segments(segments, ids)
+    if not names or not set(names) <= set(stored):
+        known = f"they have {', '.join(map(repr, stored))}" if stored else "they have none"
+        raise ValueError(
+            f"the scores have no segments {segments!r}; {known}. Pass segments= to query_scores, "
+            "or one value per query."
+        )
+    return {name: stored[name] for name in names}
+
+
+def bin_segments(columns: Mapping[str, Array]) -> list[SegmentColumn]:
+    """Numbers with more than ten values as quartiles, anything else as categories."""
+    return [_column(name, values) for name, values in columns.items()]
+
+
+def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
+    if missing := [query for query in ids.tolist() if query not in segments]:
+        raise ValueError(
+            f"segments must have a value for each query id; {len(missing)} of {len(ids)} are "
+            f"missing ({', '.join(map(repr, missing[:5]))}{', …' if len(missing) > 5 else ''})."
+        )
+    return [segments[query] for query in ids.tolist()]
+
+
+def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
+    values = to_numpy(detached(column))
+    if values.ndim == 1 and codes is not None and len(values) == len(codes):
+        return _constant_within_queries(name, values, ids, codes)
+    if values.ndim == 1 and len(values) == len(ids):
+        return values
+    rows = "" if codes is None else f" or one per document ({len(codes)})"
+    raise ValueError(
+        f"segments must hold one value per query ({len(ids)}){rows}, several such columns by name, "
+        f"or a mapping from query ids to values; {name!r} has shape {values.shape}."
+    )
+
+
+def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array) -> Array:
+    first = np.empty(len(ids), dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    of_first = values[first][codes]
+    differs = (of_first != values) & ~((of_first != of_first) & (values != values))
+    if differs.any():
+        query = ids[codes[int(differs.argmax())]]
+        raise ValueError(
+            f"segments must be constant within each query; {name!r} varies within "
+            f"{len(np.unique(codes[differs]))} queries (such as {query!r})."
+        )
+    return np.asarray(values[first])
+
+
+def _column(name: str, values: Array) -> SegmentColumn:
+    missing = np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    codes = np.empty(len(values), dtype=np.intp)
+    present = values[~missing]
+    if present.dtype.kind in "iuf" and len(np.unique(present)) > MOST_CATEGORIES:
+        names, codes[~missing] = _quantile_bins(present)
+    else:
+        distinct: dict[Hashable, None] = dict.fromkeys(present.tolist())
+        try:
+            names = sorted(distinct)  # type: ignore[type-var]
+        except TypeError:
+            names = list(distinct)
+        position = {value: code for code, value in enumerate(names)}
+        codes[~missing] = [position[value] for value in present.tolist()]
+    if missing.any():
+        codes[missing], names = len(names), [*names, MISSING]
+    return SegmentColumn(name, names, codes)
+
+
+def _quantile_bins(values: Array) -> tuple[list[Hashable], Array]:
+    """Bins that are closed above, as in `pandas.qcut`."""
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, N_BINS + 1)))
+    codes = np.maximum(np.searchsorted(edges, values) - 1, 0)
+    brackets = "[" + "(" * (len(edges) - 2)
+    names: list[Hashable] = [
+        f"{bracket}{low:.6g}, {high:.6g}]"
+        for bracket, low, high in zip(brackets, edges[:-1], edges[1:], strict=True)
+    ]
+    return names, codes

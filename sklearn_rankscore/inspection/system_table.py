@@ -1,0 +1,67 @@
+"""Systems against metrics, with marks of significance as in papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .table import Cell, Table, Tabular
+
+
+@dataclass(frozen=True, repr=False)
+class SystemTable(Tabular):
+    """Means of all systems and metrics, as `Comparison.system_table` returns them.
+
+    Parameters
+    ----------
+    means : dict of str to dict of str to float
+        Mean of each metric by system.
+    better_than : dict of tuple of str to tuple of str
+        For a system and a metric, the systems than which it is significantly better.
+    caption : str
+        How significance was tested.
+
+    Notes
+    -----
+    A system has a letter, which marks the means that are significantly higher than its own; the
+    best mean of each metric is bold in HTML, Markdown and LaTeX. `to_frame` has the columns
+    "system" and, for each metric, its name with the mean and "better than" with the letters.
+    """
+
+    means: Mapping[str, Mapping[str, float]]
+    better_than: Mapping[tuple[str, str], tuple[str, ...]]
+    caption: str
+
+    def _letters(self) -> dict[str, str]:
+        """a, b, …, z, then numbers."""
+        alphabet = "abcdefghijklmnopqrstuvwxyz"
+        return {
+            name: alphabet[i] if i < len(alphabet) else f"({i + 1})"
+            for i, name in enumerate(self.means)
+        }
+
+    def _mark(self, system: str, metric: str) -> str:
+        letters = self._letters()
+        return "".join(letters[worse] for worse in self.better_than.get((system, metric), ()))
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"system": list(self.means)}
+        for metric in next(iter(self.means.values())):
+            columns[metric] = [means[metric] for means in self.means.values()]
+            columns[f"{metric} better than"] = [self._mark(s, metric) for s in self.means]
+        return columns
+
+    def _table(self) -> Table:
+        metrics = list(next(iter(self.means.values())))
+        # the best of the rounded numbers, so that equal ones are both bold
+        shown = {m: [f"{means[m]:.4f}" for means in self.means.values()] for m in metrics}
+        best = {m: max(numbers, key=float) for m, numbers in shown.items()}
+        letters = self._letters()
+        rows: list[list[str | Cell]] = [
+            [letters[system], system]
+            + [Cell(shown[m][i], self._mark(system, m), shown[m][i] == best[m]) for m in metrics]
+            for i, system in enumerate(self.means)
+        ]
+        note = f"Letters: significantly better than these systems, {self.caption}"
+        return Table("", ["", "", *metrics], rows, n_labels=2, note=note)

@@ -1,0 +1,149 @@
+"""Confidence intervals of means: exact cases, other implementations, and what they cost."""
+
+import time
+
+import numpy as np
+import pytest
+from requires import requires
+from scipy import stats
+
+from sklearn_rankscore import QueryScores, compare
+from sklearn_rankscore.inspection.intervals import degrees_of_freedom, has_few_distinct
+
+
+def scores(values, metrics=None, weights=None):
+    values = np.asarray(values, dtype=float)
+    values = values[:, None] if values.ndim == 1 else values
+    metrics = metrics or [f"m{i}" for i in range(values.shape[1])]
+    return QueryScores(np.arange(len(values)), values, metrics, weights)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize("n", [1, 2, 5, 10, 30, 200])
+def test_hits_have_the_interval_of_clopper_and_pearson(n, confidence):
+    hits = sorted({0, 1, n // 3, n // 2, n - 1, n})
+    columns = np.array([np.arange(n) < k for k in hits], dtype=float).T
+    for k, interval in zip(hits, scores(columns).interval(confidence).values(), strict=True):
+        exact = stats.binomtest(k, n).proportion_ci(confidence)
+        assert interval == pytest.approx(tuple(exact), abs=0.003)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ends_are_quantiles_over_uniform_weights_with_one_further_value(weighted):
+    random = np.random.default_rng(0)
+    values = random.beta(2, 1, size=12)
+    weights = random.lognormal(size=12) if weighted else np.ones(12)
+    drawn = random.exponential(size=(200_000, 13))
+    drawn *= np.append(weights, (weights**2).sum() / weights.sum())
+    low, high = (drawn @ np.append(values, end) / drawn.sum(axis=1) for end in (0, 1))
+    expected = np.quantile(low, 0.05), np.quantile(high, 0.95)
+    interval = scores(values, ["ndcg@10"], weights if weighted else None).interval(0.9)["ndcg@10"]
+    assert interval == pytest.approx(expected, abs=0.002)
+
+
+def test_the_range_of_a_metric_comes_from_its_name_or_its_values():
+    values = np.random.default_rng(1).random((30, 1)) * 0.5
+
+    def upper_end(metric, values=values):
+        return scores(values, [metric]).interval()[metric].high
+
+    t = scores(values).interval(method="t")["m0"].high
+    assert upper_end("dcg@10") == pytest.approx(t)  # unbounded
+    assert upper_end("hits") == pytest.approx(t)
+    assert t != pytest.approx(upper_end("ndcg"))
+    assert upper_end("ndcg") == upper_end("mrr@5(threshold=1)") == upper_end("of my own")
+    assert upper_end("kendall_tau") == upper_end("ndcg")  # both end at 1
+    assert upper_end("hits@3", values * 3) == pytest.approx(3 * upper_end("ndcg"))
+    # values beyond the range of the metric, such as RBP of graded labels, are not bounded by it
+    beyond = scores(values * 3).interval(method="t")["m0"].high
+    assert upper_end("rbp", values * 3) == pytest.approx(beyond)
+    low, high = scores(values - 0.2, ["of my own"]).interval()["of my own"]
+    assert scores(0.2 - values, ["a"]).interval()["a"] == pytest.approx((-high, -low))
+
+
+def test_equal_values_are_no_certainty():
+    constant = scores(np.full((20, 3), 0.5), ["ndcg", "kendall_tau", "dcg"])
+    exact = stats.binomtest(20, 20).proportion_ci().low
+    intervals = constant.interval()
+    assert intervals["ndcg"] == pytest.approx((exact / 2, 1 - exact / 2), abs=2e-3)
+    assert intervals["kendall_tau"].low == pytest.approx(1.5 * exact - 1, abs=2e-3)
+    assert np.isnan(intervals["dcg"]).all()
+
+
+@pytest.mark.parametrize("n_ones", [5, 6])
+def test_differences_of_fewer_than_six_queries_are_marked(n_ones):
+    second = (np.arange(40) < n_ones) * 1.0
+    comparison = compare({"a": scores(np.zeros(40), ["mrr"]), "b": scores(second, ["mrr"])})
+    (one,) = comparison
+    assert one.few_distinct == (n_ones == 5)
+    t = scores(second).interval(method="t")["m0"]
+    if n_ones == 5:
+        assert one.interval.low < 0 < one.interval.high
+        assert one.interval.high - one.interval.low > t.high - t.low
+        assert f"{one.interval:+.4f}*" in repr(comparison)
+        assert repr(comparison).splitlines()[-1].startswith("* fewer than six queries differ")
+        assert "<p>* fewer than six" in comparison._repr_html_()
+    else:
+        assert one.interval == pytest.approx(t)
+        assert "*" not in repr(comparison)
+
+
+@pytest.mark.parametrize("n", [3, 7, 11, 12, 13, 40])
+def test_few_distinct_by_counting(n):
+    random = np.random.default_rng(n)
+    values = random.integers(0, 3, size=(n, 50)) * (random.random((n, 50)) < random.random(50))
+    most = np.array([np.unique(column, return_counts=True)[1].max() for column in values.T])
+    np.testing.assert_array_equal(has_few_distinct(values * 0.1), n - most < 6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_interval_excludes_zero_beside_a_large_p_value(weighted):
+    """Also if the p-value is large only after the adjustment."""
+    n_extended = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        n = int(random.choice([5, 8, 12, 30]))
+        first = random.random((n, 4)).round(1)
+        second = np.clip(first + random.normal(0.06, 0.15, size=(n, 4)).round(1), 0, 1)
+        weights = random.lognormal(size=n) if weighted else None
+        given = {"a": scores(first, None, weights), "b": scores(second, None, weights)}
+        # scipy's exact Wilcoxon test takes a second
+        for test in ["permutation", "t"] + ["wilcoxon"] * (not weighted and seed < 2):
+            options = {"test": test, "n_resamples": 999, "random_state": 0}
+            for one in compare(given, **options):
+                if one.adjusted_p_value > 0.05:
+                    assert one.interval.low <= 0 <= one.interval.high
+                    n_extended += 0.0 in one.interval
+    assert n_extended > 3
+
+
+def test_weighted_standard_error_is_that_of_statsmodels():
+    sm = requires("statsmodels.api")
+    random = np.random.default_rng(2)
+    values, weights = random.random(25), random.lognormal(size=25)
+    fitted = sm.WLS(values, np.ones(25), weights=weights).fit(cov_type="HC2")
+    weighted = scores(values, None, weights)
+    assert weighted.mean()["m0"] == pytest.approx(fitted.params[0])
+    assert weighted.standard_error()["m0"] == pytest.approx(fitted.bse[0])
+
+
+def test_degrees_of_freedom_are_those_of_the_quadratic_form():
+    weights = np.random.default_rng(3).lognormal(size=9)
+    share = weights / weights.sum()
+    residuals = np.eye(9) - share  # of the weighted mean
+    form = residuals.T @ np.diag(share**2 / (1 - share)) @ residuals
+    expected = np.trace(form) ** 2 / np.trace(form @ form)
+    assert degrees_of_freedom(weights) == pytest.approx(expected)
+    assert degrees_of_freedom(np.full(9, 3.0)) == pytest.approx(8)
+
+
+def test_two_hundred_thousand_queries_cost_a_few_sorts():
+    values = np.random.default_rng(0).beta(2, 1, size=(200_000, 3))
+    many = scores(values, ["ndcg", "map", "mrr"])
+    start = time.process_time()
+    for _ in range(5):
+        np.sort(values, axis=0)
+    five_sorts = time.process_time() - start
+    start = time.process_time()
+    many.interval()
+    assert time.process_time() - start < 20 * five_sorts

@@ -1,0 +1,155 @@
+"""All pairs of several systems: tests, corrections, and the table of a paper."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from requires import requires
+from scipy import stats
+
+from sklearn_rankscore import QueryScores, compare
+from sklearn_rankscore.inspection import tukey
+from sklearn_rankscore.inspection.significance import holm
+
+
+def systems(values, metrics=("ndcg",), weights=None):
+    """`values` has shape (n_systems, n_queries, n_metrics)."""
+    names = [f"s{i}" for i in range(len(values))]
+    return {
+        name: QueryScores(np.arange(len(v)), v, list(metrics), weights)
+        for name, v in zip(names, values, strict=True)
+    }
+
+
+def drawn(n_systems=4, n_queries=40, n_metrics=2, step=0.05):
+    random = np.random.default_rng(0)
+    easy = random.random((1, n_queries, n_metrics))
+    noise = random.normal(size=(n_systems, n_queries, n_metrics)) * 0.1
+    return easy + noise + step * np.arange(n_systems)[:, None, None]
+
+
+def test_all_pairs_are_those_of_two_systems_each():
+    given = systems(drawn(), ["ndcg", "map"])
+    compared = compare(given, pairs="all", test="t")
+    assert len(compared) == 2 * 6
+    raw = []
+    for one in compared:
+        pair = {name: given[name] for name in (one.baseline, one.model)}
+        (alone,) = (d for d in compare(pair, test="t", correction=None) if d.metric == one.metric)
+        expected = (alone.p_value, alone.difference)
+        assert (one.p_value, one.difference) == pytest.approx(expected)
+        assert compared[one.metric, one.model, one.baseline] is one
+        raw.append(one.p_value)
+    expected = holm(np.array(raw)).tolist()
+    assert [one.adjusted_p_value for one in compared] == pytest.approx(expected)
+
+
+def test_pairs_agree_with_ranx():
+    ranx = requires("ranx")
+    random = np.random.default_rng(1)
+    labels = random.integers(0, 3, size=(30, 12))
+    qrels = ranx.Qrels(
+        {f"q{q}": {f"d{d}": int(v) for d, v in enumerate(row)} for q, row in enumerate(labels)}
+    )
+    runs, given = [], {}
+    for name, noise in (("a", 1.0), ("b", 2.0), ("c", 6.0)):
+        scores = labels + noise * random.normal(size=labels.shape)
+        run = {f"q{q}": {f"d{d}": v for d, v in enumerate(s)} for q, s in enumerate(scores)}
+        runs.append(ranx.Run(run, name=name))
+        values = ranx.evaluate(qrels, runs[-1], "mrr@3", return_mean=False)
+        values = np.asarray(values)[:, None]
+        given[name] = QueryScores(np.arange(30), values, ["mrr"])
+    report = ranx.compare(qrels, runs, ["mrr@3"], stat_test="student", max_p=0.01)
+    compared = compare(given, pairs="all", test="t", correction=None)
+    for one in compared:
+        theirs = report.comparisons[one.model, one.baseline]["mrr@3"]["p_value"]
+        assert one.p_value == pytest.approx(theirs)
+    table = (
+        compare(given, pairs="all", test="t", correction=None, confidence=0.99)
+        .system_table()
+        .to_frame()
+    )
+    # the marks of ranx are in the text of its report, after each mean
+    lines = [line for line in str(report).splitlines() if line[:1] in "abc"]
+    expected = ["".join("abc"["ᵃᵇᶜ".index(c)] for c in line if c in "ᵃᵇᶜ") for line in lines]
+    assert any(expected)
+    assert table["mrr better than"].tolist() == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tukey_is_all_permutations_within_queries(weighted):
+    random = np.random.default_rng(2)
+    values = random.random((3, 5, 1)) + np.array([0, 0.1, 0.5])[:, None, None]
+    weights = np.array([1, 2, 1, 3, 1.0]) if weighted else np.ones(5)
+    observed = np.average(values[..., 0], axis=1, weights=weights)
+    ranges = [
+        np.ptp(np.average(np.array(rows).T, axis=1, weights=weights))
+        for rows in product(*(permutations(values[:, q, 0]) for q in range(5)))
+    ]
+    given = systems(values, weights=weights)
+    compared = compare(given, pairs="all", correction="tukey", n_resamples=40_000, random_state=0)
+    for one in compared:
+        difference = abs(observed[int(one.model[1])] - observed[int(one.baseline[1])])
+        exact = np.mean(np.array(ranges) >= difference - 1e-12)
+        assert one.adjusted_p_value == pytest.approx(exact, abs=0.012)
+
+
+def test_tukey_of_many_queries_is_its_limit(monkeypatch):
+    given = systems(drawn(4, 60, 1, step=0.012))
+    options = {"pairs": "all", "correction": "tukey", "random_state": 0}
+    permuted = [one.adjusted_p_value for one in compare(given, n_resamples=20_000, **options)]
+    monkeypatch.setattr(tukey, "MOST_PERMUTED", 0)
+    limit = [one.adjusted_p_value for one in compare(given, **options)]
+    assert limit == pytest.approx(permuted, abs=0.025)
+    assert limit != permuted
+
+
+def test_tukey_without_differences_of_queries_is_scipys():
+    """As in ranx, whose test is not paired; it is the same if queries are equally difficult."""
+    samples = np.random.default_rng(3).normal([0, 0.1, 0.2], 0.5, size=(400, 3))
+    compared = compare(
+        systems(samples.T[..., None], ["dcg"]), pairs="all", correction="tukey", random_state=0
+    )
+    expected = stats.tukey_hsd(*samples.T).pvalue
+    for one in compared:
+        theirs = expected[int(one.model[1]), int(one.baseline[1])]
+        assert one.adjusted_p_value == pytest.approx(theirs, abs=0.03)
+
+
+def test_the_system_table_marks_significant_and_best_means():
+    values = drawn(3, 50, 2, step=0.0)
+    values[1, :, 0] += 0.3
+    values[0, :, 1] += 0.3
+    table = compare(systems(values, ["ndcg", "map_x"]), pairs="all", test="t").system_table()
+    means = values.mean(axis=1)
+    lines = repr(table).splitlines()
+    assert lines[2].split() == ["b", "s1", f"{means[1, 0]:.4f}", "ac", f"{means[1, 1]:.4f}"]
+    assert lines[-1].startswith("Letters: significantly better than these systems, t test at")
+    frame = table.to_frame()
+    assert frame["ndcg better than"].tolist() == ["", "ac", ""]
+    assert frame["map_x better than"].tolist() == ["bc", "", ""]
+    np.testing.assert_allclose(frame[["ndcg", "map_x"]], means)
+    assert f"| b | s1 | **{means[1, 0]:.4f}**<sup>ac</sup> |" in table.to_markdown()
+    latex = table.to_latex()
+    assert rf"\textbf{{{means[1, 0]:.4f}}}$^{{ac}}$" in latex
+    assert r"map\_x" in latex
+    assert latex.count(r"\\") == 4
+    assert [latex.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+    assert f"<b>{means[1, 0]:.4f}</b><sup>ac</sup>" in table._repr_html_()
+    baseline = compare(systems(values, ["ndcg", "map_x"]), test="t").system_table().to_frame()
+    assert baseline["ndcg better than"].tolist() == ["", "a", ""]
+
+
+def test_special_characters_are_escaped():
+    scores = QueryScores([0, 1], [[0.5], [1.0]], ["a_b|c&d<e>50%"])
+    assert r"a\_b\|c&d\<e\>50% | 0.7500 |" in scores.to_markdown()
+    assert r"a\_b|c\&d<e>50\% & 0.7500" in scores.to_latex()
+
+
+def test_refuses_tukey_without_all_pairs():
+    given = systems(drawn(3, 10, 1))
+    for options in ({}, {"pairs": "all", "by": np.arange(10) % 2}):
+        with pytest.raises(ValueError, match="use it with pairs='all' and without by="):
+            compare(given, correction="tukey", **options)
+    with pytest.raises(ValueError, match="pairs must be one of 'baseline', 'all'"):
+        compare(given, pairs="every")

@@ -1,0 +1,129 @@
+"""Sample sizes, non-inferiority and equivalence, against statsmodels and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from requires import requires
+
+from sklearn_rankscore import QueryScores, compare
+
+
+def systems(differences, weights=None, metric="dcg"):
+    ids = np.arange(len(differences))
+    return {
+        "a": QueryScores(ids, np.zeros((len(ids), 1)), [metric], weights),
+        "b": QueryScores(ids, np.asarray(differences, dtype=float)[:, None], [metric], weights),
+    }
+
+
+@pytest.fixture
+def differences():
+    return np.random.default_rng(0).normal(0.01, 0.1, size=60)
+
+
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("difference", [0.003, -0.02, 0.1])
+def test_queries_needed_are_those_of_statsmodels(differences, difference, power):
+    solver = requires("statsmodels.stats.power").TTestPower()
+    compared = compare(systems(differences), test="t", confidence=0.9)
+    effect = abs(difference) / differences.std(ddof=1)
+    expected = math.ceil(solver.solve_power(effect_size=effect, alpha=0.1, power=power))
+    assert compared.queries_needed(difference, power) == {("dcg", "b"): expected}
+
+
+def test_detectable_difference_is_that_of_statsmodels(differences):
+    solver = requires("statsmodels.stats.power").TTestPower()
+    compared = compare(systems(differences), test="t")
+    for n in (None, 25, 4000):
+        effect = solver.solve_power(nobs=n or 60, alpha=0.05, power=0.8)
+        (detectable,) = compared.detectable_difference(n_queries=n).values()
+        assert detectable == pytest.approx(effect * differences.std(ddof=1), rel=1e-4)
+
+
+def test_the_permutation_test_has_the_power(differences):
+    compared = compare(systems(differences), test="t")
+    (n,) = compared.queries_needed(0.03, 0.8).values()
+    random = np.random.default_rng(1)
+    samples = random.normal(0.03, differences.std(ddof=1), size=(int(n), 1500))
+    names = [str(i) for i in range(1500)]
+    pair = {
+        "a": QueryScores(np.arange(n), np.zeros_like(samples), names),
+        "b": QueryScores(np.arange(n), samples, names),
+    }
+    tested = compare(pair, correction=None, n_resamples=499, random_state=0)
+    assert np.mean([one.p_value <= 0.05 for one in tested]) == pytest.approx(0.8, abs=0.035)
+
+
+def test_sample_sizes_at_the_limits(differences):
+    same = compare(systems(np.zeros(20)), test="t")
+    assert same.queries_needed() == {("dcg", "b"): math.inf}
+    assert same.queries_needed(0.1) == {("dcg", "b"): 2}
+    assert compare(systems([0.5]), test="t").detectable_difference()["dcg", "b"] != 0
+    observed = compare(systems(differences), test="t")
+    mean = differences.mean()
+    assert observed.queries_needed() == observed.queries_needed(mean)
+    with pytest.raises(ValueError, match="power must be between 0 and 1"):
+        observed.queries_needed(0.1, power=80)
+
+
+def test_one_sided_tests_are_ttost_paired(differences):
+    ttost_paired = requires("statsmodels.stats.weightstats").ttost_paired
+    second = differences + 0.5
+    for margin in (0.005, 0.03, 0.2):
+        (one,) = compare(systems(differences), test="t", margin=margin)
+        p, lower, upper = ttost_paired(second, np.full(60, 0.5), -margin, margin)
+        assert one.equivalence_p_value == pytest.approx(p)
+        assert one.noninferiority_p_value == pytest.approx(lower[1])
+        assert max(lower[1], upper[1]) == p
+
+
+@pytest.mark.parametrize(
+    ("center", "margin", "expected"),
+    [
+        (0.1, 0.01, "better"),
+        (-0.1, 0.01, "worse"),
+        (0.0, 0.05, "equivalent"),
+        (0.02, 0.022, "no worse"),
+        (0.0, 0.005, "undecided"),
+    ],
+)
+def test_verdicts(center, margin, expected):
+    noise = np.random.default_rng(0).normal(size=40)
+    noise = (noise - noise.mean()) / noise.std() * 0.08
+    compared = compare(systems(noise + center), test="t", margin=margin)
+    assert compared["dcg", "b"].verdict == expected
+    assert repr(compared).splitlines()[2].endswith(expected)
+    assert compared.to_frame()["verdict"].tolist() == [expected]
+
+
+def test_margins_by_metric_and_their_correction(differences):
+    values = np.column_stack([differences, differences])
+    ids = np.arange(60)
+    pair = {
+        "a": QueryScores(ids, np.zeros_like(values), ["dcg", "hits"]),
+        "b": QueryScores(ids, values, ["dcg", "hits"]),
+    }
+    both = compare(pair, margin={"dcg": 0.05, "hits": 0.02}, test="t", correction=None)
+    adjusted = compare(pair, margin={"hits": 0.02, "dcg": 0.05}, test="t")
+    for one, metric, margin in zip(both, ["dcg", "hits"], [0.05, 0.02], strict=True):
+        (alone,) = compare(systems(differences), test="t", margin=margin)
+        assert one.equivalence_p_value == pytest.approx(alone.equivalence_p_value)
+        assert adjusted[metric, "b"].equivalence_p_value >= one.equivalence_p_value
+    assert adjusted["dcg", "b"].equivalence_p_value == pytest.approx(
+        2 * both["dcg", "b"].equivalence_p_value
+    )
+
+
+@pytest.mark.parametrize("n", [10, 400])
+def test_equal_systems_are_equivalent_only_with_enough_queries(n):
+    (one,) = compare(systems(np.zeros(n), metric="mrr"), margin=0.05)
+    # with a share x of queries that are worse by 1, none of n is seen with probability (1 - x)**n
+    assert one.equivalence_p_value == pytest.approx(0.95**n, abs=0.02)
+    assert one.verdict == ("undecided" if n == 10 else "equivalent")
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, {"mrr": 0.1}, math.nan])
+def test_refuses_margins_out_of_range(differences, margin):
+    with pytest.raises(ValueError, match="margin must be"):
+        compare(systems(differences), margin=margin)

@@ -1,0 +1,229 @@
+"""Means and comparisons by segment of queries."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from requires import requires
+from scipy import stats
+
+from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores
+from sklearn_rankscore.inspection.significance import holm
+
+METRICS = ["ndcg@10", "mrr"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = make_ranking(n_queries=90, random_state=0, shuffle=True)
+    device = np.array(["desk", "phone", "tv"])[groups % 3]
+    return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2}, groups, device
+
+
+def two_systems(data, **options):
+    y, models, groups, _ = data
+    return {
+        name: query_scores(y, score, METRICS, groups=groups, **options)
+        for name, score in models.items()
+    }
+
+
+def test_means_are_a_groupby_over_the_values_of_pytrec_eval(data):
+    pytrec_eval = requires("pytrec_eval")
+    y, models, groups, device = data
+    qrel, run = {}, {}
+    for row, query in enumerate(groups.astype(str)):
+        qrel.setdefault(query, {})[str(row)] = int(y[row])
+        run.setdefault(query, {})[str(row)] = float(models["one"][row])
+    measures = {"ndcg_cut_10", "recip_rank"}
+    values = pytrec_eval.RelevanceEvaluator(qrel, measures).evaluate(run)
+    frame = pd.DataFrame.from_dict(values, orient="index")
+    frame["device"] = pd.Series(dict(zip(groups.astype(str), device, strict=True)))
+    expected = frame.groupby("device").agg(["mean", "count"])
+    by = two_systems(data, segments=pd.Series(device, name="device"))["one"].by("device")
+    for metric, theirs in zip(METRICS, ["ndcg_cut_10", "recip_rank"], strict=True):
+        for value in ("desk", "phone", "tv"):
+            one = by[metric, ("device", value)]
+            assert one.mean == pytest.approx(expected.loc[value, (theirs, "mean")], abs=1e-6)
+            assert one.queries == expected.loc[value, (theirs, "count")] == 30
+            assert one.share == pytest.approx(1 / 3)
+
+
+def given_as():
+    ids = np.arange(6)
+    names = list("aabbcc")
+    return {
+        "list": names,
+        "array": np.array(names),
+        "mapping": dict(zip(ids.tolist(), names, strict=True)),
+        "pandas": pd.Series(names, name="segment"),
+        "polars": pl.Series("segment", names),
+        "categorical": pd.Series(names, name="segment").astype("category"),
+        "columns": {"segment": names},
+        "frame": pd.DataFrame({"segment": names}),
+        "polars frame": pl.DataFrame({"segment": names}),
+    }
+
+
+@pytest.mark.parametrize("kind", given_as())
+@pytest.mark.parametrize("per_row", [False, True])
+def test_segments_in_any_form(kind, per_row):
+    segments = given_as()[kind]
+    scores = QueryScores(np.arange(6), [[0], [1], [1], [1], [0], [0.5]], ["mrr"])
+    if per_row:
+        if kind == "mapping":
+            pytest.skip("a mapping is by query")
+        pick = np.array([0, 5, 1, 2, 3, 4, 4])
+        rows = {
+            "columns": lambda: {"segment": np.array(segments["segment"])[pick]},
+            "polars frame": lambda: segments[pick.tolist()],
+            "polars": lambda: segments[pick.tolist()],
+            "frame": lambda: segments.iloc[pick],
+        }.get(kind, lambda: pd.Series(segments, name="segment").iloc[pick].to_numpy())()
+        y_true, segments = [1, 0, 1, 1, 1, 0, 1], None
+        scores = query_scores(y_true, [1] * 7, "hit_rate@1", groups=pick, segments=rows)
+    by = scores.by(segments)
+    assert [one.segment for one in by] == [("segment", name) for name in "abc"]
+    assert [one.queries for one in by] == [2, 2, 2]
+    assert [one.mean for one in by] == ([1, 1, 0.25] if per_row else [0.5, 1, 0.25])
+
+
+def test_several_columns_with_numbers_in_quartiles_and_missing_values():
+    random = np.random.default_rng(0)
+    length = random.permutation(40) * 1.5
+    scores = QueryScores(np.arange(40), random.random((40, 1)), ["mrr"])
+    month = np.where(np.arange(40) < 4, np.nan, np.arange(40) % 3)
+    by = scores.by({"length": length, "month": month})
+    expected = pd.Series(scores["mrr"]).groupby(pd.qcut(length, 4).codes).mean()
+    quartiles = [one for one in by if one.segment.column == "length"]
+    assert [one.mean for one in quartiles] == pytest.approx(expected.tolist())
+    names = [one.segment.value for one in quartiles]
+    assert names[0] == "[0, 14.625]"
+    assert names[3] == "(43.875, 58.5]"
+    assert [one.segment.value for one in by][4:] == [0, 1, 2, "missing"]
+    assert by["mrr", ("month", "missing")].mean == pytest.approx(scores["mrr"][:4].mean())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_comparison_by_segment_is_one_of_the_queries_of_each(data, weighted):
+    y, models, groups, device = data
+    weights = 1.0 + groups % 2 if weighted else None
+    systems = two_systems(data, segments={"device": device}, sample_weight=weights)
+    whole = compare(systems, by="device", correction=None, random_state=0, test="t")
+    for value in ("desk", "phone", "tv"):
+        rows = device == value
+        options = {"sample_weight": None if weights is None else weights[rows]}
+        alone = compare(
+            {
+                name: query_scores(y[rows], s[rows], METRICS, groups=groups[rows], **options)
+                for name, s in models.items()
+            },
+            correction=None, test="t",
+        )  # fmt: skip
+        for expected in alone:
+            one = whole[expected.metric, "two", ("device", value)]
+            assert one.difference == pytest.approx(expected.difference)
+            assert one.interval == pytest.approx(expected.interval)
+            assert one.p_value == pytest.approx(expected.p_value)
+            assert (one.wins, one.losses) == (expected.wins, expected.losses)
+    for one in compare(systems, correction=None, test="t"):
+        overall = whole[one.metric, "two"]
+        assert (overall.p_value, overall.interval) == (one.p_value, one.interval)
+    assert sum(one.share for one in whole if one.metric == "mrr") == pytest.approx(2)
+
+
+def test_differences_from_the_rest_are_welchs_test(data):
+    y, models, groups, device = data
+    systems = {
+        name: query_scores(y, s, ["ndcg", "map"], groups=groups, segments={"device": device})
+        for name, s in models.items()
+    }
+    delta = systems["two"].values - systems["one"].values
+    by = compare(systems, by="device", correction=None)
+    scores = systems["one"].by()
+    for j, metric in enumerate(["ndcg", "map"]):
+        for i, value in enumerate(["desk", "phone", "tv"]):
+            rows = np.arange(90) % 3 == i
+            expected = stats.ttest_ind(delta[rows, j], delta[~rows, j], equal_var=False).pvalue
+            segment = ("device", value)
+            assert by[metric, "two", segment].rest_p_value == pytest.approx(expected)
+    raw = [
+        stats.ttest_ind(column[rows], column[~rows], equal_var=False).pvalue
+        for column in systems["one"].values.T
+        for rows in (np.arange(90) % 3 == i for i in range(3))
+    ]
+    assert [one.rest_p_value for one in scores] == pytest.approx(holm(np.array(raw)).tolist())
+    assert by["map", "two"].rest_p_value is None
+
+
+def test_p_values_are_adjusted_over_all_cells(data):
+    systems = two_systems(data, segments={"device": data[3], "half": data[2] % 2})
+    options = {"by": ["device", "half"], "random_state": 0, "n_resamples": 999}
+    comparison = compare(systems, **options)
+    raw = [one.p_value for one in comparison]
+    assert len(raw) == 2 * (1 + 3 + 2)
+    adjusted = [one.adjusted_p_value for one in comparison]
+    assert adjusted == pytest.approx(holm(np.array(raw)).tolist())
+
+
+def test_tables_and_frames(data):
+    systems = two_systems(data, segments={"device": data[3]})
+    comparison = compare(systems, by="device", test="t")
+    lines = repr(comparison).splitlines()
+    assert "p (differs from the rest)" in lines[1]
+    assert lines[2].startswith("ndcg@10  two          all queries       90  100.0%")
+    frame = comparison.to_frame()
+    assert frame["value"].tolist() == ["all queries", "desk", "phone", "tv"] * 2
+    by = systems["one"].by()
+    assert len(by) == 6
+    assert by.to_frame("polars")["value"].to_list() == ["desk", "phone", "tv"] * 2
+    assert "<th>phone</th><td>30</td>" in by._repr_html_()
+    with pytest.raises(KeyError, match=r"no segment .*the segments are \('ndcg@10', \('device'"):
+        by["ndcg@10", ("device", "watch")]
+
+
+@pytest.mark.parametrize(
+    ("segments", "message"),
+    [
+        (np.arange(5), r"one value per query \(90\) or one per document .* has shape \(5,\)"),
+        ({0: "a", 1: "b"}, r"a value for each query id; 88 of 90 are missing \(2, 3"),
+        ({}, "at least one column; got none"),
+    ],
+)
+def test_refuses_segments_that_do_not_fit(data, segments, message):
+    y, models, groups, _ = data
+    with pytest.raises(ValueError, match=message):
+        query_scores(y, models["one"], "mrr", groups=groups, segments=segments)
+
+
+def test_refuses_segments_that_vary_or_are_absent(data):
+    y, models, groups, _ = data
+    varying = groups.copy()
+    varying[np.flatnonzero(groups == 7)[0]] = -1
+    with pytest.raises(ValueError, match=r"constant within each .* varies within 1 queries .*7"):
+        query_scores(y, models["one"], "mrr", groups=groups, segments=varying)
+    systems = two_systems(data)
+    with pytest.raises(ValueError, match="have no segments 'device'; they have none"):
+        compare(systems, by="device")
+    with pytest.raises(ValueError, match="they have none"):
+        systems["one"].by()
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-300])
+def test_the_scale_of_weights_does_not_matter(scale):
+    random = np.random.default_rng(0)
+    weights = np.where(np.arange(30) < 10, 1.0, 0.5)
+    first, second = random.random((2, 30, 1))
+
+    def compared(w):
+        systems = {
+            name: QueryScores(np.arange(30), values, ["mrr"], w, np.arange(30) % 3)
+            for name, values in (("a", first), ("b", second))
+        }
+        return compare(systems, by="segment", test="t"), systems["a"].by()
+
+    for scaled, expected in zip(compared(weights * scale), compared(weights), strict=True):
+        for one, other in zip(scaled, expected, strict=True):
+            assert one.share == pytest.approx(other.share)
+            assert one.interval == pytest.approx(other.interval)
+            assert one.rest_p_value == pytest.approx(other.rest_p_value)
