@@ -103,8 +103,8 @@ def _add_arguments(add: Callable[..., Any]) -> None:
     add("--test", type=_choice("--test", tests), default="permutation", metavar="TEST",
         help=f"significance test: {', '.join(tests)} (default: permutation)")  # fmt: skip
     methods = get_args(IntervalMethod)
-    add("--method", type=_choice("--method", methods), default="bootstrap", metavar="METHOD",
-        help=f"confidence intervals: {', '.join(methods)} (default: bootstrap)")  # fmt: skip
+    add("--method", type=_choice("--method", methods), default="auto", metavar="METHOD",
+        help=f"confidence intervals: {', '.join(methods)} (default: auto)")  # fmt: skip
     add("--confidence", type=float, default=0.95, metavar="LEVEL", help="default: 0.95")
     add("--seed", type=int, default=0, metavar="N", help="of bootstrap and test (default: 0)")
     add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",

@@ -87,8 +87,10 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     A string, a function and a position are places, and so is a list if all of its strings are names
     of columns or index levels of `data`.
     """
-    if isinstance(groups, str | Integral) or callable(groups):
+    if isinstance(groups, str) or callable(groups):
         return groups, None
+    if isinstance(groups, Integral):
+        return int(groups), None
     is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
     if is_list and len(groups) and any(_has_all(table, groups) for table in data):
         return groups, None
