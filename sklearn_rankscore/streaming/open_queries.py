@@ -11,7 +11,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
-from ..query_ids import Grouping, as_ids
+from ..query_ids import Grouping, as_ids, check_no_missing, missing_ids_error
 from ..ranking import Queries, read_queries
 
 
@@ -47,6 +47,7 @@ class Rows:
                 )
         starts = _starts(ids)
         distinct = ids[starts] if values is None else values[ids[starts]]
+        _check_none_missing(distinct)
         return cls(columns, distinct, np.diff(starts, append=len(ids)))
 
     @classmethod
@@ -78,6 +79,14 @@ class Rows:
         """A copy that does not keep the memory of its batch alive."""
         columns = {name: column.copy() for name, column in self.columns.items()}
         return Rows(columns, self.ids.copy(), self.sizes.copy())
+
+    def edges(self) -> Rows:
+        """The rows of the first and the last query, which may have more of them elsewhere."""
+        return Rows.concatenate([self[:1], self[-1:]]) if len(self.ids) > 1 else self
+
+    def weight_at(self, row: int) -> float:
+        """The query weight of a row."""
+        return float(self.columns["sample_weight"][row]) if "sample_weight" in self.columns else 1.0
 
     def queries(self) -> Queries:
         """The same rows as queries to be ranked."""
@@ -114,9 +123,10 @@ class OpenQueries:
         last_rows = ends if grouping.rows is None else grouping.rows[ends]
         first = grouping.ids[grouping.first_rows.argmin()]
         self._check_new(first)
-        if first in self.rows:
+        both = self.rows.keys() & set(grouping.ids) if self.rows else set()
+        if both:
             raise ValueError(
-                f"query {first} is split: update_sorted() has left it open, so it would count "
+                f"query {min(both)} is split: update_sorted() has left it open, so it would count "
                 "twice. Pass its other rows to update_sorted(), or close() the stream first."
             )
         return replace(self, last_id=grouping.ids[last_rows.argmax()])
@@ -177,12 +187,32 @@ class OpenQueries:
         return max(ended, key=itemgetter(1), default=default)
 
     def _with_rows(self, rows: dict[Any, list[Rows]]) -> dict[Any, list[Rows]]:
+        for name in self.rows.keys() & rows.keys():
+            mine, theirs = self.rows[name][-1].weight_at(-1), rows[name][0].weight_at(0)
+            if mine != theirs:
+                raise ValueError(
+                    f"sample_weight varies within query {name}, whose rows so far have {mine:g} "
+                    f"and whose further rows have {theirs:g}. All documents of a query must have "
+                    "the same weight."
+                )
         return {name: self.rows.get(name, []) + rows.get(name, []) for name in self.rows | rows}
 
 
 def _starts(ids: Array) -> Array:
     """The positions at which an id differs from the one before."""
     return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+
+
+def _check_none_missing(ids: Array) -> None:
+    """Refuse NaN, NaT and None; neighbours are not equal to them, so all of them are distinct."""
+    check_no_missing(ids)
+    if ids.dtype.kind == "O":
+        try:
+            missing = any(value is None or bool(value != value) for value in ids)
+        except TypeError:  # pandas.NA is neither equal nor unequal
+            missing = True
+        if missing:
+            raise missing_ids_error()
 
 
 def _check_ascending(end: Any, ids: Array) -> None:
