@@ -202,7 +202,12 @@ class RankingAccumulator:
             raise ValueError(
                 "an accumulator cannot be merged with itself: all its queries would count twice."
             )
-        self._check_same(other)
+        difference = self._configuration.difference(other._configuration)
+        if difference is not None:
+            raise ValueError(
+                "accumulators can be merged if their metrics and options are the same; "
+                f"{difference}."
+            )
         self._state = self._state.merged(other._state)
         return self
 
@@ -290,11 +295,3 @@ class RankingAccumulator:
     def _check_labels(self, queries: Queries) -> None:
         for metric in self._resolved.values():
             metric.check_labels(queries)
-
-    def _check_same(self, other: RankingAccumulator) -> None:
-        difference = self._configuration.difference(other._configuration)
-        if difference is not None:
-            raise ValueError(
-                "accumulators can be merged if their metrics and options are the same; "
-                f"{difference}."
-            )

@@ -69,7 +69,7 @@ class Configuration:
         return f"got {self} and {other}{reason}"
 
     @property
-    def bound_to_process(self) -> list[str]:
+    def known_to_one_process(self) -> list[str]:
         """Names of metrics and options that cannot be compared with those of another process."""
         return [n for n, text in (self.metrics | self.options).items() if not is_portable(text)]
 

@@ -150,6 +150,8 @@ class OpenQueries:
 
     def merged(self, other: OpenQueries) -> OpenQueries:
         """The open queries of both, with the parts of each query together."""
+        for start, _ in other.intervals:
+            self._check_new(start)
         rows = self._with_rows(other.rows)
         return OpenQueries(rows, self.intervals + other.intervals, self.last_id).checked()
 
