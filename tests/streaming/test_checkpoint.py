@@ -23,6 +23,9 @@ from sklearn_rankscore import RankingAccumulator, evaluate_parquet
 from sklearn_rankscore.streaming.checkpoint_format import from_bytes, to_bytes
 
 
+OF_ONE_SIZE = {"compression": "none", "use_dictionary": False}
+
+
 @pytest.fixture
 def rows(tmp_path):
     """A folder of files that split queries."""
@@ -30,7 +33,7 @@ def rows(tmp_path):
     folder.mkdir()
     table = pa.table(make_documents(seed=7))
     for i, start in enumerate(range(0, table.num_rows, 90)):
-        pq.write_table(table[start : start + 90], folder / f"part.{i}.parquet")
+        pq.write_table(table[start : start + 90], folder / f"part.{i}.parquet", **OF_ONE_SIZE)
     return folder
 
 
@@ -138,7 +141,9 @@ def rewrite(path, change):
     before = path.stat()
     table = pq.read_table(path)
     column = table["score"].to_numpy() + change
-    pq.write_table(table.set_column(table.column_names.index("score"), "score", [column]), path)
+    i = table.column_names.index("score")
+    pq.write_table(table.set_column(i, "score", [column]), path, **OF_ONE_SIZE)
+    assert path.stat().st_size == before.st_size
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
