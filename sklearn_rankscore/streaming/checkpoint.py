@@ -97,6 +97,10 @@ class Checkpoint:
             raise
         finally:
             restore()
+        self._remove()
+
+    def _remove(self) -> None:
+        assert self.path is not None
         for path in (self.path, beside(self.path, ".new")):
             path.unlink(missing_ok=True)
 

@@ -146,7 +146,9 @@ def _write_moments(moments: Moments) -> list[Any]:
 def _read_moments(entry: list[Any]) -> Moments:
     counts, sums, products = entry
     numerator, denominator = (Fraction(*(int(part, 16) for part in pair)) for pair in sums)
-    return Moments(*counts, numerator, denominator, tuple(map(float.fromhex, products)))
+    n_queries, n_undefined, n_counted = counts
+    factors = tuple(map(float.fromhex, products))
+    return Moments(n_queries, n_undefined, n_counted, numerator, denominator, factors)
 
 
 def _array_of_one(value: Any) -> Array:

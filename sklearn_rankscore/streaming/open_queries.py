@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -13,6 +15,7 @@ from .._columns import as_numbers
 from .._typing import Array
 from ..query_ids import Grouping, as_ids, check_no_missing, missing_ids_error
 from ..ranking import Queries, read_queries
+from ..ranking.shapes import SINGLE_QUERY
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Rows:
     def read(cls, y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Rows:
         """Validate a batch and find the rows of each query."""
         ids, values = as_ids(groups)
-        queries = read_queries(y_true, y_score)
+        # values alone; the rows of each query follow from the order of the ids
+        queries = read_queries(y_true, y_score, groups=SINGLE_QUERY)
         columns = {"y_true": queries.y_true, "y_score": queries.y_score}
         if sample_weight is not None:
             columns["sample_weight"] = as_numbers(sample_weight, "sample_weight")
@@ -106,7 +110,7 @@ class OpenQueries:
     rows : dict of id to list of Rows
         The rows of each open query so far.
     intervals : list of (id, id)
-        The first and the last query id of each interval.
+        The first and the last query id of each interval, in ascending order.
     last_id : query id or None
         The query of the last row, if it came in a batch of complete queries.
     """
@@ -145,7 +149,7 @@ class OpenQueries:
         if n_queries > 2:
             parts.append(batch[1:-1])
         others = [interval for interval in self.intervals if interval is not previous]
-        opened = OpenQueries(rows, [(start, last), *others]).checked()
+        opened = OpenQueries(rows, _with_interval(others, (start, last)))
         return Rows.concatenate(parts) if parts else None, opened
 
     def merged(self, other: OpenQueries) -> OpenQueries:
@@ -153,23 +157,13 @@ class OpenQueries:
         for start, _ in other.intervals:
             self._check_new(start)
         rows = self._with_rows(other.rows)
-        return OpenQueries(rows, self.intervals + other.intervals, self.last_id).checked()
+        intervals = reduce(_with_interval, other.intervals, self.intervals)
+        return OpenQueries(rows, intervals, self.last_id)
 
     def all(self) -> Rows | None:
         """Every open query, as if it had no more rows."""
         parts = [part for parts in self.rows.values() for part in parts]
         return Rows.concatenate(parts) if parts else None
-
-    def checked(self) -> OpenQueries:
-        """Refuse intervals that overlap, whose queries would count twice."""
-        for (_, end), (start, _) in pairwise(sorted(self.intervals)):
-            if start < end:
-                raise ValueError(
-                    f"two sorted streams overlap: one ends with query {end}, the other starts "
-                    f"with query {start}, so they may share queries. Split a single sorted stream "
-                    "into consecutive parts, or call close() on each if they share none."
-                )
-        return self
 
     def _check_new(self, first: Any) -> None:
         """Refuse a batch that starts with the last query of a batch of complete queries."""
@@ -189,7 +183,7 @@ class OpenQueries:
         return max(ended, key=itemgetter(1), default=default)
 
     def _with_rows(self, rows: dict[Any, list[Rows]]) -> dict[Any, list[Rows]]:
-        for name in self.rows.keys() & rows.keys():
+        for name in rows.keys() & self.rows.keys():
             mine, theirs = self.rows[name][-1].weight_at(-1), rows[name][0].weight_at(0)
             if mine != theirs:
                 raise ValueError(
@@ -197,7 +191,24 @@ class OpenQueries:
                     f"and whose further rows have {theirs:g}. All documents of a query must have "
                     "the same weight."
                 )
-        return {name: self.rows.get(name, []) + rows.get(name, []) for name in self.rows | rows}
+        # only the few that are added, so that thousands of merges take little time
+        added = {name: self.rows.get(name, []) + parts for name, parts in rows.items()}
+        return self.rows | added
+
+
+def _with_interval(intervals: list[tuple[Any, Any]], new: tuple[Any, Any]) -> list[tuple[Any, Any]]:
+    """Sorted intervals and one more; refuse an overlap, whose queries would count twice."""
+    i = bisect(intervals, new)
+    for (_, end), (start, _) in pairwise(
+        [*intervals[max(i - 1, 0) : i], new, *intervals[i : i + 1]]
+    ):
+        if start < end:
+            raise ValueError(
+                f"two sorted streams overlap: one ends with query {end}, the other starts "
+                f"with query {start}, so they may share queries. Split a single sorted stream "
+                "into consecutive parts, or call close() on each if they share none."
+            )
+    return [*intervals[:i], new, *intervals[i:]]
 
 
 def _starts(ids: Array) -> Array:

@@ -357,3 +357,9 @@ def test_no_open_query_is_within_a_batch_of_complete_ones():
     accumulator = RankingAccumulator("mrr").update_sorted([1, 0], [2, 1], [1, 2])
     with pytest.raises(ValueError, match=r"query 2 is split: update_sorted\(\) has left it open"):
         accumulator.update([1, 0], [2, 1], [3, 2])
+
+
+def test_a_long_batch_with_ids_does_not_warn():
+    n = 1500
+    stream = RankingAccumulator("mrr").update_sorted(np.ones(n), np.arange(n), np.arange(n) // 2)
+    assert stream.scores() == {"mrr": 1.0}

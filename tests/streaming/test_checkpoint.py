@@ -22,7 +22,6 @@ from many_queries import METRICS, make_documents
 from sklearn_rankscore import RankingAccumulator, evaluate_parquet
 from sklearn_rankscore.streaming.checkpoint_format import from_bytes, to_bytes
 
-
 OF_ONE_SIZE = {"compression": "none", "use_dictionary": False}
 
 
