@@ -55,7 +55,7 @@ def to_bytes(header: dict[str, Any], state: State) -> bytes:
     tree = {"header": header, "state": _write_state(state, arrays)}
     arrays["json"] = np.frombuffer(json.dumps(tree).encode(), dtype=np.ubyte)
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
+    np.savez(file, **arrays)  # type: ignore[arg-type, unused-ignore]
     return _FIRST_LINE + _checksum(file.getvalue()) + file.getvalue()
 
 

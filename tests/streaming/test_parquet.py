@@ -232,3 +232,16 @@ def test_types_without_a_common_one_are_refused_before_the_first_row(tmp_path, f
     message = rf"'qid' has the type .* in {tmp_path}/0.parquet and {second} in {tmp_path}/1.parq"
     with pytest.raises(ValueError, match=message):
         evaluate_parquet(tmp_path, failing)
+
+
+def test_filesystems_and_uris(tmp_path):
+    from pyarrow import fs
+
+    columns = make_documents()
+    write_parts(columns, tmp_path, 25)
+    expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
+    local, folder = fs.LocalFileSystem(), tmp_path.as_posix()
+    assert evaluate_parquet(tmp_path.as_uri(), "mrr") == expected
+    assert evaluate_parquet(folder, "mrr", filesystem=local) == expected
+    assert evaluate_parquet("", "mrr", filesystem=fs.SubTreeFileSystem(folder, local)) == expected
+    assert evaluate_parquet("", "mrr", filesystem=tmp_path.as_uri()) == expected
