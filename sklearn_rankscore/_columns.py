@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ _KINDS = {
     "m": "durations",
     "c": "complex numbers",
 }
+# NumPy converts its own to nanoseconds, silently
+_TIMES = date, timedelta, np.datetime64, np.timedelta64
 
 
 # how to replace NaN, if not by dropping or filling documents
@@ -170,6 +173,8 @@ def _as_float(array: Array, name: str) -> Array:
         raise NotNumbersError(f"{name} must hold numbers; got {kind}.")
     if any(isinstance(value, str | bytes) for value in array.flat):
         raise NotNumbersError(f"{name} must hold numbers; got strings.")
+    if any(isinstance(value, _TIMES) for value in array.flat):
+        raise NotNumbersError(f"{name} must hold numbers; got dates or durations.")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:

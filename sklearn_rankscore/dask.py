@@ -15,6 +15,7 @@ from ._typing import Library
 from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
 from .streaming.column_names import ColumnNames
+from .streaming.state import State
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame
@@ -41,7 +42,7 @@ def evaluate(
     df : dask.dataframe.DataFrame
         One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
-        As in `sklearn_rankscore.evaluate`; functions must be importable by the workers.
+        As in `sklearn_rankscore.evaluate`; functions may be those of a notebook.
     label, score, group : str
         Names of the columns of relevance, score and query id.
     weight : str, default=None
@@ -133,6 +134,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     """
     columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
     empty = RankingAccumulator(metrics, per_query=True, **options)
+    columns.check_not_among(empty.names)
     partitions = _partition_by_query(df, columns, n_partitions)
     meta = partitions._meta[[columns.group]].assign(**dict.fromkeys(empty.names, 0.0))
     values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
@@ -146,8 +148,9 @@ def _accumulate(
     from dask.delayed import delayed
 
     partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
-    parts = compute(*(delayed(_add_partition)(part, empty, columns) for part in partitions))  # type: ignore[no-untyped-call]
-    return reduce(RankingAccumulator.merge, parts, empty)
+    states = compute(*(delayed(_state_of)(part, empty, columns) for part in partitions))  # type: ignore[no-untyped-call]
+    empty._state = reduce(State.merged, states, empty._state)
+    return empty
 
 
 def _partition_by_query(df: Any, columns: ColumnNames, n_partitions: int | None) -> Any:
@@ -172,6 +175,11 @@ def _add_partition(
     label, score, ids = (part[name] for name in (columns.label, columns.score, columns.group))
     weight = None if columns.weight is None else part[columns.weight]
     return accumulator.update(label, score, ids, sample_weight=weight)
+
+
+def _state_of(part: Any, empty: RankingAccumulator, columns: ColumnNames) -> State:
+    """The numbers of a partition, without functions: one of a notebook cannot be sent back."""
+    return _add_partition(part, empty, columns)._state
 
 
 def _query_values(part: Any, empty: RankingAccumulator, columns: ColumnNames) -> Any:

@@ -2,7 +2,7 @@
 
 Spark's shuffle and sort bring the rows of each query together, and every partition streams through
 a `RankingAccumulator` in Arrow batches: no partition has to fit into memory, only the largest
-query. Each partition returns one small accumulator to the driver.
+query. Each partition returns a few numbers per metric to the driver.
 
 >>> from sklearn_rankscore import spark  # needs the extra "spark"
 """
@@ -15,10 +15,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from ._typing import Library
+from ._validation import check_count
 from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
 from .streaming.arrow import BATCH_ROWS, add_batches
 from .streaming.column_names import ColumnNames
+from .streaming.state import State
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,7 +48,7 @@ def evaluate(
     df : pyspark.sql.DataFrame
         One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
-        As in `sklearn_rankscore.evaluate`; functions must be importable by the executors.
+        As in `sklearn_rankscore.evaluate`; functions may be those of a notebook.
     label, score, group : str
         Names of the columns of relevance, score and query id.
     weight : str, default=None
@@ -90,6 +92,7 @@ def evaluate(
         scored = session.read.parquet("s3a://logs/scored")  # qid, label, score
         spark.evaluate(scored, ["ndcg@10", "map@10"])
     """
+    check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight)
     empty = RankingAccumulator(metrics, like=like, **options)
     return _accumulate(df, empty, columns, n_partitions, batch_rows).scores()
@@ -144,6 +147,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
 
     columns, n_partitions, batch_rows = _pop_keywords(options)
     empty = RankingAccumulator(metrics, per_query=True, **options)
+    columns.check_not_among(empty.names)
     partitions = _partition_by_query(df, columns, n_partitions)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
@@ -156,7 +160,8 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
 def _pop_keywords(options: dict[str, Any]) -> tuple[ColumnNames, int | None, int]:
     """Column names, `n_partitions` and `batch_rows`, which are removed from the options."""
     columns = ColumnNames.pop_from(options)
-    return columns, options.pop("n_partitions", None), options.pop("batch_rows", BATCH_ROWS)
+    batch_rows = check_count("batch_rows", options.pop("batch_rows", BATCH_ROWS), 1)
+    return columns, options.pop("n_partitions", None), batch_rows
 
 
 def _accumulate(
@@ -167,27 +172,46 @@ def _accumulate(
     batch_rows: int,
 ) -> RankingAccumulator:
     def accumulated(batches: Iterator[Any]) -> Iterator[Any]:
-        yield _record(*_attempt(lambda: _add_partition(empty, columns, batches, batch_rows)))
+        yield _record(*_attempt(lambda: _state_of(empty, columns, batches, batch_rows)))
 
     partitions = _partition_by_query(df, columns, n_partitions)
-    parts = partitions.mapInArrow(accumulated, "accumulator binary, error string").collect()
+    parts = partitions.mapInArrow(accumulated, "state binary, error string").collect()
     for part in parts:
         if part["error"]:
             raise ValueError(part["error"])
-    return reduce(RankingAccumulator.merge, (pickle.loads(p["accumulator"]) for p in parts), empty)
+    states = [pickle.loads(part["state"]) for part in parts]
+    empty._state = reduce(State.merged, states, empty._state)
+    return empty
 
 
 def _partition_by_query(df: DataFrame, columns: ColumnNames, n_partitions: int | None) -> DataFrame:
     """Sorted partitions of complete queries, with column names that need no quotes."""
     from pyspark.sql.functions import col
 
-    columns.check(df.columns, "the DataFrame")
+    _check_frame(df, columns)
     quoted = ["`" + name.replace("`", "``") + "`" for name in columns.distinct]
     plain = [f"c{i}" for i in range(len(quoted))]
     renamed = df.select(*(col(old).alias(new) for old, new in zip(quoted, plain, strict=True)))
     group = plain[columns.distinct.index(columns.group)]
     number: list[Any] = [] if n_partitions is None else [n_partitions]
     return renamed.repartition(*number, group).sortWithinPartitions(group)
+
+
+def _check_frame(df: Any, columns: ColumnNames) -> None:
+    """Refuse what is no Spark DataFrame, or compares query ids in a way of its own."""
+    if not hasattr(df, "mapInArrow"):
+        raise TypeError(
+            f"df must be a Spark DataFrame; got {type(df).__name__}. Create one with "
+            "session.createDataFrame, or use sklearn_rankscore.evaluate."
+        )
+    columns.check(df.columns, "the DataFrame")
+    collation = getattr(df.schema[columns.group].dataType, "collation", "UTF8_BINARY")
+    if collation != "UTF8_BINARY":
+        raise ValueError(
+            f"column {columns.group!r} has the collation {collation}, by which different texts may "
+            "be the same query. Write the ids of each query in one way, such as lower(qid), and "
+            "collate them with UTF8_BINARY."
+        )
 
 
 def _add_batches(
@@ -200,29 +224,28 @@ def _add_batches(
     return add_batches(accumulator, columns, named, batch_rows)
 
 
-def _add_partition(
+def _state_of(
     accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterator[Any], batch_rows: int
-) -> RankingAccumulator:
+) -> State:
+    """The numbers of a partition, without functions: one of a notebook cannot be sent back."""
     for _ in _add_batches(accumulator, columns, batches, batch_rows):
         pass
-    return accumulator.close()
+    return accumulator.close()._state
 
 
-def _attempt(accumulate: Callable[[], RankingAccumulator]) -> tuple[bytes | None, str | None]:
-    """A pickled accumulator, or the message of an error, which Spark would hide in a trace."""
+def _attempt(evaluate: Callable[[], State]) -> tuple[bytes | None, str | None]:
+    """A pickled state, or the message of an error, which Spark would hide in a trace."""
     try:
-        return pickle.dumps(accumulate()), None
+        return pickle.dumps(evaluate()), None
     except (TypeError, ValueError) as error:
         return None, str(error)
 
 
-def _record(accumulator: bytes | None, error: str | None) -> Any:
+def _record(state: bytes | None, error: str | None) -> Any:
     import pyarrow as pa
 
-    names = ["accumulator", "error"]
-    return pa.record_batch(
-        [pa.array([accumulator], pa.binary()), pa.array([error], pa.string())], names
-    )
+    arrays = [pa.array([state], pa.binary()), pa.array([error], pa.string())]
+    return pa.record_batch(arrays, ["state", "error"])
 
 
 def _query_values(

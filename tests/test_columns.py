@@ -209,3 +209,17 @@ def test_missing_ids_are_refused(column):
 def test_strings_are_not_numbers(column):
     with pytest.raises(TypeError, match="y_score must hold numbers; got strings"):
         ndcg_score([1], column)
+
+
+@pytest.mark.parametrize("ids", [["a", "a\0", "a"], [b"a", b"a\0", b"a"]])
+def test_ids_may_end_with_zeros(ids):
+    expected = ndcg_score([0, 1, 1], [3, 2, 1], groups=[1, 2, 1], average=None)
+    assert (ndcg_score([0, 1, 1], [3, 2, 1], groups=ids, average=None) == expected).all()
+
+
+@pytest.mark.parametrize(
+    "value", [np.datetime64(5, "s"), np.timedelta64(5, "s"), pd.Timestamp(5), pd.Timedelta(5)]
+)
+def test_objects_of_dates_are_no_scores(value):
+    with pytest.raises(TypeError, match="y_score must hold numbers; got dates or durations"):
+        ndcg_score([0, 1], np.array([value, value], dtype=object))

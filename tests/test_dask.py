@@ -97,6 +97,28 @@ def test_invalid_input_is_refused(client):
         rank_dask.evaluate(pd.DataFrame(), "mrr")
 
 
+def test_functions_of_a_notebook(client):
+    """They cannot be pickled by their names."""
+    factor = 2.0
+    metrics = ["ndcg@5", lambda block: block.sizes * factor]
+    options = {"gain": lambda labels: labels**factor, "replace_undefined_by": np.nan}
+    columns = make_documents()
+    whole = RankingAccumulator(metrics, **options)
+    whole.update(columns["label"], columns["score"], columns["qid"])
+    summaries = rank_dask.accumulate(shuffled(columns), metrics, **options).result()
+    for name, expected in whole.result().items():
+        assert summaries[name] == pytest.approx(expected, **EXACT)
+
+
+def test_a_group_column_with_the_name_of_a_metric(client):
+    columns = make_documents()
+    df = shuffled(columns).rename(columns={"qid": "mrr"})
+    expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
+    assert rank_dask.evaluate(df, "mrr", group="mrr") == expected
+    with pytest.raises(ValueError, match="column of query ids has the name of a metric, 'mrr'"):
+        rank_dask.query_scores(df, "mrr", group="mrr")
+
+
 def test_grid_search_on_the_cluster(client):
     example = Path(__file__).resolve().parents[1] / "examples" / "cluster_search.py"
     search = runpy.run_path(str(example))["search"]

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from many_queries import EXACT, METRICS, RATIOS, in_memory, make_documents
@@ -106,6 +107,45 @@ def test_invalid_input_is_refused(session):
         spark.evaluate(df.where("qid < 0"), "mrr")
     with pytest.raises(ValueError, match="not a known metric"):
         spark.query_scores(df, "nonsense")
+
+
+def test_functions_of_a_notebook(session):
+    """They cannot be pickled by their names."""
+    factor = 2.0
+    metrics = ["ndcg@5", lambda block: block.sizes * factor]
+    options = {"gain": lambda labels: labels**factor, "replace_undefined_by": np.nan}
+    columns = make_documents()
+    whole = RankingAccumulator(metrics, **options)
+    whole.update(columns["label"], columns["score"], columns["qid"])
+    summaries = spark.accumulate(shuffled(session, columns), metrics, **options).result()
+    for name, expected in whole.result().items():
+        assert summaries[name] == pytest.approx(expected, **EXACT)
+
+
+def test_a_group_column_with_the_name_of_a_metric(session):
+    columns = make_documents()
+    df = shuffled(session, columns).withColumnRenamed("qid", "mrr")
+    expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
+    assert spark.evaluate(df, "mrr", group="mrr") == expected
+    with pytest.raises(ValueError, match="column of query ids has the name of a metric, 'mrr'"):
+        spark.query_scores(df, "mrr", group="mrr")
+
+
+def test_ids_that_are_compared_in_other_ways_are_refused(session):
+    df = shuffled(session, make_documents(strings=True))
+    collated = df.selectExpr("collate(qid, 'UTF8_LCASE') as qid", "label", "score")
+    with pytest.raises(ValueError, match="'qid' has the collation UTF8_LCASE"):
+        spark.evaluate(collated, "mrr")
+    with pytest.raises(ValueError, match="missing values"):
+        spark.evaluate(df.selectExpr("double('nan') as qid", "label", "score"), "mrr")
+
+
+def test_other_frames_and_options_are_refused(session):
+    columns = make_documents()
+    with pytest.raises(TypeError, match="must be a Spark DataFrame; got DataFrame"):
+        spark.evaluate(pd.DataFrame(columns), "mrr")
+    with pytest.raises(ValueError, match="batch_rows must be"):
+        spark.query_scores(shuffled(session, columns), "mrr", batch_rows=0)
 
 
 def test_no_rows_are_sent_to_the_driver(session):

@@ -9,17 +9,19 @@ from .lookup import (
     find_query_ids,
     no_groups_error,
 )
-from .read import as_ids
+from .read import as_ids, check_no_missing, missing_ids_error
 
 __all__ = [
     "Grouping",
     "NoGroupsError",
     "as_ids",
     "carried_query_ids",
+    "check_no_missing",
     "drop_id_column",
     "find_explicit_ids",
     "find_query_ids",
     "group_rows",
+    "missing_ids_error",
     "no_groups_error",
     "with_query_ids",
 ]

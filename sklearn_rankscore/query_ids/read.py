@@ -104,10 +104,14 @@ def _has_missing(ids: Array, groups: Any) -> bool:
 
 
 def _would_be_changed(groups: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether NumPy would change the ids: tuples into rows, 1 and "1" into the same string."""
+    """Whether NumPy would change the ids: tuples into rows, 1 and "1" into the same text."""
     kinds = {type(g) for g in groups}
     mixed = len(kinds) > 1 and any(issubclass(t, str | bytes | type(None)) for t in kinds)
-    return mixed or any(issubclass(t, tuple | frozenset) for t in kinds)
+    if mixed or any(issubclass(t, tuple | frozenset) for t in kinds):
+        return True
+    if any(issubclass(t, str) for t in kinds):  # NumPy removes zeros at the end of text
+        return any(g.endswith("\0") for g in groups)
+    return any(issubclass(t, bytes) for t in kinds) and any(g.endswith(b"\0") for g in groups)
 
 
 def _categorical(column: Any) -> tuple[Array, Array] | None:

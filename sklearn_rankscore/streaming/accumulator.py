@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -12,9 +11,10 @@ from .._typing import Array, Library, QueryIds
 from ..metrics.evaluate import Metrics
 from ..ranking import Queries, read_queries
 from .configuration import Configuration, comparable, listed, resolve_averaged
-from .moments import MetricSummary, Moments
+from .moments import MetricSummary
 from .open_queries import OpenQueries, Rows
-from .totals import QueryValues, Totals
+from .state import State
+from .totals import Totals
 
 
 class RankingAccumulator:
@@ -35,11 +35,6 @@ class RankingAccumulator:
         Number of threads; None means 1 unless in a joblib context, -1 all processors.
     **options
         Options of the metrics, as in `evaluate`; `average` is ``"macro"`` or ``"micro"``.
-
-    Attributes
-    ----------
-    n_documents : int
-        Number of documents so far.
 
     Raises
     ------
@@ -85,10 +80,15 @@ class RankingAccumulator:
         self.metrics = listed(metrics)
         self.options = {name: comparable(value) for name, value in options.items()}
         self.like, self.per_query, self.n_jobs = like, per_query, n_jobs
-        self.n_documents = 0
         self._resolved = resolve_averaged(self.metrics, like, self.options)
-        self._totals = Totals(dict.fromkeys(self._resolved, Moments()))
-        self._open = OpenQueries()
+        shown = {"like": like, "per_query": per_query, **self.options}
+        self._configuration = Configuration.of(self.names, self.metrics, shown)
+        self._state = State.empty(self._resolved)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents so far."""
+        return self._state.n_documents
 
     @property
     def names(self) -> list[str]:
@@ -130,10 +130,8 @@ class RankingAccumulator:
         queries = read_queries(
             y_true, y_score, groups=groups, sample_weight=sample_weight, allow_zero_weights=True
         )
-        still_open = self._open.after_complete(None if groups is None else queries.grouping)
-        self._add(queries)
-        self._open = still_open
-        self.n_documents += len(queries.y_true)
+        opened = self._state.open.after_complete(None if groups is None else queries.grouping)
+        self._state = self._state.plus(self._totals_of(queries), opened, len(queries.y_true))
         return self
 
     def update_sorted(
@@ -166,11 +164,10 @@ class RankingAccumulator:
             For what `evaluate` refuses, and if the ids are not in ascending order.
         """
         batch = Rows.read(y_true, y_score, groups, sample_weight)
-        complete, still_open = self._open.extended(batch)
-        if complete is not None:
-            self._add(complete.queries())
-        self._open = still_open
-        self.n_documents += len(batch.columns["y_true"])
+        complete, opened = self._state.open.extended(batch)
+        self._check_labels(batch.edges().queries())
+        totals = None if complete is None else self._totals_of(complete.queries())
+        self._state = self._state.plus(totals, opened, len(batch.columns["y_true"]))
         return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
@@ -192,7 +189,8 @@ class RankingAccumulator:
         Raises
         ------
         ValueError
-            If the metrics differ, or two sorted streams overlap.
+            If the metrics or options differ, two sorted streams overlap, or `other` is the
+            accumulator itself.
         TypeError
             If `other` is not a RankingAccumulator.
         """
@@ -200,15 +198,17 @@ class RankingAccumulator:
             raise TypeError(
                 f"merge() takes another RankingAccumulator; got {type(other).__name__}."
             )
-        mine, theirs = self._configuration(), other._configuration()
-        if mine != theirs:
+        if other is self:
             raise ValueError(
-                "accumulators can be merged if their metrics and options are the same; got "
-                f"{mine} and {theirs}."
+                "an accumulator cannot be merged with itself: all its queries would count twice."
             )
-        self._open = self._open.merged(other._open)
-        self._totals += other._totals
-        self.n_documents += other.n_documents
+        difference = self._configuration.difference(other._configuration)
+        if difference is not None:
+            raise ValueError(
+                "accumulators can be merged if their metrics and options are the same; "
+                f"{difference}."
+            )
+        self._state = self._state.merged(other._state)
         return self
 
     def close(self) -> RankingAccumulator:
@@ -222,10 +222,9 @@ class RankingAccumulator:
         RankingAccumulator
             The accumulator itself.
         """
-        rows = self._open.all()
-        if rows is not None:
-            self._add(rows.queries())
-        self._open = OpenQueries(last_id=self._open.last_id)
+        rows, closed = self._state.open.all(), OpenQueries(last_id=self._state.open.last_id)
+        totals = None if rows is None else self._totals_of(rows.queries())
+        self._state = self._state.plus(totals, closed, 0)
         return self
 
     def result(self) -> dict[str, MetricSummary]:
@@ -246,7 +245,7 @@ class RankingAccumulator:
         closed = copy(self).close()
         if not closed.n_documents:
             raise ValueError("no documents given; at least one is needed.")
-        return closed._totals.summaries(self._resolved)
+        return closed._state.totals.summaries(self._resolved)
 
     def scores(self) -> dict[str, float]:
         """Return the mean of each metric under its name, as `evaluate` does.
@@ -275,7 +274,7 @@ class RankingAccumulator:
         """
         if not self.per_query:
             raise ValueError("the values of queries are stored only with per_query=True.")
-        return copy(self).close()._totals.values.sorted()
+        return copy(self).close()._state.totals.values.sorted()
 
     def take_values(self) -> tuple[Array, dict[str, Array]] | None:
         """Return the values of the queries completed since the last call, and release them.
@@ -286,13 +285,13 @@ class RankingAccumulator:
             As `query_values`, in the order of the batches; None if no query was completed. For
             streams whose values do not fit into memory together.
         """
-        taken = self._totals.values
-        self._totals = replace(self._totals, values=QueryValues())
+        taken = self._state.totals.values
+        self._state = self._state.without_values()
         return taken.concatenated()
 
-    def _add(self, queries: Queries) -> None:
-        self._totals += Totals.of(queries, self._resolved, self.per_query, self.n_jobs)
+    def _totals_of(self, queries: Queries) -> Totals:
+        return Totals.of(queries, self._resolved, self.per_query, self.n_jobs)
 
-    def _configuration(self) -> Configuration:
-        options = {"like": self.like, "per_query": self.per_query, **self.options}
-        return Configuration.of(self.names, self.metrics, options)
+    def _check_labels(self, queries: Queries) -> None:
+        for metric in self._resolved.values():
+            metric.check_labels(queries)

@@ -16,17 +16,24 @@ def add_batches(
     accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterable[Any], batch_rows: int
 ) -> Iterator[Any]:
     """Add Arrow batches of a sorted stream to an accumulator; yield each table that was added."""
-    for table in _combined(batches, batch_rows):
-        columns.check_missing({name: table[name].null_count for name in columns.distinct})
-        label, score = table[columns.label].to_numpy(), table[columns.score].to_numpy()
-        weight = None if columns.weight is None else table[columns.weight].to_numpy()
-        ids = _ids(table[columns.group])
-        accumulator.update_sorted(label, score, ids, sample_weight=weight)
+    for table in as_tables(batches, batch_rows):
+        add_table(accumulator, columns, table)
         yield table
 
 
-def _combined(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
-    """Tables of at least `n_rows` rows, except for the last."""
+def add_table(accumulator: RankingAccumulator, columns: ColumnNames, table: Any) -> None:
+    """Add the next rows of a sorted stream to an accumulator."""
+    columns.check_missing({name: table[name].null_count for name in columns.distinct})
+    label, score = table[columns.label].to_numpy(), table[columns.score].to_numpy()
+    weight = None if columns.weight is None else table[columns.weight].to_numpy()
+    accumulator.update_sorted(label, score, _ids(table[columns.group]), sample_weight=weight)
+
+
+def as_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """Tables of exactly `n_rows` rows, except for the last, however the rows arrive.
+
+    A run that resumes after some of them therefore divides the rest as the first run would have.
+    """
     import pyarrow as pa
 
     waiting: list[Any] = []
@@ -34,9 +41,13 @@ def _combined(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
     for batch in batches:
         waiting.append(batch)
         n_waiting += batch.num_rows
-        if n_waiting >= n_rows:
-            yield pa.Table.from_batches(waiting)
-            waiting, n_waiting = [], 0
+        if n_waiting < n_rows:
+            continue
+        table = pa.Table.from_batches(waiting)
+        while n_waiting >= n_rows:
+            yield table[:n_rows]
+            table, n_waiting = table[n_rows:], n_waiting - n_rows
+        waiting = table.to_batches()
     if n_waiting:
         yield pa.Table.from_batches(waiting)
 

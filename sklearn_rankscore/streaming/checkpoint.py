@@ -3,62 +3,195 @@
 from __future__ import annotations
 
 import os
-import pickle
+import signal
+import sys
+import threading
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .._validation import check_number
 from .accumulator import RankingAccumulator
+from .checkpoint_format import from_bytes, to_bytes
+from .lock import FileLock
+
+
+class Terminated(BaseException):
+    """The process was asked to end by SIGTERM."""
 
 
 class Checkpoint:
-    """A pickled accumulator on disk; without a path it does nothing.
+    """The state of an accumulator on disk.
 
     Parameters
     ----------
     path : str, path-like or None
-        The file.
+        The file; None for a run that is not saved.
     seconds : float
         Minimum time between two writes.
-    source : tuple
-        Identifies the data, which must be the same when the run resumes.
+    run : RankingAccumulator
+        The accumulator, empty at first.
+    source : dict
+        Identifies the data by JSON values, which must be the same when the run resumes.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, seconds: float, source: tuple[Any, ...]
+        self, path: Path | None, seconds: float, run: RankingAccumulator, source: dict[str, Any]
     ) -> None:
-        self.path = None if path is None else Path(path)
-        self.seconds, self.source = seconds, source
+        self.path, self.run = path, run
+        self.seconds = check_number("checkpoint_seconds", seconds, 0)
+        self.header = {
+            "version": sys.modules[__name__.partition(".")[0]].__version__,
+            "metrics": run._configuration.metrics,
+            "options": run._configuration.options,
+            **source,
+        }
         self._written = time.monotonic()
 
-    def load(self, accumulator: RankingAccumulator) -> None:
-        """Merge the state of an interrupted run into an empty accumulator."""
-        if self.path is None or not self.path.exists():
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Load the state of an interrupted run; save this one if it is interrupted too."""
+        if self.path is None:
+            yield
             return
-        if accumulator.n_documents:
-            raise ValueError(
-                f"both the accumulator and the checkpoint {self.path} hold documents. Pass a new "
-                "accumulator to resume from the checkpoint, or delete the checkpoint."
-            )
-        state = pickle.loads(self.path.read_bytes())
-        if state["source"] != self.source:
-            raise ValueError(
-                f"the checkpoint {self.path} belongs to other files or columns, or the files have "
-                "changed. Delete it to start over."
-            )
-        accumulator.merge(state["accumulator"])
+        self._check()
+        lock = FileLock(beside(self.path, ".lock"))
+        self._acquire(lock)
+        try:
+            self._load()
+            self._write()
+            yield from self._saved_when_interrupted()
+        finally:
+            lock.release()
 
-    def save(self, accumulator: RankingAccumulator) -> None:
-        """Write if it is due; a run killed while writing leaves the previous checkpoint."""
+    def save(self) -> None:
+        """Write the state if it is due; a failure is a warning, because the run can continue."""
         if self.path is None or time.monotonic() - self._written < self.seconds:
             return
-        state = {"source": self.source, "accumulator": accumulator}
-        temporary = self.path.with_name(self.path.name + ".new")
-        temporary.write_bytes(pickle.dumps(state))
+        try:
+            self._write()
+        except OSError as error:
+            self._written = time.monotonic()
+            warnings.warn(
+                f"the checkpoint {self.path} cannot be written ({error}); the run continues, and "
+                f"tries again in {self.seconds:g} seconds.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _saved_when_interrupted(self) -> Iterator[None]:
+        restore = _raise_on_sigterm()
+        try:
+            yield
+        except (TypeError, ValueError):
+            raise  # the data have to change, and no checkpoint outlives that
+        except BaseException as error:
+            restore()
+            self.seconds = 0.0
+            self.save()
+            if isinstance(error, Terminated):
+                os.kill(os.getpid(), signal.SIGTERM)  # with the exit status of the signal
+            raise
+        finally:
+            restore()
+        self._remove()
+
+    def _remove(self) -> None:
+        assert self.path is not None
+        for path in (self.path, beside(self.path, ".new")):
+            path.unlink(missing_ok=True)
+
+    def _check(self) -> None:
+        """Refuse what cannot be saved or resumed before the first row is read."""
+        assert self.path is not None
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            what = "is a folder" if self.path.is_dir() else "is in a folder that does not exist"
+            raise ValueError(f"checkpoint must be the path of a file; {self.path} {what}.")
+        unknown = self.run._configuration.known_to_one_process
+        if unknown:
+            raise TypeError(
+                f"{unknown[0]!r} cannot be told apart from others of its kind in another process, "
+                "so that a checkpoint cannot be resumed safely. Use a function, or an object that "
+                "can be pickled."
+            )
+
+    def _acquire(self, lock: FileLock) -> None:
+        try:
+            lock.acquire()
+        except BlockingIOError as error:
+            raise RuntimeError(
+                f"the checkpoint {self.path} is in use by another run: {error}. Wait for its end, "
+                "or pass another checkpoint."
+            ) from None
+
+    def _load(self) -> None:
+        """Take the state of an interrupted run."""
+        assert self.path is not None
+        if not self.path.exists():
+            return
+        try:
+            header, state = from_bytes(self.path.read_bytes())
+        except ValueError as error:
+            raise ValueError(
+                f"the checkpoint {self.path} {error}. Delete it to start over."
+            ) from error
+        reason = _difference(header, self.header)
+        if reason is not None:
+            raise ValueError(f"the checkpoint {self.path} {reason}. Delete it to start over.")
+        self.run._state = state
+
+    def _write(self) -> None:
+        """Replace the file; at no time is it incomplete, even if the power fails."""
+        assert self.path is not None
+        content = to_bytes(self.header, self.run._state)
+        temporary = beside(self.path, ".new")
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, self.path)
+        if os.name == "posix":
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
         self._written = time.monotonic()
 
-    def remove(self) -> None:
-        """Delete the file after the end of the run."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
+
+def beside(path: Path, ending: str) -> Path:
+    """A file next to a checkpoint."""
+    return path.with_name(path.name + ending)
+
+
+def _difference(theirs: dict[str, Any], mine: dict[str, Any]) -> str | None:
+    """Why a checkpoint with the header `theirs` cannot be resumed by a run with `mine`."""
+    for part, what in (("metrics", "metrics"), ("options", "options of the metrics")):
+        if theirs[part] != mine[part]:
+            names = [sorted(header[part].items()) for header in (theirs, mine)]
+            return (
+                f"belongs to other {what}, or a function has changed: it has {names[0]}, and the "
+                f"call has {names[1]}"
+            )
+    old, new = (dict(header["files"]) for header in (theirs, mine))
+    for path in new:
+        if path in old and old[path] != new[path]:
+            return f"belongs to other contents of {path}, which has changed since"
+    for part in mine:
+        if theirs[part] != mine[part]:
+            return f"belongs to other files or columns, or to another version ({part} differ)"
+    return None
+
+
+def _raise_on_sigterm() -> Any:
+    """Turn SIGTERM into an exception, where nothing else handles it; returns what undoes it."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        return lambda: None
+
+    def terminate(number: int, frame: Any) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    return lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -35,6 +35,14 @@ class ColumnNames:
             if name not in known:
                 raise ValueError(f"{source} has no column {name!r}; it has {', '.join(known)}.")
 
+    def check_not_among(self, metrics: Iterable[str]) -> None:
+        """Refuse a table of the values of queries with two columns of one name."""
+        if self.group in metrics:
+            raise ValueError(
+                f"the column of query ids has the name of a metric, {self.group!r}, so the result "
+                "would have two columns of that name. Rename the column first."
+            )
+
     def check_missing(self, counts: dict[str, int]) -> None:
         """Refuse missing values, given their number in each column."""
         for name in self.distinct:

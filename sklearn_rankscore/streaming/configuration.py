@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..metrics.metric import Metric
 from ..metrics.resolve import resolve_all
+from .fingerprint import fingerprint, is_portable
 
 
 @dataclass(frozen=True)
@@ -19,27 +20,58 @@ class Configuration:
 
     Parameters
     ----------
-    names : list of str
-        Names of the metrics.
-    options : dict
-        Options of the accumulator and of the metrics.
-    codes : list
-        The compiled code of each function, which tells functions of the same name apart.
+    metrics : dict of str to str
+        The fingerprint of each metric under its name.
+    options : dict of str to str
+        The fingerprint of each option of the accumulator and of the metrics.
+    shown : str
+        Both as they appear in messages.
+    given : list
+        The metrics and the values of the options; the same objects are equal, even if they have
+        changed since.
     """
 
-    names: list[str]
-    options: dict[str, Any]
-    codes: list[Any]
+    metrics: dict[str, str]
+    options: dict[str, str]
+    shown: str
+    given: list[Any] = field(repr=False)
 
     @classmethod
     def of(cls, names: list[str], metrics: list[Any], options: dict[str, Any]) -> Configuration:
         """The configuration of metrics that were given as `metrics` and are shown as `names`."""
-        functions = (metric.func if isinstance(metric, partial) else metric for metric in metrics)
-        return cls(names, options, [getattr(function, "__code__", None) for function in functions])
+        # the name of a metric may be written in several ways
+        texts = [
+            fingerprint(name if isinstance(metric, str) else metric)
+            for name, metric in zip(names, metrics, strict=True)
+        ]
+        values = {name: fingerprint(_plain_number(value)) for name, value in options.items()}
+        options_shown = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        shown = f"{', '.join(names)} ({options_shown})"
+        return cls(
+            dict(zip(names, texts, strict=True)), values, shown, [*metrics, *options.values()]
+        )
 
     def __str__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-        return f"{', '.join(self.names)} ({options})"
+        return self.shown
+
+    def difference(self, other: Configuration) -> str | None:
+        """What differs, to follow "must be the same: "; None if nothing does."""
+        if list(self.metrics) != list(other.metrics) or self.options.keys() != other.options.keys():
+            return f"got {self} and {other}"
+        if all(map(operator.is_, self.given, other.given)):
+            return None
+        both = [(self.metrics, other.metrics), (self.options, other.options)]
+        names = [name for mine, theirs in both for name in mine if mine[name] != theirs[name]]
+        if not names:
+            return None
+        functions = [name for name in names if name in self.metrics]
+        reason = f" (two different functions are called {functions[0]!r})" if functions else ""
+        return f"got {self} and {other}{reason}"
+
+    @property
+    def known_to_one_process(self) -> list[str]:
+        """Names of metrics and options that cannot be compared with those of another process."""
+        return [n for n, text in (self.metrics | self.options).items() if not is_portable(text)]
 
 
 def listed(metrics: Any) -> list[Any]:
@@ -52,6 +84,14 @@ def listed(metrics: Any) -> list[Any]:
 def comparable(option: Any) -> Any:
     """An option that can be compared: a table of gains becomes a tuple."""
     return tuple(np.asarray(option).tolist()) if isinstance(option, list | np.ndarray) else option
+
+
+def _plain_number(option: Any) -> Any:
+    """1 for 1.0, and for NumPy's, in tables too."""
+    if isinstance(option, tuple):
+        return tuple(map(_plain_number, option))
+    option = option.item() if isinstance(option, np.generic) else option
+    return int(option) if isinstance(option, float) and option.is_integer() else option
 
 
 def resolve_averaged(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -11,8 +13,9 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
-from ..query_ids import Grouping, as_ids
+from ..query_ids import Grouping, as_ids, check_no_missing, missing_ids_error
 from ..ranking import Queries, read_queries
+from ..ranking.shapes import SINGLE_QUERY
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Rows:
     def read(cls, y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Rows:
         """Validate a batch and find the rows of each query."""
         ids, values = as_ids(groups)
-        queries = read_queries(y_true, y_score)
+        # values alone; the rows of each query follow from the order of the ids
+        queries = read_queries(y_true, y_score, groups=SINGLE_QUERY)
         columns = {"y_true": queries.y_true, "y_score": queries.y_score}
         if sample_weight is not None:
             columns["sample_weight"] = as_numbers(sample_weight, "sample_weight")
@@ -47,6 +51,7 @@ class Rows:
                 )
         starts = _starts(ids)
         distinct = ids[starts] if values is None else values[ids[starts]]
+        _check_none_missing(distinct)
         return cls(columns, distinct, np.diff(starts, append=len(ids)))
 
     @classmethod
@@ -79,6 +84,14 @@ class Rows:
         columns = {name: column.copy() for name, column in self.columns.items()}
         return Rows(columns, self.ids.copy(), self.sizes.copy())
 
+    def edges(self) -> Rows:
+        """The rows of the first and the last query, which may have more of them elsewhere."""
+        return Rows.concatenate([self[:1], self[-1:]]) if len(self.ids) > 1 else self
+
+    def weight_at(self, row: int) -> float:
+        """The query weight of a row."""
+        return float(self.columns["sample_weight"][row]) if "sample_weight" in self.columns else 1.0
+
     def queries(self) -> Queries:
         """The same rows as queries to be ranked."""
         grouping = Grouping(self.ids, np.cumsum(self.sizes) - self.sizes, self.sizes)
@@ -97,7 +110,7 @@ class OpenQueries:
     rows : dict of id to list of Rows
         The rows of each open query so far.
     intervals : list of (id, id)
-        The first and the last query id of each interval.
+        The first and the last query id of each interval, in ascending order.
     last_id : query id or None
         The query of the last row, if it came in a batch of complete queries.
     """
@@ -114,9 +127,10 @@ class OpenQueries:
         last_rows = ends if grouping.rows is None else grouping.rows[ends]
         first = grouping.ids[grouping.first_rows.argmin()]
         self._check_new(first)
-        if first in self.rows:
+        both = self.rows.keys() & set(grouping.ids) if self.rows else set()
+        if both:
             raise ValueError(
-                f"query {first} is split: update_sorted() has left it open, so it would count "
+                f"query {min(both)} is split: update_sorted() has left it open, so it would count "
                 "twice. Pass its other rows to update_sorted(), or close() the stream first."
             )
         return replace(self, last_id=grouping.ids[last_rows.argmax()])
@@ -135,29 +149,21 @@ class OpenQueries:
         if n_queries > 2:
             parts.append(batch[1:-1])
         others = [interval for interval in self.intervals if interval is not previous]
-        opened = OpenQueries(rows, [(start, last), *others]).checked()
+        opened = OpenQueries(rows, _with_interval(others, (start, last)))
         return Rows.concatenate(parts) if parts else None, opened
 
     def merged(self, other: OpenQueries) -> OpenQueries:
         """The open queries of both, with the parts of each query together."""
+        for start, _ in other.intervals:
+            self._check_new(start)
         rows = self._with_rows(other.rows)
-        return OpenQueries(rows, self.intervals + other.intervals, self.last_id).checked()
+        intervals = reduce(_with_interval, other.intervals, self.intervals)
+        return OpenQueries(rows, intervals, self.last_id)
 
     def all(self) -> Rows | None:
         """Every open query, as if it had no more rows."""
         parts = [part for parts in self.rows.values() for part in parts]
         return Rows.concatenate(parts) if parts else None
-
-    def checked(self) -> OpenQueries:
-        """Refuse intervals that overlap, whose queries would count twice."""
-        for (_, end), (start, _) in pairwise(sorted(self.intervals)):
-            if start < end:
-                raise ValueError(
-                    f"two sorted streams overlap: one ends with query {end}, the other starts "
-                    f"with query {start}, so they may share queries. Split a single sorted stream "
-                    "into consecutive parts, or call close() on each if they share none."
-                )
-        return self
 
     def _check_new(self, first: Any) -> None:
         """Refuse a batch that starts with the last query of a batch of complete queries."""
@@ -177,12 +183,49 @@ class OpenQueries:
         return max(ended, key=itemgetter(1), default=default)
 
     def _with_rows(self, rows: dict[Any, list[Rows]]) -> dict[Any, list[Rows]]:
-        return {name: self.rows.get(name, []) + rows.get(name, []) for name in self.rows | rows}
+        for name in rows.keys() & self.rows.keys():
+            mine, theirs = self.rows[name][-1].weight_at(-1), rows[name][0].weight_at(0)
+            if mine != theirs:
+                raise ValueError(
+                    f"sample_weight varies within query {name}, whose rows so far have {mine:g} "
+                    f"and whose further rows have {theirs:g}. All documents of a query must have "
+                    "the same weight."
+                )
+        # only the few that are added, so that thousands of merges take little time
+        added = {name: self.rows.get(name, []) + parts for name, parts in rows.items()}
+        return self.rows | added
+
+
+def _with_interval(intervals: list[tuple[Any, Any]], new: tuple[Any, Any]) -> list[tuple[Any, Any]]:
+    """Sorted intervals and one more; refuse an overlap, whose queries would count twice."""
+    i = bisect(intervals, new)
+    for (_, end), (start, _) in pairwise(
+        [*intervals[max(i - 1, 0) : i], new, *intervals[i : i + 1]]
+    ):
+        if start < end:
+            raise ValueError(
+                f"two sorted streams overlap: one ends with query {end}, the other starts "
+                f"with query {start}, so they may share queries. Split a single sorted stream "
+                "into consecutive parts, or call close() on each if they share none."
+            )
+    return [*intervals[:i], new, *intervals[i:]]
 
 
 def _starts(ids: Array) -> Array:
     """The positions at which an id differs from the one before."""
     return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+
+
+def _check_none_missing(ids: Array) -> None:
+    """Refuse NaN, NaT and None; neighbours are not equal to them, so all of them are distinct."""
+    check_no_missing(ids)
+    if ids.dtype.kind == "O":
+        try:
+            missing = any(value is None or bool(value != value) for value in ids)
+        except TypeError:  # pandas.NA is neither equal nor unequal
+            missing = True
+        if missing:
+            raise missing_ids_error()
 
 
 def _check_ascending(end: Any, ids: Array) -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from copy import copy
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from .._typing import Library
+from .._validation import check_count
 from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
-from .arrow import BATCH_ROWS, add_batches
-from .checkpoint import Checkpoint
+from .arrow import BATCH_ROWS, as_tables
+from .checkpoint import Checkpoint, beside
 from .column_names import ColumnNames
-from .parquet_files import ParquetFiles, Paths, prefetch
+from .parquet_files import ParquetFiles, prefetch
+from .paths import Paths
+from .row_errors import add_located
+from .state import State
 
 
 def evaluate_parquet(
@@ -41,12 +47,13 @@ def evaluate_parquet(
     Parameters
     ----------
     path : str, path-like or list of them
-        A file, or a folder whose files are read in the order of their names, with numbers in names
-        compared by value; the files of a list are read in the order given. Rows must be sorted by
-        query id in ascending order.
+        A file, a folder, or a pattern of local files such as ``"scores/*.parquet"``, whose files
+        are read in the order of their names, with numbers in names compared by value; or a list of
+        files, read in the order given. Rows must be sorted by query id in ascending order.
     metrics : str, callable, iterable of them, or RankingAccumulator
         As in `evaluate`; or an accumulator, whose ``result()`` has standard errors and numbers of
-        queries. If it holds documents already, its first ``n_documents`` rows are skipped.
+        queries. All rows are added to what it holds, unless there is an error: then it is left
+        unchanged.
     label, score, group : str
         Names of the columns of relevance, score and query id.
     weight : str, default=None
@@ -56,10 +63,11 @@ def evaluate_parquet(
     batch_rows : int, default=2097152
         Number of rows to read at a time.
     checkpoint : str or path-like, default=None
-        A file to which the state is pickled periodically, so that an interrupted run resumes when
-        called again; deleted at the end. As with any pickle, only load a file that you trust.
+        A local file to which the state is saved at the start, periodically, and on an interrupt or
+        SIGTERM, so that the same call resumes an interrupted run; deleted at the end. It holds
+        numbers and arrays, never code.
     checkpoint_seconds : float, default=60.0
-        Minimum time between two writes of the checkpoint.
+        Minimum time between two writes of the checkpoint, at least 0.
     progress : bool, default=None
         Whether to show a progress bar (needs tqdm); None shows it on a terminal if tqdm is
         installed.
@@ -78,8 +86,19 @@ def evaluate_parquet(
     Raises
     ------
     ValueError
-        If the rows are not sorted by query, a column is missing or has missing values, or a
-        checkpoint belongs to other files or metrics; and for what `evaluate` refuses.
+        If the rows are not sorted by query, a column is missing, has missing values or types in
+        two files that have none in common, or a checkpoint is damaged or belongs to other files,
+        columns, metrics, options or functions; and for what `evaluate` refuses. An error in a row
+        names the file and the row, counted from 0.
+    TypeError
+        If `path` is not a path, or a metric cannot be recognized when a checkpoint is resumed.
+    RuntimeError
+        If another run uses the checkpoint.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the checkpoint cannot be written; the run continues.
 
     See Also
     --------
@@ -101,17 +120,29 @@ def evaluate_parquet(
         raise ValueError("pass like=, n_jobs= and options to the RankingAccumulator itself.")
     else:
         accumulator = metrics
+    check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight)
-    files = ParquetFiles.find(path, columns, filesystem)
-    state = Checkpoint(checkpoint, checkpoint_seconds, files.fingerprint)
-    state.load(accumulator)
-    with _progress_bar(files.n_rows, accumulator.n_documents, progress) as bar:
-        batches = prefetch(files.batches(batch_rows, skip=accumulator.n_documents))
-        for table in add_batches(accumulator, columns, batches, batch_rows):
+    state_path = None if checkpoint is None else Path(os.path.abspath(checkpoint))
+    files = ParquetFiles.find(path, columns, filesystem, _names_of(state_path))
+    run = copy(accumulator)
+    run._state = State.empty(run.names)
+    source = {"columns": [label, score, group, weight], "files": files.fingerprint}
+    saved = Checkpoint(state_path, checkpoint_seconds, run, source)
+    with saved.active(), _progress_bar(files.n_rows, run.n_documents, progress) as bar:
+        batches = prefetch(files.batches(batch_rows, skip=run.n_documents))
+        for table in as_tables(batches, batch_rows):
+            add_located(run, columns, table, files)
+            accumulator._state.open.merged(run._state.open)  # refuse overlapping streams early
             bar.update(table.num_rows)
-            state.save(accumulator)
-    state.remove()
-    return accumulator.scores()
+            saved.save()
+        return accumulator.merge(run).scores()
+
+
+def _names_of(checkpoint: Path | None) -> tuple[str, ...]:
+    """Files that a checkpoint may leave in the folder of the data."""
+    if checkpoint is None:
+        return ()
+    return tuple(beside(checkpoint, end).as_posix() for end in ("", ".new", ".lock"))
 
 
 def _progress_bar(total: int, done: int, progress: bool | None) -> Any:

@@ -2,16 +2,57 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from hashlib import sha256
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
 
 from .column_names import ColumnNames
+from .column_types import common_types
+from .paths import FilePath, find_files
 
-Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+# files whose ends are read at a time
+FOOTERS = 8
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """What is known of a Parquet file before its rows are read.
+
+    Parameters
+    ----------
+    file : FilePath
+        Where it is.
+    n_rows : int
+        Its number of rows.
+    types : dict of str to DataType
+        The type of each column to read.
+    footer : str
+        A checksum of the metadata, which hold statistics of all columns.
+    """
+
+    file: FilePath
+    n_rows: int
+    types: dict[str, Any]
+    footer: str
+
+    @classmethod
+    def read(cls, file: FilePath, columns: ColumnNames, filesystem: Any) -> ParquetFile:
+        """Read the end of a file."""
+        with opened(file.path, filesystem) as parquet:
+            schema, metadata = parquet.schema_arrow, parquet.metadata
+            columns.check(schema.names, file.path)
+            types = {name: schema.field(name).type for name in columns.distinct}
+            footer = io.BytesIO()
+            metadata.write_metadata_file(footer)
+            return cls(file, metadata.num_rows, types, sha256(footer.getvalue()).hexdigest()[:16])
 
 
 @dataclass(frozen=True)
@@ -20,63 +61,83 @@ class ParquetFiles:
 
     Parameters
     ----------
-    paths : list of str
+    files : list of ParquetFile
         The files.
-    sizes : list of int
-        Number of rows of each file.
-    columns : ColumnNames
-        The columns to read.
+    types : dict of str to DataType
+        The type to which each column is converted.
     filesystem : pyarrow.fs.FileSystem
         Where the files are.
     """
 
-    paths: list[str]
-    sizes: list[int]
-    columns: ColumnNames
+    files: list[ParquetFile]
+    types: dict[str, Any]
     filesystem: Any
 
     @classmethod
-    def find(cls, path: Paths, columns: ColumnNames, filesystem: Any) -> ParquetFiles:
-        """The files of a folder by name, or the given files."""
-        from pyarrow import dataset
-
-        given = [str(p) for p in path] if isinstance(path, list | tuple) else str(path)
-        files = dataset.dataset(given, format="parquet", filesystem=filesystem)
-        paths = files.files if isinstance(given, list) else sorted(files.files, key=_natural)
-        if not paths:
-            raise ValueError(f"there are no Parquet files in {given}.")
-        sizes = [_count_rows(file_path, columns, files.filesystem) for file_path in paths]
-        return cls(paths, sizes, columns, files.filesystem)
+    def find(
+        cls, path: Any, columns: ColumnNames, filesystem: Any, ignored: tuple[str, ...] = ()
+    ) -> ParquetFiles:
+        """The files of a folder by name, of a pattern, or the given files."""
+        filesystem, paths = find_files(path, filesystem, ignored)
+        with ThreadPoolExecutor(FOOTERS) as pool:
+            read = partial(ParquetFile.read, columns=columns, filesystem=filesystem)
+            files = list(pool.map(read, paths))
+        types = common_types([(file.file.path, file.types) for file in files], columns.group)
+        return cls(files, types, filesystem)
 
     @property
     def n_rows(self) -> int:
         """Number of rows of all files."""
-        return sum(self.sizes)
+        return sum(file.n_rows for file in self.files)
 
     @property
-    def fingerprint(self) -> tuple[Any, ...]:
-        """What must be equal for a run to resume from a checkpoint."""
-        return tuple(self.paths), tuple(self.sizes), self.columns
+    def fingerprint(self) -> list[Any]:
+        """What must be equal for a run to resume from a checkpoint, for each path."""
+        return [[f.file.path, [f.n_rows, f.file.size, f.file.mtime, f.footer]] for f in self.files]
+
+    def place(self, row: int) -> str:
+        """The file of a row of the stream and its number there, for messages."""
+        ends = list(accumulate(file.n_rows for file in self.files))
+        i = int(np.searchsorted(ends, row, side="right"))
+        return f"{self.files[i].file.path}, row {row - ends[i] + self.files[i].n_rows}"
 
     def batches(self, n_rows: int, skip: int) -> Iterator[Any]:
         """Arrow batches of all rows but the first `skip`."""
-        for path, size in zip(self.paths, self.sizes, strict=True):
-            if skip < size:
-                with _open(path, self.filesystem) as file:
-                    yield from self._batches_of(file, n_rows, skip)
-            skip = max(skip - size, 0)
+        for file in self.files:
+            if skip < file.n_rows:
+                with opened(file.file.path, self.filesystem) as parquet:
+                    yield from self._batches_of(parquet, n_rows, skip, file.file.path)
+            skip = max(skip - file.n_rows, 0)
 
-    def _batches_of(self, file: Any, n_rows: int, skip: int) -> Iterator[Any]:
-        groups = list(range(file.num_row_groups))
-        while groups and skip >= (size := file.metadata.row_group(groups[0]).num_rows):
+    def _batches_of(self, parquet: Any, n_rows: int, skip: int, path: str) -> Iterator[Any]:
+        groups = list(range(parquet.num_row_groups))
+        while groups and skip >= (size := parquet.metadata.row_group(groups[0]).num_rows):
             skip -= size
             del groups[0]
         # one thread, because `prefetch` reads while metrics are computed
-        for batch in file.iter_batches(
-            n_rows, row_groups=groups, columns=self.columns.distinct, use_threads=False
+        for batch in parquet.iter_batches(
+            n_rows, row_groups=groups, columns=list(self.types), use_threads=False
         ):
-            yield batch.slice(skip)
+            yield self._converted(batch.slice(skip), path)
             skip = max(skip - batch.num_rows, 0)
+
+    def _converted(self, batch: Any, path: str) -> Any:
+        """A batch with the types that all files have in common."""
+        import pyarrow as pa
+
+        arrays = []
+        for name, kind in self.types.items():
+            column = batch.column(batch.schema.get_field_index(name))
+            if column.type != kind and pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
+            try:
+                arrays.append(column if column.type == kind else column.cast(kind))
+            except pa.ArrowInvalid as error:
+                raise ValueError(
+                    f"column {name!r} of {path} cannot be converted to {kind}, the type that all "
+                    f"files have in common: {error}."
+                ) from error
+        return pa.RecordBatch.from_arrays(arrays, names=list(self.types))
 
 
 def prefetch(batches: Iterator[Any]) -> Iterator[Any]:
@@ -88,19 +149,17 @@ def prefetch(batches: Iterator[Any]) -> Iterator[Any]:
             yield batch
 
 
-def _count_rows(path: str, columns: ColumnNames, filesystem: Any) -> int:
-    with _open(path, filesystem) as file:
-        columns.check(file.schema_arrow.names, path)
-        return int(file.metadata.num_rows)
-
-
-def _open(path: str, filesystem: Any) -> Any:
+@contextmanager
+def opened(path: str, filesystem: Any) -> Iterator[Any]:
     """A file that is read through a small buffer, whatever the size of its row groups."""
-    from pyarrow.parquet import ParquetFile
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile as Reader
 
-    return ParquetFile(path, filesystem=filesystem, pre_buffer=False, buffer_size=2**20)
-
-
-def _natural(path: str) -> list[Any]:
-    """A key that sorts part.9 before part.10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", path)]
+    try:
+        with Reader(path, filesystem=filesystem, pre_buffer=False, buffer_size=2**20) as parquet:
+            yield parquet
+    except (OSError, pa.ArrowException) as error:
+        if path in str(error):
+            raise
+        kind = OSError if isinstance(error, OSError) else ValueError
+        raise kind(f"{path} cannot be read as a Parquet file: {error}") from error

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import oracle
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -313,3 +314,52 @@ def test_a_stream_continues_after_the_part_merged_into_it():
 def test_only_accumulators_are_merged():
     with pytest.raises(TypeError, match="takes another RankingAccumulator; got dict"):
         RankingAccumulator("ndcg").merge({"ndcg": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "scores", "ids", "weights", "message"),
+    [
+        ("err", [0, 1, 9], [1, 2, 3], [3, 4, 5], None, "max_grade"),
+        ("err", [9, 1, 0], [1, 2, 3], [3, 4, 5], None, "max_grade"),
+        ("err", [9, 1, 0], [1, 2, 3], [2, 4, 5], None, "max_grade"),
+        ("mrr", [0, 1, 0], [1, 2, 3], [3, 4, 4], [1, 1, 2], "varies within"),
+        ("mrr", [0, 1, 0], [1, 2, 3], [3, 4, 5], [1, 1, -2], "not negative"),
+        ("mrr", [0, 1, 0], [1, 2, 3], [2, 4, 5], [3, 1, 1], "varies within query 2, .* 1 .* 3"),
+        ("mrr", [1.0], [1.0], [math.nan], None, "missing values"),
+        ("mrr", [1.0], [1.0], np.array([None]), None, "missing values"),
+        ("mrr", [1.0], [1.0], pd.Series([pd.NA], dtype=object).to_numpy(), None, "missing values"),
+        ("mrr", [1.0], [1.0], np.array(["NaT"], dtype="M8[s]"), None, "missing values"),
+    ],
+)
+def test_a_bad_batch_is_refused_at_once_and_leaves_the_stream(
+    metric, labels, scores, ids, weights, message
+):
+    """Its first and its last query are open, but a later batch must not be blamed for them."""
+    stream = RankingAccumulator(metric).update_sorted([1, 0, 1], [3, 2, 1], [1, 1, 2])
+    before = pickle.dumps(stream._state)
+    with pytest.raises(ValueError, match=message):
+        stream.update_sorted(labels, scores, ids, sample_weight=weights)
+    assert pickle.dumps(stream._state) == before
+    fine = stream.update_sorted([1, 0, 1], [1, 2, 3], [2, 4, 5]).result()
+    assert fine[metric].n_queries == 4
+
+
+def test_parts_of_a_query_with_different_weights_are_not_merged():
+    parts = [
+        RankingAccumulator("mrr").update_sorted([1], [2], ["a"], sample_weight=w)
+        for w in ([2], None)
+    ]
+    with pytest.raises(ValueError, match="varies within query a, whose rows so far have 2"):
+        parts[0].merge(parts[1])
+
+
+def test_no_open_query_is_within_a_batch_of_complete_ones():
+    accumulator = RankingAccumulator("mrr").update_sorted([1, 0], [2, 1], [1, 2])
+    with pytest.raises(ValueError, match=r"query 2 is split: update_sorted\(\) has left it open"):
+        accumulator.update([1, 0], [2, 1], [3, 2])
+
+
+def test_a_long_batch_with_ids_does_not_warn():
+    n = 1500
+    stream = RankingAccumulator("mrr").update_sorted(np.ones(n), np.arange(n), np.arange(n) // 2)
+    assert stream.scores() == {"mrr": 1.0}

@@ -1,10 +1,7 @@
 """Parquet files, read in batches, give the result of the same rows in memory."""
 
 import math
-import os
 import pickle
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -106,55 +103,145 @@ def slow(block):
     return np.zeros(len(block.sizes))
 
 
-KILLED = """
-import sys
-from sklearn_rankscore import RankingAccumulator, evaluate_parquet
-from sklearn_rankscore.streaming import parquet
+def test_a_second_day_is_added_to_the_first(tmp_path):
+    columns = make_documents()
+    later = {**columns, "qid": columns["qid"] + columns["qid"].max()}  # they share one query
+    both = {name: np.concatenate([columns[name], later[name]]) for name in columns}
+    days = [write(part, tmp_path / f"{i}.parquet") for i, part in enumerate([columns, later])]
+    collected = RankingAccumulator(METRICS)
+    for day in days:
+        scores = evaluate_parquet(day, collected, batch_rows=50)
+    assert scores == pytest.approx(in_memory(both), **EXACT)
+    assert collected.n_documents == len(both["qid"])
+    before = pickle.dumps(collected.result())
+    with pytest.raises(ValueError, match="two sorted streams overlap"):
+        evaluate_parquet(days[1], collected)
+    assert pickle.dumps(collected.result()) == before
 
-save = parquet.Checkpoint.save
 
-def save_and_print(self, accumulator):
-    save(self, accumulator)
-    if accumulator.n_documents >= 200:
-        print(accumulator.n_documents, flush=True)
-        sys.stdin.read()  # until it is killed
+def test_an_error_leaves_the_accumulator_unchanged(tmp_path):
+    columns = make_documents()
+    columns["label"][-1] = 7
+    path = write(columns, tmp_path / "rows.parquet")
+    collected = RankingAccumulator("err@10").update([1], [1], ["a"])
+    with pytest.raises(ValueError, match="max_grade"):
+        evaluate_parquet(path, collected, batch_rows=20)
+    assert collected.n_documents == 1
 
-parquet.Checkpoint.save = save_and_print
-evaluate_parquet(
-    sys.argv[1], sys.argv[3:], weight="weight", checkpoint=sys.argv[2], checkpoint_seconds=0,
-    batch_rows=10,
+
+@pytest.mark.parametrize("batch_rows", [7, 1000])
+@pytest.mark.parametrize(
+    ("column", "value", "row", "message"),
+    [
+        ("score", math.nan, 113, "y_score contains NaN. Drop"),
+        ("label", 7.0, 113, "y_true must lie in"),
+        ("qid", -1, 113, "not sorted by query"),
+        ("score", None, 0, "column 'score' has 1 missing"),
+    ],
 )
-"""
+def test_an_error_names_file_and_row(tmp_path, batch_rows, column, value, row, message):
+    columns = {name: c.tolist() for name, c in make_documents().items()}
+    columns[column][row] = value
+    for i, start in enumerate([0, 50, 100]):
+        part = {name: c[start : start + 50 if i < 2 else None] for name, c in columns.items()}
+        write(part, tmp_path / f"{i}.parquet")
+    place = f"{tmp_path}/{row // 50}.parquet, row {row % 50} .counted from 0.: .*"
+    with pytest.raises(ValueError, match=f"^{place}{message}"):
+        evaluate_parquet(tmp_path, "err@10", batch_rows=batch_rows)
 
 
-def test_a_killed_run_resumes_at_its_checkpoint(tmp_path):
-    columns = make_documents(seed=7)
-    (tmp_path / "rows").mkdir()
-    write_parts(columns, tmp_path / "rows", 90)
-    arguments = [str(tmp_path / "rows"), str(tmp_path / "state"), *METRICS]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-    ) as run:
-        read = int(run.stdout.readline())
-        run.kill()
-    state = pickle.loads((tmp_path / "state").read_bytes())["accumulator"]
-    assert 200 <= state.n_documents == read < len(columns["qid"])
-    scores = evaluate_parquet(
-        tmp_path / "rows", METRICS, weight="weight", checkpoint=tmp_path / "state"
-    )
-    assert scores == pytest.approx(in_memory(columns, weight="weight"), **EXACT)
-    assert not (tmp_path / "state").exists()
-    # the pickled accumulator itself continues after its rows
-    assert evaluate_parquet(tmp_path / "rows", state, weight="weight") == scores
+def failing(block):
+    raise ZeroDivisionError
 
 
-def test_a_checkpoint_of_other_files_is_refused(tmp_path):
+def test_an_error_of_a_metric_names_the_file(tmp_path):
     path = write(make_documents(), tmp_path / "rows.parquet")
-    state = tmp_path / "state"
-    state.write_bytes(pickle.dumps({"source": "other", "accumulator": RankingAccumulator("mrr")}))
-    with pytest.raises(ValueError, match="belongs to other files or columns"):
-        evaluate_parquet(path, "mrr", checkpoint=state)
+    with pytest.raises(ZeroDivisionError) as error:
+        evaluate_parquet(path, failing)
+    assert "rows.parquet" in error.value.__notes__[0]
+
+
+def test_a_pattern_and_a_list_of_patterns(tmp_path):
+    columns = make_documents()
+    write_parts(columns, tmp_path, 25)
+    expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
+    assert evaluate_parquet(str(tmp_path / "part.*.parquet"), "mrr") == expected
+    few = [str(tmp_path / "part.[0-9].parquet"), str(tmp_path / "part.1[0-9].parquet")]
+    assert evaluate_parquet(few, "mrr") == expected
+    with pytest.raises(ValueError, match=r"no Parquet files that match .*\*.orc"):
+        evaluate_parquet(str(tmp_path / "*.orc"), "mrr")
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "error", "message"),
+    [
+        (pa.table({"qid": [1]}), {}, TypeError, "got Table. For a table in memory use evaluate"),
+        ([b"a.parquet"], {}, TypeError, "got bytes"),
+        ([], {}, ValueError, "empty list"),
+        ("nowhere.parquet", {}, FileNotFoundError, "no file or folder .*nowhere.parquet"),
+        ("nowhere", {"batch_rows": 0}, ValueError, "batch_rows must be an integer of at least 1"),
+        ("nowhere", {"batch_rows": 2.5}, TypeError, "batch_rows must be an integer of at least 1"),
+    ],
+)
+def test_wrong_arguments_are_refused(path, options, error, message):
+    with pytest.raises(error, match=message):
+        evaluate_parquet(path, "mrr", **options)
+
+
+def test_a_file_of_another_kind_is_named(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing")
+    with pytest.raises(ValueError, match=r"notes.txt cannot be read as a Parquet file"):
+        evaluate_parquet(tmp_path, "mrr")
+
+
+TYPES = [
+    ("qid", pa.int32(), pa.int64()),
+    ("qid", pa.string(), pa.large_string()),
+    ("qid", pa.dictionary(pa.int32(), pa.string()), pa.string()),
+    ("qid", pa.timestamp("s"), pa.timestamp("ns")),
+    ("label", pa.int8(), pa.float64()),
+    ("score", pa.float32(), pa.float64()),
+]
+
+
+@pytest.mark.parametrize(("column", "first", "second"), TYPES)
+@pytest.mark.parametrize("batch_rows", [2, 100])
+def test_types_that_differ_between_files(tmp_path, column, first, second, batch_rows):
+    columns = {"qid": [1, 1, 2, 2, 3], "label": [1, 0, 1, 0, 1], "score": [3, 2, 1, 4, 1]}
+    expected = evaluate(columns["label"], columns["score"], "mrr", groups=columns["qid"])
+    for i, (rows, kind) in enumerate([(slice(0, 3), first), (slice(3, 5), second)]):
+        part = {name: pa.array(values[rows]) for name, values in columns.items()}
+        text = column == "qid" and "string" in str(kind)
+        values = pa.array([str(v) if text else v for v in columns[column][rows]])
+        values = values.cast(pa.timestamp("s")) if "timestamp" in str(kind) else values
+        part[column] = values.cast(kind)
+        required = [pa.field(name, v.type, nullable=bool(i)) for name, v in part.items()]
+        pq.write_table(pa.table(part, schema=pa.schema(required)), tmp_path / f"{i}.parquet")
+    assert evaluate_parquet(tmp_path, "mrr", batch_rows=batch_rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(pa.int64(), pa.string()), (pa.int64(), pa.float64()), (pa.string(), pa.binary())],
+)
+def test_types_without_a_common_one_are_refused_before_the_first_row(tmp_path, first, second):
+    for i, kind in enumerate([first, second]):
+        ids = pa.array([i], pa.int64()).cast(pa.string() if "int" not in str(kind) else kind)
+        part = {"qid": ids.cast(kind), "label": [1], "score": [1]}
+        write(part, tmp_path / f"{i}.parquet")
+    message = rf"'qid' has the type .* in {tmp_path}/0.parquet and {second} in {tmp_path}/1.parq"
+    with pytest.raises(ValueError, match=message):
+        evaluate_parquet(tmp_path, failing)
+
+
+def test_filesystems_and_uris(tmp_path):
+    from pyarrow import fs
+
+    columns = make_documents()
+    write_parts(columns, tmp_path, 25)
+    expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
+    local, folder = fs.LocalFileSystem(), tmp_path.as_posix()
+    assert evaluate_parquet(tmp_path.as_uri(), "mrr") == expected
+    assert evaluate_parquet(folder, "mrr", filesystem=local) == expected
+    assert evaluate_parquet("", "mrr", filesystem=fs.SubTreeFileSystem(folder, local)) == expected
+    assert evaluate_parquet("", "mrr", filesystem=tmp_path.as_uri()) == expected
