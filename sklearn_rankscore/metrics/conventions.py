@@ -13,7 +13,7 @@ Numbers that are defects of a library are not reproduced:
   and recall (give them the score -inf to obtain the same);
 - torchmetrics (except for NDCG) and ranx (from 16 documents on) break ties arbitrarily; the entries
   average and use the input order, respectively;
-- XGBoost's `auc` of a ranking counts pairs of equal labels too, by their order in the input; there
+- XGBoost's `auc` of a ranking is another statistic than `pair_accuracy`, also without ties; there
   is no entry.
 
 trec_eval 10 normalizes graded gains in RBP from variables that it does not initialise; the entry is
