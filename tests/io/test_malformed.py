@@ -48,7 +48,7 @@ BAD_QRELS = [
     ((QRELS + "3 0 é 1\n").encode("latin-1"), "line 3: not UTF-8, got the byte 0xe9.*iconv"),
     (b"1 0 \xff 1\n", "line 1: not UTF-8, got the byte 0xff"),
     (QRELS.encode() + b"3 0 \xf0\x9f 1\n", "line 3: not UTF-8"),
-    (gzip.compress(QRELS.encode()), "line 1: not (UTF-8|a text file)"),
+    (gzip.compress(QRELS.encode(), mtime=0), "line 1: not (UTF-8|a text file)"),
     (b"\x89PNG\r\n\x1a\n\x00\x00", "line 3: not (UTF-8|a text file)|line 1: not UTF-8"),
     (b"PK\x03\x04\x14\x00\x00", "line 1: not a text file"),
     (b"PAR1\x15\x04\x15\x00", "line 1: not a text file"),
@@ -83,8 +83,8 @@ BAD_RUNS = [
     (LONG + "# x\n8 Q0 x 1 a t\n", "line 893: score must be a number; got 'a'"),
 ]
 BAD_FILES = [
-    ("qrels.gz", gzip.compress(QRELS.encode() * 99)[:-9], "truncated or damaged"),
-    ("qrels.gz", gzip.compress(QRELS.encode())[:12], "truncated or damaged"),
+    ("qrels.gz", gzip.compress(QRELS.encode() * 99, mtime=0)[:-9], "truncated or damaged"),
+    ("qrels.gz", gzip.compress(QRELS.encode(), mtime=0)[:12], "truncated or damaged"),
     ("qrels.gz", QRELS.encode(), "truncated or damaged.*Not a gzipped file"),
     ("qrels.gz", b"", "has no rows"),
     ("qrels.xz", lzma.compress(QRELS.encode())[:-9], "truncated or damaged"),
