@@ -100,6 +100,8 @@ class QuerySplitter(BaseCrossValidator):
             If there are too few queries, if `groups` divides a query of X or y, or if
             `skip_constant_queries` leaves a test set empty.
         """
+        if not num_samples(X):
+            raise ValueError("X has no rows; a split needs at least two queries.")
         source, given = source_or_ids(groups, X)
         id_source = self.groups if source is None else source
         ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
@@ -107,8 +109,6 @@ class QuerySplitter(BaseCrossValidator):
             raise no_groups_error(type(self).__name__)
         carried = ids if groups is not None and qid is None else qid
         check_consistent_length(X, y)
-        if not num_samples(X):
-            raise ValueError("X has no rows; a split needs at least two queries.")
         labels = _as_numbers(y)
         # in this order a split depends on which rows share an id, not on the values of the ids
         queries = group_rows(ids, num_samples(X)).by_appearance()

@@ -60,7 +60,7 @@ def find_explicit_ids(
         queries = find_query_ids(X, y, qid=qid, id_source=id_source)
     except NoGroupsError:  # the named column is absent, as in an array
         queries = None
-    if queries is not None and queries is not groups:
+    if queries is not None and queries is not groups and len(queries):
         _check_undivided(groups, queries)
     return groups
 

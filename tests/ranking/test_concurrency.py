@@ -75,10 +75,12 @@ def test_fresh_names_from_16_threads(frequent_switching):
     assert set(scores) == {one}
 
 
-def test_all_metrics_from_16_threads_with_n_jobs(frequent_switching):
+def test_all_metrics_at_the_same_time_with_n_jobs(frequent_switching):
     names = list(METRICS)
     expected = {name: evaluate(BINARY, SCORES, name, groups=IDS)[name] for name in names}
-    results = in_threads(lambda i: evaluate(BINARY, SCORES, names[i], groups=IDS, n_jobs=2))
+    results = in_threads(
+        lambda i: evaluate(BINARY, SCORES, names[i], groups=IDS, n_jobs=2), n=len(names)
+    )
     assert {name: value for each in results for name, value in each.items()} == expected
 
 
