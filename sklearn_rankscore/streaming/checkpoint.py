@@ -145,6 +145,11 @@ class Checkpoint:
 
     def _write(self) -> None:
         """Replace the file; at no time is it incomplete, even if the power fails."""
+        with _deferred_signals():
+            self._replace_file()
+        self._written = time.monotonic()
+
+    def _replace_file(self) -> None:
         assert self.path is not None
         content = to_bytes(self.header, self.run._state)
         temporary = beside(self.path, ".new")
@@ -157,7 +162,6 @@ class Checkpoint:
             folder = os.open(self.path.parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
-        self._written = time.monotonic()
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -182,6 +186,27 @@ def _difference(theirs: dict[str, Any], mine: dict[str, Any]) -> str | None:
         if theirs[part] != mine[part]:
             return f"belongs to other files or columns, or to another version ({part} differ)"
     return None
+
+
+@contextmanager
+def _deferred_signals() -> Iterator[None]:
+    """Handle Ctrl-C and SIGTERM after a block that their exceptions must not interrupt.
+
+    NumPy and zipfile would replace such an exception by an error about an archive left open.
+    """
+    handlers: dict[int, Any] = {}
+    received: list[tuple[int, Any]] = []
+    if threading.current_thread() is threading.main_thread():
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(sent)):
+                handlers[sent] = signal.signal(sent, lambda *call: received.append(call))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number, frame in received[:1]:
+        handlers[number](number, frame)
 
 
 def _raise_on_sigterm() -> Any:
