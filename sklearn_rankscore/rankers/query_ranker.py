@@ -70,7 +70,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         Number of queries in the training data, including held-out ones; None without query ids.
     n_features_in_ : int
         Number of features, without the columns of query ids.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all strings.
     classes_, feature_importances_, coef_ : ndarray
         Those of the fitted ranker, if it has them. For a ranking loss, CatBoost's importances are
