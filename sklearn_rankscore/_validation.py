@@ -18,7 +18,7 @@ class WrongTypeError(TypeError, ValueError):
 
 def stacklevel_of_caller() -> int:
     """The `stacklevel` of a warning that shows the line outside of this package and its tools."""
-    internal = ("sklearn", "joblib", __name__.partition(".")[0])
+    internal = ("sklearn", "joblib", "optuna", "optuna_integration", __name__.partition(".")[0])
     frame, level = sys._getframe(1), 1
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in internal:
         frame, level = frame.f_back, level + 1

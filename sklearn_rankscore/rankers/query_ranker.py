@@ -83,8 +83,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    Query ids are looked up in this order: the argument `qid` of `fit`, a column or index level
-    ``qid`` of X, an index level ``qid`` of y, the argument `groups`. Rows that are out of place
+    Query ids are looked up in this order: the arguments `groups` and `qid` of `fit`, a column or
+    index level ``qid`` of X, an index level ``qid`` of y. Rows that are out of place
     join the first row of their query; parameters of `fit` that are aligned with the rows, and
     evaluation sets (``eval_set=[(X_valid, y_valid)]``), are treated like the training rows. With
     metadata routing, parameters of `fit` are passed to the estimator without a request.
@@ -149,8 +149,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_documents,)
             Relevance labels.
         groups, qid : array-like of shape (n_documents,), default=None
-            Hashable query ids in any row order. `qid` takes precedence over ids in X or y, which
-            take precedence over `groups`.
+            Hashable query ids in any row order. `groups` takes precedence over `qid` and over ids
+            in X or y; it may be coarser than these, but must not divide a query.
         sample_weight : array-like of shape (n_documents,), default=None
             Row weights; constant within each query for rankers that weight queries.
         **fit_params

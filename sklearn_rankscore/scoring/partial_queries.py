@@ -10,6 +10,7 @@ import numpy as np
 
 from .._sklearn_compat import num_samples
 from .._typing import Array
+from .._validation import stacklevel_of_caller
 from ..query_ids import find_query_ids, group_rows
 from .scorers_with_ids import query_ids_for, scorers_of_queries
 from .tasks import FoldTask
@@ -49,7 +50,7 @@ class FoldChecker:
             return
         if message:
             self._warned = True
-            warnings.warn(message, PartialQueryWarning, stacklevel=_stacklevel_of_caller())
+            warnings.warn(message, PartialQueryWarning, stacklevel=stacklevel_of_caller())
 
     def _find_fault(self, task: FoldTask) -> str | None:
         ids = _ids_of_all_rows(task)
@@ -102,12 +103,3 @@ def _optuna_samples_rows() -> bool:
         if frame.f_code.co_name == "fit" and "optuna" in str(frame.f_globals.get("__name__")):
             return bool(getattr(frame.f_locals.get("self"), "subsample", 1.0) != 1.0)
     return False
-
-
-def _stacklevel_of_caller() -> int:
-    """The `stacklevel` of the line that called scikit-learn."""
-    internal = ("sklearn", "joblib", "optuna", "optuna_integration", __name__.partition(".")[0])
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in internal:
-        frame, level = frame.f_back, level + 1
-    return level
