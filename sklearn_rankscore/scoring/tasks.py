@@ -63,7 +63,7 @@ class FoldTask:
     @property
     def fits(self) -> bool:
         """Whether the task fits; that of a permutation importance scores a fitted estimator."""
-        return not {"max_samples"} & self.arguments.keys()
+        return "max_samples" not in self.arguments
 
     def pass_to_fit(self, name: str, ids: Any) -> None:
         """Add a parameter of fit, for the refit after the folds as well."""
