@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -9,7 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import Array
+from .._validation import stacklevel_of_caller
 from ..query_ids.lookup import QID, column_names
+
+# rows that are compared first, so that few columns are compared as a whole
+FIRST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,21 @@ class IdColumns:
         id_names = tuple(names[place] for place in positions) if names else ()
         return cls(tuple(positions), id_names, n_columns)
 
+    def warn_of_features(self, X: Any, ids: Any) -> None:
+        """Warn if a column that holds the query ids is left among the features."""
+        features, names = self.drop(X), column_names(X)
+        found = [] if ids is None else _columns_that_equal(features, column_names(features), ids)
+        if not found or len(set(np.asarray(ids)[:FIRST_ROWS].tolist())) == 1:
+            return
+        column = column_names(features)[found[0]] if names else found[0]
+        warnings.warn(
+            f"column {column!r} of X holds the query ids, and the model is trained on it as a "
+            f"feature. With QueryRanker(..., groups={column!r}) the ids are read from that column, "
+            "and it is no feature; or drop it from X.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+
     def drop(self, X: Any) -> Any:
         """`X` without these columns; an array that never had them is returned as it is."""
         names = column_names(X)
@@ -70,11 +90,16 @@ def _n_columns(X: Any) -> int | None:
 
 
 def _columns_that_equal(X: Any, names: list[Any], ids: Any) -> list[int]:
-    """The columns from which a function took the ids: those that hold the same values."""
+    """The columns that hold the ids, by their name or by their values."""
     if isinstance(getattr(ids, "name", None), str) and ids.name in names:
         return [names.index(ids.name)]
     given: Array = np.asarray(ids)
-    if given.ndim != 1 or hasattr(X, "tocsr"):
+    if given.ndim != 1 or hasattr(X, "tocsr") or not _n_columns(X):
         return []
-    columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X).T)
-    return [i for i, column in enumerate(columns) if np.array_equal(column, given)]
+    columns = [X[name] for name in names] if names else list(np.asarray(X).T)
+    return [i for i, column in enumerate(columns) if _equal(column, given)]
+
+
+def _equal(column: Any, ids: Array) -> bool:
+    first_rows = np.asarray(column[:FIRST_ROWS])
+    return np.array_equal(first_rows, ids[:FIRST_ROWS]) and np.array_equal(np.asarray(column), ids)

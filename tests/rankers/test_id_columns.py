@@ -1,0 +1,68 @@
+"""The column of query ids is no feature; if it is left among the features, that is told."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from lightgbm import LGBMRanker
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+
+from sklearn_rankscore import QueryKFold, QueryRanker
+
+rng = np.random.default_rng(0)
+SESSIONS = np.repeat(np.arange(1000, 1040), 8)
+FEATURES = rng.normal(size=(len(SESSIONS), 3))
+LABELS = rng.integers(0, 3, len(SESSIONS))
+COLUMNS = {"a": FEATURES[:, 0], "session_id": SESSIONS, "b": FEATURES[:, 1]}
+FRAME = pd.DataFrame(COLUMNS)
+
+WARNING = r"column 'session_id' of X holds the query ids.*QueryRanker\(..., groups='session_id'\)"
+
+
+@pytest.mark.parametrize("ids", [FRAME["session_id"], SESSIONS], ids=["Series", "array"])
+def test_warns_of_ids_among_the_features(ids):
+    with pytest.warns(UserWarning, match=WARNING):
+        QueryRanker(LGBMRanker(n_estimators=2, verbose=-1)).fit(FRAME, LABELS, groups=ids)
+
+
+def test_warns_of_ids_in_a_polars_frame():
+    with pytest.warns(UserWarning, match=WARNING):
+        QueryRanker(Ridge()).fit(pl.DataFrame(COLUMNS), LABELS, groups=pl.Series(SESSIONS))
+
+
+def test_warns_of_ids_in_an_array_by_position():
+    X = np.column_stack([FEATURES, SESSIONS])
+    with pytest.warns(UserWarning, match=r"column 3 of X.*groups=3"):
+        QueryRanker(Ridge()).fit(X, LABELS, groups=SESSIONS)
+    fitted = QueryRanker(Ridge(), groups=3).fit(X, LABELS)
+    assert fitted.estimator_.n_features_in_ == 3
+
+
+def test_warns_in_cross_validation():
+    with pytest.warns(UserWarning, match=WARNING):
+        cross_val_score(
+            QueryRanker(Ridge()),
+            FRAME,
+            LABELS,
+            groups=FRAME["session_id"],
+            scoring="ndcg@10",
+            cv=QueryKFold(3),
+        )
+
+
+@pytest.mark.parametrize(
+    ("X", "ids"),
+    [
+        pytest.param(FRAME.drop(columns="session_id"), SESSIONS, id="dropped"),
+        pytest.param(FRAME, SESSIONS // 2, id="coarser"),
+        pytest.param(FEATURES.tolist(), SESSIONS, id="lists"),
+        pytest.param(np.ones((len(SESSIONS), 1)), np.ones(len(SESSIONS)), id="one query"),
+    ],
+)
+def test_other_columns_are_features(X, ids):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        QueryRanker(Ridge()).fit(X, LABELS, groups=ids)
