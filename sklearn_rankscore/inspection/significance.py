@@ -19,6 +19,10 @@ from .resampling import batch_sizes, with_single_threaded_blas
 # 9,999 resamples
 MOST_RESAMPLED = 1000
 
+# differences up to this are none; ranks of differences compare them to so many decimals of the
+# largest
+ROUNDING, DECIMALS = 1e-14, 10
+
 
 def paired_p_values(
     differences: Array,
@@ -37,7 +41,15 @@ def paired_p_values(
             "test='wilcoxon' does not support query weights. Use test='permutation' or test='t', "
             "or omit sample_weight."
         )
-    return np.array([stats.wilcoxon(d).pvalue if d.any() else 1.0 for d in differences.T])
+    return np.array([_wilcoxon_p_value(d) for d in differences.T])
+
+
+def _wilcoxon_p_value(differences: Array) -> float:
+    """Wilcoxon's signed-rank test, in which differences that are equal but for rounding tie."""
+    largest = np.abs(differences).max()
+    if largest <= ROUNDING:
+        return 1.0
+    return float(stats.wilcoxon(np.round(differences / largest, DECIMALS)).pvalue)
 
 
 def _permutation_p_values(

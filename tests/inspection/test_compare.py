@@ -66,6 +66,17 @@ def test_permutation_test_with_weights_is_brute_force():
     assert compare(systems)["m0", "second"].p_value == pytest.approx(expected)
 
 
+def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
+    tenths = np.array([1, -1, 2, 3, -2, 0, 4, 1, -3, 5, 1, 2])
+    second = np.arange(12) / 7  # adding and subtracting these rounds
+    first = second + np.where(np.arange(12) % 2, tenths / 10, tenths * 0.1)
+    assert len(np.unique(np.abs(first - second))) > len(np.unique(np.abs(tenths)))
+    systems = {"second": scores(second), "first": scores(first)}
+    expected = stats.wilcoxon(tenths).pvalue
+    found = compare(systems, test="wilcoxon")["m0", "first"].p_value
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
 def test_t_and_wilcoxon_are_scipys():
     systems = pair(35, 3)
     a, b = systems["first"].values, systems["second"].values
