@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from . import (
@@ -42,11 +42,16 @@ class NamedFormula:
     function: Callable[..., Any]
     formula: Formula
 
-    @cached_property
+    @property
     def options(self) -> dict[str, Any]:
         """Options that a name may set, with their defaults, from the function's signature."""
-        parameters = inspect.signature(self.function).parameters
-        return {name: p.default for name, p in parameters.items() if name not in INPUTS}
+        return _options_of(self.function)
+
+
+@cache
+def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters
+    return {name: p.default for name, p in parameters.items() if name not in INPUTS}
 
 
 METRICS = {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -36,13 +35,20 @@ class Grouping:
     starts: Array
     sizes: Array
     rows: Array | None = None
+    _codes: list[Array] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.sizes)
 
-    @cached_property
+    @property
     def codes(self) -> Array:
         """Position in `ids` of the query of each row."""
+        # no cached_property: before Python 3.12 its lock is one of the class, held meanwhile
+        if not self._codes:
+            self._codes.append(self._number_rows())
+        return self._codes[0]
+
+    def _number_rows(self) -> Array:
         by_start = np.argsort(self.starts, kind="stable")
         codes = np.empty(int(self.sizes.sum()), dtype=np.intp)
         rows = slice(None) if self.rows is None else self.rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ class FitCall:
         self.name = f"{type(self.ranker).__name__}.fit"
         self.is_booster = booster_of(self.ranker) is not None
 
-    @cached_property
+    @property
     def takes_ids_within(self) -> bool:
         """Whether a splitter, scorer or ranker inside of the estimator takes query ids."""
         return takes_query_ids(self.estimator)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from numbers import Integral
 from typing import Any, TypeVar
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 
 Result = TypeVar("Result")
 
-# an upper bound; a thread is started only when all others are busy
+# an upper bound for one call, where it is more than there are processors
+MAX_JOBS = 32
+
+# an upper bound for all calls; a thread is started only when all others are busy
 MAX_THREADS = 1024
 
 
@@ -24,15 +27,27 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="sklearn_rankscore")
 
 
+def _start(function: Callable[[], Result]) -> Future[Result] | None:
+    """Start a function in another thread; None if there can be no other.
+
+    None starts after the main thread has ended, as in functions of `atexit`, or where the system
+    has reached its limit.
+    """
+    try:
+        return _pool().submit(function)
+    except RuntimeError:
+        return None
+
+
 if hasattr(os, "register_at_fork"):  # the threads of the parent do not exist in a forked process
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def number_of_threads(n_jobs: int | None) -> int:
-    """The number of threads that scikit-learn's `n_jobs` stands for."""
+    """The number of threads that scikit-learn's `n_jobs` stands for, if that many can help."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
         raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
-    return int(effective_n_jobs(n_jobs))
+    return min(int(effective_n_jobs(n_jobs)), max(MAX_JOBS, cpu_count()))
 
 
 def submit(function: Callable[[], Result], jobs: int) -> Callable[[], Result]:
@@ -40,9 +55,9 @@ def submit(function: Callable[[], Result], jobs: int) -> Callable[[], Result]:
 
     If no thread has started it by then, or `jobs` is 1, the calling thread runs it.
     """
-    if jobs == 1:
+    future = None if jobs == 1 else _start(function)
+    if future is None:
         return function
-    future = _pool().submit(function)
     return lambda: function() if future.cancel() else future.result()
 
 
@@ -62,11 +77,11 @@ def parallel_for(function: Callable[[Any], None], items: Iterable[Any], jobs: in
                 return
             function(item)
 
-    futures = [_pool().submit(work) for _ in range(min(jobs, len(remaining)) - 1)]
+    futures = [_start(work) for _ in range(min(jobs, len(remaining)) - 1)]
     try:
         work()
     finally:
         remaining.clear()
         for future in futures:
-            if not future.cancel():  # it has started
+            if future is not None and not future.cancel():  # it has started
                 future.result()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ranking.threads import parallel_for, submit
 from .column_names import ColumnNames
 from .column_types import common_types
 from .paths import FilePath, find_files
@@ -79,9 +79,13 @@ class ParquetFiles:
     ) -> ParquetFiles:
         """The files of a folder by name, of a pattern, or the given files."""
         filesystem, paths = find_files(path, filesystem, ignored)
-        with ThreadPoolExecutor(FOOTERS) as pool:
-            read = partial(ParquetFile.read, columns=columns, filesystem=filesystem)
-            files = list(pool.map(read, paths))
+        found: dict[int, ParquetFile] = {}
+
+        def read(i: int) -> None:
+            found[i] = ParquetFile.read(paths[i], columns, filesystem)
+
+        parallel_for(read, range(len(paths)), FOOTERS)
+        files = [found[i] for i in range(len(paths))]
         types = common_types([(file.file.path, file.types) for file in files], columns.group)
         return cls(files, types, filesystem)
 
@@ -142,11 +146,16 @@ class ParquetFiles:
 
 def prefetch(batches: Iterator[Any]) -> Iterator[Any]:
     """Read the next batch in another thread while the previous one is in use."""
-    with ThreadPoolExecutor(1) as reader:
-        following = reader.submit(next, batches, None)
-        while (batch := following.result()) is not None:
-            following = reader.submit(next, batches, None)
+    read = partial(next, batches, None)
+    following = submit(read, 2)
+    while (batch := following()) is not None:
+        following = submit(read, 2)
+        try:
             yield batch
+        except GeneratorExit:
+            with suppress(Exception):
+                following()  # a file is not closed while it is read
+            raise
 
 
 @contextmanager

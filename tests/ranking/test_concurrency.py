@@ -29,7 +29,7 @@ from sklearn_rankscore import (
     unregister,
 )
 from sklearn_rankscore.metrics.names import METRICS
-from sklearn_rankscore.ranking import queries
+from sklearn_rankscore.ranking import queries, threads
 
 X, Y = make_ranking(n_queries=60, as_frame=True, random_state=0)
 MODEL = Ridge().fit(X, Y)
@@ -253,3 +253,93 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_process_starts_its_own_threads():
     subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60)
+
+
+CHILDREN_OF_A_BUSY_PROCESS = """
+import os, signal, threading, time, warnings
+import numpy as np
+from sklearn_rankscore import evaluate
+
+warnings.simplefilter("ignore")  # newer Pythons warn of any fork beside threads
+g = np.repeat(np.arange(4_000), 10)
+y, s = np.arange(len(g)) % 3, np.random.default_rng(0).permutation(len(g)) // 4 * 1.0
+score = lambda: evaluate(y, s, ["ndcg@5", "map", "query_auc"], groups=g[::-1], n_jobs=2)
+expected, stop = score(), threading.Event()
+
+def work():
+    while not stop.is_set():
+        score()
+
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+failed = 0
+for _ in range(60):
+    child = os.fork()
+    if not child:
+        signal.alarm(50)
+        os._exit(score() != expected)
+    failed += os.waitpid(child, 0)[1] != 0
+stop.set()
+raise SystemExit(failed)
+"""
+
+AT_EXIT = """
+import atexit, sys, threading
+import numpy as np
+from sklearn_rankscore import ndcg_score
+
+g = np.repeat(np.arange(40_000), 10)
+y, s = g % 3, np.random.default_rng(0).permutation(len(g)) * 1.0
+score = lambda: ndcg_score(y, s, groups=g, k=5, n_jobs=2)
+WHEN_STARTED
+expected = score() if STARTED else None
+
+def late():
+    if threading.current_thread() is not threading.main_thread():
+        threading.main_thread().join()
+    value = score()
+    print("right" if expected in (None, value) else "wrong", flush=True)
+
+REGISTER
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_processes_forked_while_threads_compute():
+    run = subprocess.run([sys.executable, "-c", CHILDREN_OF_A_BUSY_PROCESS], timeout=300)
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize("started", [True, False])
+@pytest.mark.parametrize(
+    "register", ["atexit.register(late)", "threading.Thread(target=late).start()"]
+)
+def test_calls_while_the_interpreter_ends(register, started):
+    code = AT_EXIT.replace("WHEN_STARTED", f"STARTED = {started}").replace("REGISTER", register)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.stdout, run.stderr, run.returncode) == ("right\n", "", 0)
+
+
+def test_runs_in_the_calling_thread_if_no_other_can_start(monkeypatch):
+    expected = ndcg_score(Y, SCORES, groups=IDS)
+
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    threads._pool.cache_clear()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    try:
+        for n_jobs in (2, -1):
+            assert ndcg_score(Y, SCORES, groups=IDS, n_jobs=n_jobs) == expected
+    finally:
+        monkeypatch.undo()
+        threads._pool.cache_clear()
+
+
+def test_more_jobs_than_help_start_no_more_threads():
+    n_jobs = 10**6
+    before = threading.active_count()
+    assert ndcg_score(Y, SCORES, groups=IDS, n_jobs=n_jobs) == ndcg_score(Y, SCORES, groups=IDS)
+    assert threads.number_of_threads(n_jobs) <= max(32, joblib.cpu_count())
+    assert threading.active_count() <= before + threads.number_of_threads(n_jobs)
