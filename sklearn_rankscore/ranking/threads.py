@@ -47,7 +47,7 @@ def number_of_threads(n_jobs: int | None) -> int:
     """The number of threads that scikit-learn's `n_jobs` stands for, if that many can help."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
         raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
-    return min(int(effective_n_jobs(n_jobs)), max(MAX_JOBS, cpu_count()))
+    return int(min(effective_n_jobs(n_jobs), max(MAX_JOBS, cpu_count())))
 
 
 def submit(function: Callable[[], Result], jobs: int) -> Callable[[], Result]:
