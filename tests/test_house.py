@@ -44,8 +44,10 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
+    "symmetric_means",
     "ties",
     "plain",
+    "first_group",
     "block",
     "aggregate",
     "shapes",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from .._typing import Array
 from ..ranking import Block
@@ -21,6 +21,8 @@ def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:
     """
     expected = block.by_rank(relevant(threshold), ties)
     offset, size = block.tie_groups(ties)
+    if np.ndim(size) == 0:
+        return np.asarray(expected * np.cumsum(expected, axis=1) / block.ranks)
     earlier = np.cumsum(expected, axis=1) - (offset + 1) * expected
     others = (expected * size - 1) / np.maximum(size - 1, 1)
     return np.asarray(expected * (earlier + 1 + offset * others) / block.ranks)
@@ -42,28 +44,92 @@ def mean_precision_of_hits(
     if fixed_order:
         return np.asarray(means), hits
     share = block.by_rank(relevant(threshold))
-    for row, start, size in block.tie_groups_across(k):
-        within, n_relevant = k - start, round(share[row, start] * size)
-        hits_before, sum_before = expected[row, :start].sum(), precisions[row, :start].sum()
-        counts = np.arange(max(0, within - size + n_relevant), min(within, n_relevant) + 1)
-        values = [
-            (sum_before + _sum_of_precisions(h, start, within, hits_before, ties))
-            / max(hits_before + h, 1)
-            for h in counts
-        ]
-        if ties == "average":
-            means[row] = values @ hypergeom.pmf(counts, size, n_relevant, within)
-        else:
-            means[row] = max(values) if ties == "optimistic" else min(values)
+    offset, size = (np.broadcast_to(a, share.shape)[:, k - 1] for a in block.tie_groups())
+    start, share = k - 1 - offset, share[:, k - 1]
+    rows = np.flatnonzero((start + size > k) & (start < block.retrieved))
+    if not len(rows):
+        return np.asarray(means), hits
+    start, size = start[rows], size[rows]
+    within_start = np.arange(k) < start[:, None]
+    group = DividedGroups(
+        start,
+        k - start,
+        size,
+        np.rint(share[rows] * size),
+        (expected[rows] * within_start).sum(axis=1),
+        (precisions[rows] * within_start).sum(axis=1),
+    )
+    if ties == "average":
+        means[rows] = group.expected_mean()
+    else:
+        means[rows] = [group.extreme_mean(row, ties) for row in range(len(rows))]
     return np.asarray(means), hits
 
 
+@dataclass
+class DividedGroups:
+    """Tie groups that the cut-off divides.
+
+    Parameters
+    ----------
+    start, within, size, n_relevant : array of shape (n_groups,)
+        Number of ranks before the group, of its documents within the cut-off, of its documents,
+        and of the relevant ones.
+    hits_before, sum_before : array of shape (n_groups,)
+        Relevant documents before the group, and the sum of their precisions.
+    """
+
+    start: Array
+    within: Array
+    size: Array
+    n_relevant: Array
+    hits_before: Array
+    sum_before: Array
+
+    def expected_mean(self) -> Array:
+        """Expectation of the mean precision over the number of hits within the cut-off."""
+        most = int(self.within.max())
+        start, within, hits_before = self.start[:, None], self.within[:, None], self.hits_before
+        positions, counts = np.arange(1, most + 1), np.arange(most + 1)
+        reciprocals = (positions <= within) / (start + positions)
+        first, later = reciprocals.sum(axis=1), (reciprocals * (positions - 1)).sum(axis=1)
+        others = (counts - 1) / np.maximum(within - 1, 1)
+        sums = (hits_before + 1)[:, None] * first[:, None] + others * later[:, None]
+        values = self.sum_before[:, None] + counts / within * sums
+        values /= np.maximum(hits_before[:, None] + counts, 1)
+        return np.asarray(np.einsum("gh,gh->g", values, self._probability(counts)))
+
+    def _probability(self, counts: Array) -> Array:
+        """Hypergeometric probability of each number of hits, from the ratios of neighbours."""
+        within, n_relevant = self.within[:, None], self.n_relevant[:, None]
+        n_irrelevant = self.size[:, None] - n_relevant
+        possible = (counts <= np.minimum(within, n_relevant)) & (counts >= within - n_irrelevant)
+        h = counts[:-1]
+        more = (n_relevant - h) * (within - h)
+        fewer = (h + 1.0) * (n_irrelevant - within + h + 1)
+        both = possible[:, 1:] & possible[:, :-1]
+        log_ratio = np.log(np.where(both, more, 1.0)) - np.log(np.where(both, fewer, 1.0))
+        weights = np.zeros(possible.shape)
+        np.cumsum(log_ratio, axis=1, out=weights[:, 1:])
+        weights = np.exp(weights - weights.max(axis=1)[:, None]) * possible
+        return np.asarray(weights / weights.sum(axis=1)[:, None])
+
+    def extreme_mean(self, row: int, ties: str) -> float:
+        """The largest or smallest mean precision of a group."""
+        start, within = int(self.start[row]), int(self.within[row])
+        n_relevant, size = int(self.n_relevant[row]), int(self.size[row])
+        before = float(self.hits_before[row])
+        counts = range(max(0, within - size + n_relevant), min(within, n_relevant) + 1)
+        values = [
+            (self.sum_before[row] + _sum_of_precisions(h, start, within, before, ties))
+            / max(before + h, 1)
+            for h in counts
+        ]
+        return float(max(values) if ties == "optimistic" else min(values))
+
+
 def _sum_of_precisions(h: int, start: int, within: int, hits_before: float, ties: Any) -> float:
-    """Sum of the precisions at h relevant documents among the `within` ranks after `start`."""
+    """Sum of the precisions at h relevant documents, ranked first or last among tied ones."""
     positions = np.arange(1, within + 1)
-    if ties != "average":
-        taken = positions[:h] if ties == "optimistic" else positions[within - h :]
-        return float(((hits_before + np.arange(1, h + 1)) / (start + taken)).sum())
-    others = (h - 1) / max(within - 1, 1)
-    precisions = (hits_before + 1 + (positions - 1) * others) / (start + positions)
-    return float((h / within * precisions).sum())
+    taken = positions[:h] if ties == "optimistic" else positions[within - h :]
+    return float(((hits_before + np.arange(1, h + 1)) / (start + taken)).sum())

@@ -13,8 +13,9 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
-from ..ranking.label_functions import TabulatedFunction, irrelevant, relevant
+from ..ranking.label_functions import TabulatedFunction, relevant
 from .average_precision_ties import mean_precision_of_hits, precision_at_relevant
+from .first_relevant import at_first, until_first_relevant
 from .metric import formula
 from .options import check_gains, check_grades, check_probabilities, stop_after
 from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, tied_pairs
@@ -101,18 +102,18 @@ def hits(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     return _hits(block, k, threshold, ties), 1.0, block.total(relevant(threshold)) > 0
 
 
-@formula()
+@formula(ranks=until_first_relevant)
 def hit_rate(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Probability that a relevant document is within the cut-off."""
-    none_yet = block.survival(irrelevant(threshold), ties)[:, :k]
-    return 1.0 - none_yet[:, -1], 1.0, block.total(relevant(threshold)) > 0
+    within = at_first(block, k, threshold, ties, lambda ranks: np.ones(ranks.shape))
+    return within, 1.0, block.total(relevant(threshold)) > 0
 
 
-@formula()
+@formula(ranks=until_first_relevant)
 def reciprocal_rank(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Expected reciprocal of the rank of the first relevant document."""
-    first = _stop_prob(block, irrelevant(threshold), ties) / block.ranks
-    return first[:, :k].sum(axis=1), 1.0, block.total(relevant(threshold)) > 0
+    reciprocals = at_first(block, k, threshold, ties, lambda ranks: 1.0 / ranks)
+    return reciprocals, 1.0, block.total(relevant(threshold)) > 0
 
 
 # User models

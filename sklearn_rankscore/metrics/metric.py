@@ -17,6 +17,11 @@ def _accept_labels(queries: Queries, **options: Any) -> None:
     """Accept labels of any size."""
 
 
+def _up_to_the_cut_off(k: int | None = None, **options: Any) -> int | None:
+    """All ranks up to the cut-off, if there is one."""
+    return k
+
+
 @dataclass(frozen=True)
 class Formula:
     """A formula and what it allows.
@@ -32,12 +37,15 @@ class Formula:
         ``check_labels(queries, **options)`` raises if the labels do not suit the options.
     denominators : tuple of str
         The values of the option `denominator`, if there is one.
+    ranks : callable
+        ``ranks(**options)``, the number of ranks it needs; None for all of them.
     """
 
     function: Callable[..., tuple[Array, Any, Array]]
     ratio: bool
     check_labels: Callable[..., None]
     denominators: tuple[str, ...]
+    ranks: Callable[..., int | None]
 
     def with_options(
         self,
@@ -59,7 +67,7 @@ class Formula:
         return Metric(
             name,
             partial(self.function, **ready),
-            ready.get("k"),
+            self.ranks(**ready),
             check_average(average, ratio=self.ratio),
             check_number("replace_undefined_by", replace_undefined_by, allow_nan=True),
             partial(self.check_labels, **options),
@@ -72,9 +80,10 @@ def formula(
     ratio: bool = False,
     check_labels: Callable[..., None] = _accept_labels,
     denominators: tuple[str, ...] = (),
+    ranks: Callable[..., int | None] = _up_to_the_cut_off,
 ) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
     """Declare a function of a block to be a formula."""
-    return lambda function: Formula(function, ratio, check_labels, denominators)
+    return lambda function: Formula(function, ratio, check_labels, denominators, ranks)
 
 
 @dataclass(frozen=True)

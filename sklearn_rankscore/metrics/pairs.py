@@ -36,7 +36,7 @@ def tied_pairs(labels: Array, offset: Array) -> tuple[Array, Array]:
 
 def _pairs_within(equals_next: Array, labels: Array) -> Array:
     """Pairs within groups of equal neighbours; labels of -inf are no documents."""
-    size = TieGroups(equals_next).size
+    size = TieGroups(equals_next, labels.shape[1]).size()
     return np.asarray(((size - 1) / 2 * np.isfinite(labels)).sum(axis=1))
 
 
@@ -44,9 +44,9 @@ def average_ranks(labels: Array) -> Array:
     """Rank of each entry by descending label, equal labels sharing their mean rank."""
     order = np.argsort(-labels, axis=1, kind="stable")
     descending = np.take_along_axis(labels, order, axis=1)
-    groups = TieGroups(descending[:, 1:] == descending[:, :-1])
+    groups = TieGroups(descending[:, 1:] == descending[:, :-1], labels.shape[1])
     ranks = np.empty(labels.shape)
-    by_position = np.arange(1, labels.shape[1] + 1) - groups.offset + (groups.size - 1) / 2
+    by_position = np.arange(1, labels.shape[1] + 1) - groups.offset() + (groups.size() - 1) / 2
     np.put_along_axis(ranks, order, by_position, axis=1)
     return ranks
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array, ArrayFunction, Ties
+from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
 from .plain import Labels, rank_rows, stable_order
 from .ties import BY_INPUT_ORDER, TiedRows
@@ -50,9 +51,11 @@ class Block:
         labels: Labels,
         ranked: Array,
         tied: TiedRows | None,
+        scores_of: Callable[[Array], Array],
     ) -> None:
         self.queries, self.sizes, self.retrieved = queries, sizes, retrieved
         self._labels, self._ranked, self._tied = labels, ranked, tied
+        self._scores_of = scores_of
         self._cache: dict[Any, Array] = {}
 
     @classmethod
@@ -111,7 +114,8 @@ class Block:
     ) -> Block:
         """Rank rows of labels and scores, one row per query."""
         retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth, order)
-        return cls(queries, sizes, retrieved, Labels(labels, sizes), ranked, tied)
+        given = Labels(labels, sizes)
+        return cls(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])
 
     @property
     def ranks(self) -> Array:
@@ -201,32 +205,48 @@ class Block:
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        depth, groups = self._ranked.shape[1], self._tied.tie_groups
+        groups, rows = self._tied.tie_groups, self._tied.rows
         offset = np.zeros_like(self._ranked, dtype=np.intp)
-        size = np.ones_like(self._ranked, dtype=np.intp)
-        offset[self._tied.rows] = groups.offset[:, :depth]
-        size[self._tied.rows] = groups.size[:, :depth]
+        size = np.ones_like(offset)
+        offset[rows], size[rows] = groups.offset(), groups.size()
         return offset, size
 
-    def tie_groups_across(self, k: int) -> Iterator[tuple[int, int, int]]:
-        """Generate the tie groups that a cut-off divides.
+    def first_group(
+        self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
+    ) -> FirstGroup:
+        """Return where the first retrieved document stands whose label meets a condition.
 
         Parameters
         ----------
-        k : int
-            The cut-off.
+        condition : callable
+            Function of an array of labels: 1 where the condition is met, 0 elsewhere.
+        ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+            How equal scores are ranked.
+        k : int, default=None
+            The cut-off; None if the document may stand anywhere, also beyond the ranks of the
+            block.
 
-        Yields
-        ------
-        row, start, size : int
-            The row of the query, the number of ranks before the group, and its size.
+        Returns
+        -------
+        FirstGroup
+            The tie group of that document in each query, as integer arrays of shape (n_queries,):
+            `before`, the number of documents ranked above the group, `size`, and `count`, the
+            number that meet the condition. With another rule than "average" the group is the
+            document alone. `size` is 0 if there is no such document within the cut-off.
         """
-        if self._tied is None or k >= self._tied.tie_groups.shape[1]:
-            return
-        groups, rows = self._tied.tie_groups, self._tied.rows
-        start, size = groups.start[:, k - 1], groups.size[:, k - 1]
-        for i in np.flatnonzero((start + size > k) & (start < self.retrieved[rows])):
-            yield int(rows[i]), int(start[i]), int(size[i])
+        share = self.by_rank(condition, ties)
+        before, every_row = (share > 0).argmax(axis=1), np.arange(len(share))
+        size = np.asarray(self.tie_groups(ties)[1])
+        size = size[every_row, before] if size.ndim else np.ones_like(before)
+        count = np.rint(share[every_row, before] * size).astype(np.intp)
+        first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
+        first.size[count == 0] = 0
+        missing = np.flatnonzero(count == 0)
+        if len(missing) and (k is None or k > len(self.ranks)):
+            beyond = self._first_by_score(condition, ties, missing)
+            first.before[missing], first.size[missing] = beyond.before, beyond.size
+            first.count[missing] = beyond.count
+        return first
 
     def complete(self) -> Block:
         """Return the block with documents that were not retrieved ranked last, as one tie group.
@@ -236,7 +256,10 @@ class Block:
         Block
             A block in which all documents are retrieved.
         """
-        return Block(self.queries, self.sizes, self.sizes, self._labels, self._ranked, self._tied)
+        labels, scores_of = self._labels, self._scores_of
+        return Block(
+            self.queries, self.sizes, self.sizes, labels, self._ranked, self._tied, scores_of
+        )
 
     def _cached(self, key: Any, compute: Callable[[], Array]) -> Array:
         if key not in self._cache:
@@ -251,22 +274,27 @@ class Block:
     def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
         if self._tied is None:
             return self._values(gain, self._ranked, self.retrieved)
-        rows, depth = self._tied.rows, self._ranked.shape[1]
-        fixed = ties in BY_INPUT_ORDER
-        labels = self._tied.labels_in_input_order if fixed else self._tied.labels
+        rows = self._tied.rows
+        labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
         gains = self._values(gain, labels, self.retrieved[rows])
-        tied = self._tied.tie_groups.apply_tie_rule(gains, ties)[:, :depth]
-        if len(rows) == 1 == len(self._ranked):  # avoids a second array for a query of millions
-            return tied
+        tied = self._tied.tie_groups.apply_tie_rule(gains, ties)
+        if len(rows) == len(self._ranked) and self._ranked.flags.c_contiguous:
+            return tied  # in the same memory order, on which the rounding of sums depends
         values = self._values(gain, self._ranked, self.retrieved)
         values[rows] = tied
         return values
 
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
         stop_prob = complement(continue_prob)
-        values = np.cumprod(1.0 - self._by_rank(stop_prob, ties), axis=1)
-        if ties == "average" and self._tied is not None:
-            rows = self._tied.rows
-            stops = self._values(stop_prob, self._tied.labels, self.retrieved[rows])
-            values[rows] = self._tied.tie_groups.survival(1.0 - stops, self._ranked.shape[1])
+        if ties != "average" or self._tied is None:
+            return np.asarray(np.cumprod(1.0 - self._by_rank(stop_prob, ties), axis=1))
+        values = np.cumprod(1.0 - self._values(stop_prob, self._ranked, self.retrieved), axis=1)
+        rows = self._tied.rows
+        stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
+        values[rows] = self._tied.tie_groups.survival(1.0 - stops)
         return values
+
+    def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:
+        labels, scores = self._labels.labels[rows], self._scores_of(rows)
+        meets = self._labels.values(condition, labels, self.sizes[rows]) > 0
+        return first_group_by_score(meets, scores, ties)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._typing import Array, ArrayFunction
-from .ties import TiedRows, TieGroups
+from .ties import TiedRows
 
 
 def stable_order(scores: Array) -> Array:
@@ -42,20 +42,11 @@ def rank_rows(
     both_documents = np.arange(1, labels.shape[1]) < sizes[:, None]
     equals_next = (ordered[:, 1:] == ordered[:, :-1]) & both_documents
     rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
-    if not len(rows):
-        return retrieved, ranked[:, :depth], None
-    window = tie_window(equals_next[rows], depth)
-    in_order = ranked[rows, :window]
-    tied = TiedRows(rows, in_order, TieGroups(equals_next[rows, : window - 1]), lambda: in_order)
+    tied = None
+    if len(rows):
+        in_order = ranked[rows]
+        tied = TiedRows(rows, in_order, equals_next[rows], depth, lambda: in_order)
     return retrieved, ranked[:, :depth], tied
-
-
-def tie_window(equals_next: Array, depth: int) -> int:
-    """Number of ranks that contain whole every tie group that starts within the depth."""
-    beyond = equals_next[:, depth - 1 :]
-    if not beyond.size or not beyond[:, 0].any():
-        return depth
-    return depth + int(np.where(beyond.all(axis=1), beyond.shape[1], beyond.argmin(axis=1)).max())
 
 
 class Labels:

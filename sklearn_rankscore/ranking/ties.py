@@ -2,122 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 
 import numpy as np
 
 from .._typing import Array
+from .symmetric_means import NEGLIGIBLE, symmetric_means
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 
 # rules that rank equal scores by the order of the input
 BY_INPUT_ORDER = ("stable", "reversed")
 
-# a term below this share of the largest one changes no sum in double precision
-NEGLIGIBLE = 1e-20
-
 
 class TieGroups:
-    """Groups of equal scores in ranked rows.
+    """Groups of equal scores among the first ranks of ranked rows.
 
     Parameters
     ----------
-    equals_next : bool array of shape (n_rows, n_ranks - 1)
+    equals_next : bool array of shape (n_rows, n_documents - 1)
         Whether the score at each rank equals the one at the next rank.
+    depth : int
+        Number of ranks that matter.
 
     Attributes
     ----------
-    tied : bool array of shape (n_rows, n_ranks)
-        Whether each position belongs to a tie group.
-    group_starts, group_sizes : int arrays of shape (n_groups,)
-        First position of each group in the flattened array, and its length, at least 2.
+    window : int
+        Number of ranks that contain whole every group that starts within the depth.
+    rows, starts, sizes, visible : int arrays of shape (n_groups,)
+        Row and first column of each group, its length, at least 2, and how much of it is within
+        the depth.
+    positions : int array of shape (n_tied,)
+        Positions within the depth that belong to a group, in the flattened array.
     """
 
-    def __init__(self, equals_next: Array) -> None:
-        self.shape = len(equals_next), equals_next.shape[1] + 1
-        self.tied = np.zeros(self.shape, dtype=bool)
-        self.tied[:, 1:] = equals_next
-        first = np.zeros(self.shape, dtype=bool)
-        np.greater(equals_next, self.tied[:, :-1], out=first[:, :-1])
-        last = self.tied.copy()
-        np.greater(self.tied[:, :-1], equals_next, out=last[:, :-1])
-        self.tied[:, :-1] |= equals_next
-        self.group_starts = np.flatnonzero(first)
-        self.group_sizes = np.flatnonzero(last) + 1 - self.group_starts
+    def __init__(self, equals_next: Array, depth: int) -> None:
+        n_rows, width = len(equals_next), equals_next.shape[1] + 1
+        overhang = leading(equals_next[:, depth - 1 :])
+        self.shape, self.window = (n_rows, depth), depth + int(overhang.max(initial=0))
+        self._equals_next = equals_next[:, : self.window - 1]
+        tied, head = np.zeros((2, n_rows, depth), dtype=bool)
+        tied[:, : width - 1] = equals_next[:, :depth]
+        head[:, 0] = tied[:, 0]
+        np.greater(tied[:, 1:], equals_next[:, : depth - 1], out=head[:, 1:])
+        tied[:, 1:] |= equals_next[:, : depth - 1]
+        self.positions = np.flatnonzero(tied)
+        first = np.flatnonzero(head.ravel()[self.positions])
+        self.visible = np.diff(first, append=len(self.positions))
+        heads = self.positions[first]
+        self.rows = heads // depth
+        self.starts = heads - self.rows * depth
+        cut = self.starts + self.visible == depth
+        self.sizes = self.visible + cut * overhang[self.rows]
 
     def broadcast(self, values: Array, others: Array) -> Array:
         """`others`, overwritten at each position of a group by the value of the group."""
-        others[self.tied] = np.repeat(values, self.group_sizes)
+        others.ravel()[self.positions] = np.repeat(values, self.visible)
         return others
 
-    @property
-    def start(self) -> Array:
-        """Column where the group of each position starts."""
-        width = self.shape[1]
-        return self.broadcast(
-            self.group_starts % width, np.tile(np.arange(width), (self.shape[0], 1))
-        )
-
-    @property
     def offset(self) -> Array:
-        """Number of positions of the group before each position."""
-        return np.arange(self.shape[1]) - self.start
+        """Number of positions of the group before each position, 0 outside of groups."""
+        offset = np.zeros(self.shape, dtype=np.intp)
+        heads = np.repeat(self._heads(), self.visible)
+        offset.ravel()[self.positions] = self.positions - heads
+        return offset
 
-    @property
     def size(self) -> Array:
         """Length of the group of each position, 1 outside of groups."""
-        return self.broadcast(self.group_sizes, np.ones(self.shape, dtype=np.intp))
+        return self.broadcast(self.sizes, np.ones(self.shape, dtype=np.intp))
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
-        """Values under a tie rule, from values with ties in input order, which are overwritten."""
+        """Values up to the depth under a tie rule, from those of the window in input order."""
         if ties == "average":
-            return self.broadcast(self._reduce(np.add, values) / self.group_sizes, values)
+            means = self._reduce(np.add, values) / self.sizes
+            return self.broadcast(means, np.array(values[:, : self.shape[1]]))
         if ties == "reversed":
-            mirrored = 2 * self.start + self.size - 1 - np.arange(self.shape[1])
-            return np.take_along_axis(values, mirrored, axis=1)
-        if ties in ("optimistic", "pessimistic"):
-            sign = -1.0 if ties == "optimistic" else 1.0
-            order = np.lexsort((sign * values, self.start), axis=1)
-            return np.take_along_axis(values, order, axis=1)
-        return values
+            return self._mirrored(values)
+        if ties not in ("optimistic", "pessimistic"):
+            return values[:, : self.shape[1]]
+        ascending = values[:, 1:] >= values[:, :-1]
+        if not (ascending | ~self._equals_next).all():
+            group = np.zeros(values.shape, dtype=np.intp)
+            np.cumsum(~self._equals_next, axis=1, out=group[:, 1:])
+            values = np.take_along_axis(values, np.lexsort((values, group), axis=1), axis=1)
+        return self._mirrored(values) if ties == "optimistic" else values[:, : self.shape[1]]
 
-    def survival(self, continue_prob: Array, depth: int) -> Array:
+    def _mirrored(self, values: Array) -> Array:
+        """Values with the order within each group reversed."""
+        depth = self.shape[1]
+        # a position in the window, plus the mirrored one, and a position within the depth
+        both = self.rows * (self.window + depth) + 2 * self.starts + self.sizes - 1
+        mirrored = np.repeat(both, self.visible) - self.positions
+        result = np.array(values[:, :depth])
+        result.ravel()[self.positions] = values.ravel().take(mirrored)
+        return result
+
+    def survival(self, continue_prob: Array) -> Array:
         """Expected product of `continue_prob` over the first ranks, over all orders of the ties.
 
         The first j of m tied documents are a random subset, so their expected product is the
         elementary symmetric mean of degree j; tie groups are independent of one another.
         """
-        flat, factors = continue_prob.ravel(), continue_prob.copy()
-        within = factors.ravel()
-        first_rank = self.group_starts % self.shape[1]
-        for size, groups in self._by_size():
-            if (needed := first_rank[groups] < depth).any():
-                positions = self.group_starts[groups[needed], None] + np.arange(size)
-                degree = min(size, depth)
-                means = _symmetric_means(flat[positions], degree)
-                within[positions[:, :degree]] = means[:, 1:]
-        return (self._product_before(continue_prob) * factors)[:, :depth]
+        within = np.array(continue_prob[:, : self.shape[1]])
+        # the product over a whole group stands at its last position, and 1 at its others
+        products, heads = self.broadcast(np.ones(len(self.rows)), within.copy()), self._heads()
+        products.ravel()[heads + self.visible - 1] = self._reduce(np.multiply, continue_prob)
+        before = np.ones(self.shape)
+        np.cumprod(products[:, :-1], axis=1, out=before[:, 1:])
+        reached = before.ravel()[heads] > NEGLIGIBLE
+        starts, sizes = (self.rows * self.window + self.starts)[reached], self.sizes[reached]
+        means = np.zeros(len(self.positions))
+        means[np.repeat(reached, self.visible)] = symmetric_means(
+            continue_prob.ravel(), starts, sizes, self.visible[reached]
+        )
+        within.ravel()[self.positions] = means
+        return np.asarray(before * within)
+
+    def _heads(self) -> Array:
+        """First position of each group within the depth, in the flattened array."""
+        return np.asarray(self.rows * self.shape[1] + self.starts)
 
     def _reduce(self, function: np.ufunc, values: Array) -> Array:
         """A sum or product over each group."""
-        edges = np.stack([self.group_starts, self.group_starts + self.group_sizes], axis=1).ravel()
+        starts = self.rows * self.window + self.starts
+        edges = np.stack([starts, starts + self.sizes], axis=1).ravel()
         return np.asarray(function.reduceat(values.ravel(), edges[edges < values.size])[::2])
-
-    def _by_size(self) -> Iterator[tuple[int, Array]]:
-        order = np.argsort(self.group_sizes, kind="stable")
-        sizes, heads = np.unique(self.group_sizes[order], return_index=True)
-        for size, (head, end) in zip(sizes, pairwise([*heads, len(order)]), strict=True):
-            yield int(size), order[head:end]
-
-    def _product_before(self, factors: Array) -> Array:
-        """Product of the factors before each position, or before its tie group."""
-        whole = factors.copy()
-        whole[self.tied] = 1.0
-        whole.ravel()[self.group_starts] = self._reduce(np.multiply, factors)
-        before = np.ones(self.shape)
-        np.cumprod(whole[:, :-1], axis=1, out=before[:, 1:])
-        return self.broadcast(before.ravel()[self.group_starts], before)
 
 
 class TiedRows:
@@ -127,10 +136,12 @@ class TiedRows:
     ----------
     rows : int array of shape (n_tied,)
         Positions in the block.
-    labels : array of shape (n_tied, n_ranks)
+    labels : array of shape (n_tied, n_documents)
         Labels by rank, those of equal scores in any fixed order.
-    tie_groups : TieGroups
-        The groups of equal scores in these rows.
+    equals_next : bool array of shape (n_tied, n_documents - 1)
+        Whether the score at each rank equals the one at the next rank.
+    depth : int
+        Number of ranks that matter.
     in_input_order : callable
         Returns the labels by rank, those of equal scores in input order.
     """
@@ -139,38 +150,25 @@ class TiedRows:
         self,
         rows: Array,
         labels: Array,
-        tie_groups: TieGroups,
+        equals_next: Array,
+        depth: int,
         in_input_order: Callable[[], Array],
     ) -> None:
-        self.rows, self.labels, self.tie_groups = rows, labels, tie_groups
+        self.rows, self.tie_groups = rows, TieGroups(equals_next, depth)
+        self._labels = {False: np.ascontiguousarray(labels[:, : self.tie_groups.window])}
         self._in_input_order = in_input_order
-        self._labels_in_input_order: Array | None = None
 
-    @property
-    def labels_in_input_order(self) -> Array:
-        """Labels by rank, those of equal scores in input order."""
-        if self._labels_in_input_order is None:
-            self._labels_in_input_order = self._in_input_order()[:, : self.labels.shape[1]]
-        return self._labels_in_input_order
+    def labels(self, *, in_input_order: bool = False) -> Array:
+        """Labels by rank up to the end of the last group, those of equal scores in any order."""
+        if in_input_order not in self._labels:
+            ordered = self._in_input_order()[:, : self.tie_groups.window]
+            self._labels[in_input_order] = np.ascontiguousarray(ordered)
+        return self._labels[in_input_order]
 
 
-def _symmetric_means(factors: Array, degree: int) -> Array:
-    """e_j(factors) / C(m, j) for j = 0, …, degree, for each row of m factors in [0, 1].
-
-    e_j is the elementary symmetric polynomial of degree j. Factors enter one at a time: with t of
-    them, the mean of degree j is the convex combination (1 - j/t) · (mean without the t-th) +
-    j/t · (t-th factor × mean of degree j - 1), so nothing cancels.
-    """
-    n_rows, size = factors.shape
-    factors = -np.sort(-factors, axis=1)
-    # Maclaurin's inequality: the mean of degree j is at most the arithmetic mean to the power j
-    mean = np.clip(factors.mean(axis=1), 1e-300, 1 - 1e-16)
-    last = np.minimum(degree, np.log(NEGLIGIBLE) / np.log(mean) + 1)[:, None]
-    means = np.ones((n_rows, degree + 1))
-    n_ones = int((factors == 1).all(axis=0).sum())  # leading factors of 1 leave the means at 1
-    for t in range(n_ones + 1, size + 1):
-        top = min(t, int(last.max()))
-        share, factor = np.arange(1, top + 1) / t, factors[:, t - 1 : t]
-        grown = (1 - share) * means[:, 1 : top + 1] + share * factor * means[:, :top]
-        means[:, 1 : top + 1] = np.where(factor == 1, 1.0, grown)
-    return np.where(np.arange(degree + 1) <= last, means, 0.0)
+def leading(flags: Array) -> Array:
+    """Number of true entries at the beginning of each row."""
+    if not flags.shape[1]:
+        return np.zeros(len(flags), dtype=np.intp)
+    first = flags.argmin(axis=1)
+    return np.asarray(np.where(flags[np.arange(len(flags)), first], flags.shape[1], first))

@@ -1,11 +1,15 @@
 """What a block tells a formula, and values of small and of huge queries."""
 
+import itertools
+from fractions import Fraction
+from math import comb
+
 import numpy as np
 import pytest
 
 from sklearn_rankscore import Block, evaluate, map_score, mrr_score, ndcg_score
 from sklearn_rankscore.ranking import Ranking, read_queries
-from sklearn_rankscore.ranking.plain import tie_window
+from sklearn_rankscore.ranking.ties import TieGroups
 
 SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
 
@@ -117,7 +121,7 @@ def test_huge_tied_query_is_exact():
     ],
 )
 def test_the_window_contains_whole_tie_groups(same, depth, expected):
-    assert tie_window(np.array(same, dtype=bool), depth) == expected
+    assert TieGroups(np.array(same, dtype=bool), depth).window == expected
 
 
 def test_a_precomputed_ranking_serves_one_metric_after_another():
@@ -160,14 +164,13 @@ def test_what_a_block_tells_of_ties():
 
     def record(block):
         continue_prob = lambda labels: 1 - labels / 2  # noqa: E731
-        seen["crossed"] = [list(block.tie_groups_across(k)) for k in range(1, 6)]
+        seen["ties"] = [a.tolist() for a in block.tie_groups()]
         seen["default"] = block.survival(continue_prob).tolist()
         seen["average"] = block.survival(continue_prob, "average").tolist()
         return block.sizes * 1.0
 
     evaluate(y, s, record)
-    both = [(0, 1, 3), (1, 1, 3)]
-    assert seen["crossed"] == [[], both, both, [], []]
+    assert seen["ties"] == [[[0, 0, 1, 2, 0]] * 2, [[1, 3, 3, 3, 1]] * 2]
     # one of three tied documents is relevant
     halves = [1 / 2, 1 / 2 * 5 / 6, 1 / 2 * 2 / 3, 1 / 4, 1 / 4]
     np.testing.assert_allclose(seen["average"], [halves] * 2)
@@ -203,3 +206,67 @@ def test_a_block_of_lists_that_do_not_match(labels, scores):
 def test_a_block_of_lists_with_nan(labels, scores):
     with pytest.raises(ValueError, match="contains NaN"):
         Block.from_lists(labels, scores)
+
+
+@pytest.mark.parametrize("ties", ["average", "stable", "reversed", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("depth", [1, 3, None])
+@pytest.mark.parametrize("plain", [False, True])
+def test_the_first_relevant_document_may_stand_beyond_the_cut_off(ties, depth, plain, monkeypatch):
+    monkeypatch.setattr("sklearn_rankscore.ranking.ranking.PLAIN", plain)
+    random = np.random.default_rng(0)
+    y, s = random.random((300, 12)) < 0.1, random.integers(0, 5, (300, 12)) * 1.0
+    s[random.random(s.shape) < 0.2] = -np.inf
+    seen = {}
+
+    def record(block):
+        first = block.first_group(lambda labels: labels * 1.0, ties)
+        groups = np.stack([first.before, first.size, first.count], axis=1).tolist()
+        seen.update(zip(block.queries.tolist(), map(tuple, groups), strict=True))
+        return block.sizes
+
+    Ranking(read_queries(y, s), depth).apply([record])
+    assert [seen[query] for query in range(300)] == [
+        _first_group(*row, ties) for row in zip(y, s, strict=True)
+    ]
+
+
+def _first_group(y, s, ties):
+    """Documents before, in the group, and relevant ones among them, by going down the ranks."""
+    if not (y & (s > -np.inf)).any():
+        return 0, 0, 0
+    best = s[y].max()
+    before, group = int((s > best).sum()), y[s == best]
+    if ties == "average":
+        return before, len(group), int(group.sum())
+    order = {"stable": group, "reversed": group[::-1], "optimistic": -np.sort(-group.astype(int))}
+    return before + int(np.argmax(order.get(ties, np.sort(group)))), 1, 1
+
+
+@pytest.mark.parametrize("n_relevant", [1, 2, 700, 1999])
+def test_the_first_of_many_tied_relevant_documents(n_relevant):
+    """The rank of the first is beyond j with probability C(m - j, r) / C(m, r)."""
+    m = 2000
+    y, total = np.arange(m) < n_relevant, comb(m, n_relevant)
+    beyond = [comb(m - j, n_relevant) for j in range(m + 1)]
+    first = [float(Fraction(a - b, total)) for a, b in itertools.pairwise(beyond)]
+    expected = sum(p / rank for rank, p in enumerate(first, start=1))
+    assert mrr_score([y], np.zeros((1, m))) == pytest.approx(expected, rel=1e-12)
+    assert mrr_score([y], np.zeros((1, m)), k=7) == pytest.approx(
+        sum(p / rank for rank, p in enumerate(first[:7], start=1)), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("n_relevant", [1, 40, 999])
+def test_mean_precision_of_hits_in_a_long_tie_group(n_relevant):
+    """Of 5 ranks, h hold relevant documents with the hypergeometric probability."""
+    m, k = 1000, 5
+    y, expected = np.arange(m) < n_relevant, Fraction(0)
+    for h in range(1, k + 1):
+        ways = [
+            sum(Fraction(i, rank) for i, rank in enumerate(ranks, start=1)) / h
+            for ranks in itertools.combinations(range(1, k + 1), h)
+        ]
+        share = Fraction(comb(n_relevant, h) * comb(m - n_relevant, k - h), comb(m, k))
+        expected += share * sum(ways) / len(ways)
+    actual = map_score([y], np.zeros((1, m)), k=k, denominator="hits")
+    assert actual == pytest.approx(float(expected), rel=1e-12)

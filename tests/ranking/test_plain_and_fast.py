@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.ranking import plan, queries, ranking
-from sklearn_rankscore.ranking.fast import engine, grades, keys, row_sorts, width_buckets
+from sklearn_rankscore.ranking.fast import (
+    collisions,
+    documents,
+    engine,
+    grades,
+    keys,
+    row_sorts,
+    width_buckets,
+)
 
 NAMES = ["ndcg@3", "ndcg", "map@5", "mrr", "precision@2", "err@4", "hit_rate@1", "spearman"]
 CUT_OFF = ["ndcg@3", "map@5", "mrr@4", "precision@2", "err@4", "hit_rate@1"]
@@ -31,6 +39,7 @@ def ragged(draw, longest=60):
 def settings(**values):
     """Other constants, which always or never take one of the shortcuts."""
     modules = {"grades": grades, "keys": keys, "row_sorts": row_sorts, "buckets": width_buckets}
+    modules |= {"documents": documents, "collisions": collisions}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             if name == "SHORT":
@@ -120,6 +129,15 @@ SHORTCUTS = {
     "chunks": ({"keys__CHUNK": 1}, {"keys__CHUNK": 10**9}),
     "padding of long queries": ({"buckets__LONG": 10**9}, {"buckets__LONG": 1}),
     "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
+    "keys for many ties": (
+        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1},
+        {"documents__SAMPLED_CALL": 0, "documents__MANY": 2},
+    ),
+    "steps": (
+        {"keys__STEP": 3, "collisions__STEP": 3},
+        {"keys__STEP": 10**9, "collisions__STEP": 10**9},
+    ),
+    "narrow rows": ({"collisions__NARROW": 0}, {"collisions__NARROW": 10**9}),
     "looking up in pairs": ({"grades__LOOK_UP_PAIRS": 0}, {"grades__LOOK_UP_PAIRS": 10**9}),
 }
 

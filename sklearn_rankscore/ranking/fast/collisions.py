@@ -2,63 +2,138 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 
 from ..._typing import Array
-from ..plain import stable_order, tie_window
-from ..ties import TiedRows, TieGroups
+from ..plain import stable_order
+from ..ties import TiedRows, leading
 from .documents import Documents
 from .keys import collides, label_mask, labels_of, pad_keys, write_keys
+
+# documents per step: few enough that their scores stay in cache
+STEP = 2**16
+
+# up to this width 32 bits of the score, the position and the label fit into one integer
+NARROW = 2**24
 
 
 def resolve_collisions(
     documents: Documents,
-    width: int,
     queries: Array,
     rows: Array,
+    keys: Array,
     ranked: Array,
-    sorted_keys: Array | None,
+    *,
+    is_sorted: bool,
 ) -> TiedRows | None:
     """Rank the rows of a block in which keys collide, and find the ties in them.
 
-    Writes labels by rank into the given `rows` of `ranked`. `sorted_keys` are all keys of the
-    block, sorted, if they have 64 bits.
+    Writes labels by rank into the given `rows` of `ranked`. `keys` are those of the whole block.
     """
-    depth, mask = ranked.shape[1], label_mask(documents.n_grades)
-    labels, scores = documents.rows(queries[rows], width)
-    sizes = documents.sizes[queries[rows]]
-    if sorted_keys is None:
-        keys = np.empty(scores.shape, dtype=np.int64)
-        write_keys(keys, labels, scores, mask)
-        pad_keys(keys, sizes, int(sizes.min()), mask)
-        keys.sort(axis=1)
-    else:
-        keys = sorted_keys[rows] if len(rows) < len(sorted_keys) else sorted_keys
-    by_rank, equals_next = labels_of(keys, mask), equal_scores(scores, sizes)
-    misranked = np.flatnonzero(equals_next.sum(axis=1) != collides(keys, mask).sum(axis=1))
-    del keys  # perhaps of millions of documents
-    if len(misranked):
-        by_rank[misranked] = _by_score_and_label(labels[misranked], scores[misranked])
+    depth, width, mask = ranked.shape[1], keys.shape[1], label_mask(documents.n_grades)
+    if documents.exact_keys:
+        if not is_sorted or len(rows) < len(keys):
+            keys = keys[rows]
+        if not is_sorted:
+            keys.sort(axis=1)
+        equals_next = collides(keys, mask)
+        in_input_order = partial(_in_input_order, documents, queries[rows], equals_next)
+        return TiedRows(rows, labels_of(keys, mask), equals_next, depth, in_input_order)
+    by_rank = np.empty((len(rows), width), dtype=np.uint8)
+    equals_next = np.empty((len(rows), width - 1), dtype=bool)
+    for part in _steps(len(rows), width):
+        members = queries[rows[part]]
+        equal = equal_scores(documents.score_rows(members, width), documents.sizes[members])
+        sorted_keys = keys[rows[part]]
+        if not is_sorted:
+            sorted_keys.sort(axis=1)
+        by_rank[part], equals_next[part] = labels_of(sorted_keys, mask), equal
+        window = depth + int(leading(equal[:, depth - 1 :]).max(initial=0))
+        misranked = _misranked(sorted_keys, mask, equal, window)
+        if len(misranked):
+            members, equal = members[misranked], equal[misranked]
+            by_rank[part][misranked] = _by_longer_keys(documents, members, equal)
     ranked[rows] = by_rank[:, :depth]
     tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
     if not len(tied):
         return None
     if len(tied) < len(rows):
-        rows, labels, scores = rows[tied], labels[tied], scores[tied]
-        equals_next, by_rank = equals_next[tied], by_rank[tied]
-    window = tie_window(equals_next, depth)
-    tie_groups = TieGroups(equals_next[:, : window - 1])
-    return TiedRows(rows, by_rank[:, :window], tie_groups, lambda: _in_input_order(labels, scores))
+        rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
+    in_input_order = partial(_in_input_order, documents, queries[rows], equals_next)
+    return TiedRows(rows, by_rank, equals_next, depth, in_input_order)
+
+
+def _steps(n_rows: int, width: int) -> Iterator[slice]:
+    step = max(1, STEP // width)
+    return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
 def equal_scores(scores: Array, sizes: Array) -> Array:
     """Whether the document at each rank and the next one have equal scores."""
-    ordered = np.subtract(0.0, scores)
-    ordered.sort(axis=1)
-    equal = np.asarray(ordered[:, 1:] == ordered[:, :-1])
-    if sizes.min() < ordered.shape[1]:
-        equal &= np.arange(1, ordered.shape[1]) < sizes[:, None]
+    ascending = np.sort(scores, axis=1)
+    equal = np.asarray(ascending[:, 1:] == ascending[:, :-1])[:, ::-1]
+    shortest = int(sizes.min())
+    if shortest < scores.shape[1]:
+        columns = np.arange(shortest, scores.shape[1])
+        equal[:, shortest - 1 :] &= columns < sizes[:, None]
     return equal
+
+
+def _misranked(sorted_keys: Array, mask: int, equals_next: Array, window: int) -> Array:
+    """Rows in which different scores collide within the window."""
+    differs = collides(sorted_keys, mask)[:, :window] != equals_next[:, :window]
+    return np.flatnonzero(differs.any(axis=1))
+
+
+def _by_longer_keys(documents: Documents, queries: Array, equals_next: Array) -> Array:
+    """Labels by descending score, those of equal scores in ascending order."""
+    width, mask = equals_next.shape[1] + 1, label_mask(documents.n_grades)
+    labels, scores = documents.rows(queries, width)
+    keys = np.empty(scores.shape, dtype=np.int64)
+    write_keys(keys, labels, scores, mask)
+    by_rank, rows = _sorted_keys(keys, documents.sizes[queries], mask, equals_next)
+    by_rank &= np.uint8(mask)
+    if len(rows):
+        labels, scores = labels[rows], scores[rows]
+        # subtracting 1 turns padding, 0, into the highest byte
+        ascending = np.argsort(labels - np.uint8(1), axis=1, kind="stable")
+        labels, scores = (np.take_along_axis(a, ascending, axis=1) for a in (labels, scores))
+        by_rank[rows] = np.take_along_axis(labels, stable_order(scores), axis=1)
+    return by_rank
+
+
+def _in_input_order(documents: Documents, queries: Array, equals_next: Array) -> Array:
+    """Labels by descending score, those of equal scores in input order."""
+    width = equals_next.shape[1] + 1
+    by_rank = np.empty((len(queries), width), dtype=np.uint8)
+    for part in _steps(len(queries), width):
+        labels, scores = documents.rows(queries[part], width)
+        if width > NARROW:
+            by_rank[part] = np.take_along_axis(labels, stable_order(scores), axis=1)
+            continue
+        single = np.empty(scores.shape, dtype=np.int32)
+        write_keys(single, 0, scores, 0)
+        keys = single.astype(np.int64)
+        keys <<= 32
+        keys |= np.arange(width) << 8
+        keys |= labels
+        by_rank[part], rows = _sorted_keys(
+            keys, documents.sizes[queries[part]], 2**32 - 1, equals_next[part]
+        )
+        if len(rows):
+            order = stable_order(scores[rows])
+            by_rank[part][rows] = np.take_along_axis(labels[rows], order, axis=1)
+    return by_rank
+
+
+def _sorted_keys(keys: Array, sizes: Array, mask: int, equals_next: Array) -> tuple[Array, Array]:
+    """The lowest bytes of sorted keys, and the rows in which different scores collide."""
+    pad_keys(keys, sizes, int(sizes.min()), mask)
+    keys.sort(axis=1)
+    return keys.astype(np.uint8), _misranked(keys, mask, equals_next, keys.shape[1])
 
 
 def quick_order(scores: Array, sizes: Array) -> Array:
@@ -75,17 +150,3 @@ def quick_order(scores: Array, sizes: Array) -> Array:
     if tied.any():
         order[tied] = stable_order(scores[tied])
     return order
-
-
-def _in_input_order(labels: Array, scores: Array) -> Array:
-    """Labels by descending score, those of equal scores in input order."""
-    return np.take_along_axis(labels, stable_order(scores), axis=1)
-
-
-def _by_score_and_label(labels: Array, scores: Array) -> Array:
-    """Labels by descending score, those of equal scores ascending, as in sorted keys."""
-    # subtracting 1 turns padding, 0, into the highest byte
-    ascending = np.argsort(labels - np.uint8(1), axis=1, kind="stable")
-    return _in_input_order(
-        np.take_along_axis(labels, ascending, axis=1), np.take_along_axis(scores, ascending, axis=1)
-    )

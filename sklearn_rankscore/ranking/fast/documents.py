@@ -7,6 +7,12 @@ import numpy as np
 from ..._typing import Array
 from ..queries import Queries
 
+# calls on fewer documents take no sample; a larger one takes the first documents of some queries
+SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
+
+# the share of a sample with ties that makes ties the rule
+MANY = 0.2
+
 
 class Documents:
     """Labels and scores, those of a query side by side.
@@ -25,6 +31,10 @@ class Documents:
         Queries in the order of their documents; None if they are in that order.
     retrieved : int array of shape (n_queries,)
         Number of documents with a rank; `sizes` itself if all have one.
+    many_ties : bool
+        Whether scores are equal in a good part of a sample of the queries.
+    exact_keys : bool
+        Whether documents with different scores have different keys; set with the keys.
     """
 
     def __init__(self, queries: Queries) -> None:
@@ -37,6 +47,8 @@ class Documents:
         sequential = (self.starts[1:] > self.starts[:-1]).all()
         self.by_start = None if sequential else np.argsort(self.starts)
         self.retrieved = self.sizes if queries.lowest_score > -np.inf else self._retrieved()
+        self.many_ties = len(self.scores) >= SAMPLED_CALL and self._many_ties()
+        self.exact_keys = False
 
     def _retrieved(self) -> Array:
         order = slice(None) if self.by_start is None else self.by_start
@@ -45,6 +57,16 @@ class Documents:
         retrieved[order] = np.add.reduceat(ranked, self.starts[order], dtype=np.intp)
         return retrieved
 
+    def _many_ties(self) -> bool:
+        step = max(1, len(self.sizes) * SAMPLED_CALL // len(self.scores) // 4)
+        sample = slice(None, None, max(step, len(self.sizes) // SAMPLED_QUERIES))
+        starts, sizes = self.starts[sample], self.sizes[sample, None]
+        scores = _gather(self.scores, starts, SAMPLED_WIDTH).astype(np.float64)
+        scores[np.arange(SAMPLED_WIDTH) >= sizes] = np.nan  # equal to nothing
+        scores.sort(axis=1)
+        tied = (scores[:, 1:] == scores[:, :-1]).any(axis=1)
+        return bool(tied.mean() > MANY)
+
     def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
         """Labels and scores of some queries as rows, padded with the score -inf.
 
@@ -52,12 +74,30 @@ class Documents:
         gain need not be defined for others.
         """
         labels = _gather(self.labels, self.starts[queries], width)
+        if padding := self._padding(queries, width):
+            columns, beyond = padding
+            labels = np.array(labels) if len(labels) == 1 else labels  # it may be a view
+            label = 0 if self.n_grades else labels[:, :1]
+            labels[:, columns] = np.where(beyond, label, labels[:, columns])
+        return labels, self.score_rows(queries, width)
+
+    def score_rows(self, queries: Array, width: int) -> Array:
+        """Scores of some queries as rows, padded with -inf."""
         scores = _gather(self.scores, self.starts[queries], width)
-        padding = np.arange(width) >= self.sizes[queries, None]
-        if padding.any():
-            labels = np.where(padding, 0 if self.n_grades else labels[:, :1], labels)
-            scores = np.where(padding, -np.inf, scores)
-        return labels, scores
+        if padding := self._padding(queries, width):
+            columns, beyond = padding
+            if len(scores) == 1 or scores.dtype.kind != "f":
+                scores = scores.astype(np.result_type(scores, np.float16))
+            np.copyto(scores[:, columns], -np.inf, where=beyond)
+        return scores
+
+    def _padding(self, queries: Array, width: int) -> tuple[slice, Array] | None:
+        """The columns that some rows do not reach, and which of their entries are padding."""
+        sizes = self.sizes[queries]
+        shortest = int(sizes.min())
+        if shortest == width:
+            return None
+        return slice(shortest, width), np.arange(shortest, width) >= sizes[:, None]
 
 
 def _adjacent(values: Array, rows: Array | None) -> Array:
@@ -71,10 +111,12 @@ def _gather(values: Array, starts: Array, width: int) -> Array:
         return values[None, starts[0] : starts[0] + width]
     if len(values) < width:
         return values.take(starts[:, None] + np.arange(width), mode="clip")
-    # whole rows of a sliding window are copied several times faster than single elements
-    shape, step = (len(values) - width + 1, width), values.itemsize
-    windows: Array = np.ndarray(shape, values.dtype, values, strides=(step, step))
-    gathered = windows[np.minimum(starts, len(windows) - 1)]
+    # a row of a sliding window is copied faster as one item of many bytes than as numbers
+    step = values.itemsize
+    item = np.dtype((np.void, width * step))
+    windows: Array = np.ndarray((len(values) - width + 1,), item, values, strides=(step,))
+    gathered = windows[np.minimum(starts, len(windows) - 1)].view(values.dtype)
+    gathered = gathered.reshape(len(starts), width)
     for row in np.flatnonzero(starts >= len(windows)):
         gathered[row, : len(values) - starts[row]] = values[starts[row] :]
     return np.asarray(gathered)

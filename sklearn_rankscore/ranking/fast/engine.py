@@ -50,14 +50,19 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
     mask = label_mask(documents.n_grades)
     pad_keys(keys, sizes, bucket.shortest, mask)
     labels = GradedLabels(labels_of(keys, mask), sizes, documents.n_grades)
-    first = smallest(keys, depth + 1)
+    if documents.many_ties and documents.exact_keys:
+        first = smallest(keys, width)  # groups of ties end anywhere
+    else:
+        first = smallest(keys, depth + 1)
     ranked = labels_of(first[:, :depth], mask)
-    tied, collisions = None, collides(first, mask)
+    tied, collisions = None, collides(first[:, : depth + 1], mask)
     if collisions.any():
         rows = np.flatnonzero(collisions.any(axis=1))
-        sorted_keys = first if first.dtype == np.int64 and first.shape[1] == width else None
-        tied = resolve_collisions(documents, width, queries, rows, ranked, sorted_keys)
-    return Block(queries, sizes, retrieved, labels, ranked, tied)
+        if first.shape[1] == width:
+            keys = first
+        tied = resolve_collisions(documents, queries, rows, keys, ranked, is_sorted=keys is first)
+    scores_of = lambda rows: documents.score_rows(queries[rows], width)  # noqa: E731
+    return Block(queries, sizes, retrieved, labels, ranked, tied, scores_of)
 
 
 def _sizes(documents: Documents, bucket: WidthBucket, queries: Array) -> tuple[Array, Array]:

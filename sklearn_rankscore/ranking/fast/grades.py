@@ -91,7 +91,7 @@ def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
         complement = ~labels
         if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
             complement = complement.astype(np.int32)
-        return ~smallest(complement, n).astype(np.uint8)
+        return ~smallest(complement, n)[:, :n].astype(np.uint8)
     # a counting sort: grade g stands at every rank up to the number of grades of at least g
     order: Any = "F" if n <= len(labels) else "C"  # the longer axis is contiguous
     grades = np.zeros((len(labels), n), dtype=np.uint8, order=order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,12 @@ from .width_buckets import WidthBucket
 # which hold Python's lock between operations, seldom wait
 CHUNK = 2**19
 
+# documents per operation
+STEP = 2**15
+
+# bits of a positive infinite float
+INFINITY = 0x7FF << 52
+
 # up to this depth keys have 32 bits and are sorted in half the time; beyond it too many scores
 # would collide in them
 SHALLOW = 32
@@ -24,11 +31,25 @@ SHALLOW = 32
 def fill_keys(
     documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
 ) -> None:
-    """Give each bucket the keys of its queries as rows.
+    """Give each bucket the keys of its queries as rows."""
+    shallow = depth is not None and depth <= SHALLOW
+    if documents.many_ties or not shallow:
+        documents.exact_keys = _fill(documents, buckets, np.dtype(np.int64), write_exact_keys, jobs)
+    if not documents.exact_keys:
+        _fill(documents, buckets, np.dtype(np.int32 if shallow else np.int64), write_keys, jobs)
+
+
+def _fill(
+    documents: Documents,
+    buckets: list[WidthBucket],
+    integer: np.dtype[Any],
+    write: Callable[..., bool],
+    jobs: int,
+) -> bool:
+    """Fill the rows, and tell whether different scores have different keys.
 
     Beyond a query's end a row holds keys of other queries, until `pad_keys` replaces them.
     """
-    integer = np.dtype(np.int32 if depth is not None and depth <= SHALLOW else np.int64)
     for bucket in buckets:
         # sums over short rows are much cheaper as sums of columns
         order: Any = "F" if bucket.width <= SHORT else "C"
@@ -37,20 +58,27 @@ def fill_keys(
     chunks, mask = _chunk_edges(documents, jobs), label_mask(documents.n_grades)
     first_rows = [np.searchsorted(begins, chunks).tolist() for begins in starts]
     overhang = max(bucket.width - bucket.shortest for bucket in buckets)
+    inexact: list[int] = []
 
     # the keys of a chunk are still in cache when they are copied into rows
     def fill(chunk: int) -> None:
         begin, end = int(chunks[chunk]), int(chunks[chunk + 1])
         keys = np.empty(end - begin + overhang, integer)
-        keys[end - begin :] = 0  # below padding, as all keys are
-        part = slice(begin, end)
-        write_keys(keys[: end - begin], documents.labels[part], documents.scores[part], mask)
+        keys[end - begin :] = np.iinfo(integer).min  # below padding, as all keys are
+        for first in range(begin, end, STEP):
+            part = slice(first, min(first + STEP, end))
+            of_part = keys[part.start - begin : part.stop - begin]
+            if not write(of_part, documents.labels[part], documents.scores[part], mask):
+                inexact.append(chunk)
+                if write is write_exact_keys:
+                    return
         for bucket, begins, first in zip(buckets, starts, first_rows, strict=True):
             rows = slice(first[chunk], first[chunk + 1])
             if rows.start < rows.stop:
                 _copy_rows(np.asarray(bucket.keys)[rows], keys, begins[rows] - begin)
 
     parallel_for(fill, range(len(chunks) - 1), jobs)
+    return not inexact
 
 
 def _copy_rows(rows: Array, keys: Array, starts: Array) -> None:
@@ -86,8 +114,8 @@ def labels_of(keys: Array, mask: int) -> Array:
     return labels
 
 
-def write_keys(keys: Array, labels: Array, scores: Array, mask: int) -> None:
-    """Write the keys of documents into an array of integers."""
+def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
+    """Write the keys of documents into an array of integers; different scores may collide."""
     floats = keys.view(np.float32 if keys.dtype == np.int32 else np.float64)
     with np.errstate(over="ignore", under="ignore"):
         np.copyto(floats, scores, casting="unsafe")
@@ -99,6 +127,32 @@ def write_keys(keys: Array, labels: Array, scores: Array, mask: int) -> None:
     keys ^= flip
     keys &= ~mask
     keys |= labels
+    return False
+
+
+def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bool:
+    """Write keys of 64 bits of which different scores have different ones, if that is possible.
+
+    It is for scores of usual magnitude, as not all exponents of a float occur then: from 2^-191
+    to 2^63 with three bits for the label. Zero and infinity are the ends of that range.
+    """
+    n_bits = mask.bit_length()
+    n_exponents = INFINITY >> 52 >> n_bits
+    below, largest = ((1023 - 3 * n_exponents // 4) << 52) - 1, (INFINITY >> n_bits) - 1
+    floats = keys.view(np.float64)
+    np.subtract(0.0, scores, out=floats)
+    negative = keys >> 63
+    keys &= np.iinfo(np.int64).max
+    keys -= below
+    if keys.min() <= 0 or keys.max() >= largest:
+        special = (keys != -below) & (keys != INFINITY - below)
+        if ((keys <= 0) & special).any() or ((keys >= largest) & special).any():
+            return False
+        np.minimum(np.maximum(keys, 0, out=keys), largest, out=keys)
+    keys ^= negative
+    keys <<= n_bits
+    keys |= labels
+    return True
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:

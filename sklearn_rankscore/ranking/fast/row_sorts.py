@@ -18,13 +18,13 @@ MEDIUM, TOURNAMENT_RATIO = 512, 16
 
 
 def smallest(rows: Array, n: int) -> Array:
-    """The n smallest values of each row in ascending order; overwrites the rows."""
+    """The rows sorted, or at least their n smallest values; overwrites the rows."""
     width = rows.shape[1]
     if width <= SHORT and len(rows) >= ROWS_PER_COMPARISON * len(_comparisons(width)):
-        return _sort_columns(rows, n)
+        return _sort_columns(rows)
     if width <= MEDIUM or width < TOURNAMENT_RATIO * n:
         rows.sort(axis=1)
-        return rows[:, :n]
+        return rows
     return _tournament(rows, n)
 
 
@@ -54,15 +54,15 @@ def _smallest_positions(values: Array, n: int) -> Array:
     return both[:, :n] & (2**32 - 1)
 
 
-def _sort_columns(rows: Array, n: int) -> Array:
-    """The n smallest values of each of many short rows, by a sorting network over columns."""
+def _sort_columns(rows: Array) -> Array:
+    """Many short rows sorted by a sorting network over columns."""
     columns = [*rows.T]
     spare = np.empty_like(columns[0])
     for i, j in _comparisons(len(columns)):
         smaller = np.minimum(columns[i], columns[j], out=spare)
         np.maximum(columns[i], columns[j], out=columns[j])
         columns[i], spare = smaller, columns[i]
-    return np.array(columns[:n]).T
+    return np.array(columns).T
 
 
 @lru_cache

@@ -26,6 +26,28 @@ def test_keys_are_ordered_like_descending_scores(integer, documents):
         assert len(set(high[scores == score])) == 1
 
 
+@pytest.mark.parametrize("mask", [1, 7, 63])
+@given(st.lists(st.tuples(st.floats(allow_nan=False), st.integers(0, 1)), min_size=1, max_size=50))
+def test_exact_keys_collide_for_equal_scores_alone(mask, documents):
+    scores, labels = (np.array(column) for column in zip(*documents, strict=True))
+    written = np.empty(len(scores), dtype=np.int64)
+    magnitude = np.abs(scores[np.isfinite(scores) & (scores != 0)])
+    usual = ((magnitude > 1e-6) & (magnitude < 100)).all()
+    if not keys.write_exact_keys(written, labels.astype(np.uint8), scores, mask):
+        assert not usual
+        return
+    assert (keys.labels_of(written, mask) == labels).all()
+    high = written >> mask.bit_length()
+    assert ((high[:, None] < high) == (scores[:, None] > scores)).all()
+    assert ((high[:, None] == high) == (scores[:, None] == scores)).all()
+
+
+@pytest.mark.parametrize("scores", [[1e30, 1e31], [1e-30, 1e-31], [0.0, 5e-324], [1e300, np.inf]])
+def test_keys_that_cannot_be_exact_are_refused(scores):
+    written = np.empty(2, dtype=np.int64)
+    assert not keys.write_exact_keys(written, np.ones(2, np.uint8), np.array(scores), 63)
+
+
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("width", [5, 20])
 @pytest.mark.parametrize("integer", [np.int32, np.int64])
