@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from compare import SHAPES, make
+from data import SHAPES, make
 
 from sklearn_rankscore import QueryKFold, evaluate, ndcg_score
 

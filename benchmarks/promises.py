@@ -12,7 +12,8 @@ import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
-from compare import SHAPES, Data, alternate, make
+from compare import alternate
+from data import SHAPES, Data, make
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.metrics import ndcg_score as their_ndcg
 from sklearn.model_selection import cross_validate
@@ -33,7 +34,7 @@ def check(what: str, measured: float, promised: float) -> None:
 
 def ratio(ours: Callable[[], object], theirs: Callable[[], object], runs: int = 7) -> float:
     ours(), theirs()
-    mine, other = alternate(ours, theirs, runs)  # type: ignore[arg-type]
+    mine, other = alternate(ours, theirs, runs)
     return mine / other
 
 
