@@ -12,7 +12,7 @@ from .._columns import as_numbers
 from .._typing import Array, ArrayFunction, Ties
 from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
-from .plain import Labels, rank_rows, stable_order
+from .plain import Labels, rank_rows
 from .ties import BY_INPUT_ORDER, TiedRows
 
 
@@ -110,10 +110,9 @@ class Block:
         scores: Array,
         sizes: Array,
         depth: int,
-        order: Callable[[Array], Array] = stable_order,
     ) -> Block:
         """Rank rows of labels and scores, one row per query."""
-        retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth, order)
+        retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth)
         given = Labels(labels, sizes)
         return cls(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])
 

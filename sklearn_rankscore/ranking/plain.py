@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from .._typing import Array, ArrayFunction
@@ -19,7 +17,7 @@ def stable_order(scores: Array) -> Array:
 
 
 def rank_rows(
-    labels: Array, scores: Array, sizes: Array, depth: int, order: Callable[[Array], Array]
+    labels: Array, scores: Array, sizes: Array, depth: int
 ) -> tuple[Array, Array, TiedRows | None]:
     """Sort the documents of each row by descending score.
 
@@ -35,7 +33,7 @@ def rank_rows(
     tied : TiedRows or None
         Ties that concern these ranks.
     """
-    by_rank = order(scores)
+    by_rank = stable_order(scores)
     ranked = np.take_along_axis(labels, by_rank, axis=1)
     ordered = np.take_along_axis(scores, by_rank, axis=1)
     retrieved = (scores > -np.inf).sum(axis=1)

@@ -138,7 +138,7 @@ SHORTCUTS = {
         {"keys__STEP": 10**9, "collisions__STEP": 10**9},
     ),
     "narrow rows": ({"collisions__NARROW": 0}, {"collisions__NARROW": 10**9}),
-    "looking up in pairs": ({"grades__LOOK_UP_PAIRS": 0}, {"grades__LOOK_UP_PAIRS": 10**9}),
+    "parts of a look-up": ({"grades__LOOK_UP": 3}, {"grades__LOOK_UP": 10**9}),
 }
 
 

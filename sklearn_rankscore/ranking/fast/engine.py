@@ -10,7 +10,7 @@ from ..._typing import Array
 from ..block import Block
 from ..plan import Task
 from ..queries import Queries
-from .collisions import quick_order, resolve_collisions
+from .collisions import resolve_collisions
 from .documents import Documents
 from .grades import GradedLabels
 from .keys import collides, fill_keys, label_mask, labels_of, pad_keys
@@ -34,8 +34,7 @@ def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket)
     sizes, width = documents.sizes[bucket.queries], bucket.width
     labels, scores = documents.rows(bucket.queries, width)
     depth = width if depth is None else min(depth, width)
-    order = partial(quick_order, sizes=sizes)
-    return Block.of_rows(bucket.queries, labels, scores, sizes, depth, order)
+    return Block.of_rows(bucket.queries, labels, scores, sizes, depth)
 
 
 def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:

@@ -15,8 +15,8 @@ from .row_sorts import SHORT, smallest
 # the largest label that is encoded
 HIGHEST_GRADE = 62
 
-# number of labels per call of `take`, and the number from which two are looked up at a time
-LOOK_UP, LOOK_UP_PAIRS = 2**16, 2**14
+# number of labels per call of `take`
+LOOK_UP = 2**16
 
 # rows up to this width are sorted if there are few documents or many grades; all other rows use a
 # counting sort, because sorting few distinct values is slow
@@ -122,26 +122,8 @@ def look_up(table: Array, codes: Array) -> Array:
     order: Any = "F" if codes.flags.f_contiguous else "C"
     flat = codes.ravel(order)
     values = np.empty(flat.shape, table.dtype)
-    if len(flat) >= LOOK_UP_PAIRS and table.dtype == np.float64:
-        # two entries are looked up as fast as one: a complex number is a pair of floats
-        even = len(flat) // 2 * 2
-        _take(_pairs(table), flat[:even].view("<u2"), values[:even].view(np.complex128))
-        values[even:] = table[flat[even:]]
-    else:
-        _take(table, flat, values)
-    return values.reshape(codes.shape, order=order)
-
-
-def _pairs(table: Array) -> Array:
-    """The two entries for every two codes, read as one 16-bit number."""
-    pairs = np.zeros((len(table), 2**8), np.complex128)
-    pairs.real[:, : len(table)] = table
-    pairs.imag[:, : len(table)] = table[:, None]
-    return pairs.ravel()
-
-
-def _take(table: Array, codes: Array, values: Array) -> None:
     # in parts, because codes are converted to indices of eight bytes
-    for start in range(0, len(codes), LOOK_UP):
+    for start in range(0, len(flat), LOOK_UP):
         part = slice(start, start + LOOK_UP)
-        table.take(codes[part], out=values[part], mode="clip")
+        table.take(flat[part], out=values[part], mode="clip")
+    return values.reshape(codes.shape, order=order)
