@@ -11,6 +11,10 @@ from .read import in_sorted_order, missing_ids_error
 # 2**64 over the golden ratio, whose multiples are spread evenly
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
+# bytes of text up to which ids are hashed column by column; a column of longer ones is one letter
+# of each cache line
+LONGEST_TEXT = 4 * 64
+
 
 def factorize(ids: Array) -> tuple[Array, Array]:
     """Distinct ids and the code of each id.
@@ -19,7 +23,7 @@ def factorize(ids: Array) -> tuple[Array, Array]:
     """
     if ids.dtype.kind in "iu":
         return _factorize_integers(ids)
-    if ids.dtype.kind == "U" and ids.itemsize:
+    if ids.dtype.kind == "U" and 0 < ids.itemsize <= LONGEST_TEXT:
         hashed = _factorize_text(ids)
         if hashed is not None:
             return hashed

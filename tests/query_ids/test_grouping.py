@@ -201,3 +201,12 @@ def test_whether_values_vary_within_a_query(groups, data):
         for i in sorted(set(groups))
     ]
     assert group_rows(groups, len(groups)).varies(np.array(values)).tolist() == expected
+
+
+@pytest.mark.parametrize("n_letters", [63, 64, 65, 300])
+def test_long_text(n_letters):
+    codes = np.random.default_rng(0).integers(0, 40, 500)
+    names = np.array([f"{q:0>{n_letters}}" for q in range(40)])
+    queries = group_rows(names[codes], len(codes))
+    assert queries.ids.tolist() == names.tolist()
+    np.testing.assert_array_equal(queries.codes, codes)
