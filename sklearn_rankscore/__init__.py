@@ -15,16 +15,7 @@ True
 """
 
 from .datasets import make_ranking
-from .inspection import (
-    CutoffCurveDisplay,
-    QueryDeltaDisplay,
-    QueryScores,
-    compare,
-    convention_report,
-    cross_val_query_scores,
-    query_scores,
-    ranking_report,
-)
+from .inspection import QueryScores, compare, cross_val_query_scores, query_scores
 from .io import (
     from_frames,
     from_ranked_lists,
@@ -61,9 +52,11 @@ from .model_selection import (
     one_standard_error,
     query_train_test_split,
 )
+from .plots import CutoffCurveDisplay, QueryDeltaDisplay
 from .query_ids import NoGroupsError
 from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
 from .ranking import Block
+from .reports import convention_report, ranking_report
 from .scoring import PartialQueryWarning, make_ranking_scorer, register, unregister
 from .streaming import RankingAccumulator, evaluate_parquet
 

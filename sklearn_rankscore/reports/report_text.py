@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from .intervals import Interval
-from .table import Table
+from ..inspection.intervals import Interval
+from ..inspection.table import Table
 
 # row and column of a metric in the table
 Cell: TypeAlias = tuple[str, int | None]

@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias, overload
 from numpy.typing import ArrayLike
 
 from .._typing import QueryIds
+from ..inspection.table import Table
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.metric import Metric, measure
 from ..metrics.names import parse_name
 from ..metrics.resolve import resolve_all
 from ..ranking import Queries, read_queries
-from .table import Table
 
 ConventionReport: TypeAlias = dict[str, dict[str, float | None]]
 

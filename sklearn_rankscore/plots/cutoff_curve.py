@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_cutoff
+from ..inspection.per_query import measure_per_query, resolve_per_query
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
 from ..ranking import read_queries
-from .per_query import measure_per_query, resolve_per_query
-from .plotting import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
+from .axes import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
 from .._validation import check_cutoff, check_number
+from ..inspection.intervals import Interval
+from ..inspection.per_query import measure_per_query, resolve_per_query
+from ..inspection.query_results import QueryScores
 from ..metrics.evaluate import MetricLike, Metrics
 from ..metrics.names import METRICS, display_name, name_of_function, parse_name
 from ..metrics.resolve import has_option
 from ..metrics.systems import by_system
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.label_functions import relevant
-from .intervals import Interval
-from .per_query import measure_per_query, resolve_per_query
-from .query_results import QueryScores
 from .report_text import Cell, report_text, titled
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._typing import IntervalMethod, MatrixLike, QueryIds, Seed
+from ..inspection.interval_methods import interval_estimate
+from ..inspection.intervals import Interval, difference_interval
+from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
+from ..inspection.per_query import query_scores
+from ..inspection.query_results import QueryScores
 from ..metrics.evaluate import MetricLike
-from .interval_methods import interval_estimate
-from .intervals import Interval, difference_interval
-from .pairing import align, baseline_first, difference_ranges, paired_differences
-from .per_query import query_scores
-from .plotting import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
-from .query_results import QueryScores
+from .axes import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
