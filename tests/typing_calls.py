@@ -56,6 +56,7 @@ from sklearn_rankscore import (
     recall_at_k,
     xgboost_metric,
 )
+from sklearn_rankscore.reports import RankingReport
 
 Ids = NDArray[np.int64]
 
@@ -190,12 +191,14 @@ def values_of_cross_validation(X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def reports(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
-    assert_type(ranking_report(y, s, groups=g, k=(5, None), n_resamples=99), str)
+    assert_type(ranking_report(y, s, groups=g, k=(5, None), by=g, n_resamples=99), RankingReport)
     assert_type(convention_report(y, s, groups=g), str)
     numbers = convention_report(y, s, groups=g, metrics="ndcg@3", output_dict=True)
     assert not isinstance(numbers, str)
     report = ranking_report(y, s, groups=g, n_resamples=99, output_dict=True)
     assert not isinstance(report, str)
+    several = ranking_report(y, {"s": s}, groups=g, output_dict=True)
+    several["s"].get("segments", [])
 
 
 def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:

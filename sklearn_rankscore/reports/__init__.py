@@ -2,5 +2,6 @@
 
 from .convention_report import convention_report
 from .report import ranking_report
+from .report_object import RankingReport
 
-__all__ = ["convention_report", "ranking_report"]
+__all__ = ["RankingReport", "convention_report", "ranking_report"]

@@ -1,28 +1,20 @@
-"""A report on one ranking: properties of the data, then metrics by cut-off."""
+"""A report on one or several rankings: properties of the data, metrics by cut-off, segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, Literal, TypeAlias, TypedDict, overload
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
-from .._validation import check_cutoff, check_number
-from ..inspection.intervals import Interval
-from ..inspection.per_query import measure_per_query, resolve_per_query
-from ..inspection.query_results import QueryScores
-from ..metrics.evaluate import MetricLike, Metrics
-from ..metrics.names import METRICS, display_name, name_of_function, parse_name
-from ..metrics.resolve import has_option
-from ..metrics.systems import by_system
-from ..ranking import Block, Queries, Ranking, read_queries
-from ..ranking.label_functions import relevant
-from .report_text import Cell, report_text, titled
-
-Cutoffs: TypeAlias = int | Iterable[int | None] | None
+from .._typing import IntervalMethod, Library, QueryIds, Seed
+from ..inspection.segments import Segments
+from ..metrics.evaluate import Metrics
+from ..ranking import read_queries
+from .cells import Cutoffs, read_cells
+from .measure import columns_or_levels, measure_all, measure_each, measure_system
+from .measurements import SystemMeasurements
+from .report_object import RankingReport
 
 
 class Report(TypedDict):
@@ -30,6 +22,7 @@ class Report(TypedDict):
 
     data: dict[str, float]
     metrics: dict[str, dict[str, float]]
+    segments: NotRequired[list[dict[str, Any]]]
 
 
 @overload
@@ -41,6 +34,7 @@ def ranking_report(
     metrics: Metrics = ...,
     k: Cutoffs = ...,
     threshold: float | None = None,
+    by: Segments | str | Sequence[str] | None = None,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -52,7 +46,28 @@ def ranking_report(
     digits: int = 3,
     output_dict: Literal[False] = False,
     **options: Any,
-) -> str: ...
+) -> RankingReport: ...
+@overload
+def ranking_report(
+    y_true: ArrayLike,
+    y_score: Mapping[str, ArrayLike],
+    *,
+    groups: QueryIds | None = None,
+    metrics: Metrics = ...,
+    k: Cutoffs = ...,
+    threshold: float | None = None,
+    by: Segments | str | Sequence[str] | None = None,
+    confidence: float = 0.95,
+    method: IntervalMethod = "auto",
+    n_resamples: int = 9999,
+    random_state: Seed = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    output_dict: Literal[True],
+    **options: Any,
+) -> dict[str, Report]: ...
 @overload
 def ranking_report(
     y_true: ArrayLike,
@@ -62,6 +77,7 @@ def ranking_report(
     metrics: Metrics = ...,
     k: Cutoffs = ...,
     threshold: float | None = None,
+    by: Segments | str | Sequence[str] | None = None,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -81,6 +97,7 @@ def ranking_report(
     metrics: Metrics = ("ndcg", "map", "mrr", "precision", "recall"),
     k: Cutoffs = (1, 5, 10, None),
     threshold: float | None = None,
+    by: Segments | str | Sequence[str] | None = None,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -115,6 +132,11 @@ def ranking_report(
     threshold : float, default=None
         A document is relevant if its label exceeds this value. None means the default of each
         metric or of `like`, and 0 for the properties of the data.
+    by : array-like, mapping, DataFrame, str or list of str, default=None
+        Segments of the queries for which means are tabulated, and differences between systems: one
+        value per document, constant within each query, or one per query; several such columns by
+        name; a mapping from query ids to values; or the names of index levels of `y_true`,
+        `y_score` or `groups`. Numbers with more than ten values are cut into quartiles.
     confidence : float, default=0.95
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"
@@ -140,18 +162,21 @@ def ranking_report(
 
     Returns
     -------
-    str or dict
-        The text; or ``{"data": {...}, "metrics": {"ndcg@1": {"mean", "low", "high", "queries"},
-        ...}}``, where "queries" is the number of queries for which the metric is defined. For
-        several systems, their texts one after the other, or a dict of such dicts.
+    RankingReport or dict
+        A text that notebooks show as tables, with `to_html` for a file; or ``{"data": {...},
+        "metrics": {"ndcg@1": {"mean", "low", "high", "queries"}, ...}}``, where "queries" is the
+        number of queries for which the metric is defined. With `by`, the dict has a list
+        "segments", one row per metric and segment, as in `QueryScores.by`. For several systems,
+        the text has their differences from the first too, and there is a dict of such dicts.
 
     Raises
     ------
     ValueError
-        For whatever `query_scores` and `QueryScores.interval` refuse.
+        For whatever `query_scores`, `QueryScores.interval` and `QueryScores.by` refuse.
 
     See Also
     --------
+    compare : Differences between systems with p-values.
     sklearn.metrics.classification_report : The counterpart for classifiers.
 
     Examples
@@ -170,97 +195,20 @@ def ranking_report(
     mean [95 % interval]                    @1                   @10
     ndcg                  0.830 [0.762, 0.881]  0.830 [0.777, 0.863]
     """
-    cells = dict(_cells(metrics, k))
-    if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
-        options["threshold"] = threshold
-    resolved = resolve_per_query(cells, like=like, **options)
-    interval = partial(
-        QueryScores.interval,
-        confidence=confidence, method=method, n_resamples=n_resamples, random_state=random_state,
-    )  # fmt: skip
+    resolved, cells = read_cells(metrics, k, threshold=threshold, like=like, **options)
+    inference: Any = {
+        "confidence": confidence, "method": method, "n_resamples": n_resamples,
+        "random_state": random_state,
+    }  # fmt: skip
 
-    def compute(scores: Any, groups: Any) -> Any:
+    def compute(scores: Any, groups: Any) -> SystemMeasurements:
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
-        report = _report(queries, resolved, threshold or 0, interval, n_jobs)
-        return report if output_dict else report_text(report, cells.values(), digits, confidence)
+        segments = columns_or_levels(by, y_true, scores, groups)
+        return measure_system(queries, resolved, threshold or 0, segments, inference, n_jobs)
 
-    if not isinstance(y_score, Mapping):
-        return compute(y_score, groups)
-    reports = by_system(compute, y_true, y_score, groups)
-    return reports if output_dict else titled(reports)
-
-
-def _report(
-    queries: Queries, metrics: Any, threshold: Any, interval: Any, n_jobs: int | None
-) -> Report:
-    data = _describe(queries, check_number("threshold", threshold), n_jobs)
-    per_query = measure_per_query(queries, metrics, n_jobs)
-    return Report(data=data, metrics=_summaries(per_query, interval(per_query)))
-
-
-def _describe(queries: Queries, threshold: float, n_jobs: int | None) -> dict[str, float]:
-    """Properties of labels, query sizes and ties that metrics depend on."""
-    sizes, is_relevant = queries.sizes, relevant(threshold)
-    formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
-    n_relevant, n_tied, all_tied = (
-        values.numerator for values in Ranking(queries).apply(formulas, n_jobs)
-    )
-    return {
-        "queries": len(sizes),
-        "documents": int(sizes.sum()),
-        "fewest_documents": int(sizes.min()),
-        "median_documents": float(np.median(sizes)),
-        "most_documents": int(sizes.max()),
-        "queries_without_relevant": float((n_relevant == 0).mean()),
-        "queries_of_one_document": float((sizes == 1).mean()),
-        "queries_all_tied": float(all_tied.mean()),
-        "documents_tied": float(n_tied.sum() / sizes.sum()),
-    }
-
-
-def _count_tied(block: Block) -> Array:
-    """Number of retrieved documents that share their score with another one."""
-    _, size = block.tie_groups()
-    is_tied = (size > 1) & (block.ranks <= block.retrieved[:, None])
-    return np.asarray(is_tied.sum(axis=1), dtype=np.float64)
-
-
-def _all_tied(block: Block) -> Array:
-    """Whether all documents of a query, at least two, have the same score."""
-    _, size = block.tie_groups()
-    first = size[:, 0] if isinstance(size, np.ndarray) else size
-    return np.asarray((first == block.sizes) & (block.sizes > 1), dtype=np.float64)
-
-
-def _summaries(scores: QueryScores, intervals: dict[str, Interval]) -> dict[str, dict[str, float]]:
-    means, counts = scores.mean(), scores.included().sum(axis=0).tolist()
-    return {
-        name: {"mean": means[name], **intervals[name]._asdict(), "queries": count}
-        for name, count in zip(scores.metrics, counts, strict=True)
-    }
-
-
-def _cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:
-    """Each metric to compute, and its cell in the table."""
-    cutoffs = [check_cutoff(cutoff) for cutoff in (k if isinstance(k, Iterable) else [k])]
-    for metric in [metrics] if isinstance(metrics, str) or callable(metrics) else metrics:
-        metric = name_of_function(metric) or metric
-        if isinstance(metric, str):
-            yield from _cells_of_name(metric, cutoffs)
-        else:
-            yield metric, (display_name(metric), None)
-
-
-def _cells_of_name(metric: str, cutoffs: list[int | None]) -> Iterator[tuple[str, Cell]]:
-    name, pairs = parse_name(metric)
-    options = dict(pairs)
-    has_own_cutoff, own = "k" in options, options.pop("k", None)
-    listed = ", ".join(f"{option}={value}" for option, value in options.items())
-    label = f"{name}({listed})" if listed else name
-    if has_own_cutoff or "k" not in METRICS[name].options:
-        yield metric, (label, own)
-        return
-    for k in cutoffs:
-        yield metric if k is None else label.replace(name, f"{name}@{k}", 1), (label, k)
+    systems = measure_each(compute, y_true, y_score, groups)
+    conventions = {"like": like, "threshold": threshold, **options}
+    measured = measure_all(systems, cells, inference, digits, conventions)
+    return measured.summary() if output_dict else RankingReport(measured)

@@ -1,0 +1,68 @@
+"""Properties of labels, query sizes and ties that metrics depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Array
+from ..ranking import Block, Queries, Ranking
+from ..ranking.label_functions import relevant
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """Counts for each query, and how many scores are tied.
+
+    Parameters
+    ----------
+    sizes, relevant : array of shape (n_queries,)
+        Number of documents and of relevant documents of each query.
+    all_tied, documents_tied : float
+        Share of the queries of which all scores are tied, and of the documents tied with another.
+    """
+
+    sizes: Array
+    relevant: Array
+    all_tied: float
+    documents_tied: float
+
+    def summary(self) -> dict[str, float]:
+        """The entry "data" of a report."""
+        return {
+            "queries": len(self.sizes),
+            "documents": int(self.sizes.sum()),
+            "fewest_documents": int(self.sizes.min()),
+            "median_documents": float(np.median(self.sizes)),
+            "most_documents": int(self.sizes.max()),
+            "queries_without_relevant": float((self.relevant == 0).mean()),
+            "queries_of_one_document": float((self.sizes == 1).mean()),
+            "queries_all_tied": self.all_tied,
+            "documents_tied": self.documents_tied,
+        }
+
+
+def describe(queries: Queries, threshold: float, n_jobs: int | None) -> DataFacts:
+    """Count documents, relevant documents and ties."""
+    is_relevant = relevant(threshold)
+    formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
+    n_relevant, n_tied, all_tied = (
+        np.asarray(values.numerator) for values in Ranking(queries).apply(formulas, n_jobs)
+    )
+    share_tied = float(n_tied.sum() / queries.sizes.sum())
+    return DataFacts(queries.sizes, n_relevant, float(all_tied.mean()), share_tied)
+
+
+def _count_tied(block: Block) -> Array:
+    """Number of retrieved documents that share their score with another one."""
+    _, size = block.tie_groups()
+    is_tied = (size > 1) & (block.ranks <= block.retrieved[:, None])
+    return np.asarray(is_tied.sum(axis=1), dtype=np.float64)
+
+
+def _all_tied(block: Block) -> Array:
+    """Whether all documents of a query, at least two, have the same score."""
+    _, size = block.tie_groups()
+    first = size[:, 0] if isinstance(size, np.ndarray) else size
+    return np.asarray((first == block.sizes) & (block.sizes > 1), dtype=np.float64)

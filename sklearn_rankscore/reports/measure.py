@@ -1,0 +1,81 @@
+"""From ranked queries to the measurements of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from .._validation import check_number
+from ..inspection.compare import compare
+from ..inspection.per_query import measure_per_query
+from ..inspection.segments import Segments, read_segments
+from ..metrics.metric import Metric
+from ..metrics.systems import by_system
+from ..query_ids.lookup import index_level
+from ..ranking import Queries
+from .cells import Cell
+from .data_facts import describe
+from .measurements import UNNAMED, Measurements, SystemMeasurements
+
+
+def measure_system(
+    queries: Queries,
+    metrics: Mapping[str, Metric],
+    threshold: float,
+    segments: Segments | None,
+    inference: Mapping[str, Any],
+    n_jobs: int | None,
+) -> SystemMeasurements:
+    """Properties of the data, and means with intervals, of all queries and by segment."""
+    facts = describe(queries, check_number("threshold", threshold), n_jobs)
+    scores = measure_per_query(queries, metrics, n_jobs)
+    if segments is None:
+        return SystemMeasurements(facts, scores, scores.interval(**inference), None)
+    columns = read_segments(segments, queries.ids, queries.grouping.codes)
+    scores = replace(scores, segments=columns)
+    return SystemMeasurements(facts, scores, scores.interval(**inference), scores.by(**inference))
+
+
+def measure_all(
+    systems: Mapping[str, SystemMeasurements],
+    cells: Mapping[str, Cell],
+    inference: Mapping[str, Any],
+    digits: int,
+    conventions: Mapping[str, Any],
+) -> Measurements:
+    """Several systems together, compared with the first."""
+    scores = {name: system.scores for name, system in systems.items()}
+    first = next(iter(scores.values()))
+    names = None if first.segments is None else list(first.segments)
+    comparison = compare(scores, by=names, **inference) if len(scores) > 1 else None
+    return Measurements(systems, cells, comparison, inference["confidence"], digits, conventions)
+
+
+def measure_each(
+    compute: Callable[[Any, Any], SystemMeasurements], y_true: Any, y_score: Any, groups: Any
+) -> dict[str, SystemMeasurements]:
+    """Measurements by system; a single one that is not given by name has none."""
+    if isinstance(y_score, Mapping):
+        return by_system(compute, y_true, y_score, groups)
+    return {UNNAMED: compute(y_score, groups)}
+
+
+def columns_or_levels(by: Any, *data: Any) -> Any:
+    """Segments by the names of index levels of the data; anything else unchanged."""
+    names = [by] if isinstance(by, str) else by
+    if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
+        return by
+    levels = {name: _first_level(name, data) for name in names}
+    absent = [name for name, level in levels.items() if level is None]
+    if absent and isinstance(by, str):
+        raise ValueError(
+            f"by={by!r} names no index level of y_true, y_score or groups. Pass the column itself, "
+            f"such as by=X[{by!r}]."
+        )
+    return by if absent else levels
+
+
+def _first_level(name: str, data: tuple[Any, ...]) -> Any:
+    levels = (index_level(one, name) for one in data)
+    return next((level for level in levels if level is not None), None)

@@ -1,0 +1,66 @@
+"""The objects that reports return: texts that notebooks show as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..inspection.comparison import Comparison
+from ..inspection.query_results import QueryScores
+from ..inspection.segment_scores import SegmentScores
+from .measurements import Measurements
+from .report_text import report_text
+
+
+class TableText(str):
+    """A text that is shown unescaped at a prompt."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class RankingReport(TableText):
+    """What `ranking_report` returns: a text that notebooks show as tables.
+
+    It is a string, so that it can be printed, searched and written like one.
+
+    Parameters
+    ----------
+    measured : Measurements
+        What the report is about; the format of this object is private.
+
+    Attributes
+    ----------
+    scores : dict of str to QueryScores
+        The values of each query by system; a single system has the name "".
+    segments : dict of str to SegmentScores
+        Means by segment by system; empty without `by`.
+    comparison : Comparison or None
+        All systems compared with the first; None for a single system.
+    """
+
+    _measured: Measurements
+
+    def __new__(cls, measured: Measurements) -> RankingReport:  # noqa: D102
+        self = super().__new__(cls, report_text(measured))
+        self._measured = measured
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self._measured,)
+
+    @property
+    def scores(self) -> dict[str, QueryScores]:
+        """The values of each query by system."""
+        return {name: system.scores for name, system in self._measured.systems.items()}
+
+    @property
+    def segments(self) -> dict[str, SegmentScores]:
+        """Means by segment by system."""
+        systems = self._measured.systems.items()
+        return {name: s.segments for name, s in systems if s.segments is not None}
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """All systems compared with the first."""
+        return self._measured.comparison

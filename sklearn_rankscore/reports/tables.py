@@ -1,0 +1,123 @@
+"""The tables of a ranking report, which its text and its HTML share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ..inspection.comparison import FEW_DISTINCT, Comparison
+from ..inspection.difference import Difference
+from ..inspection.intervals import Interval
+from ..inspection.segment_scores import SegmentScore
+from ..inspection.segments import ALL_QUERIES, Segment
+from ..inspection.table import Table
+from .cells import Cell, cutoffs_of
+
+
+class Entry(NamedTuple):
+    """A text of the table: its cell, and for a segment the queries that it is about."""
+
+    cell: Cell
+    text: str
+    segment: Segment = ALL_QUERIES
+    queries: int = 0
+    share: float = 1.0
+
+
+def facts_rows(data: Mapping[str, float]) -> dict[str, str]:
+    """Names and values of the properties of the data."""
+    sizes = f"{data['fewest_documents']:,} to {data['most_documents']:,}"
+    return {
+        "queries": f"{data['queries']:,}",
+        "documents": f"{data['documents']:,}",
+        "documents of a query": f"{sizes}, median {data['median_documents']:g}",
+        "queries without relevant documents": f"{data['queries_without_relevant']:.1%}",
+        "queries of one document": f"{data['queries_of_one_document']:.1%}",
+        "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
+        "documents tied with another one": f"{data['documents_tied']:.1%}",
+    }
+
+
+def mean_table(
+    means: Mapping[str, float],
+    intervals: Mapping[str, Interval],
+    cells: Mapping[str, Cell],
+    confidence: float,
+    spec: str,
+) -> Table:
+    """One row per metric, one column per cut-off."""
+    entries = [
+        Entry(cell, f"{means[name]:{spec}} {intervals[name]:{spec}}")
+        for name, cell in cells.items()
+    ]
+    return _by_cutoff(entries, f"mean {_level(confidence)}", with_segments=False)
+
+
+def segment_table(
+    scores: Iterable[SegmentScore], cells: Mapping[str, Cell], confidence: float, spec: str
+) -> Table:
+    """One row per metric and segment, one column per cut-off."""
+    entries = [
+        Entry(
+            cells[s.metric], f"{s.mean:{spec}} {s.interval:{spec}}", s.segment, s.queries, s.share
+        )
+        for s in scores
+    ]
+    return _by_cutoff(entries, f"mean by segment {_level(confidence)}", with_segments=True)
+
+
+def difference_table(
+    comparison: Comparison, model: str, cells: Mapping[str, Cell], spec: str
+) -> Table:
+    """Differences of one model: one row per metric and segment, one column per cut-off."""
+    own = [d for d in comparison if d.model == model]
+    spec = f"+{spec}"
+    entries = [
+        Entry(cells[d.metric], _difference_text(d, spec), d.segment, d.queries, d.share)
+        for d in own
+    ]
+    title = f"{model} compared with {comparison.baseline} by the {comparison.test} test"
+    note = FEW_DISTINCT if any(d.few_distinct for d in own) else ""
+    with_segments = any(d.segment != ALL_QUERIES for d in own)
+    corner = f"difference {_level(comparison.confidence)}"
+    return _by_cutoff(entries, corner, with_segments=with_segments, title=title, note=note)
+
+
+def _difference_text(d: Difference, spec: str) -> str:
+    return f"{d.difference:{spec}} {d.interval:{spec}}{'*' if d.few_distinct else ''}"
+
+
+def _level(confidence: float) -> str:
+    return f"[{confidence * 100:g} % interval]"
+
+
+def _by_cutoff(
+    entries: list[Entry], corner: str, *, with_segments: bool, title: str = "", note: str = ""
+) -> Table:
+    cutoffs = cutoffs_of(entry.cell for entry in entries)
+    rows: dict[tuple[str, Segment], dict[int | None, Entry]] = {}
+    for entry in entries:
+        rows.setdefault((entry.cell.label, entry.segment), {})[entry.cell.k] = entry
+    labels = dict.fromkeys(label for label, _ in rows)
+    ordered = [key for label in labels for key in rows if key[0] == label]
+    header = [corner, *("all" if k is None else f"@{k}" for k in cutoffs)]
+    if with_segments:
+        header[1:1] = ["", "", "queries", "share"]
+    body = [
+        [
+            key[0],
+            *(_about(key[1], list(rows[key].values())) if with_segments else ()),
+            *(rows[key][k].text if k in rows[key] else "" for k in cutoffs),
+        ]
+        for key in ordered
+    ]
+    return Table(title, header, body, n_labels=3 if with_segments else 1, note=note)
+
+
+def _about(segment: Segment, entries: list[Entry]) -> list[str]:
+    """Column, value, number and share of the queries, which may depend on the cut-off."""
+    counts = sorted({entry.queries for entry in entries})
+    shares = sorted({f"{entry.share:.1%}" for entry in entries}, key=lambda text: float(text[:-1]))
+    number = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}–{counts[-1]:,}"
+    share = shares[0] if len(shares) == 1 else f"{shares[0]}–{shares[-1]}"
+    return [segment.column, str(segment.value), number, share]
