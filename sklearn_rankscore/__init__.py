@@ -52,7 +52,17 @@ from .model_selection import (
     one_standard_error,
     query_train_test_split,
 )
-from .plots import CutoffCurveDisplay, QueryDeltaDisplay
+from .plots import (
+    CutoffCurveDisplay,
+    DifferenceCurveDisplay,
+    ForestDisplay,
+    LabelScoresDisplay,
+    QueryDeltaDisplay,
+    QueryLearningCurveDisplay,
+    QueryPropertyDisplay,
+    QueryScatterDisplay,
+    RankChangeDisplay,
+)
 from .query_ids import NoGroupsError
 from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
 from .ranking import Block
@@ -65,14 +75,21 @@ __version__ = "0.1.0"
 __all__ = [
     "Block",
     "CutoffCurveDisplay",
+    "DifferenceCurveDisplay",
+    "ForestDisplay",
+    "LabelScoresDisplay",
     "NoGroupsError",
     "PartialQueryWarning",
     "QueryDeltaDisplay",
     "QueryKFold",
+    "QueryLearningCurveDisplay",
+    "QueryPropertyDisplay",
     "QueryRanker",
+    "QueryScatterDisplay",
     "QueryScores",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
+    "RankChangeDisplay",
     "RankingAccumulator",
     "RepeatedQueryKFold",
     "catboost_metric",

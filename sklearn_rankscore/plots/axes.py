@@ -1,40 +1,31 @@
-"""What the displays share; matplotlib is imported only to draw."""
+"""Axes that fit their width: text sizes, wrapped names, and legends that cover nothing.
+
+matplotlib is imported only to draw.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import textwrap
+from typing import TYPE_CHECKING, Any, Literal
 
-from numpy.typing import ArrayLike
-
-from .._typing import Array, MatrixLike, QueryIds
 from ..metrics.aliases import canonical_name
 from ..metrics.names import METRICS
-from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
-from ..scoring.predictions import predict_scores
+from .palette import MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette for all types of colour vision (https://jfly.uni-koeln.de/color), sorted
-# by contrast with white
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# axes of fewer points have smaller text
+NARROW = 260
+# mean width of a character, in units of the font size
+CHARACTER = 0.56
+ARTISTS = {
+    "Line2D": "lines", "StepPatch": "patches", "PathCollection": "collections",
+    "Patch": "patches",
+}  # fmt: skip
 
 
-def ids_and_scores(
-    estimators: Any, X: MatrixLike, y: ArrayLike, groups: QueryIds | str | None, caller: str
-) -> tuple[Any, dict[str, Array]]:
-    """Query ids, and the scores of each estimator under its name."""
-    id_source, ids = source_or_ids(groups, X)
-    ids = find_explicit_ids(X, y, groups=ids, id_source=id_source)
-    if ids is None:
-        raise no_groups_error(caller)
-    if not isinstance(estimators, Mapping):
-        estimators = {type(estimators).__name__: estimators}
-    return ids, {name: predict_scores(estimator, X) for name, estimator in estimators.items()}
-
-
-def prepare_axes(ax: Axes | None, caller: str) -> Axes:
+def prepare_axes(ax: Axes | None, caller: str, size: tuple[float, float] = (7, 4.5)) -> Axes:
     """The given axes, or those of a new figure, without the top and right spines."""
     try:
         from matplotlib import pyplot
@@ -43,17 +34,98 @@ def prepare_axes(ax: Axes | None, caller: str) -> Axes:
             f"{caller} needs matplotlib, which is not installed: pip install matplotlib"
         ) from error
     if ax is None:
-        _, ax = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
+def finish_axes(
+    ax: Axes, title: str = "", *, legend_title: str | None = None, title_width: float = 0.9
+) -> None:
+    """Set the sizes of the text, a legend above the axes, and the title above the legend.
+
+    The title takes at most that part of the width of the axes.
+    """
+    small, medium = ("x-small", "small") if is_narrow(ax) else ("small", "medium")
+    ax.tick_params(labelsize=small)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_fontsize(medium)
+    ax.set_axisbelow(True)
+    height = 0.0
+    handles, labels = ax.get_legend_handles_labels()
+    if labels:
+        columns, wrapped = _in_columns(ax, labels, font_points(small))
+        legend = ax.legend(
+            handles, wrapped, ncols=columns, loc="lower left", bbox_to_anchor=(0, 1),
+            title=legend_title, fontsize=small, title_fontsize=small, alignment="left",
+            frameon=False, borderaxespad=0.2, borderpad=0.2, columnspacing=1.5, handlelength=2.5,
+        )  # fmt: skip
+        height = legend.get_window_extent().height / ax.figure.dpi * 72
+    if title:
+        wrapped_title = wrap(
+            title, int(title_width * width(ax) / (CHARACTER * font_points(medium)))
+        )
+        ax.set_title(wrapped_title, fontsize=medium, pad=height + 6)
+
+
+def draw_grid(ax: Axes, axis: Literal["x", "y"]) -> None:
+    """Faint lines, on light and on dark backgrounds."""
+    ax.grid(axis=axis, color=MUTED, alpha=0.25, linewidth=0.8)
+
+
+def width(ax: Axes) -> float:
+    """Width of the axes in points, before their layout."""
+    return float(ax.get_window_extent().width / ax.figure.dpi * 72)
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Whether the axes have little room for text."""
+    return width(ax) < NARROW
+
+
+def font_points(size: str) -> float:
+    """Size of a font in points."""
+    from matplotlib.font_manager import FontProperties
+
+    return float(FontProperties(size=size).get_size_in_points())
+
+
+def wrap(text: str, n_characters: int) -> str:
+    """A text in lines of that many characters; words that are longer are broken."""
+    lines = textwrap.wrap(text, max(n_characters, 8), break_on_hyphens=False)
+    return "\n".join(lines) or text
+
+
+def wrap_for_ticks(ax: Axes, names: list[str]) -> list[str]:
+    """Names of rows, which take at most half of the width of the axes."""
+    size = font_points("x-small" if is_narrow(ax) else "small")
+    return [wrap(literal(name), int(0.55 * width(ax) / (CHARACTER * size))) for name in names]
+
+
+def literal(name: object) -> str:
+    """A name as matplotlib draws it, neither as a formula nor as a hidden label."""
+    text = str(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def _in_columns(ax: Axes, labels: list[str], size: float) -> tuple[int, list[str]]:
+    """As many labels side by side as the axes have room for, wrapped if one is too long."""
+    handle = 6 * size
+    longest = int((width(ax) - handle) / (CHARACTER * size))
+    wrapped = [wrap(label, longest) for label in labels]
+    widest = max(len(line) for label in wrapped for line in label.splitlines())
+    columns = int(width(ax) / (widest * CHARACTER * size + handle))
+    return min(max(columns, 1), len(labels)), wrapped
+
+
 def normalize_style(kwargs: dict[str, Any], artist: str) -> dict[str, Any]:
     """Properties of an artist under their full names, ``linewidth`` for ``lw``."""
-    from matplotlib import cbook, lines, patches
+    import importlib
 
-    artists = {"Line2D": lines.Line2D, "StepPatch": patches.StepPatch}
-    return dict(cbook.normalize_kwargs(kwargs, artists[artist]))
+    from matplotlib import cbook
+
+    module = importlib.import_module(f"matplotlib.{ARTISTS[artist]}")
+    return dict(cbook.normalize_kwargs(kwargs, getattr(module, artist)))
 
 
 def axis_label(metric: str, cutoff: str = "") -> str:
@@ -63,4 +135,4 @@ def axis_label(metric: str, cutoff: str = "") -> str:
     name = canonical_name(name, METRICS) or name
     is_acronym = name in ("dcg", "ndcg", "map", "mrr", "err", "rbp")
     text = name.upper() if is_acronym else name.replace("_", " ").capitalize()
-    return f"{text}{at}{rest}{cutoff}{bracket}{options}"
+    return literal(f"{text}{at}{rest}{cutoff}{bracket}{options}")

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._typing import IntervalMethod, MatrixLike, QueryIds, Seed
+from .._typing import IntervalMethod, Seed
 from ..inspection.interval_methods import interval_estimate
 from ..inspection.intervals import Interval, difference_interval
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
-from ..inspection.per_query import query_scores
 from ..inspection.query_results import QueryScores
-from ..metrics.evaluate import MetricLike
-from .axes import COLOURS, axis_label, ids_and_scores, normalize_style, prepare_axes
+from .axes import axis_label, finish_axes, literal, normalize_style
+from .display import QueryScoresDisplay, check_two, one_metric
+from .palette import BETTER, MUTED, WORSE, text_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
-T = TypeVar("T")
 
-
-class QueryDeltaDisplay:
+class QueryDeltaDisplay(QueryScoresDisplay):
     """Sorted per-query differences between two models, with wins, losses and the mean.
 
     Use `from_estimator`, `from_predictions` or `from_query_scores` to create one; parameters are
@@ -66,8 +63,6 @@ class QueryDeltaDisplay:
     'difference in NDCG@10'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     wins_: StepPatch
     losses_: StepPatch
     mean_line_: Line2D
@@ -91,78 +86,6 @@ class QueryDeltaDisplay:
                 f"no query to plot: {metric!r} must be defined for both models on at least one "
                 "query."
             )
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Mapping[str, Any],
-        X: MatrixLike,
-        y: ArrayLike,
-        *,
-        groups: QueryIds | str | None = None,
-        **options: Any,
-    ) -> QueryDeltaDisplay:
-        """Plot the differences between two fitted estimators.
-
-        Parameters
-        ----------
-        estimator : dict of str to estimator
-            The two models by name, the baseline first.
-        X : array-like or DataFrame of shape (n_documents, n_features)
-            Documents.
-        y : array-like of shape (n_documents,)
-            Relevance labels.
-        groups : array-like of shape (n_documents,) or str, default=None
-            Query ids, or the name of their column or index level. None means a column or index
-            level ``qid`` of X or an index level ``qid`` of y.
-        **options
-            Any other argument of `from_predictions`.
-
-        Returns
-        -------
-        QueryDeltaDisplay
-            The plotted display.
-        """
-        ids, scores = ids_and_scores(_check_two(estimator), X, y, groups, cls.__name__)
-        return cls.from_predictions(y, scores, groups=ids, **options)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Mapping[str, ArrayLike],
-        *,
-        groups: QueryIds | None = None,
-        metric: MetricLike = "ndcg@10",
-        sample_weight: ArrayLike | None = None,
-        **options: Any,
-    ) -> QueryDeltaDisplay:
-        """Plot the differences between the scores of two models.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance labels.
-        y_score : dict of str to array-like
-            Scores of the two models by name, the baseline first.
-        groups : array-like of shape (n_documents,), default=None
-            Query ids.
-        metric : str or callable, default="ndcg@10"
-            The metric.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Query weights, constant within each query.
-        **options
-            Any other argument of `from_query_scores`.
-
-        Returns
-        -------
-        QueryDeltaDisplay
-            The plotted display.
-        """
-        systems = query_scores(
-            y_true, _check_two(y_score), metric, groups=groups, sample_weight=sample_weight
-        )
-        return cls.from_query_scores(systems, **options)
 
     @classmethod
     def from_query_scores(
@@ -200,11 +123,11 @@ class QueryDeltaDisplay:
         QueryDeltaDisplay
             The plotted display.
         """
-        baseline, model = baseline_first(_check_two(systems), baseline)
+        baseline, model = baseline_first(check_two(systems), baseline)
         aligned = align(systems, baseline)
         first, second = aligned[baseline], aligned[model]
         paired = paired_differences(first, second)
-        metric = paired.metrics[0] if metric is None else metric
+        metric = one_metric(paired, metric)
         included = paired.included()[:, paired.column(metric)]
         estimate = interval_estimate(
             difference_interval, confidence, method, n_resamples, random_state
@@ -236,43 +159,36 @@ class QueryDeltaDisplay:
         QueryDeltaDisplay
             The display itself.
         """
-        self.ax_ = ax = prepare_axes(ax, "QueryDeltaDisplay")
-        self.figure_ = ax.figure
+        ax = self._prepare(ax)
         deltas = -np.sort(-self.deltas)
         edges = np.arange(len(deltas) + 1)
         area = {"fill": True, "linewidth": 0, **normalize_style(kwargs, "StepPatch")}
 
-        def plot_area(values: NDArray[np.float64], kind: str, colour: str) -> StepPatch:
+        def plot_area(values: NDArray[np.float64], kind: str, color: str) -> StepPatch:
             n = np.count_nonzero(np.abs(values) > 0)
             label = f"{kind} {n:,} ({n / len(values):.0%})"
-            return ax.stairs(values, edges, **{"color": colour, "label": label, **area})
+            return ax.stairs(values, edges, **{"color": color, "label": label, **area})
 
-        self.wins_ = plot_area(np.maximum(deltas, 0), "wins", COLOURS[0])
-        self.losses_ = plot_area(np.minimum(deltas, 0), "losses", COLOURS[1])
-        ax.axhline(0, color="0.3", linewidth=0.8)
-        mean = float(np.average(self.deltas, weights=self.weights))
-        label = f"mean {mean:+.3f}"
-        if self.interval is not None:
-            label += f", {self.confidence * 100:g} % interval {self.interval:+.3f}"
+        self.wins_ = plot_area(np.maximum(deltas, 0), "wins", BETTER)
+        self.losses_ = plot_area(np.minimum(deltas, 0), "losses", WORSE)
+        ax.axhline(0, color=MUTED, linewidth=0.8)
         self.mean_line_ = ax.axhline(
-            mean, color="black", linestyle="--", linewidth=1.4, label=label
+            self._mean(), color=text_color(), linestyle="--", linewidth=1.4, label=self._label()
         )
         ax.set_xlim(0, len(deltas))
-        if deltas.any():  # the same scale up and down, with room for the legend
+        if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
         n_ties = len(deltas) - np.count_nonzero(np.abs(deltas) > 0)
         ax.set_xlabel(f"queries, sorted by difference ({n_ties:,} ties)")
         ax.set_ylabel(f"difference in {axis_label(self.metric)}")
-        ax.set_title(f"{self.model} − {self.baseline}", fontsize="medium")
-        ax.legend(frameon=False)
+        finish_axes(ax, literal(f"{self.model} − {self.baseline}"))
         return self
 
+    def _mean(self) -> float:
+        return float(np.average(self.deltas, weights=self.weights))
 
-def _check_two(models: Mapping[str, T]) -> Mapping[str, T]:
-    if isinstance(models, Mapping) and len(models) == 2:
-        return models
-    n_models = f"{len(models)} models" if isinstance(models, Mapping) else type(models).__name__
-    raise ValueError(
-        "the display compares two models: pass a dict of two names, the baseline first; got "
-        f"{n_models}."
-    )
+    def _label(self) -> str:
+        label = f"mean {self._mean():+.3f}"
+        if self.interval is None:
+            return label
+        return f"{label}, {self.confidence * 100:g} % interval {self.interval:+.3f}"

@@ -62,8 +62,9 @@ def assert_nothing_is_cut_off(figure):
 def test_cutoff_curve_is_the_metric_at_each_cutoff(data):
     y, models, groups = data
     display = CutoffCurveDisplay.from_predictions(
-        y, models, groups=groups, metric="map(threshold=1)", k=[1, 3, 10], method="t"
-    )
+        y, models, groups=groups, metric="map(threshold=1)", k=[1, 3, 10], method="t",
+        bands=True,
+    )  # fmt: skip
     names = [f"map@{k}(threshold=1)" for k in (1, 3, 10)]
     for line, (name, score) in zip(display.lines_, models.items(), strict=True):
         expected = list(evaluate(y, score, names, groups=groups).values())

@@ -1,0 +1,179 @@
+"""What the displays have in common: the way from estimators and labels to scores of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from numpy.typing import ArrayLike
+
+from .._typing import Array, Library, MatrixLike, QueryIds
+from ..inspection.per_query import query_scores
+from ..inspection.query_results import QueryScores
+from ..inspection.segments import Segments
+from ..metrics.evaluate import Metrics
+from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
+from ..scoring.predictions import predict_scores
+from .axes import prepare_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+T = TypeVar("T")
+
+
+class Display:
+    """A plot of the scores of estimators."""
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        groups: QueryIds | str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Plot the predictions of fitted estimators.
+
+        Parameters
+        ----------
+        estimator : estimator object or dict of str to estimator
+            One or several models, by name.
+        X : array-like or DataFrame of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevance labels.
+        groups : array-like of shape (n_documents,) or str, default=None
+            Query ids, or the name of their column or index level. None means a column or index
+            level ``qid`` of X or an index level ``qid`` of y.
+        **options
+            Any other argument of `from_predictions`.
+
+        Returns
+        -------
+        Display
+            The plotted display.
+        """
+        ids, scores = ids_and_scores(estimator, X, y, groups, cls.__name__)
+        return cls.from_predictions(y, scores, groups=ids, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: Any,
+        *,
+        groups: QueryIds | None = None,
+        **options: Any,
+    ) -> Self:
+        """Plot scores; each display describes its arguments."""
+        raise NotImplementedError
+
+    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
+        self.ax_ = prepare_axes(ax, type(self).__name__, size)
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
+
+class QueryScoresDisplay(Display):
+    """A plot of the values of one metric, or several, for each query."""
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        groups: QueryIds | None = None,
+        metric: Metrics = "ndcg@10",
+        sample_weight: ArrayLike | None = None,
+        like: Library | None = None,
+        segments: Segments | None = None,
+        name: str = "model",
+        **options: Any,
+    ) -> Self:
+        """Plot scores of documents.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+            Relevance labels.
+        y_score : array-like of the same shape as `y_true`, or dict of str to array-like
+            Scores of one or several models, by name, the baseline first.
+        groups : array-like of shape (n_documents,), default=None
+            Query ids.
+        metric : str or callable, default="ndcg@10"
+            The metric.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Query weights, constant within each query.
+        like : str, default=None
+            Library whose conventions to use, as in `evaluate`.
+        segments : array-like, mapping or DataFrame, default=None
+            Segments of the queries, as in `query_scores`.
+        name : str, default="model"
+            Name of a single model.
+        **options
+            Any other argument of `from_query_scores`.
+
+        Returns
+        -------
+        Display
+            The plotted display.
+        """
+        systems = query_scores(
+            y_true, by_name(y_score, name), metric, groups=groups, sample_weight=sample_weight,
+            like=like, segments=segments,
+        )  # fmt: skip
+        return cls.from_query_scores(systems, **options)
+
+    @classmethod
+    def from_query_scores(cls, systems: Any, **options: Any) -> Self:
+        """Plot results of `query_scores`; each display describes its arguments."""
+        raise NotImplementedError
+
+
+def ids_and_scores(
+    estimators: Any, X: MatrixLike, y: ArrayLike, groups: QueryIds | str | None, caller: str
+) -> tuple[Any, dict[str, Array]]:
+    """Query ids, and the scores of each estimator under its name."""
+    ids = required_ids(X, y, groups, caller)
+    named = by_name(estimators, type(estimators).__name__)
+    return ids, {name: predict_scores(estimator, X) for name, estimator in named.items()}
+
+
+def required_ids(X: Any, y: Any, groups: QueryIds | str | None, caller: str) -> Any:
+    """Query ids that are given, named or in the data; an error without any."""
+    id_source, ids = source_or_ids(groups, X)
+    ids = find_explicit_ids(X, y, groups=ids, id_source=id_source)
+    if ids is None:
+        raise no_groups_error(caller)
+    return ids
+
+
+def by_name(systems: Any, name: str) -> Mapping[str, Any]:
+    """Systems by name; a single one has the given name."""
+    return systems if isinstance(systems, Mapping) else {name: systems}
+
+
+def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
+    """Refuse anything but two systems by name."""
+    if isinstance(systems, Mapping) and len(systems) == 2:
+        return systems
+    n_models = f"{len(systems)} models" if isinstance(systems, Mapping) else type(systems).__name__
+    raise ValueError(
+        "the display compares two models: pass a dict of two names, the baseline first; got "
+        f"{n_models}."
+    )
+
+
+def one_metric(scores: QueryScores, metric: str | None) -> str:
+    """The metric to plot: that of the name, or else the first."""
+    metric = scores.metrics[0] if metric is None else metric
+    scores.column(metric)
+    return metric

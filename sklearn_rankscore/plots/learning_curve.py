@@ -1,0 +1,215 @@
+"""A metric against the number of training queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
+from .._validation import check_count
+from ..inspection.cross_val import cross_val_query_scores
+from ..metrics.evaluate import MetricLike
+from ..query_ids import group_rows
+from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style, prepare_axes
+from .cutoffs import curve_style
+from .display import by_name, required_ids
+from .palette import system_color
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+# of the queries on which a fold of five trains
+FRACTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
+
+
+class QueryLearningCurveDisplay:
+    """A metric against the number of training queries, by cross-validation.
+
+    A curve that still rises at its end suggests that more queries would help. Use `from_estimator`
+    to create one; parameters are stored as attributes.
+
+    Parameters
+    ----------
+    max_queries : ndarray of int of shape (n_sizes,)
+        Numbers of training queries.
+    means : dict of str to ndarray of shape (n_sizes,)
+        Mean of the metric over all queries, each scored by a model that was not trained on it.
+    intervals : dict of str to ndarray of shape (n_sizes, 2)
+        Lower and upper ends of the confidence intervals, by model.
+    metric : str
+        Name of the metric.
+    confidence : float, default=0.95
+        Confidence level of the intervals.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes and figure of the last plot.
+    lines_ : list of matplotlib Line2D
+        One curve per model.
+    bands_ : list of matplotlib PolyCollection
+        Confidence bands; empty for several models.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rankscore import QueryLearningCurveDisplay, QueryRanker, make_ranking
+    >>> X, y = make_ranking(as_frame=True, random_state=0)
+    >>> display = QueryLearningCurveDisplay.from_estimator(
+    ...     QueryRanker(Ridge(), random_state=0), X, y, max_queries=[5, 20, 80]
+    ... )
+    >>> display.ax_.get_xlabel()
+    'training queries'
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    lines_: list[Line2D]
+    bands_: list[PolyCollection]
+
+    def __init__(
+        self,
+        *,
+        max_queries: ArrayLike,
+        means: Mapping[str, Array],
+        intervals: Mapping[str, Array],
+        metric: str,
+        confidence: float = 0.95,
+    ) -> None:
+        self.max_queries, self.means, self.intervals = np.asarray(max_queries), means, intervals
+        self.metric, self.confidence = metric, confidence
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        groups: QueryIds | str | None = None,
+        metric: MetricLike = "ndcg@10",
+        max_queries: Iterable[int] | None = None,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Train on more and more queries, and plot the scores of those held out.
+
+        Parameters
+        ----------
+        estimator : QueryRanker or dict of str to QueryRanker
+            One or several estimators with the parameter `max_queries`, by name.
+        X : array-like or DataFrame of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevance labels.
+        groups : array-like of shape (n_documents,) or str, default=None
+            Query ids, or the name of their column or index level. None means a column or index
+            level ``qid`` of X or an index level ``qid`` of y.
+        metric : str or callable, default="ndcg@10"
+            The metric.
+        max_queries : iterable of int, default=None
+            Numbers of training queries; None means 5 %, 10 %, 25 %, 50 % and 100 % of those on
+            which a fold of five trains.
+        cv : int, splitter or iterable of (train, test), default=None
+            Folds of whole queries, as in `cross_val_query_scores`.
+        n_jobs : int, default=None
+            Number of folds to run in parallel; -1 uses all processors.
+        confidence, method, n_resamples, random_state
+            See `QueryScores.interval`.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        **kwargs
+            Arguments of `plot`.
+
+        Returns
+        -------
+        QueryLearningCurveDisplay
+            The plotted display.
+        """
+        ids = required_ids(X, y, groups, cls.__name__)
+        sizes = _sizes(max_queries, len(group_rows(ids, len(ids))))
+        scoring: Any = {"metrics": metric, "cv": cv, "groups": groups, "n_jobs": n_jobs}
+        inference: Any = {
+            "confidence": confidence, "method": method, "n_resamples": n_resamples,
+            "random_state": random_state,
+        }  # fmt: skip
+        means, intervals, name = {}, {}, ""
+        for model, unfitted in by_name(estimator, type(estimator).__name__).items():
+            results = [
+                cross_val_query_scores(
+                    clone(unfitted).set_params(max_queries=size), X, y, **scoring
+                )
+                for size in sizes
+            ]
+            name = results[0].metrics[0]
+            means[model] = np.array([scores.mean()[name] for scores in results])
+            intervals[model] = np.array([r.interval(**inference)[name] for r in results])
+        display = cls(
+            max_queries=sizes, means=means, intervals=intervals, metric=name, confidence=confidence
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:
+        """Plot the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        bands : bool, default=None
+            Whether to plot the confidence bands; None means for a single model only.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot``.
+
+        Returns
+        -------
+        QueryLearningCurveDisplay
+            The display itself.
+        """
+        self.ax_ = ax = prepare_axes(ax, type(self).__name__)
+        self.figure_ = ax.figure
+        self.lines_, self.bands_ = [], []
+        bands = len(self.means) == 1 if bands is None else bands
+        for i, (name, means) in enumerate(self.means.items()):
+            style = {
+                **curve_style(i), "color": system_color(i), "label": literal(name),
+                **normalize_style(kwargs, "Line2D"),
+            }  # fmt: skip
+            (line,) = ax.plot(self.max_queries, means, **style)
+            self.lines_.append(line)
+            if bands:
+                low, high = self.intervals[name].T
+                band: Any = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
+                self.bands_.append(ax.fill_between(self.max_queries, low, high, **band))
+        ax.set_xscale("log")
+        ax.set_xticks(self.max_queries, [f"{n:,}" for n in self.max_queries], minor=False)
+        ax.set_xticks([], minor=True)
+        ax.set_xlabel("training queries")
+        ax.set_ylabel(axis_label(self.metric))
+        draw_grid(ax, "y")
+        legend_title = f"{self.confidence * 100:g} % confidence bands" if bands else None
+        finish_axes(ax, legend_title=legend_title)
+        return self
+
+
+def _sizes(max_queries: Iterable[int] | None, n_queries: int) -> list[int]:
+    if max_queries is None:
+        n_train = max(int(0.8 * n_queries), 1)
+        return sorted({max(round(fraction * n_train), 2) for fraction in FRACTIONS})
+    sizes = {check_count("max_queries", size, 1) for size in max_queries}
+    if not sizes:
+        raise ValueError("max_queries must hold at least one number of queries; got none.")
+    return sorted(sizes)

@@ -1,0 +1,37 @@
+"""One color for each meaning, the same in all plots.
+
+The colors are those of Okabe and Ito for all types of color vision
+(https://jfly.uni-koeln.de/color). What has no meaning of its own takes the color of the text, which
+is readable on light and on dark backgrounds.
+"""
+
+from __future__ import annotations
+
+BLUE, VERMILLION, GREEN = "#0072B2", "#D55E00", "#009E73"
+PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
+
+# systems in the order in which they are given, the baseline first
+SYSTEMS = (BLUE, PURPLE, ORANGE, SKY)
+# the model compared with the baseline; what is neither is muted
+BETTER, WORSE = GREEN, VERMILLION
+# reference lines, ties and whatever is undecided: as far from white as from black
+MUTED = "#808080"
+
+
+def system_color(position: int) -> str:
+    """The color of a system by its position; after four systems they repeat."""
+    return SYSTEMS[position % len(SYSTEMS)]
+
+
+def outcome_color(low: float, high: float) -> str:
+    """The color of a difference by its interval."""
+    if low > 0:
+        return BETTER
+    return WORSE if high < 0 else MUTED
+
+
+def text_color() -> str:
+    """The color of text in the current style of matplotlib."""
+    from matplotlib import rcParams
+
+    return str(rcParams["text.color"])

@@ -1,0 +1,102 @@
+"""Plots of documents: scores by label, and one query through two rankings."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import same_color
+from scipy import stats
+
+from sklearn_rankscore import LabelScoresDisplay, RankChangeDisplay, make_ranking
+from sklearn_rankscore.plots.palette import BETTER, MUTED, SYSTEMS, WORSE
+
+mpl.use("Agg")
+LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = make_ranking(n_queries=40, random_state=0, shuffle=True)
+    return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2}, groups
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("scale", ["score", "query"])
+def test_boxes_are_quantiles_of_each_label(data, scale):
+    y, models, groups = data
+    display = LabelScoresDisplay.from_predictions(y, models, groups=groups, scale=scale)
+    for (name, scores), color in zip(models.items(), SYSTEMS, strict=False):
+        series = pd.Series(scores)
+        if scale == "query":
+            series = series.groupby(groups).transform(lambda s: stats.zscore(s))
+        expected = np.array([np.quantile(series[y == label], LEVELS) for label in range(5)])
+        np.testing.assert_allclose(display.quantiles[name], expected)
+        boxes = display.boxes_[name]
+        medians = [line.get_ydata()[0] for line in boxes["medians"]]
+        np.testing.assert_allclose(medians, expected[:, 2])
+        lowest = [line.get_ydata().min() for line in boxes["whiskers"][::2]]
+        np.testing.assert_allclose(lowest, expected[:, 0])
+        assert same_color(boxes["boxes"][0].get_facecolor(), color)
+    ticks = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert ticks == [f"{label}\nn = {np.sum(y == label):,}" for label in range(5)]
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["one", "two"]
+
+
+def test_documents_that_were_not_retrieved_are_left_out():
+    y, scores = [0, 0, 1, 1, 1], [1.0, 3.0, 2.0, 4.0, -np.inf]
+    for scale in ("score", "query"):
+        display = LabelScoresDisplay.from_predictions(y, scores, groups=[0] * 5, scale=scale)
+        values = np.array(scores[:4])
+        if scale == "query":
+            values = (values - values.mean()) / values.std()
+        medians = display.quantiles["model"][:, 2]
+        np.testing.assert_allclose(medians, [values[:2].mean(), values[2:].mean()])
+    never = LabelScoresDisplay.from_predictions([0, 1], [1.0, -np.inf], groups=[0, 0])
+    assert np.isnan(never.quantiles["model"][1]).all()
+    with pytest.raises(ValueError, match="scale must be one of"):
+        LabelScoresDisplay.from_predictions(y, scores, groups=[0] * 5, scale="rank")
+
+
+def test_lines_go_from_rank_to_rank(data):
+    y, models, groups = data
+    names = np.array([f"d{i}" for i in range(len(y))])
+    display = RankChangeDisplay.from_predictions(
+        y, models, groups=groups, query=7, names=names, k=5, threshold=1
+    )
+    rows = np.flatnonzero(groups == 7)
+    ranks = np.column_stack([stats.rankdata(-s[rows], "ordinal") for s in models.values()])
+    np.testing.assert_array_equal(display.ranks, ranks)
+    shown = rows[np.argsort(ranks[:, 0])]
+    shown = [row for row in shown if ranks[rows == row].min() <= 5]
+    assert len(display.lines_) == len(shown)
+    for line, row in zip(display.lines_, shown, strict=True):
+        before, after = ranks[rows == row][0]
+        assert line.get_ydata().tolist() == [min(before, 6), min(after, 6)]
+        outcome = BETTER if after < before else WORSE if after > before else MUTED
+        assert same_color(line.get_color(), outcome if y[row] > 1 else MUTED)
+    texts = {text.get_text() for text in display.ax_.texts}
+    first = rows[np.argmax(models["one"][rows])]
+    assert f"d{first} ({y[first]})  1" in texts
+    assert display.ax_.yaxis_inverted()
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["one", "two"]
+
+
+def test_query_is_found_by_its_id():
+    scores = {"a": [3, 2, 1], "b": [1, 2, 3]}
+    only = RankChangeDisplay.from_predictions([1, 0, 0], scores, groups=["q"] * 3)
+    assert only.query == "q"
+    tied = RankChangeDisplay.from_predictions(
+        [1, 0, 0], {"a": [1, 1, -np.inf], "b": [0, 0, 0]}, groups=[5] * 3
+    )
+    assert tied.ranks.tolist() == [[1, 1], [2, 2], [3, 3]]
+    with pytest.raises(ValueError, match="query must be one of the query ids, 1, 2; got None"):
+        RankChangeDisplay.from_predictions([1, 0, 0], scores, groups=[1, 1, 2])
+    with pytest.raises(ValueError, match="compares two models"):
+        RankChangeDisplay.from_predictions([1, 0, 0], {"a": [3, 2, 1]}, groups=[1, 1, 1])

@@ -1,0 +1,129 @@
+"""Forest plots: every row is a mean or a difference with its interval."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import same_color
+from sklearn.linear_model import Ridge
+
+from sklearn_rankscore import ForestDisplay, QueryRanker, compare, make_ranking, query_scores
+from sklearn_rankscore.plots.palette import BETTER, MUTED, SYSTEMS, WORSE
+
+mpl.use("Agg")
+METRICS = ["ndcg@10", "mrr"]
+
+
+@pytest.fixture(scope="module")
+def systems():
+    X, y, groups = make_ranking(n_queries=60, random_state=0)
+    device = np.array(["desk", "phone"])[groups % 2]
+    models = {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2, "noise": X[:, 9]}
+    return query_scores(y, models, METRICS, groups=groups, segments={"device": device})
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def drawn(display):
+    """The value and the ends of each row, by label."""
+    rows = zip(display.points_, display.intervals_, strict=True)
+    ticks = [label.get_text() for label in display.ax_.get_yticklabels()]
+    return {
+        tick: (point.get_xdata()[0], *line.get_xdata())
+        for tick, (point, line) in zip(ticks, rows, strict=True)
+    }
+
+
+def test_rows_are_the_differences_of_compare(systems):
+    two = {name: systems[name] for name in ("one", "two")}
+    display = ForestDisplay.from_query_scores(two, random_state=0)
+    comparison = compare(two, by="device", random_state=0)
+    segments = ["all queries", "device = desk", "device = phone"]
+    assert list(drawn(display)) == [f"{m}, {s}" for m in METRICS for s in segments]
+    for one, row in zip(comparison, drawn(display).values(), strict=True):
+        assert row == pytest.approx((one.difference, *one.interval))
+    assert [line.get_ydata()[0] for line in display.points_] == list(range(6))
+    assert display.ax_.yaxis_inverted()
+    assert display.ax_.get_title() == "two − one"
+    assert display.ax_.get_xlabel() == "difference, 95 % interval"
+
+
+def test_differences_have_the_colors_of_their_outcome(systems):
+    display = ForestDisplay.from_query_scores(systems, metric="ndcg@10", random_state=0)
+    comparison = compare(systems, by="device", random_state=0)
+    expected = []
+    for one in comparison:
+        if one.metric == "ndcg@10":
+            better, worse = one.interval.low > 0, one.interval.high < 0
+            expected.append(BETTER if better else WORSE if worse else MUTED)
+    assert set(expected) >= {WORSE, MUTED}
+    for line, point, color in zip(display.intervals_, display.points_, expected, strict=True):
+        assert same_color(line.get_color(), color)
+        assert same_color(point.get_color(), color)
+    swapped = ForestDisplay.from_query_scores(
+        {name: systems[name] for name in ("noise", "one")}, metric="ndcg@10", random_state=0
+    )
+    assert same_color(swapped.points_[0].get_color(), BETTER)
+
+
+def test_rows_are_means_by_segment_in_the_colors_of_the_systems(systems):
+    one = ForestDisplay.from_query_scores(systems["one"], metric=["mrr"], name="one")
+    by, whole = systems["one"].by(), systems["one"]
+    assert drawn(one) == {
+        "all queries": pytest.approx((whole.mean()["mrr"], *whole.interval()["mrr"])),
+        **{
+            f"device = {value}": pytest.approx(
+                (by["mrr", ("device", value)].mean, *by["mrr", ("device", value)].interval)
+            )
+            for value in ("desk", "phone")
+        },
+    }
+    assert one.ax_.get_title() == "mrr, one"
+    two = {name: systems[name] for name in ("one", "two")}
+    both = ForestDisplay.from_query_scores(two, metric="mrr", means=True)
+    assert both.labels[:2] == ["one, all queries", "two, all queries"]
+    assert [point.get_color() for point in both.points_] == [*SYSTEMS[:2]] * 3
+    assert both.points_[3].get_xdata()[0] == systems["two"].by()["mrr", ("device", "desk")].mean
+
+
+def test_segments_and_estimators(systems):
+    X, y = make_ranking(n_queries=60, as_frame=True, random_state=0)
+    models = {name: QueryRanker(Ridge(), max_queries=n, random_state=0).fit(X, y)
+              for name, n in (("few", 5), ("many", 60))}  # fmt: skip
+    length = X["qid"].map(X["qid"].value_counts())
+    display = ForestDisplay.from_estimator(
+        models, X, y, metric="ndcg@10", segments=length.rename("length"), random_state=0
+    )
+    scores = query_scores(
+        y, {n: m.predict(X) for n, m in models.items()}, "ndcg@10", groups=X["qid"],
+        segments={"length": length},
+    )  # fmt: skip
+    expected = [d.difference for d in compare(scores, by="length", random_state=0)]
+    np.testing.assert_allclose(display.values, expected)
+    assert display.labels[0] == "all queries"
+    assert display.labels[1].startswith("length = [")
+
+
+def test_from_comparison_of_all_pairs(systems):
+    comparison = compare(systems, pairs="all", random_state=0)
+    display = ForestDisplay.from_comparison(comparison, metric="mrr")
+    assert display.labels == ["two − one", "noise − one", "noise − two"]
+    np.testing.assert_allclose(display.values, [d.difference for d in comparison][3:])
+    with pytest.raises(KeyError, match="no metric 'map'"):
+        ForestDisplay.from_comparison(comparison, metric="map")
+
+
+def test_numbers_are_written_where_there_is_room(systems):
+    _, wide = plt.subplots(figsize=(12, 3), layout="constrained")
+    display = ForestDisplay.from_query_scores(systems["one"], metric="mrr", ax=wide)
+    low, high = systems["one"].interval()["mrr"]
+    assert display.texts_[0].get_text() == (
+        f"{systems['one'].mean()['mrr']:.3f} [{low:.3f}, {high:.3f}]"
+    )
+    _, narrow = plt.subplots(figsize=(3, 3), layout="constrained")
+    assert display.plot(narrow, lw=5).texts_ == []
+    assert {line.get_linewidth() for line in display.intervals_} == {5}

@@ -1,0 +1,75 @@
+"""Learning curves: scores of held-out queries by number of training queries."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from sklearn.linear_model import Ridge
+
+from sklearn_rankscore import (
+    NoGroupsError,
+    QueryKFold,
+    QueryLearningCurveDisplay,
+    QueryRanker,
+    cross_val_query_scores,
+    make_ranking,
+)
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_ranking(n_queries=30, as_frame=True, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_points_are_cross_validated_scores(data):
+    X, y = data
+    models = {"weak": QueryRanker(Ridge(1), random_state=0),
+              "strong": QueryRanker(Ridge(1e4), random_state=0)}  # fmt: skip
+    cv = QueryKFold(3)
+    display = QueryLearningCurveDisplay.from_estimator(
+        models, X, y, metric="mrr", max_queries=[20, 4], cv=cv
+    )
+    for line, (name, model) in zip(display.lines_, models.items(), strict=True):
+        assert line.get_xdata().tolist() == [4, 20]
+        for i, n in enumerate((4, 20)):
+            scores = cross_val_query_scores(
+                QueryRanker(model.estimator, max_queries=n, random_state=0),
+                X, y, metrics="mrr", cv=cv,
+            )  # fmt: skip
+            assert line.get_ydata()[i] == pytest.approx(scores.mean()["mrr"])
+            assert display.intervals[name][i] == pytest.approx(scores.interval()["mrr"])
+        assert model.max_queries is None
+    assert display.bands_ == []
+    assert display.ax_.get_xlabel() == "training queries"
+    assert display.ax_.get_ylabel() == "MRR"
+
+
+def test_sizes_go_up_to_those_of_a_fold(data):
+    X, y = data
+    model = QueryRanker(Ridge(), random_state=0)
+    display = QueryLearningCurveDisplay.from_estimator(model, X, y)
+    assert display.max_queries.tolist() == [2, 6, 12, 24]
+    assert len(display.bands_) == 1
+    by_array = QueryLearningCurveDisplay.from_estimator(
+        model, X.drop(columns="qid"), y, groups=X["qid"], max_queries=[6]
+    )
+    assert by_array.means["QueryRanker"][0] == pytest.approx(display.means["QueryRanker"][1])
+    assert np.isfinite(by_array.intervals["QueryRanker"]).all()
+
+
+def test_refuses_sizes_and_data_without_queries(data):
+    X, y = data
+    model = QueryRanker(Ridge(), random_state=0)
+    for sizes, message in (([], "at least one number"), ([0], "max_queries must be")):
+        with pytest.raises(ValueError, match=message):
+            QueryLearningCurveDisplay.from_estimator(model, X, y, max_queries=sizes)
+    with pytest.raises(NoGroupsError, match="QueryLearningCurveDisplay"):
+        QueryLearningCurveDisplay.from_estimator(model, X.drop(columns="qid"), y)
