@@ -27,13 +27,13 @@ ARTISTS = {
 
 def prepare_axes(ax: Axes | None, caller: str, size: tuple[float, float] = (7, 4.5)) -> Axes:
     """The given axes, or those of a new figure, without the top and right spines."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            f"{caller} needs matplotlib, which is not installed: pip install matplotlib"
-        ) from error
     if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise ImportError(
+                f"{caller} needs matplotlib, which is not installed: pip install matplotlib"
+            ) from error
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -150,8 +150,7 @@ class ForestDisplay(QueryScoresDisplay):
             segments = list(segments) if by is None and segments is not None else segments
             comparison = compare(named, baseline=baseline, by=segments, **inference)
             return cls.from_comparison(comparison, metric=metric, ax=ax, **kwargs)
-        rows = rows_of_means(named, metric, by, inference)
-        return cls._from_rows(rows, confidence, is_difference=False).plot(ax, **kwargs)
+        return cls._of_means(named, metric, by, inference).plot(ax, **kwargs)
 
     @classmethod
     def from_comparison(
@@ -180,9 +179,21 @@ class ForestDisplay(QueryScoresDisplay):
         ForestDisplay
             The plotted display.
         """
+        return cls._of_comparison(comparison, metric).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_comparison(cls, comparison: Comparison, metric: Any) -> Self:
+        """The display, not plotted yet."""
         rows = rows_of_differences(comparison, metric)
-        display = cls._from_rows(rows, comparison.confidence, is_difference=True)
-        return display.plot(ax, **kwargs)
+        return cls._from_rows(rows, comparison.confidence, is_difference=True)
+
+    @classmethod
+    def _of_means(
+        cls, systems: Mapping[str, QueryScores], metric: Any, by: Any, inference: Mapping[str, Any]
+    ) -> Self:
+        """The display, not plotted yet."""
+        rows = rows_of_means(systems, metric, by, inference)
+        return cls._from_rows(rows, inference["confidence"], is_difference=False)
 
     @classmethod
     def _from_rows(cls, rows: list[ForestRow], confidence: float, *, is_difference: bool) -> Self:

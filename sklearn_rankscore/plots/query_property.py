@@ -185,14 +185,25 @@ class QueryPropertyDisplay(Display):
             The plotted display.
         """
         named = by_name(systems, name)
-        metric = one_metric(next(iter(named.values())), metric)
         inference: Any = {
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": random_state,
         }  # fmt: skip
+        return cls._of_scores(named, property, metric, inference).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_scores(
+        cls,
+        systems: Mapping[str, QueryScores],
+        property: Any,
+        metric: str | None,
+        inference: Mapping[str, Any],
+    ) -> Self:
+        """The display, not plotted yet."""
+        metric = one_metric(next(iter(systems.values())), metric)
         by = {
             model: [s for s in scores.by(property, **inference) if s.metric == metric]
-            for model, scores in named.items()
+            for model, scores in systems.items()
         }
         first = next(iter(by.values()))
         if len(columns := {s.segment.column for s in first}) > 1:
@@ -200,14 +211,13 @@ class QueryPropertyDisplay(Display):
                 f"property must be a single column; got {', '.join(sorted(columns))}. Plot them "
                 "one by one."
             )
-        display = cls(
+        return cls(
             bins=[str(s.segment.value) for s in first],
             queries=[s.queries for s in first],
             means={model: np.array([s.mean for s in own]) for model, own in by.items()},
             intervals={model: np.array([s.interval for s in own]) for model, own in by.items()},
-            metric=metric, property=first[0].segment.column, confidence=confidence,
+            metric=metric, property=first[0].segment.column, confidence=inference["confidence"],
         )  # fmt: skip
-        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot the means and their intervals.

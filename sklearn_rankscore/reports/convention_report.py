@@ -14,6 +14,7 @@ from ..metrics.metric import Metric, measure
 from ..metrics.names import parse_name
 from ..metrics.resolve import resolve_all
 from ..ranking import Queries, read_queries
+from .table_text import TableText
 
 ConventionReport: TypeAlias = dict[str, dict[str, float | None]]
 
@@ -162,11 +163,12 @@ def _accepts_labels(metric: Metric, queries: Queries) -> bool:
     return True
 
 
-def _text(report: ConventionReport, names: list[str], digits: int) -> str:
+def _text(report: ConventionReport, names: list[str], digits: int) -> TableText:
     """The report as a table of right-aligned columns."""
     rows = [
         [row, *("-" if value is None else f"{value:.{digits}f}" for value in values.values())]
         for row, values in report.items()
     ]
-    header, *lines = Table("", ["", *names], rows, n_labels=0).text().splitlines()
-    return "\n".join([header, "", *lines])
+    table = Table("", ["", *names], rows, n_labels=0)
+    header, *lines = table.text().splitlines()
+    return TableText("\n".join([header, "", *lines]), table.html())

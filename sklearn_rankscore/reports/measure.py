@@ -49,7 +49,7 @@ def measure_all(
     first = next(iter(scores.values()))
     names = None if first.segments is None else list(first.segments)
     comparison = compare(scores, by=names, **inference) if len(scores) > 1 else None
-    return Measurements(systems, cells, comparison, inference["confidence"], digits, conventions)
+    return Measurements(systems, cells, comparison, inference, digits, conventions)
 
 
 def measure_each(

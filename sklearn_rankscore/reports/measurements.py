@@ -71,8 +71,8 @@ class Measurements:
         Row and column of each metric.
     comparison : Comparison or None
         All other systems compared with the first.
-    confidence : float
-        Confidence level of the intervals.
+    inference : dict
+        Arguments of all intervals: `confidence`, `method`, `n_resamples` and `random_state`.
     digits : int
         Number of decimals.
     conventions : dict
@@ -82,7 +82,7 @@ class Measurements:
     systems: Mapping[str, SystemMeasurements]
     cells: Mapping[str, Cell]
     comparison: Comparison | None
-    confidence: float
+    inference: Mapping[str, Any]
     digits: int
     conventions: Mapping[str, Any] = field(default_factory=dict)
 
@@ -90,6 +90,11 @@ class Measurements:
         """What `ranking_report` returns with ``output_dict=True``."""
         summaries = {name: s.summary(self.comparison, name) for name, s in self.systems.items()}
         return summaries.get(UNNAMED, summaries)
+
+    @property
+    def confidence(self) -> float:
+        """Confidence level of the intervals."""
+        return float(self.inference["confidence"])
 
     @property
     def spec(self) -> str:

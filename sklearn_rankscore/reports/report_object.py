@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
 
 from ..inspection.comparison import Comparison
 from ..inspection.query_results import QueryScores
 from ..inspection.segment_scores import SegmentScores
 from .measurements import Measurements
+from .report_html import document, fragment
 from .report_text import report_text
-
-
-class TableText(str):
-    """A text that is shown unescaped at a prompt."""
-
-    def __repr__(self) -> str:
-        return str(self)
+from .table_text import TableText
 
 
 class RankingReport(TableText):
@@ -48,6 +45,47 @@ class RankingReport(TableText):
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self._measured,)
+
+    @overload
+    def to_html(self, path: None = None, *, title: str = ..., plots: bool = ...) -> str: ...
+    @overload
+    def to_html(
+        self, path: str | PathLike[str], *, title: str = ..., plots: bool = ...
+    ) -> None: ...
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str = "Ranking report",
+        plots: bool = True,
+    ) -> str | None:
+        """Write everything into one HTML file that needs no network.
+
+        It has the tables, plots of them if matplotlib is installed, the queries on which a system
+        loses most, the options of all metrics and the versions of the packages.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            The file, which is overwritten; None returns the HTML instead.
+        title : str, default="Ranking report"
+            The title.
+        plots : bool, default=True
+            Whether to include the plots, which take half a second each.
+
+        Returns
+        -------
+        str or None
+            The HTML if there is no path.
+        """
+        html = document(self._measured, title, with_plots=plots)
+        if path is None:
+            return html
+        Path(path).write_text(html, encoding="utf-8")
+        return None
+
+    def _repr_html_(self) -> str:
+        return fragment(self._measured)
 
     @property
     def scores(self) -> dict[str, QueryScores]:

@@ -1,8 +1,9 @@
-"""What not every machine has: libraries of other extras, Java, data from outside of the repository.
+"""What not every machine has: libraries of other extras, Java, a browser, data from elsewhere.
 
 A test that needs one of them is skipped where it is absent, and the reason says how to get it.
 The environment variable SKLEARN_RANKSCORE_REQUIRE turns absence into a failure: a comma-separated
-list of `libraries` (with Java) and `data`. `.ci/run` sets both, hosted CI only `libraries`.
+list of `libraries` (with Java), `data` and `browser`. `.ci/run` sets all, hosted CI only
+`libraries`.
 """
 
 import ast
@@ -30,7 +31,8 @@ EXTRAS = {
     "distributed": CLUSTERS,
     "pyspark": CLUSTERS,
 }
-KINDS = {"libraries", "data"}
+KINDS = {"libraries", "data", "browser"}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REQUIRED = {kind for kind in os.environ.get("SKLEARN_RANKSCORE_REQUIRE", "").split(",") if kind}
 if unknown := REQUIRED - KINDS:
     raise ValueError(f"SKLEARN_RANKSCORE_REQUIRE knows {sorted(KINDS)}, got {sorted(unknown)}")
@@ -78,6 +80,15 @@ def requires_program(name, extra):
     if program is None:
         absent("libraries", f"needs {name}: pip install -e '.[{extra}]'")
     return program
+
+
+def requires_browser():
+    """Return the path of Chromium, or skip the test where it is absent."""
+    __tracebackhide__ = True
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        absent("browser", "needs Chromium: apt-get install chromium")
+    return browser
 
 
 def requires_imports(code):

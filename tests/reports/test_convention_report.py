@@ -1,10 +1,12 @@
 """The table of one ranking's metrics under every library's conventions."""
 
 import json
+import pickle
 import re
 
 import numpy as np
 import pytest
+from html_structure import Structure
 from library_samples import random_sample
 
 from sklearn_rankscore import convention_report, evaluate
@@ -98,3 +100,14 @@ def test_wrong_metrics(data, metrics, error, message):
 def test_labels_no_metric_takes_are_refused():
     with pytest.raises(ValueError, match="negative labels"):
         convention_report([-1, 1], [1, 2])
+
+
+def test_a_notebook_shows_a_table():
+    report = convention_report([1, 0], [1, 2], groups=[0, 0], metrics="ndcg@2")
+    assert repr(report) == str(report)
+    rows = Structure(report._repr_html_()).tables[0]
+    assert rows[0] == ["", "ndcg@2"]
+    assert [row[0] for row in rows[1:3]] == ["default", "sklearn"]
+    assert rows[1] == report.splitlines()[2].split()
+    again = pickle.loads(pickle.dumps(report))
+    assert (again, again._repr_html_()) == (report, report._repr_html_())

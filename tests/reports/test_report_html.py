@@ -1,0 +1,206 @@
+"""The HTML of a ranking report: complete, correct, safe and readable without network."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sklearn
+from html_structure import Structure
+from requires import requires_browser
+
+import sklearn_rankscore as rs
+from sklearn_rankscore import compare, evaluate, make_ranking, query_scores, ranking_report
+
+EVIL = "new <script>document.title = 'evil'</script> & \"all\""
+NAMES = ["ndcg@1", "ndcg@10", "map@1", "map@10"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = make_ranking(n_queries=40, random_state=0)
+    device = np.array(["desk & <b>", "phone"])[groups % 2]
+    return y, {"old": X[:, 0], EVIL: X[:, 0] + X[:, 1] / 2}, groups, device
+
+
+@pytest.fixture(scope="module")
+def report(data):
+    y, models, groups, device = data
+    return ranking_report(
+        y, models, groups=groups, by={"device": device}, k=(1, 10), metrics=["ndcg", "map"],
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def html(report):
+    return report.to_html(title="Old & <new>")
+
+
+def table(html, corner):
+    """The body of the tables with that text at the start of their first row."""
+    return [rows[1:] for rows in Structure(html).tables if rows[0][0] == corner]
+
+
+def test_document_needs_no_other_file(html):
+    structure = Structure(html)
+    local = [a for a in structure.addresses if a.startswith(("#", "data:image/"))]
+    assert local == structure.addresses
+    assert not re.search(r"@import|url\((?!#)", html)
+    assert not {"script", "link", "iframe", "object"} & set(structure.tags)
+    assert len(structure.ids) == len(set(structure.ids))
+    used = {a[1:] for a in structure.addresses if a.startswith("#")}
+    used |= set(re.findall(r"url\(#([^)]+)\)", html))
+    assert used <= set(structure.ids)
+
+
+def test_names_are_escaped(html, report):
+    for text in (html, report._repr_html_()):
+        assert "<script" not in text
+        assert EVIL in Structure(text).headings
+        assert "desk & <b>" in {cell for rows in Structure(text).tables for r in rows for cell in r}
+    assert Structure(html).headings[:2] == ["Old & <new>"] * 2
+
+
+def test_tables_are_those_of_the_text(data, html, report):
+    y, models, groups, device = data
+    for text in (html, report._repr_html_()):
+        for model, rows in zip(models, table(text, "mean [95 % interval]"), strict=True):
+            values = evaluate(y, models[model], NAMES, groups=groups)
+            assert rows[0][1].startswith(f"{values['ndcg@1']:.3f} [")
+            assert rows[1][2].startswith(f"{values['map@10']:.3f} [")
+        for model, rows in zip(models, table(text, "mean by segment [95 % interval]"), strict=True):
+            kept = device == "phone"
+            value = evaluate(y[kept], models[model][kept], "ndcg@10", groups=groups[kept])
+            assert rows[1][:5] == ["ndcg", "device", "phone", "20", "50.0%"]
+            assert rows[1][6].startswith(f"{value['ndcg@10']:.3f} [")
+        (rows,) = table(text, "difference [95 % interval]")
+        scores = query_scores(y, models, NAMES, groups=groups, segments={"device": device})
+        one = compare(scores, by="device", random_state=0)["map@10", EVIL, ("device", "phone")]
+        assert rows[5][6].startswith(f"{one.difference:+.3f} [{one.interval.low:+.3f}")
+        facts = Structure(text).tables[0]
+        assert ["queries", "40"] in facts
+
+
+def test_worst_queries_are_the_largest_losses(data, html):
+    y, models, groups, device = data
+    scores = query_scores(y, models, "ndcg@10", groups=groups)
+    old, new = (scores[name]["ndcg@10"] for name in models)
+    worst = np.argsort(new - old)[:10]
+    assert (new - old)[worst[-1]] < 0
+    (rows,) = table(html, "query")
+    for row, query in zip(rows, worst, strict=True):
+        inside = groups == query
+        assert row == [
+            str(query), device[inside][0], f"{inside.sum()}", f"{(y[inside] > 0).sum()}",
+            f"{old[query]:.3f}", f"{new[query]:.3f}", f"{new[query] - old[query]:+.3f}",
+        ]  # fmt: skip
+    single = ranking_report(y, models["old"], groups=groups, k=10, metrics="ndcg").to_html(
+        plots=False
+    )
+    (rows,) = table(single, "query")
+    assert [row[0] for row in rows] == [str(q) for q in np.argsort(old, kind="stable")[:10]]
+
+
+def test_no_losses_are_none():
+    y = [1, 0, 1, 0]
+    html = ranking_report(
+        y, {"a": [0, 1, 0, 1], "b": [1, 0, 1, 0]}, groups=[0, 0, 1, 1], k=1
+    ).to_html(plots=False)
+    assert table(html, "query") == [[]]
+    assert "<p>none</p>" in html
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"like": "lightgbm"}, {"threshold": 1}, {"gain": "exponential", "like": "sklearn"}],
+)
+def test_conventions_are_those_of_the_metrics(data, given):
+    y, models, groups, _ = data
+    names = ["ndcg@5"] if "like" in given else ["ndcg@5(ties=stable)", "map@5"]
+    report = ranking_report(y, models["old"], groups=groups, metrics=names, **given)
+    (rows,) = table(report.to_html(plots=False), "metric")
+    assert [row[0] for row in rows] == [name.replace("@5", "") for name in names]
+    for name, (_, text) in zip(names, rows, strict=True):
+        metric = f"{name.partition('(')[0]}({text})"
+        value = evaluate(y, models["old"], metric, groups=groups)[metric]
+        assert value == pytest.approx(report.scores[""].mean()[name])
+        assert "ties=stable" in text or "ties=stable" not in name
+
+
+def test_versions_are_those_of_the_packages(html):
+    rows = dict(row for rows in Structure(html).tables for row in rows if len(row) == 2)
+    assert rows["sklearn_rankscore"] == rs.__version__
+    assert rows["sklearn"] == sklearn.__version__
+    assert rows["python"] == ".".join(map(str, sys.version_info[:3]))
+
+
+def test_plots_are_those_that_the_data_allow(data, html):
+    titles = Structure(html).headings
+    for title in (
+        "Differences", "By cut-off", "Differences by cut-off", "Means by segment",
+        f"Queries on which {EVIL} wins and loses", f"Each query, old and {EVIL}",
+        "By number of documents of the query", "By number of relevant documents of the query",
+    ):  # fmt: skip
+        assert title in titles
+    assert html.count("<svg") == 16
+    assert "#010203" not in html
+    flat = ranking_report([1, 0, 1, 0], [2, 1, 1, 2], groups=[0, 0, 1, 1], k=1, metrics="ndcg")
+    assert "<svg" not in flat.to_html()
+
+
+def test_a_file_is_written(report, tmp_path):
+    assert report.to_html(tmp_path / "r.html", title="Zürich", plots=False) is None
+    written = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert written == report.to_html(title="Zürich", plots=False)
+    assert report.to_html(str(tmp_path / "r.html"), plots=False) is None
+    shorter = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<title>Ranking report</title>" in shorter
+    assert "<svg" not in shorter
+
+
+def test_without_matplotlib_there_are_no_plots():
+    code = (
+        "import sys\nsys.modules['matplotlib'] = None\nimport sklearn_rankscore as rs\n"
+        "html = rs.ranking_report([1, 0], [2, 1], groups=[0, 0], k=(1, 2)).to_html()\n"
+        "assert 'require matplotlib' in html and '<svg' not in html\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# sizes that the browser gives the parts, as attributes of the document
+MEASURE = """<script>
+const root = document.documentElement;
+const shown = [...document.querySelectorAll('svg')].filter(e => e.getClientRects().length);
+root.setAttribute('sideways', root.scrollWidth - root.clientWidth);
+root.setAttribute('plots', shown.length);
+root.setAttribute('narrowest', Math.min(...shown.map(e => e.getBoundingClientRect().width)));
+root.setAttribute('glyphs', [...document.querySelectorAll('svg use')].filter(
+    e => e.getBoundingClientRect().width > 0).length);
+root.setAttribute('ink', getComputedStyle(document.querySelector('h1')).color);
+root.setAttribute('loaded', performance.getEntriesByType('resource').length);
+</script>"""
+
+
+@pytest.mark.parametrize("width", [500, 1200])
+def test_a_browser_shows_it(html, width, tmp_path):
+    browser = requires_browser()
+    path = tmp_path / "report.html"
+    path.write_text(html.replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
+    done = subprocess.run(
+        [
+            browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+            f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900",
+            "--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", path.as_uri(),
+        ],
+        capture_output=True, text=True, check=True, timeout=120, encoding="utf-8",
+    )  # fmt: skip
+    attributes = dict(re.findall(r'(\w+)="([^"]*)"', done.stdout[: done.stdout.index("<head>")]))
+    assert "CONSOLE" not in done.stderr
+    assert "<title>Old &amp; &lt;new&gt;</title>" in done.stdout
+    assert int(attributes["sideways"]) <= 0
+    assert int(attributes["plots"]) == 8
+    assert float(attributes["narrowest"]) > 0.6 * min(width, 30 * 16)
+    assert int(attributes["glyphs"]) > 100
+    assert attributes["loaded"] == "0"
