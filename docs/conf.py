@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 os.environ.setdefault("MPLBACKEND", "agg")
 # the examples are small: synchronizing threads would take longer than computing
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -31,6 +31,7 @@ extensions = [
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "page_images",
 ]
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
 suppress_warnings = ["config.cache"]
