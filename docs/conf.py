@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
 os.environ.setdefault("MPLBACKEND", "agg")
 # the examples are small: synchronizing threads would take longer than computing
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,10 +26,12 @@ version = release = sklearn_rankscore.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx.ext.intersphinx",
+    "mathml",
     "numpydoc",
     "myst_parser",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
@@ -40,12 +42,26 @@ default_role = "code"
 highlight_language = "none"
 smartquotes = False
 
+html_math_renderer = "mathml"
+# links to other libraries' documentation need their inventories, and so the network
+intersphinx_mapping = (
+    {
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "pandas": ("https://pandas.pydata.org/docs", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+    if "READTHEDOCS" in os.environ
+    else {}
+)
+
 html_theme = "pydata_sphinx_theme"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
     "navbar_align": "left",
+    "github_url": "https://github.com/sklearn-rankscore/sklearn-rankscore",
+    "header_links_before_dropdown": 6,
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -54,7 +70,9 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars = {"start": [], "api": [], "gallery/**": [], "index": []}
+html_sidebars = {
+    name: [] for name in ("start", "api", "gallery/**", "index", "changelog", "faq", "cheat_sheet")
+}
 html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
