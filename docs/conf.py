@@ -113,10 +113,16 @@ sphinx_gallery_conf = {
     "reset_argv": _arguments,
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "subsection_order": ["comparing", "model_selection", "metrics", "recommending"],
+    "within_subsection_order": "FileNameSortKey",
+    # examples on the pages of the objects that they use, and links from code to those pages
+    "backreferences_dir": "api/backreferences",
+    "doc_module": ("sklearn_rankscore",),
+    "reference_url": {"sklearn_rankscore": None},
+    "prefer_full_module": {r"sklearn_rankscore"},
     "show_signature": False,
     "default_thumb_file": str(ROOT / "docs" / "_static" / "ranking.png"),
     "show_memory": False,
-    "notebook_extensions": set(),
     "min_reported_time": 10**6,
     "write_computation_times": False,
 }
@@ -124,8 +130,8 @@ sphinx_gallery_conf = {
 
 def _entitle(app, docname, source):
     """Insert a title, made from the file name, before the docstring of an example."""
-    if not docname.startswith("gallery/"):
-        return
+    if not re.fullmatch(r"gallery/\w+", docname):
+        return  # narrative examples, in folders, have a title
     label = re.compile(r"^(\.\. _sphx_glr_gallery_(\w+)\.py:\n\n)(.*?)(?=^\.\. )", re.M | re.S)
 
     def head(match):
