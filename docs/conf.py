@@ -113,7 +113,10 @@ sphinx_gallery_conf = {
     "reset_argv": _arguments,
     "abort_on_example_error": True,
     "download_all_examples": False,
-    "subsection_order": ["comparing", "model_selection", "metrics", "recommending"],
+    "subsection_order": [
+        f"../examples/{folder}"
+        for folder in ("comparing", "model_selection", "metrics", "recommending")
+    ],
     "within_subsection_order": "FileNameSortKey",
     # examples on the pages of the objects that they use, and links from code to those pages
     "backreferences_dir": "api/backreferences",
