@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
 os.environ.setdefault("MPLBACKEND", "agg")
 # the examples are small: synchronizing threads would take longer than computing
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,10 +26,12 @@ version = release = sklearn_rankscore.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx.ext.intersphinx",
+    "mathml",
     "numpydoc",
     "myst_parser",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "page_images",
 ]
@@ -41,12 +43,26 @@ default_role = "code"
 highlight_language = "none"
 smartquotes = False
 
+html_math_renderer = "mathml"
+# links to other libraries' documentation need their inventories, and so the network
+intersphinx_mapping = (
+    {
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "pandas": ("https://pandas.pydata.org/docs", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+    if "READTHEDOCS" in os.environ
+    else {}
+)
+
 html_theme = "pydata_sphinx_theme"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
     "navbar_align": "left",
+    "github_url": "https://github.com/sklearn-rankscore/sklearn-rankscore",
+    "header_links_before_dropdown": 6,
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -55,7 +71,9 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars = {"start": [], "api": [], "gallery/**": [], "index": []}
+html_sidebars = {
+    name: [] for name in ("start", "api", "gallery/**", "index", "changelog", "faq", "cheat_sheet")
+}
 html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
@@ -96,10 +114,19 @@ sphinx_gallery_conf = {
     "reset_argv": _arguments,
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "subsection_order": [
+        f"../examples/{folder}"
+        for folder in ("comparing", "model_selection", "metrics", "recommending")
+    ],
+    "within_subsection_order": "FileNameSortKey",
+    # examples on the pages of the objects that they use, and links from code to those pages
+    "backreferences_dir": "api/backreferences",
+    "doc_module": ("sklearn_rankscore",),
+    "reference_url": {"sklearn_rankscore": None},
+    "prefer_full_module": {r"sklearn_rankscore"},
     "show_signature": False,
     "default_thumb_file": str(ROOT / "docs" / "_static" / "ranking.png"),
     "show_memory": False,
-    "notebook_extensions": set(),
     "min_reported_time": 10**6,
     "write_computation_times": False,
 }
@@ -107,8 +134,8 @@ sphinx_gallery_conf = {
 
 def _entitle(app, docname, source):
     """Insert a title, made from the file name, before the docstring of an example."""
-    if not docname.startswith("gallery/"):
-        return
+    if not re.fullmatch(r"gallery/\w+", docname):
+        return  # narrative examples, in folders, have a title
     label = re.compile(r"^(\.\. _sphx_glr_gallery_(\w+)\.py:\n\n)(.*?)(?=^\.\. )", re.M | re.S)
 
     def head(match):

@@ -14,7 +14,7 @@ string for `scoring`:
 True
 """
 
-from .datasets import make_ranking
+from .datasets import load_lambdarank, load_letor, make_ranking
 from .inspection import QueryScores, compare, cross_val_query_scores, query_scores
 from .io import (
     from_frames,
@@ -110,6 +110,8 @@ __all__ = [
     "hits_at_k",
     "kendall_tau_score",
     "lightgbm_metric",
+    "load_lambdarank",
+    "load_letor",
     "make_ranking",
     "make_ranking_scorer",
     "map_score",

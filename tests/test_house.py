@@ -269,9 +269,13 @@ FAULTS = [
     (imports_within_ranking_point_one_way, "ranking/fast/keys.py", "from ..ranking import Ranking"),
     (no_import_is_circular, "metrics/metric.py", "from . import names"),
     (no_import_is_circular, "_typing.py", "from sklearn_rankscore._columns import as_column"),
-    (files_are_short, "datasets.py", "\n" * 300),
-    (functions_are_short, "datasets.py", "def f():\n" + LONG * 40),
-    (half_of_the_functions_are_very_short, "datasets.py", ("def f():\n" + LONG * 10) * 1000),
+    (files_are_short, "datasets/synthetic.py", "\n" * 300),
+    (functions_are_short, "datasets/synthetic.py", "def f():\n" + LONG * 40),
+    (
+        half_of_the_functions_are_very_short,
+        "datasets/synthetic.py",
+        ("def f():\n" + LONG * 10) * 1000,
+    ),
     (
         private_names_of_scikit_learn_have_one_place,
         "io/trec.py",

@@ -103,6 +103,26 @@ def test_every_metric_has_a_section_of_the_guide():
         assert "$$" in about[0] or "```{math}" in about[0], f"{name} has no formula"
 
 
+def test_calls_of_the_cheat_sheet_exist():
+    """Each call names a public function, a method of one's result, or a class of scikit-learn."""
+    text = (DOCS / "cheat_sheet.md").read_text("utf-8")
+    calls = [re.match(r"[\w.]*", call)[0] for call in re.findall(r"`([\w.]+)\(", text)]
+    assert len(calls) > 30
+    other = {
+        "cross_val_score",
+        "GridSearchCV",
+        "HalvingGridSearchCV",
+        "scores.by",
+        "scores.interval",
+    }
+    for call in sorted(set(calls) - other):
+        value = sklearn_rankscore
+        for name in call.removeprefix("sklearn_rankscore.").split("."):
+            if name in ("spark", "dask"):
+                break  # optional libraries
+            value = getattr(value, name)
+
+
 def test_every_page_is_in_the_contents():
     for page in PAGES:
         if page.parent == DOCS / "guide" and page.name != "index.md":

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ._typing import Array, RandomState
-from ._validation import check_count, check_number
+from .._typing import Array, RandomState
+from .._validation import check_choice, check_count, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,7 @@ def make_ranking(
     n_grades: int = ...,
     noise: float = ...,
     query_effect: float = ...,
+    utility: Literal["additive", "interactions"] = ...,
     shuffle: bool = ...,
     as_frame: Literal[False] = ...,
     random_state: RandomState = ...,
@@ -38,6 +39,7 @@ def make_ranking(
     n_grades: int = ...,
     noise: float = ...,
     query_effect: float = ...,
+    utility: Literal["additive", "interactions"] = ...,
     shuffle: bool = ...,
     as_frame: Literal[True],
     random_state: RandomState = ...,
@@ -51,14 +53,15 @@ def make_ranking(
     n_grades: int = 5,
     noise: float = 1.0,
     query_effect: float = 1.0,
+    utility: Literal["additive", "interactions"] = "additive",
     shuffle: bool = False,
     as_frame: bool = False,
     random_state: RandomState = None,
 ) -> Any:
     """Generate a learning-to-rank problem.
 
-    The utility of a document is a fixed function of its informative features, part of it not
-    linear, plus a random effect of its query and noise. Grades are quantile bins of the utility, of
+    The utility of a document is a fixed function of its informative features, plus a random effect
+    of its query and noise. Grades are quantile bins of the utility, of
     which each holds about half as many documents as the one below, so that high grades are rare and
     some queries have no relevant document.
 
@@ -80,6 +83,10 @@ def make_ranking(
     query_effect : float, default=1.0
         Standard deviation of the effect that all documents of a query share; it affects how many of
         them are relevant, but not their order.
+    utility : {"additive", "interactions"}, default="additive"
+        How the utility depends on the informative features. With "additive", it increases in each
+        of them, so that a linear model ranks well; with "interactions", it consists mostly of their
+        products, which trees learn and a linear model cannot.
     shuffle : bool, default=False
         Whether to shuffle the rows, so that the documents of a query are not adjacent.
     as_frame : bool, default=False
@@ -117,25 +124,38 @@ def make_ranking(
     check_count("n_grades", n_grades, 2)
     check_number("noise", noise, low=0.0)
     check_number("query_effect", query_effect, low=0.0)
+    check_choice("utility", utility, tuple(UTILITIES))
     random = check_random_state(random_state)
     low, high = max(1, n_documents // 2), n_documents + n_documents // 2
     sizes = random.randint(low, high + 1, size=n_queries)
     groups = np.repeat(np.arange(n_queries), sizes)
     X = random.normal(size=(len(groups), n_features))
-    utility = _utility(X[:, :n_informative])
-    utility += noise * random.normal(size=len(groups))
-    utility += query_effect * random.normal(size=n_queries)[groups]
+    value = UTILITIES[utility](X[:, :n_informative])
+    value += noise * random.normal(size=len(groups))
+    value += query_effect * random.normal(size=n_queries)[groups]
     quantiles = 1.0 - 0.5 ** np.arange(1, n_grades)
-    y = np.searchsorted(np.quantile(utility, quantiles), utility)
+    y = np.searchsorted(np.quantile(value, quantiles), value)
     if shuffle:
         order = random.permutation(len(y))
         X, y, groups = X[order], y[order], groups[order]
     return _as_frame(X, y, groups) if as_frame else (X, y, groups)
 
 
-def _utility(informative: Array) -> Array:
-    coefficients = 1.0 / np.arange(1, informative.shape[1] + 1)
-    return np.asarray(informative @ coefficients + np.abs(informative[:, 0]))
+def _additive(informative: Array) -> Array:
+    return _weighted(informative) + np.abs(informative[:, 0])
+
+
+def _interactions(informative: Array) -> Array:
+    neighbors = np.roll(informative, -1, axis=1)
+    return 2.0 * _weighted(informative * neighbors) + 0.5 * _weighted(informative)
+
+
+def _weighted(columns: Array) -> Array:
+    """Their sum, in which each column counts less than the one before."""
+    return np.asarray(columns @ (1.0 / np.arange(1, columns.shape[1] + 1)))
+
+
+UTILITIES = {"additive": _additive, "interactions": _interactions}
 
 
 def _as_frame(X: Array, y: Array, groups: Array) -> tuple[pd.DataFrame, pd.Series]:

@@ -1,0 +1,55 @@
+"""
+On which queries does a model help?
+===================================
+
+A mean hides where a model wins. This example compares two models on short and long queries, and
+tests whether the difference depends on the length.
+"""
+
+# %%
+# The data are synthetic, with an effect that trees learn and a linear model cannot.
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    compare,
+    cross_val_query_scores,
+    make_ranking,
+)
+
+X, y, groups = make_ranking(n_queries=200, utility="interactions", noise=2, random_state=0)
+models = {"ridge": Ridge(), "trees": HistGradientBoostingRegressor(max_iter=40, random_state=0)}
+scores = {
+    name: cross_val_query_scores(
+        QueryRanker(model), X, y, groups=groups, metrics="ndcg@5", cv=QueryKFold(5)
+    )
+    for name, model in models.items()
+}
+
+# %%
+# Segments describe queries: here the number of documents. Any columns of a query log will do.
+length = np.bincount(groups)
+segments = {"documents": np.where(length > 20, "more than 20", "up to 20")}
+comparison = compare(scores, by=segments, random_state=0)
+print(comparison)
+
+# %%
+import matplotlib.pyplot as plt
+
+rows = list(comparison)
+labels = [row.segment.value for row in rows]
+figure, axes = plt.subplots(figsize=(5.5, 2.6), layout="constrained")
+for place, row in enumerate(rows):
+    axes.plot(row.interval, [place, place], color="tab:blue")
+    axes.plot(row.difference, place, "o", color="tab:blue")
+axes.axvline(0, color="gray", linestyle=":")
+axes.set(yticks=range(len(rows)), yticklabels=labels, xlabel="difference in NDCG@5, trees - ridge")
+axes.invert_yaxis()
+plt.show()
+
+# %%
+# Decision: use the trees everywhere. They are better in both segments, and the column "differs from
+# the rest" does not show that the difference depends on the length.

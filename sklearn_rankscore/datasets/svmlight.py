@@ -1,0 +1,122 @@
+"""What scikit-learn's reader of SVMlight files leaves out: any query ids, sizes, unsorted features.
+
+`load_svmlight_file(query_id=True)` takes integer ids only, and its time grows with the square of
+the number of lines.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._typing import Array
+
+RepeatedFeatures: TypeAlias = Literal["error", "first", "last"]
+Line: TypeAlias = tuple[int, list[bytes]]
+
+# the files of query sizes that LightGBM and XGBoost expect beside the data
+SIZE_FILES = (".query", ".group")
+OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+
+
+def query_ids(path: Path) -> Array:
+    """The query id of each line, of the lines themselves or from a file of query sizes."""
+    numbers, fields = [], []
+    for number, line in numbered_lines(path, fields=2):
+        numbers.append(number)
+        fields.append(line[1] if len(line) > 1 else b"")
+    has_id = np.array([field.startswith(b"qid:") for field in fields], dtype=bool)
+    if has_id.any() and not has_id.all():
+        number = numbers[int(np.argmin(has_id))]
+        raise ValueError(f"{path}, line {number}: there is no qid:ID, which other lines have.")
+    from_sizes = _ids_of_sizes(path, len(fields))
+    if not has_id.any():
+        return _present(path, from_sizes)
+    ids = _as_integers(np.array([field[4:].decode() for field in fields]))
+    if from_sizes is not None and not _same_queries(ids, from_sizes):
+        raise ValueError(
+            f"The qid: of {path} and the query sizes in the file beside it describe different "
+            "queries. Remove one of them."
+        )
+    return ids
+
+
+def _present(path: Path, ids: Array | None) -> Array:
+    if ids is None:
+        raise ValueError(
+            f"{path} has no query ids: its lines have no qid:ID after the label, and there is no "
+            f"file of query sizes {path.name}.query or {path.name}.group beside it."
+        )
+    return ids
+
+
+def _ids_of_sizes(path: Path, n_lines: int) -> Array | None:
+    files = [beside for end in SIZE_FILES if (beside := Path(f"{path}{end}")).exists()]
+    if not files:
+        return None
+    sizes = np.loadtxt(files[0], dtype=np.int64, ndmin=1)
+    if sizes.sum() != n_lines:
+        raise ValueError(
+            f"The query sizes in {files[0]} add up to {sizes.sum()}, "
+            f"but {path} has {n_lines} lines."
+        )
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def _as_integers(text: Array) -> Array:
+    """Ids as integers if this keeps all of them apart and their text unchanged."""
+    try:
+        integers = text.astype(np.int64)
+    except (ValueError, OverflowError):
+        return text
+    return integers if (integers.astype(str) == text).all() else text
+
+
+def _same_queries(ids: Array, others: Array) -> bool:
+    return np.array_equal(ids[1:] != ids[:-1], others[1:] != others[:-1])
+
+
+def numbered_lines(path: Path, fields: int = -1) -> Iterator[Line]:
+    """Number and fields of each line that is not blank or a comment."""
+    opener = OPENERS.get(path.suffix, open)
+    with opener(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            parts = line.partition(b"#")[0].split(None, fields)
+            if parts:
+                yield number, parts
+
+
+def sorted_features(path: Path, repeated: RepeatedFeatures) -> BytesIO:
+    """The file without query ids, and with each line's features unique and in ascending order."""
+    result = BytesIO()
+    for number, (label, *pairs) in numbered_lines(path):
+        features: dict[int, bytes] = {}
+        for pair in pairs[pairs[:1] != [] and pairs[0].startswith(b"qid:") :]:
+            name, _, value = pair.partition(b":")
+            index = int(name)
+            if index in features and repeated == "error":
+                raise ValueError(
+                    f"{path}, line {number}: feature {index} occurs more than once. Choose one "
+                    "of the values with repeated_features='first' or 'last'."
+                )
+            if index not in features or repeated == "last":
+                features[index] = value
+        result.write(label)
+        result.writelines(b" %d:%b" % item for item in sorted(features.items()))
+        result.write(b"\n")
+    result.seek(0)
+    return result
+
+
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """The path, refused if there is no such file, which scikit-learn's reader reports late."""
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"There is no file {os.fspath(path)}.")
+    return Path(path)

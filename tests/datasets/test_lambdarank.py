@@ -1,0 +1,105 @@
+"""The packaged data set is LightGBM's, in the form of scikit-learn's data sets."""
+
+import bz2
+import hashlib
+from importlib import resources
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.utils import Bunch
+
+from sklearn_rankscore import QueryKFold, load_lambdarank, query_train_test_split
+
+FOLDER = resources.files("sklearn_rankscore.datasets").joinpath("data")
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_it_equals_the_original_files(part, data_path):
+    """Read by LightGBM's own rules: a label, features, and sizes of queries in a second file."""
+    source = data_path / "lambdarank" / f"rank.{part}"
+    X, y, groups = load_lambdarank(return_X_y=True, subset=part)
+    expected = np.zeros_like(X)
+    lines = source.read_text().splitlines()
+    for row, line in enumerate(lines):
+        label, *pairs = line.split()
+        assert y[row] == int(label)
+        for pair in pairs:
+            number, value = pair.split(":")
+            expected[row, int(number) - 1] = float(value)
+    np.testing.assert_array_equal(X, expected)
+    sizes = np.loadtxt(f"{source}.query", dtype=int)
+    first = {"train": 0, "test": 201}[part]
+    np.testing.assert_array_equal(groups, first + np.repeat(np.arange(len(sizes)), sizes))
+
+
+def test_the_licence_is_the_original(data_path):
+    original = (data_path / "lambdarank" / "LICENSE").read_bytes()
+    assert FOLDER.joinpath("lambdarank_LICENSE").read_bytes() == original
+
+
+def test_the_packaged_files_are_small_and_unchanged():
+    """Checksums of the text, taken when the files were made from the original."""
+    files = {part: FOLDER.joinpath(f"lambdarank_{part}.txt.bz2").read_bytes() for part in SHA256}
+    assert sum(map(len, files.values())) < 700_000
+    for part, packed in files.items():
+        assert hashlib.sha256(bz2.decompress(packed)).hexdigest() == SHA256[part]
+
+
+SHA256 = {
+    "train": "72cf50b2dd80f66b55d94c2e7ac99566d958275b0363da6e839a4eb40e0f63bb",
+    "test": "26e8b36294b9ff0c52c892c71377dbf5e2cc29bae92f618224744ea2b31b12d1",
+}
+
+
+def test_bunch():
+    data = load_lambdarank()
+    assert isinstance(data, Bunch)
+    assert data.data.shape == (3773, 300)
+    assert data.target.shape == data.groups.shape == (3773,)
+    assert len(np.unique(data.groups)) == 251
+    assert data.feature_names[0] == "feature_1"
+    assert len(data.feature_names) == 300
+    assert data.frame is None
+    assert "MIT licence" in data.DESCR
+
+
+def test_as_frame_has_ids_in_the_index():
+    data = load_lambdarank(as_frame=True)
+    arrays = load_lambdarank()
+    assert data.data.index.names == data.target.index.names == data.frame.index.names == ["qid"]
+    np.testing.assert_array_equal(data.data.index, arrays.groups)
+    np.testing.assert_array_equal(data.data, arrays.data)
+    assert list(data.frame) == [*data.feature_names, "relevance"]
+    np.testing.assert_array_equal(data.frame["relevance"], arrays.target)
+
+
+def test_the_parts_follow_each_other():
+    train = load_lambdarank(return_X_y=True, subset="train")
+    test = load_lambdarank(return_X_y=True, subset="test")
+    both = load_lambdarank(return_X_y=True)
+    for first, second, whole in zip(train, test, both, strict=True):
+        np.testing.assert_array_equal(np.concatenate([first, second]), whole)
+    assert (len(train[1]), len(test[1])) == (3005, 768)
+
+
+def test_scorer_and_splitters_read_the_ids_without_configuration():
+    X, y = load_lambdarank(return_X_y=True, as_frame=True)
+    scores = cross_val_score(Ridge(100), X, y, scoring="ndcg@10", cv=QueryKFold(3))
+    assert (scores > 0.6).all()
+    train, test, *_ = query_train_test_split(X, y, random_state=0)
+    assert not set(train.index) & set(test.index)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"subset": "valid"}, "subset must be one of 'train', 'test', 'all'"),
+        ({"as_frame": "yes"}, "as_frame must be True or False"),
+        ({"return_X_y": 1}, "return_X_y must be True or False"),
+    ],
+)
+def test_refused_arguments(given, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        load_lambdarank(**given)

@@ -1,0 +1,162 @@
+"""Files in the SVMlight format, with query ids in the lines or sizes beside them."""
+
+import bz2
+import gzip
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from sklearn_rankscore import load_letor, ndcg_score
+
+TEXT = "2 qid:7 1:0.5 2:1\n# a comment\n\n0 qid:7 2:3 # docid = 12\n1 qid:9 1:0.25 3:-4\n"
+X = [[0.5, 1, 0], [0, 3, 0], [0.25, 0, -4]]
+
+
+def write(folder, text, name="train.txt"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_lines_with_ids(tmp_path):
+    features, y, groups = load_letor(write(tmp_path, TEXT))
+    assert features.tolist() == X
+    assert (y.tolist(), groups.tolist()) == ([2, 0, 1], [7, 7, 9])
+    assert y.dtype == groups.dtype == np.int64
+
+
+def test_as_frame(tmp_path):
+    frame, y = load_letor(write(tmp_path, TEXT), as_frame=True)
+    assert list(frame) == ["feature_1", "feature_2", "feature_3"]
+    assert frame.index.name == y.index.name == "qid"
+    assert frame.index.tolist() == [7, 7, 9]
+    assert frame.to_numpy().tolist() == X
+    assert ndcg_score(y, frame["feature_1"]) == pytest.approx((1 + 1) / 2)
+
+
+@pytest.mark.parametrize("end", [".gz", ".bz2"])
+def test_compressed_files(tmp_path, end):
+    path = tmp_path / f"train.txt{end}"
+    path.write_bytes({".gz": gzip, ".bz2": bz2}[end].compress(TEXT.encode()))
+    assert load_letor(path)[0].tolist() == X
+
+
+def test_it_reads_what_scikit_learn_writes(tmp_path):
+    random = np.random.default_rng(0)
+    features, y = random.normal(size=(50, 4)), random.normal(size=50)
+    groups = random.integers(0, 9, 50)  # not adjacent
+    path = str(tmp_path / "data.svm")
+    dump_svmlight_file(features, y, path, query_id=groups)
+    read = load_letor(path, zero_based=True)
+    for ours, theirs in zip(read, (features, y, groups), strict=True):
+        np.testing.assert_allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("end", ["query", "group"])
+def test_sizes_beside_the_file(tmp_path, end):
+    path = write(tmp_path, "0 1:1\n1 1:2\n2 1:3\n")
+    write(tmp_path, "1\n2\n", f"train.txt.{end}")
+    assert load_letor(path)[2].tolist() == [0, 1, 1]
+
+
+def test_sizes_that_agree_with_ids_are_accepted(tmp_path):
+    path = write(tmp_path, TEXT)
+    write(tmp_path, "2\n1\n", "train.txt.query")
+    assert load_letor(path)[2].tolist() == [7, 7, 9]
+    write(tmp_path, "1\n2\n", "train.txt.query")
+    with pytest.raises(ValueError, match="describe different queries"):
+        load_letor(path)
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["7", "07"], ["7", "07"]),  # as integers they would be one query
+        (["7", "9223372036854775808"], ["7", "9223372036854775808"]),
+        (["7", "-1"], [7, -1]),
+    ],
+)
+def test_ids_remain_distinct(tmp_path, ids, expected):
+    path = write(tmp_path, "".join(f"1 qid:{i} 1:1\n" for i in ids))
+    assert load_letor(path)[2].tolist() == expected
+
+
+def test_labels_are_integers_if_all_of_them_are(tmp_path):
+    assert load_letor(write(tmp_path, "0.5 qid:1 1:1\n1 qid:1 1:1\n"))[1].tolist() == [0.5, 1.0]
+
+
+def test_several_files_have_the_same_features(tmp_path):
+    train = write(tmp_path, TEXT)
+    test = write(tmp_path, "1 qid:1 1:8\n", "test.txt")
+    (X_train, *_), (X_test, *_) = load_letor([train, test])
+    assert X_train.tolist() == X
+    assert X_test.tolist() == [[8, 0, 0]]
+    assert load_letor(test, n_features=3)[0].tolist() == X_test.tolist()
+    with pytest.raises(ValueError, match="n_features=2, but there are 3 features"):
+        load_letor(train, n_features=2)
+
+
+def test_the_number_of_the_first_feature(tmp_path):
+    one = write(tmp_path, "1 qid:1 1:8\n")
+    zero = write(tmp_path, "1 qid:1 0:8\n", "zero.txt")
+    assert load_letor(one)[0].tolist() == load_letor(zero)[0].tolist() == [[8]]
+    assert load_letor(one, zero_based=True)[0].tolist() == [[0, 8]]
+    assert list(load_letor(zero, as_frame=True)[0]) == ["feature_0"]
+    assert load_letor([one, zero])[0][0].tolist() == [[0, 8]]
+    with pytest.raises(ValueError, match="zero_based=False"):
+        load_letor(zero, zero_based=False)
+
+
+def test_unsorted_features_are_sorted(tmp_path):
+    path = write(tmp_path, "1 qid:3 3:-4 1:0.25\n")
+    assert load_letor(path)[0].tolist() == [[0.25, 0, -4]]
+
+
+def test_repeated_features_need_a_choice(tmp_path):
+    path = write(tmp_path, "1 qid:3 1:1\n1 qid:3 2:5 1:0.25 2:6\n")
+    with pytest.raises(ValueError, match=r"line 2: feature 2 occurs more than once"):
+        load_letor(path)
+    assert load_letor(path, repeated_features="first")[0][1].tolist() == [0.25, 5]
+    assert load_letor(path, repeated_features="last")[0][1].tolist() == [0.25, 6]
+
+
+def test_the_example_data_of_tensorflow_ranking(data_path):
+    folder = data_path / "tf_ranking"
+    parts = load_letor(
+        [folder / f"{part}.txt" for part in ("train", "vali", "test")], repeated_features="last"
+    )
+    assert [X.shape for X, _, _ in parts] == [(119, 136), (36, 136), (36, 136)]
+    assert set(parts[0][1]) == {0, 1, 2}
+    line = (folder / "train.txt").read_text().splitlines()[0].split()
+    expected = dict(pair.split(":") for pair in line[2:])  # the last value of a feature
+    assert {
+        str(i): value for i, value in enumerate(parts[0][0][0], start=1) if value
+    } == pytest.approx({i: float(value) for i, value in expected.items()})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 1:0.5\n0 1:0.25\n", "has no query ids: its lines have no qid:ID after the label"),
+        ("1 qid:1 1:0.5\n0 1:0.25\n", "line 2: there is no qid:ID"),
+    ],
+)
+def test_a_file_without_query_ids_is_refused(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        load_letor(write(tmp_path, text))
+
+
+def test_sizes_of_another_file_are_refused(tmp_path):
+    path = write(tmp_path, "1 1:0.5\n0 1:0.25\n")
+    write(tmp_path, "1\n2\n", "train.txt.query")
+    with pytest.raises(ValueError, match=r"add up to 3, but .* has 2 lines"):
+        load_letor(path)
+
+
+def test_a_missing_file():
+    with pytest.raises(FileNotFoundError, match=r"no file missing\.txt"):
+        load_letor("missing.txt")
+    with pytest.raises(ValueError, match="got none"):
+        load_letor([])
