@@ -6,9 +6,10 @@ from .cascade import err_score, pfound_score
 from .correlation import kendall_tau_score, spearman_score
 from .cumulative_gain import dcg_score, ndcg_score
 from .evaluate import evaluate
+from .f1 import f1_at_k
 from .hits import hit_rate_at_k, hits_at_k
 from .metric_names import metric_names
-from .precision_recall import f1_at_k, precision_at_k, recall_at_k
+from .precision_recall import precision_at_k, recall_at_k
 from .rank_biased_precision import rbp_score
 from .reciprocal_rank import mrr_score
 
