@@ -17,6 +17,7 @@ from ..metrics.resolve import has_option
 from ..metrics.systems import by_system
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.label_functions import relevant
+from ..ranking.unjudged import KEEP
 from .intervals import Interval
 from .per_query import measure_per_query, resolve_per_query
 from .query_results import QueryScores
@@ -204,9 +205,8 @@ def _describe(queries: Queries, threshold: float, n_jobs: int | None) -> dict[st
     """Properties of labels, query sizes and ties that metrics depend on."""
     sizes, is_relevant = queries.sizes, relevant(threshold)
     formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
-    n_relevant, n_tied, all_tied = (
-        values.numerator for values in Ranking(queries).apply(formulas, n_jobs)
-    )
+    ranking = Ranking(queries).under_rule(KEEP)
+    n_relevant, n_tied, all_tied = (values.numerator for values in ranking.apply(formulas, n_jobs))
     return {
         "queries": len(sizes),
         "documents": int(sizes.sum()),
@@ -217,6 +217,7 @@ def _describe(queries: Queries, threshold: float, n_jobs: int | None) -> dict[st
         "queries_of_one_document": float((sizes == 1).mean()),
         "queries_all_tied": float(all_tied.mean()),
         "documents_tied": float(n_tied.sum() / sizes.sum()),
+        "documents_unjudged": float(np.isnan(queries.y_true).mean()),
     }
 
 

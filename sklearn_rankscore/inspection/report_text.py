@@ -37,6 +37,8 @@ def _data_text(data: dict[str, float]) -> str:
         "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
         "documents tied with another one": f"{data['documents_tied']:.1%}",
     }
+    if data["documents_unjudged"]:
+        lines["documents without a judgment"] = f"{data['documents_unjudged']:.1%}"
     return "\n".join(f"{name:<36}{value}" for name, value in lines.items())
 
 

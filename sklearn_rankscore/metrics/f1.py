@@ -6,7 +6,7 @@ from typing import Literal, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, QueryIds, RatioArgs, Ties
+from .._typing import Array, Average, QueryIds, RatioArgs, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -28,6 +28,7 @@ def f1_at_k(
     threshold: float = 0,
     denominator: Literal["k", "min"] = "k",
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -56,6 +57,8 @@ def f1_at_k(
         k, or min(k, n) for a query with n retrieved documents; without a cut-off both are n.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

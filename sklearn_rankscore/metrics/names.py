@@ -19,6 +19,7 @@ from . import (
     f1,
     formulas,
     hits,
+    incomplete_judgments,
     precision_recall,
     rank_biased_precision,
     reciprocal_rank,
@@ -68,6 +69,9 @@ METRICS = {
     "pair_accuracy": NamedFormula(auc.pair_accuracy_score, formulas.pair_accuracy),
     "kendall_tau": NamedFormula(correlation.kendall_tau_score, formulas.kendall_tau),
     "spearman": NamedFormula(correlation.spearman_score, formulas.spearman),
+    "judged": NamedFormula(incomplete_judgments.judged_at_k, formulas.judged_share),
+    "bpref": NamedFormula(incomplete_judgments.bpref_score, formulas.bpref),
+    "infap": NamedFormula(incomplete_judgments.infap_score, formulas.inferred_ap),
 }
 
 _NAME = re.compile(r"(?P<name>[^@()]+)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")

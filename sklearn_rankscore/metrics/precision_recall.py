@@ -6,7 +6,7 @@ from typing import Literal, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, PrecisionArgs, QueryIds, RecallArgs, Ties
+from .._typing import Array, Average, PrecisionArgs, QueryIds, RecallArgs, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -32,6 +32,7 @@ def precision_at_k(
     threshold: float = 0,
     denominator: Literal["k", "min", "attainable"] = "k",
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -61,6 +62,8 @@ def precision_at_k(
         min(k, R) for a query with R relevant documents, which makes 1 attainable.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
@@ -128,6 +131,7 @@ def recall_at_k(
     threshold: float = 0,
     denominator: Literal["relevant", "min"] = "relevant",
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -156,6 +160,8 @@ def recall_at_k(
         The number R of relevant documents, or min(k, R), which makes 1 attainable (capped recall).
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
