@@ -36,10 +36,10 @@ class NotNumbersError(TypeError, ValueError):
     """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
 
 
-def as_numbers(values: Any, name: str) -> Array:
-    """One- or two-dimensional numbers without NaN; a numeric column is not copied."""
+def as_numbers(values: Any, name: str, *, allow_nan: bool = False) -> Array:
+    """One- or two-dimensional numbers; a numeric column is not copied. NaN is an error."""
     array = as_column(values, name)
-    check_range(array, values, name)
+    check_range(array, values, name, allow_nan=allow_nan)
     return array
 
 

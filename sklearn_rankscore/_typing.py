@@ -27,6 +27,7 @@ Gain: TypeAlias = (
 Discount: TypeAlias = Literal["log2", "log2_after_first", "reciprocal"] | ArrayFunction | None
 Ties: TypeAlias = Literal["average", "stable", "reversed", "optimistic", "pessimistic"]
 OrderTies: TypeAlias = Literal["average", "stable", "reversed"]
+UnjudgedDocuments: TypeAlias = Literal["irrelevant", "nan"]
 Unjudged: TypeAlias = Literal["error", "irrelevant", "drop"]
 Average: TypeAlias = Literal["macro", "micro"]
 Macro: TypeAlias = Literal["macro"]
