@@ -24,6 +24,7 @@ from .inspection import (
     cross_val_query_scores,
     query_scores,
     ranking_report,
+    score_bounds,
 )
 from .io import (
     from_frames,
@@ -124,6 +125,7 @@ __all__ = [
     "rbp_score",
     "recall_at_k",
     "register",
+    "score_bounds",
     "spearman_score",
     "unregister",
     "xgboost_metric",

@@ -11,6 +11,7 @@ from .per_query import query_scores
 from .query_delta import QueryDeltaDisplay
 from .query_results import QueryScores
 from .report import ranking_report
+from .score_bounds import ScoreBounds, score_bounds
 from .segment_scores import SegmentScore, SegmentScores
 from .segments import Segment
 from .system_table import SystemTable
@@ -22,6 +23,7 @@ __all__ = [
     "Interval",
     "QueryDeltaDisplay",
     "QueryScores",
+    "ScoreBounds",
     "Segment",
     "SegmentScore",
     "SegmentScores",
@@ -31,4 +33,5 @@ __all__ = [
     "cross_val_query_scores",
     "query_scores",
     "ranking_report",
+    "score_bounds",
 ]
