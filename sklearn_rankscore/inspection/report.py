@@ -17,7 +17,7 @@ from ..metrics.resolve import has_option
 from ..metrics.systems import by_system
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.label_functions import relevant
-from ..ranking.unjudged import KEEP
+from ..ranking.unjudged import AS_GIVEN
 from .intervals import Interval
 from .per_query import measure_per_query, resolve_per_query
 from .query_results import QueryScores
@@ -205,7 +205,7 @@ def _describe(queries: Queries, threshold: float, n_jobs: int | None) -> dict[st
     """Properties of labels, query sizes and ties that metrics depend on."""
     sizes, is_relevant = queries.sizes, relevant(threshold)
     formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
-    ranking = Ranking(queries).under_rule(KEEP)
+    ranking = Ranking(queries).under_rule(AS_GIVEN)
     n_relevant, n_tied, all_tied = (values.numerator for values in ranking.apply(formulas, n_jobs))
     return {
         "queries": len(sizes),

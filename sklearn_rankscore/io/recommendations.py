@@ -93,7 +93,7 @@ def from_recommendations(
     0.75
     """
     label = label_of_unjudged(unjudged)
-    relevance = _relevance(interactions, keep_zeros=unjudged == "nan")
+    relevance = _relevance(interactions, zeros_are_judged=unjudged == "nan")
     users = np.arange(relevance.shape[0])
     rows = np.repeat(users, np.diff(relevance.indptr))
     relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)
@@ -124,7 +124,7 @@ def _predicted(recommended: ArrayLike, scores: ArrayLike | None, shape: Any) -> 
     return ItemLists(rows, items[given].astype(np.int64), values[given])
 
 
-def _relevance(interactions: Any, *, keep_zeros: bool) -> csr_array:
+def _relevance(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
     """The relevance in canonical format; the input is not changed."""
     if getattr(interactions, "ndim", 2) != 2:
         raise ValueError(
@@ -132,11 +132,11 @@ def _relevance(interactions: Any, *, keep_zeros: bool) -> csr_array:
             f"{interactions.shape}."
         )
     relevance = csr_array(interactions)
-    has_zeros = not keep_zeros and bool((relevance.data == 0).any())
+    has_zeros = not zeros_are_judged and bool((relevance.data == 0).any())
     if not relevance.has_canonical_format or has_zeros:
         relevance = relevance.copy()
         relevance.sum_duplicates()
-        if not keep_zeros:
+        if not zeros_are_judged:
             relevance.eliminate_zeros()
     if relevance.nnz:
         as_numbers(relevance.data, "interactions")

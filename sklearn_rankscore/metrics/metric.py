@@ -10,7 +10,7 @@ from typing import Any
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
-from ..ranking.unjudged import KEEP, apply_rule
+from ..ranking.unjudged import AS_GIVEN, apply_rule
 from .options import READERS, check_average, check_order, check_unjudged, gain_function
 
 
@@ -55,7 +55,7 @@ class Formula:
         recipe: tuple[Any, ...] = (),
     ) -> Metric:
         """The metric that these options select; each is checked."""
-        rule = KEEP if self.reads_unjudged else check_unjudged(**options)
+        rule = AS_GIVEN if self.reads_unjudged else check_unjudged(**options)
         options = {option: value for option, value in options.items() if option != "unjudged"}
         ready = {
             option: READERS[option](value) if option in READERS else value

@@ -16,7 +16,7 @@ from .queries import Queries
 
 RULES = ("error", "irrelevant", "drop")
 # the rule of metrics whose formulas distinguish these documents from irrelevant ones
-KEEP = "keep"
+AS_GIVEN = "as given"
 
 
 def apply_rule(queries: Queries, rule: str) -> Queries:
@@ -75,7 +75,7 @@ def _drop(queries: Queries) -> Queries:
     return _relabeled(compact, queries.y_true[rows])
 
 
-def _keep(queries: Queries) -> Queries:
+def _as_given(queries: Queries) -> Queries:
     judged = queries.y_true[~np.isnan(queries.y_true)]
     limits = (float(judged.min()), float(judged.max())) if len(judged) else (0.0, 0.0)
     return replace(queries, label_range=limits)
@@ -93,5 +93,5 @@ _RULES: dict[str, Callable[[Queries], Queries]] = {
     "error": _refuse,
     "irrelevant": _irrelevant,
     "drop": _drop,
-    KEEP: _keep,
+    AS_GIVEN: _as_given,
 }
