@@ -79,10 +79,10 @@ def make(sizes: np.ndarray, seed: int = SEED) -> Data:
     return Data(y, (y + random.normal(0, 2, n)).astype(np.float32).astype(np.float64), sizes)
 
 
-def with_scores(data: Data, kinds: list[str]) -> dict[str, Data]:
-    """Return the data with scores of each kind of :data:`SCORES`."""
-    X = _features(data) if any(kind in _MODELS for kind in kinds) else None
-    return {kind: replace(data, score=_scores(data, kind, X)) for kind in kinds}
+def with_scores(data: Data, names: list[str]) -> dict[str, Data]:
+    """Return the data with each of the given :data:`SCORES`."""
+    X = _features(data) if any(name in _MODELS for name in names) else None
+    return {name: replace(data, score=_scores(data, name, X)) for name in names}
 
 
 def _features(data: Data) -> np.ndarray:
@@ -158,6 +158,6 @@ def machine() -> str:
         name = lines[0].partition(":")[2].strip() if lines else name
     from numpy._core._multiarray_umath import __cpu_features__  # NumPy has no public name for it
 
-    used = [feature for feature, found in __cpu_features__.items() if found]
+    used = [feature for feature, usable in __cpu_features__.items() if usable]
     best = [f for f in ("NEON", "SVE", "AVX2", "AVX512_SKX", "AVX512_SPR") if f in used]
     return f"{name}; NumPy {np.__version__} with {', '.join(best) or 'its baseline'}"

@@ -15,7 +15,7 @@ True
 """
 
 from .datasets import load_lambdarank, load_letor, make_ranking
-from .inspection import QueryScores, compare, cross_val_query_scores, query_scores
+from .inspection import QueryScores, compare, cross_val_query_scores, query_scores, score_bounds
 from .io import (
     from_frames,
     from_ranked_lists,
@@ -24,12 +24,15 @@ from .io import (
     from_trec,
 )
 from .metrics import (
+    bpref_score,
     dcg_score,
     err_score,
     evaluate,
     f1_at_k,
     hit_rate_at_k,
     hits_at_k,
+    infap_score,
+    judged_at_k,
     kendall_tau_score,
     map_score,
     metric_names,
@@ -92,6 +95,7 @@ __all__ = [
     "RankChangeDisplay",
     "RankingAccumulator",
     "RepeatedQueryKFold",
+    "bpref_score",
     "catboost_metric",
     "compare",
     "convention_report",
@@ -108,6 +112,8 @@ __all__ = [
     "from_trec",
     "hit_rate_at_k",
     "hits_at_k",
+    "infap_score",
+    "judged_at_k",
     "kendall_tau_score",
     "lightgbm_metric",
     "load_lambdarank",
@@ -130,6 +136,7 @@ __all__ = [
     "rbp_score",
     "recall_at_k",
     "register",
+    "score_bounds",
     "spearman_score",
     "unregister",
     "xgboost_metric",

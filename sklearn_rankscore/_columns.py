@@ -36,10 +36,10 @@ class NotNumbersError(TypeError, ValueError):
     """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
 
 
-def as_numbers(values: Any, name: str) -> Array:
-    """One- or two-dimensional numbers without NaN; a numeric column is not copied."""
+def as_numbers(values: Any, name: str, *, allow_nan: bool = False) -> Array:
+    """One- or two-dimensional numbers; a numeric column is not copied. NaN is an error."""
     array = as_column(values, name)
-    check_range(array, values, name)
+    check_range(array, values, name, allow_nan=allow_nan)
     return array
 
 
@@ -61,17 +61,25 @@ def as_column(values: Any, name: str) -> Array:
 
 
 def check_range(
-    array: Array, values: Any, name: str, *, need_maximum: bool = True
+    array: Array,
+    values: Any,
+    name: str,
+    *,
+    need_maximum: bool = True,
+    allow_nan: bool = False,
 ) -> tuple[float, float]:
     """Minimum and maximum of `array`, which was made of `values`; refuses NaN and huge integers.
 
-    Without `need_maximum` the maximum of a float column is not computed, and is nan.
+    Without `need_maximum` the maximum of a float column is not computed, and is nan. With
+    `allow_nan` both are nan if some value is.
     """
     low = array.min()
     # only columns that were not given as floats can hold integers that floats cannot represent
     given_as_float = array is values and array.dtype.kind == "f"
     high = array.max() if need_maximum or not given_as_float else np.nan
     if np.isnan(low):  # the minimum propagates NaN and needs no temporary array
+        if allow_nan:
+            return np.nan, np.nan
         position = int(np.isnan(array).argmax())
         remedy = _REMEDIES.get(name, "Drop or fill these documents first.")
         raise ValueError(f"{name} contains NaN (first at position {position}). {remedy}")
@@ -175,6 +183,9 @@ def _as_float(array: Array, name: str) -> Array:
         raise NotNumbersError(f"{name} must hold numbers; got strings.")
     if any(isinstance(value, _TIMES) for value in array.flat):
         raise NotNumbersError(f"{name} must hold numbers; got dates or durations.")
+    is_na = np.array([type(value).__name__ == "NAType" for value in array.flat], dtype=bool)
+    if is_na.any():  # pandas' missing value, which has no conversion to a float
+        array = np.where(is_na.reshape(array.shape), np.nan, array)
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:

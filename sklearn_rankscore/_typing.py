@@ -26,6 +26,9 @@ Gain: TypeAlias = (
 )
 Discount: TypeAlias = Literal["log2", "log2_after_first", "reciprocal"] | ArrayFunction | None
 Ties: TypeAlias = Literal["average", "stable", "reversed", "optimistic", "pessimistic"]
+OrderTies: TypeAlias = Literal["average", "stable", "reversed"]
+UnjudgedDocuments: TypeAlias = Literal["irrelevant", "nan"]
+Unjudged: TypeAlias = Literal["error", "irrelevant", "drop"]
 Average: TypeAlias = Literal["macro", "micro"]
 Macro: TypeAlias = Literal["macro"]
 Library: TypeAlias = Literal[
@@ -45,7 +48,7 @@ Library: TypeAlias = Literal[
 ]
 
 
-class SharedArgs(TypedDict, total=False):
+class DataArgs(TypedDict, total=False):
     """Arguments of every metric function except labels, scores and `average`."""
 
     groups: QueryIds | None
@@ -55,10 +58,37 @@ class SharedArgs(TypedDict, total=False):
     n_jobs: int | None
 
 
+class SharedArgs(DataArgs, total=False):
+    """Arguments of every metric that has a rule for unjudged documents."""
+
+    unjudged: Unjudged
+
+
 class TieArgs(SharedArgs, total=False):
     """Arguments of a metric with tie rules."""
 
     ties: Ties
+
+
+class JudgedArgs(DataArgs, total=False):
+    """Arguments of the share of judged documents."""
+
+    k: int | None
+    ties: Ties
+
+
+class BprefArgs(DataArgs, total=False):
+    """Arguments of bpref."""
+
+    threshold: float
+    ties: Ties
+
+
+class InfAPArgs(DataArgs, total=False):
+    """Arguments of inferred average precision."""
+
+    threshold: float
+    ties: OrderTies
 
 
 class CutoffArgs(TieArgs, total=False):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from many_queries import EXACT, METRICS, RATIOS, in_memory, make_documents
+from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
 from requires import requires
 
 from sklearn_rankscore import RankingAccumulator
@@ -78,9 +78,18 @@ def test_nulls_are_refused(client, column):
     columns[column] = np.where(columns["qid"] == "q0003ü", None, columns[column])
     kind = "string" if column == "qid" else "float64"
     df = dd.from_pandas(pd.DataFrame(columns).astype({column: kind}), npartitions=3)
+    message = f"column '{column}' has [0-9]+ missing values"
+    if column == "label":
+        message = r"y_true contains NaN .*(\n.*)*unjudged='drop'"
     for wrong in (rank_dask.evaluate, lambda *given: rank_dask.query_scores(*given).compute()):
-        with pytest.raises(ValueError, match=f"column '{column}' has [0-9]+ missing values"):
+        with pytest.raises(ValueError, match=message):
             wrong(df, "mrr")
+
+
+def test_unjudged_documents(client):
+    columns = with_unjudged(make_documents(strings=True))
+    scores = rank_dask.evaluate(shuffled(columns), UNJUDGED)
+    assert scores == pytest.approx(in_memory(columns, UNJUDGED), **EXACT)
 
 
 def test_invalid_input_is_refused(client):

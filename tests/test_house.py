@@ -54,11 +54,12 @@ RANKING = [
     "aggregate",
     "shapes",
     "queries",
+    "unjudged",
     "plan",
     "ranking",
 ]
 OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "plan", "block", "queries"}
-IMPORTS_FAST = {"fast", "ranking", "queries"}
+IMPORTS_FAST = {"fast", "ranking", "queries", "unjudged"}
 
 # bytes other than grades: random signs are drawn eight per byte
 OTHER_BYTES = {("inspection/significance.py", "uint8")}

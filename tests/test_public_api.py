@@ -29,8 +29,8 @@ MODULES = [
 
 ORDER = [
     "y_true", "y_score", "groups", "k", "gain", "normalize", "threshold", "discount", "denominator",
-    "max_grade", "p", "decay", "ties", "replace_undefined_by", "average", "sample_weight",
-    "labels", "n_jobs",
+    "max_grade", "p", "decay", "ties", "unjudged", "replace_undefined_by", "average",
+    "sample_weight", "labels", "n_jobs",
 ]  # fmt: skip
 OF_EVERY_METRIC = {
     "y_true", "y_score", "groups", "replace_undefined_by", "average", "sample_weight", "labels",
@@ -141,9 +141,11 @@ def test_a_function_equals_its_metric_by_name(metric):
     other = {
         "k": 2, "gain": [0, 3], "threshold": -1, "discount": "reciprocal", "denominator": "min",
         "max_grade": 2, "normalize": True, "p": 0.3, "decay": 0.4, "ties": "pessimistic",
-        "replace_undefined_by": 0.7, "average": None,
+        "unjudged": "drop", "replace_undefined_by": 0.7, "average": None,
     }  # fmt: skip
     given = {name: value for name, value in other.items() if name in parameters(metric)}
+    if "pessimistic" not in types_in_docstring(metric).get("ties", "pessimistic"):
+        given["ties"] = "stable"
     if "relevant" in types_in_docstring(metric).get("denominator", ""):
         given["denominator"] = "relevant"
     data = {"groups": g, "sample_weight": g + 1.0}

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from many_queries import EXACT, METRICS, RATIOS, in_memory, make_documents
+from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
 from requires import requires
 from spark_session import ignore_pandas_warning
 
@@ -87,10 +87,22 @@ def test_nulls_are_refused(session, column):
     df = df.selectExpr(
         *(f"if(qid = 'q0003ü', null, {c}) as {c}" if c == column else c for c in df.columns)
     )
-    with pytest.raises(ValueError, match=f"^column '{column}' has [0-9]+ missing values"):
+    message = f"column '{column}' has [0-9]+ missing values"
+    if column == "label":
+        message = r"y_true contains NaN .*(\n.*)*unjudged='drop'"
+    with pytest.raises(ValueError, match=f"^{message}"):
         spark.evaluate(df, "mrr")
-    with pytest.raises(PythonException, match=f"column '{column}' has [0-9]+ missing values"):
+    with pytest.raises(PythonException, match=message):
         spark.query_scores(df, "mrr").collect()
+
+
+def test_unjudged_documents(session):
+    columns = with_unjudged(make_documents(strings=True))
+    df = shuffled(session, columns)
+    expected = in_memory(columns, UNJUDGED)
+    for label in ("label", "if(isnan(label), null, label) as label"):
+        scores = spark.evaluate(df.selectExpr("qid", label, "score"), UNJUDGED, batch_rows=100)
+        assert scores == pytest.approx(expected, **EXACT)
 
 
 def test_invalid_input_is_refused(session):

@@ -54,17 +54,20 @@ POOLS = {
     "reals": [0.0, 0.25, 0.5, 1.0, 1.5],
     "negative": [-2, -1, 0, 1, 3],
     "probabilities": [0.0, 0.125, 0.5, 1.0],
+    "incomplete": [0, 1, 2, math.nan, -1],
     "one": [1],
     "none": [0],
 }
 ANY = ["grades", "sparse", "high", "reals", "negative", "one", "none"]
 GAINED = ["grades", "sparse", "high", "reals", "one", "none"]
+INCOMPLETE = ("judged", "bpref", "infap")
 PROBABILITIES = ["probabilities", "sparse", "one", "none"]
 LABELS = {
     **dict.fromkeys(METRICS, ANY),
     **dict.fromkeys(("dcg", "ndcg", "rbp"), GAINED),
     "err": ["grades", "sparse", "reals", "one", "none"],
     "pfound": PROBABILITIES,
+    **{name: ["incomplete", "sparse", "one", "none"] for name in INCOMPLETE},
 }
 
 
@@ -85,9 +88,15 @@ CHOICES = {
     "normalize": [False, True],
     "ties": list(oracle.TIES),
     "max_grade": [4, 5.5, 7, None],
+    "unjudged": ["error", "irrelevant", "drop"],
     "k": [None, 1, 2, 3, 4, 5, 7, 10, 1000],
 }
-DENOMINATORS = {"map": ["min", "relevant", "hits"], "precision": ["k", "min"], "f1": ["k", "min"]}
+DENOMINATORS = {
+    "map": ["min", "relevant", "hits"],
+    "precision": ["k", "min", "attainable"],
+    "recall": ["relevant", "min"],
+    "f1": ["k", "min"],
+}
 
 
 def drawn_options(metric, random):
@@ -97,6 +106,12 @@ def drawn_options(metric, random):
     options = {n: v[random.integers(len(v))] for n, v in choices.items() if n in known}
     for name in {"p", "decay"} & set(known):
         options[name] = float(random.random())
+    if metric in INCOMPLETE:
+        options["threshold"] = abs(options.get("threshold", 0))
+        options["ties"] = ["average", "stable", "reversed"][random.integers(3)]
+        options = {name: value for name, value in options.items() if name in known}
+    if options.get("unjudged") == "irrelevant" and options.get("threshold", 0) < 0:
+        options["unjudged"] = "drop"
     return options
 
 
@@ -105,7 +120,8 @@ def drawn_pool(metric, options, random):
     pools = PROBABILITIES if options.get("max_grade", 4) is None else LABELS[metric]
     if isinstance(options.get("gain"), list):
         pools = ["grades", "sparse", "one", "none"]
-    return POOLS[pools[random.integers(len(pools))]]
+    pool = POOLS[pools[random.integers(len(pools))]]
+    return pool if options.get("unjudged", "error") == "error" else [*pool, math.nan]
 
 
 def drawn_queries(pool, random, sizes):
@@ -181,7 +197,7 @@ def against_itself(metric, options, random):
             before,
             1e-9,
         )
-    if "ties" in options:
+    if "ties" in options and metric != "infap":
         best, worst = (
             each(metric, y, s, groups, **{**options, "ties": t})
             for t in ("optimistic", "pessimistic")

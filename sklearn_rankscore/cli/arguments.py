@@ -13,6 +13,7 @@ from ..metrics.conventions import CONVENTIONS
 from ..metrics.resolve import resolve_all
 
 COMMANDS = ("evaluate", "metrics")
+RULES = ("irrelevant", "drop")
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 DEFAULT_METRICS = ["map", "ndcg@10", "mrr", "precision@10", "recall@100"]
 FILES = """\
@@ -95,6 +96,9 @@ def _add_arguments(add: Callable[..., Any]) -> None:
         help=f"conventions of a library: {', '.join(CONVENTIONS)}")  # fmt: skip
     add("-q", "--per-query", action="store_true", help="also print the value of every query")
     add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
+    add("--unjudged", type=_choice("--unjudged", RULES), metavar="RULE",
+        help=f"documents without a judgment: {', '.join(RULES)} (as trec_eval -J); the default is "
+        "irrelevant, and a metric may set its own, as 'ndcg@10(unjudged=drop)'")  # fmt: skip
     add("--columns", type=_columns, default={}, metavar="FIELD=NAME,...",
         help="columns of CSV and Parquet files; the fields are query, document, relevance, score "
         "and rank")  # fmt: skip

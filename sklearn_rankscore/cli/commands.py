@@ -13,18 +13,21 @@ from ..inspection.comparison import Comparison
 from ..metrics.names import METRICS
 from .output import Rows, render, render_json
 from .sources import named_runs, read_sources
+from .unjudged import check_pool, unjudged_documents
 
 
 def evaluate(arguments: Namespace) -> str:
     """The metrics of each run."""
     runs = named_runs(arguments.runs)
     _check_baseline(arguments.baseline, list(runs))
+    unjudged, options = unjudged_documents(arguments.metrics, arguments.unjudged)
     documents, notes = read_sources(
-        arguments.qrels, runs, arguments.columns, complete=arguments.complete
+        arguments.qrels, runs, arguments.columns, complete=arguments.complete, unjudged=unjudged
     )
+    check_pool(arguments.metrics, documents["y_true"])
     for note in notes:
         print(f"rankscore: note: {note}", file=sys.stderr)
-    scores = query_scores(metrics=arguments.metrics, like=arguments.like, **documents)
+    scores = query_scores(metrics=arguments.metrics, like=arguments.like, **options, **documents)
     comparison = None if arguments.baseline is None else _compare(scores, arguments)
     if arguments.format == "json":
         return render_json(_as_dict(scores, comparison, per_query=arguments.per_query))

@@ -15,6 +15,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import did_you_mean
 from ..io import from_frames, from_trec
+from ..io.trec import UnjudgedInPool
 from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -44,7 +45,12 @@ class Table(NamedTuple):
 
 
 def read_sources(
-    qrels: str, runs: dict[str, str], columns: dict[str, str], *, complete: bool
+    qrels: str,
+    runs: dict[str, str],
+    columns: dict[str, str],
+    *,
+    complete: bool,
+    unjudged: UnjudgedInPool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
@@ -54,9 +60,10 @@ def read_sources(
         documents: Any = from_frames(
             judged, systems, query="query_id", document="doc_id", relevance="relevance",
             score="score", missing_queries="count" if complete else "drop",
+            unjudged="irrelevant" if unjudged == "irrelevant" else "nan",
         )  # fmt: skip
     else:
-        documents = from_trec(judged, systems, complete=complete)
+        documents = from_trec(judged, systems, complete=complete, unjudged=unjudged)
     return documents, list(_missing(documents))
 
 

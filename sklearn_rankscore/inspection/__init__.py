@@ -7,6 +7,7 @@ from .difference import Difference
 from .intervals import Interval
 from .per_query import query_scores
 from .query_results import QueryScores
+from .score_bounds import ScoreBounds, score_bounds
 from .segment_scores import SegmentScore, SegmentScores
 from .segments import Segment
 from .system_table import SystemTable
@@ -16,6 +17,7 @@ __all__ = [
     "Difference",
     "Interval",
     "QueryScores",
+    "ScoreBounds",
     "Segment",
     "SegmentScore",
     "SegmentScores",
@@ -23,4 +25,5 @@ __all__ = [
     "compare",
     "cross_val_query_scores",
     "query_scores",
+    "score_bounds",
 ]

@@ -19,8 +19,8 @@ from .resampling import batch_sizes, with_single_threaded_blas
 # 9,999 resamples
 MOST_RESAMPLED = 1000
 
-# differences up to this are none; ranks of differences compare them to so many decimals of the
-# largest
+# differences up to this size are rounding errors; those that agree to this number of decimals,
+# relative to the largest one, are tied
 ROUNDING, DECIMALS = 1e-14, 10
 
 

@@ -30,12 +30,15 @@ class FrameRows:
         Column of the relevance, the score or the rank. None means a relevance of 1.
     is_rank : bool
         Whether lower values are better.
+    may_be_nan : bool
+        Whether values may be NaN, for documents that nobody judged.
     """
 
     name: str
     frame: Any
     value: str | None
     is_rank: bool = False
+    may_be_nan: bool = False
 
     def column(self, name: str) -> Any:
         """A column, or a level of the index of a pandas DataFrame."""
@@ -62,7 +65,7 @@ class FrameRows:
     def values(self) -> Array:
         """Relevance, or scores of which higher is better."""
         name = f"{self.name}, column {self.value!r},"
-        values = as_numbers(self.column(str(self.value)), name)
+        values = as_numbers(self.column(str(self.value)), name, allow_nan=self.may_be_nan)
         if not self.is_rank:
             return values
         low = values.min()

@@ -7,11 +7,18 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice
 from .codes import encode
 from .frame_rows import Duplicates, FrameRows
-from .join import ALONE, MetricArguments, SystemArguments, arguments, join
+from .join import (
+    ALONE,
+    MetricArguments,
+    SystemArguments,
+    arguments,
+    join,
+    label_of_unjudged,
+)
 from .trec_records import Frame
 
 MissingQueries: TypeAlias = Literal["count", "drop", "error"]
@@ -31,6 +38,7 @@ def from_frames(
     duplicates: Duplicates = ...,
     missing_queries: MissingQueries = ...,
     unjudged_queries: UnjudgedQueries = ...,
+    unjudged: UnjudgedDocuments = ...,
 ) -> SystemArguments: ...
 @overload
 def from_frames(
@@ -45,6 +53,7 @@ def from_frames(
     duplicates: Duplicates = ...,
     missing_queries: MissingQueries = ...,
     unjudged_queries: UnjudgedQueries = ...,
+    unjudged: UnjudgedDocuments = ...,
 ) -> SystemArguments: ...
 @overload
 def from_frames(
@@ -59,6 +68,7 @@ def from_frames(
     duplicates: Duplicates = ...,
     missing_queries: MissingQueries = ...,
     unjudged_queries: UnjudgedQueries = ...,
+    unjudged: UnjudgedDocuments = ...,
 ) -> MetricArguments: ...
 def from_frames(
     truth: Frame,
@@ -72,6 +82,7 @@ def from_frames(
     duplicates: Duplicates = "error",
     missing_queries: MissingQueries = "count",
     unjudged_queries: UnjudgedQueries = "drop",
+    unjudged: UnjudgedDocuments = "irrelevant",
 ) -> Any:
     """Arguments of a metric from long DataFrames, such as a log of ratings and a top-N list.
 
@@ -104,6 +115,9 @@ def from_frames(
         or they are left out, which flatters a system that predicts for easy queries only.
     unjudged_queries : {"drop", "error"}, default="drop"
         What to do with queries of `predictions` that `truth` does not contain.
+    unjudged : {"irrelevant", "nan"}, default="irrelevant"
+        Label of predicted documents that `truth` does not contain: 0, or NaN, which means that
+        nobody judged them. With "nan", the relevance in `truth` may be missing too.
 
     Returns
     -------
@@ -128,10 +142,9 @@ def from_frames(
 
     Notes
     -----
-    Predicted documents that `truth` does not contain have relevance 0, and relevant documents that
-    were not predicted count as missed, with score -inf. All systems are evaluated on the same
-    queries: those of `truth`, or with ``missing_queries="drop"`` those with predictions of at least
-    one system. A system that lacks one of them retrieved nothing there.
+    Relevant documents that were not predicted count as missed, with score -inf. All systems are
+    evaluated on the same queries: those of `truth`, or with ``missing_queries="drop"`` those with
+    predictions of at least one system. A system that lacks one of them retrieved nothing there.
 
     Examples
     --------
@@ -146,13 +159,14 @@ def from_frames(
     check_choice("duplicates", duplicates, get_args(Duplicates))
     check_choice("missing_queries", missing_queries, get_args(MissingQueries))
     check_choice("unjudged_queries", unjudged_queries, get_args(UnjudgedQueries))
+    label = label_of_unjudged(unjudged)
     _check_score_or_rank(score, rank)
     if predictions is None:
-        return _from_one(truth, query, document, relevance, score, rank)
+        return _from_one(truth, query, document, relevance, score, rank, unjudged)
     if document is None:
         raise TypeError("document= is needed to match the rows of truth and predictions.")
     systems = _systems(predictions, score, rank)
-    relevant = FrameRows("truth", truth, relevance)
+    relevant = FrameRows("truth", truth, relevance, may_be_nan=unjudged == "nan")
     tables = [relevant, *systems.values()]
     queries, query_ids = encode(
         [rows.column(query) for rows in tables], f"the query ids in column {query!r}"
@@ -166,7 +180,7 @@ def from_frames(
         rows.item_lists(position[of_query], of_document, duplicates)
         for rows, of_query, of_document in zip(tables, queries, documents, strict=True)
     ]
-    return join(query_ids[selected], lists[0], dict(zip(systems, lists[1:], strict=True)))
+    return join(query_ids[selected], lists[0], dict(zip(systems, lists[1:], strict=True)), label)
 
 
 def _check_score_or_rank(score: Any, rank: Any) -> None:
@@ -231,6 +245,7 @@ def _from_one(
     relevance: str | None,
     score: str | Mapping[str, str] | None,
     rank: str | None,
+    unjudged: UnjudgedDocuments,
 ) -> Any:
     """Arguments of a metric from a frame with one row per document."""
     if relevance is None:
@@ -238,7 +253,7 @@ def _from_one(
             "relevance= is needed for a single frame, which has one row per document. To compare "
             "a list of relevant documents with predictions, pass both frames."
         )
-    labels = FrameRows("truth", frame, relevance)
+    labels = FrameRows("truth", frame, relevance, may_be_nan=unjudged == "nan")
     column: Any = score if rank is None else rank
     columns = column if isinstance(column, Mapping) else {ALONE: column}
     scores = {

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._columns import as_numbers
+from .._typing import UnjudgedDocuments
 from ..query_ids import as_ids
 from .align import align_queries
 from .entries import as_collections, check_ordered, read_entries
@@ -21,6 +22,7 @@ from .join import (
     SystemArguments,
     append_missed,
     join,
+    label_of_unjudged,
     metric_arguments,
 )
 from .nested import ToDict, as_nested
@@ -33,13 +35,21 @@ NamedSystem: TypeAlias = Mapping[Any, Sequence[Any]] | Mapping[Any, Mapping[Any,
 
 @overload
 def from_ranked_lists(
-    actual: QueryLists | ToDict, predicted: Mapping[str, NamedSystem]
+    actual: QueryLists | ToDict,
+    predicted: Mapping[str, NamedSystem],
+    *,
+    unjudged: UnjudgedDocuments = ...,
 ) -> SystemArguments: ...
 @overload
 def from_ranked_lists(
-    actual: QueryLists | ToDict, predicted: QueryLists | ToDict
+    actual: QueryLists | ToDict,
+    predicted: QueryLists | ToDict,
+    *,
+    unjudged: UnjudgedDocuments = ...,
 ) -> MetricArguments: ...
-def from_ranked_lists(actual: Any, predicted: Any) -> Any:
+def from_ranked_lists(
+    actual: Any, predicted: Any, *, unjudged: UnjudgedDocuments = "irrelevant"
+) -> Any:
     """Arguments of a metric from relevant items and predicted items by rank.
 
     Parameters
@@ -53,6 +63,9 @@ def from_ranked_lists(actual: Any, predicted: Any) -> Any:
         lists by query id, or a DataFrame with one column per rank, best first, in which missing
         values are ignored. A dict of dicts, ``{query: {item: score}}``, ranks by score. Several
         systems are given as a dict by name, ``{"knn": predicted_by_knn, ...}``.
+    unjudged : {"irrelevant", "nan"}, default="irrelevant"
+        Label of predicted items that `actual` does not list: 0, or NaN, which means that nobody
+        judged them. Give those that were judged irrelevant in dicts, with the relevance 0.
 
     Returns
     -------
@@ -98,8 +111,9 @@ def from_ranked_lists(actual: Any, predicted: Any) -> Any:
     >>> round(map_score(**from_ranked_lists(actual, predicted), k=3, average=None)[0], 4)
     np.float64(0.6667)
     """
+    label = label_of_unjudged(unjudged)
     ids, relevant, systems = align_queries(as_nested(actual), as_nested(predicted))
-    return join(ids, *item_lists(as_collections(relevant), systems))
+    return join(ids, *item_lists(as_collections(relevant), systems), label)
 
 
 def from_relevance_lists(relevances: QueryLists) -> MetricArguments:
@@ -109,7 +123,8 @@ def from_relevance_lists(relevances: QueryLists) -> MetricArguments:
     ----------
     relevances : sequence or mapping of n_queries sequences
         For each query the relevance of its documents, best rank first, in lists of any length;
-        also a dict of lists by query id, or a two-dimensional array.
+        also a dict of lists by query id, or a two-dimensional array. NaN means that nobody judged
+        the document.
 
     Returns
     -------
@@ -121,7 +136,7 @@ def from_relevance_lists(relevances: QueryLists) -> MetricArguments:
     Raises
     ------
     ValueError
-        If there are no queries, or a relevance is missing.
+        If there are no queries.
     TypeError
         If the entry of a query is not a sequence of numbers.
 
@@ -145,7 +160,9 @@ def from_relevance_lists(relevances: QueryLists) -> MetricArguments:
     lists = read_entries(relevances, "relevances")
     check_ordered(lists, "relevances", "numbers, the relevance at each rank,")
     values = list(chain.from_iterable(lists))
-    labels = as_numbers(values, "relevances") if values else np.zeros(0, dtype=np.int64)
+    labels = (
+        as_numbers(values, "relevances", allow_nan=True) if values else np.zeros(0, dtype=np.int64)
+    )
     if labels.ndim != 1:
         raise ValueError("relevances must hold one list of numbers per query; got nested lists.")
     ids = np.arange(len(lists)) if keys is None else as_ids(keys)[0]

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from .._columns import as_numbers
-from .._typing import Array, MatrixLike
-from .join import ItemLists, MetricArguments, SystemArguments, join
+from .._typing import Array, MatrixLike, UnjudgedDocuments
+from .join import ItemLists, MetricArguments, SystemArguments, join, label_of_unjudged
 
 NO_ITEM = -1
 
@@ -21,18 +21,30 @@ def from_recommendations(
     interactions: MatrixLike,
     recommended: Mapping[str, ArrayLike],
     scores: Mapping[str, ArrayLike] | None = None,
+    *,
+    unjudged: UnjudgedDocuments = ...,
 ) -> SystemArguments: ...
 @overload
 def from_recommendations(
-    interactions: MatrixLike, recommended: ArrayLike, scores: ArrayLike | None = None
+    interactions: MatrixLike,
+    recommended: ArrayLike,
+    scores: ArrayLike | None = None,
+    *,
+    unjudged: UnjudgedDocuments = ...,
 ) -> MetricArguments: ...
-def from_recommendations(interactions: MatrixLike, recommended: Any, scores: Any = None) -> Any:
+def from_recommendations(
+    interactions: MatrixLike,
+    recommended: Any,
+    scores: Any = None,
+    *,
+    unjudged: UnjudgedDocuments = "irrelevant",
+) -> Any:
     """Arguments of a metric from a user-item matrix and recommended items.
 
     Parameters
     ----------
     interactions : sparse matrix or array of shape (n_users, n_items)
-        Relevance of each item to each user; entries that are not stored are 0.
+        Relevance of each item to each user.
     recommended : int array of shape (n_users, n_recommendations)
         Column numbers of the items recommended to each user, best first, as returned by
         `implicit`, LightFM or a nearest-neighbour index; -1 means no recommendation. Several
@@ -41,6 +53,9 @@ def from_recommendations(interactions: MatrixLike, recommended: Any, scores: Any
         Scores of the recommendations. They determine the ranking whatever the order of the
         columns; higher ranks first, equal scores are ties. None ranks by column. With several
         systems, a dict with the same names.
+    unjudged : {"irrelevant", "nan"}, default="irrelevant"
+        Label of recommended items whose entry is not stored: 0, or NaN, which means that nobody
+        judged them; then a stored 0 is a judgment.
 
     Returns
     -------
@@ -77,12 +92,13 @@ def from_recommendations(interactions: MatrixLike, recommended: Any, scores: Any
     >>> recall_at_k(**from_recommendations(interactions, recommended), k=2)
     0.75
     """
-    relevance = _relevance(interactions)
+    label = label_of_unjudged(unjudged)
+    relevance = _relevance(interactions, zeros_are_judged=unjudged == "nan")
     users = np.arange(relevance.shape[0])
     rows = np.repeat(users, np.diff(relevance.indptr))
     relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)
     if not isinstance(recommended, Mapping):
-        return join(users, relevant, _predicted(recommended, scores, relevance.shape))
+        return join(users, relevant, _predicted(recommended, scores, relevance.shape), label)
     scores = dict.fromkeys(recommended) if scores is None else scores
     if not isinstance(scores, Mapping) or scores.keys() != recommended.keys() or not scores:
         raise TypeError(
@@ -93,7 +109,7 @@ def from_recommendations(interactions: MatrixLike, recommended: Any, scores: Any
         name: _predicted(items, scores[name], relevance.shape)
         for name, items in recommended.items()
     }
-    return join(users, relevant, systems)
+    return join(users, relevant, systems, label)
 
 
 def _predicted(recommended: ArrayLike, scores: ArrayLike | None, shape: Any) -> ItemLists:
@@ -108,18 +124,20 @@ def _predicted(recommended: ArrayLike, scores: ArrayLike | None, shape: Any) -> 
     return ItemLists(rows, items[given].astype(np.int64), values[given])
 
 
-def _relevance(interactions: Any) -> csr_array:
-    """The relevance in canonical format, without stored zeros; the input is not changed."""
+def _relevance(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
+    """The relevance in canonical format; the input is not changed."""
     if getattr(interactions, "ndim", 2) != 2:
         raise ValueError(
             "interactions must have one row per user and one column per item; got shape "
             f"{interactions.shape}."
         )
     relevance = csr_array(interactions)
-    if not relevance.has_canonical_format or (relevance.data == 0).any():
+    has_zeros = not zeros_are_judged and bool((relevance.data == 0).any())
+    if not relevance.has_canonical_format or has_zeros:
         relevance = relevance.copy()
         relevance.sum_duplicates()
-        relevance.eliminate_zeros()
+        if not zeros_are_judged:
+            relevance.eliminate_zeros()
     if relevance.nnz:
         as_numbers(relevance.data, "interactions")
     return relevance

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from .join import (
 from .nested import as_nested, is_nested
 from .trec_records import QRELS, RUN, Nested, Records, Source
 
+UnjudgedInPool: TypeAlias = Literal["irrelevant", "nan", "pool"]
+
 # records of whole queries that are joined at a time: sorting few at a time is faster
 BATCH = 2**13
 
@@ -34,6 +37,7 @@ def from_trec(
     *,
     complete: bool = ...,
     unjudged_queries: Literal["drop", "error"] = ...,
+    unjudged: UnjudgedInPool = ...,
 ) -> SystemArguments: ...
 @overload
 def from_trec(
@@ -42,6 +46,7 @@ def from_trec(
     *,
     complete: bool = ...,
     unjudged_queries: Literal["drop", "error"] = ...,
+    unjudged: UnjudgedInPool = ...,
 ) -> MetricArguments: ...
 def from_trec(
     qrels: Source,
@@ -49,6 +54,7 @@ def from_trec(
     *,
     complete: bool = False,
     unjudged_queries: Literal["drop", "error"] = "drop",
+    unjudged: UnjudgedInPool = "irrelevant",
 ) -> Any:
     r"""Arguments of a metric from TREC relevance judgments and one or several runs.
 
@@ -56,7 +62,7 @@ def from_trec(
     ----------
     qrels : path, file object, DataFrame or dict of dicts
         Lines of ``query iteration document relevance``. Relevance is an integer; negative values
-        count as 0. The columns of a DataFrame have one of the usual names: ``query_id`` or
+        mean not judged. The columns of a DataFrame have one of the usual names: ``query_id`` or
         ``qid``, ``doc_id`` or ``docno``, ``relevance`` or ``label``. Dicts as pytrec_eval takes
         them, ``{query: {document: relevance}}``, and ranx's Qrels.
     run : path, file object, DataFrame, dict of dicts, or dict of str to them
@@ -71,6 +77,11 @@ def from_trec(
     unjudged_queries : {"drop", "error"}, default="drop"
         What to do with queries of the run that have no judgments: leave them out, as trec_eval
         does, or raise an error.
+    unjudged : {"irrelevant", "nan", "pool"}, default="irrelevant"
+        Labels of documents that were not judged, which are absent from the qrels or have a negative
+        relevance there: 0, as in most metrics of trec_eval; NaN, for the option `unjudged` of the
+        metrics and for `bpref`; or NaN if absent, and otherwise the negative relevance, which
+        marks the pool for `infap`.
 
     Returns
     -------
@@ -96,12 +107,13 @@ def from_trec(
     Notes
     -----
     Fields are separated by spaces or tabs. Empty lines and lines that begin with ``#`` are
-    skipped, and a path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Retrieved
-    documents without a judgment have relevance 0; judged documents that were not retrieved have the
-    score -inf, so that they count in recall, average precision and the ideal ranking. Like
-    trec_eval this ignores the ranks in the file. trec_eval breaks ties by descending document id,
-    which is what ``like="trec_eval"`` does here; without it ties are averaged. Scores are kept in
-    double precision, as in trec_eval 10; trec_eval 9 and pytrec_eval round them to single.
+    skipped, and a path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Judged
+    documents that were not retrieved have the score -inf, so that they count in recall, average
+    precision and the ideal ranking. With ``unjudged="nan"``, the option ``unjudged="drop"`` of a
+    metric is ``trec_eval -J``. Like trec_eval this ignores the ranks in the file. trec_eval breaks
+    ties by descending document id, which is what ``like="trec_eval"`` does here; without it ties
+    are averaged. Scores are kept in double precision, as in trec_eval 10; trec_eval 9 and
+    pytrec_eval round them to single.
 
     All runs are evaluated on the same queries: those of at least one run, or all judged queries if
     `complete`. A run that lacks one of them retrieved nothing there, and scores 0.
@@ -120,10 +132,19 @@ def from_trec(
     {'map': 0.25, 'recall@2': 0.5}
     """
     check_choice("unjudged_queries", unjudged_queries, ("drop", "error"))
+    check_choice("unjudged", unjudged, get_args(UnjudgedInPool))
     judged, runs = _read(qrels, run)
+    judged = replace(judged, value=_labels(judged.value, unjudged))
     selected = _select_queries(judged, runs, complete, unjudged_queries)
-    joined = _join_batches(judged, runs, selected)
+    joined = _join_batches(judged, runs, selected, 0 if unjudged == "irrelevant" else np.nan)
     return metric_arguments(as_ids(selected)[0], joined)
+
+
+def _labels(relevance: Array, unjudged: UnjudgedInPool) -> Array:
+    """The labels of documents in the qrels, of which a negative relevance means not judged."""
+    if unjudged == "pool" or relevance.min() >= 0:
+        return relevance
+    return np.where(relevance < 0, 0 if unjudged == "irrelevant" else np.nan, relevance)
 
 
 def _read(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
@@ -169,13 +190,15 @@ def _select_queries(
     return [query for query in judged.queries if complete or query in in_runs]
 
 
-def _join_batches(judged: Records, runs: dict[str, Records], selected: list[Any]) -> Documents:
+def _join_batches(
+    judged: Records, runs: dict[str, Records], selected: list[Any], unjudged: float
+) -> Documents:
     """The documents of all queries, joined for some thousands at a time."""
     position = {query: at for at, query in enumerate(selected)}
     sources = [_ByQuery(records, position) for records in (judged, *runs.values())]
     batch = np.cumsum(sum(np.diff(source.starts) for source in sources)) // BATCH
     cuts = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(selected)]
-    parts = [_join_batch(sources, list(runs), first, last) for first, last in pairwise(cuts)]
+    parts = [_join_batch(sources, list(runs), a, b, unjudged) for a, b in pairwise(cuts)]
     return Documents(
         np.concatenate([part.labels for part in parts]),
         {name: np.concatenate([part.scores.pop(name) for part in parts]) for name in runs},
@@ -203,7 +226,9 @@ class _ByQuery:
         return rows, np.repeat(np.arange(last - first), sizes)
 
 
-def _join_batch(sources: list[_ByQuery], names: list[str], first: int, last: int) -> Documents:
+def _join_batch(
+    sources: list[_ByQuery], names: list[str], first: int, last: int, unjudged: float
+) -> Documents:
     """The documents of the queries from `first` to before `last`."""
     batches = [source.batch(first, last) for source in sources]
     query = np.concatenate([of_source for _, of_source in batches])
@@ -223,7 +248,7 @@ def _join_batch(sources: list[_ByQuery], names: list[str], first: int, last: int
         _refuse_duplicates(source.records, sorted_rows, codes[mine])
         lists.append(ItemLists(query[mine], codes[mine], source.records.value[sorted_rows]))
     systems = dict(zip(names, lists[1:], strict=True))
-    return join_relevance(last - first, lists[0], systems, sorted_items=True)
+    return join_relevance(last - first, lists[0], systems, unjudged, sorted_items=True)
 
 
 def _refuse_duplicates(records: Records, rows: Array, codes: Array) -> None:

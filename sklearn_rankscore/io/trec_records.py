@@ -177,12 +177,12 @@ def _as_bytes(documents: Array, name: str) -> Array:
 
 
 def _as_grades(qrels: Records) -> Array:
-    """Relevance as integers; negative relevance is 0."""
+    """Relevance as integers; negative means not judged."""
     relevance = qrels.value
     if (invalid := ~np.isfinite(relevance) | (relevance != np.floor(relevance))).any():
         at = int(invalid.argmax())
         raise ValueError(f"{qrels.locate(at)}: relevance must be an integer; got {relevance[at]}.")
-    return np.maximum(relevance, 0).astype(np.int64)
+    return np.asarray(relevance.astype(np.int64))
 
 
 def _as_scores(run: Records) -> Array:

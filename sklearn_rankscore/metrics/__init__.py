@@ -6,19 +6,24 @@ from .cascade import err_score, pfound_score
 from .correlation import kendall_tau_score, spearman_score
 from .cumulative_gain import dcg_score, ndcg_score
 from .evaluate import evaluate
+from .f1 import f1_at_k
 from .hits import hit_rate_at_k, hits_at_k
+from .incomplete_judgments import bpref_score, infap_score, judged_at_k
 from .metric_names import metric_names
-from .precision_recall import f1_at_k, precision_at_k, recall_at_k
+from .precision_recall import precision_at_k, recall_at_k
 from .rank_biased_precision import rbp_score
 from .reciprocal_rank import mrr_score
 
 __all__ = [
+    "bpref_score",
     "dcg_score",
     "err_score",
     "evaluate",
     "f1_at_k",
     "hit_rate_at_k",
     "hits_at_k",
+    "infap_score",
+    "judged_at_k",
     "kendall_tau_score",
     "map_score",
     "metric_names",

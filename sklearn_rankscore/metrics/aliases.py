@@ -22,6 +22,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "rbp": ("rank_biased_precision",),
     "query_auc": ("GAUC", "group_auc"),
     "kendall_tau": ("kendall", "kendall_tau_b", "tau_b"),
+    "infap": ("inferred_average_precision", "inferred_ap"),
     "spearman": ("spearmanr", "spearman_rho"),
 }
 

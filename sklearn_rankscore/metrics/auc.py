@@ -7,7 +7,7 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, BinaryArgs, QueryIds, TieArgs, Ties
+from .._typing import Array, Average, BinaryArgs, QueryIds, TieArgs, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -27,6 +27,7 @@ def query_auc_score(
     groups: QueryIds | None = None,
     threshold: float = 0,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = math.nan,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -52,6 +53,8 @@ def query_auc_score(
         A document is relevant if its label exceeds this value.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=nan
         Value of a query with all or no documents relevant; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
@@ -114,6 +117,7 @@ def pair_accuracy_score(
     *,
     groups: QueryIds | None = None,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = math.nan,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -137,6 +141,8 @@ def pair_accuracy_score(
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=nan
         Value of a query with all labels equal; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

@@ -6,7 +6,7 @@ from typing import Literal, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import APArgs, Array, Average, BinaryArgs, QueryIds, Ties
+from .._typing import APArgs, Array, Average, BinaryArgs, QueryIds, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -32,6 +32,7 @@ def map_score(
     threshold: float = 0,
     denominator: Literal["min", "relevant", "hits"] = "min",
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -60,6 +61,8 @@ def map_score(
         With R relevant documents: min(R, k), R, or the number of them within the first k.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
@@ -125,6 +128,7 @@ def r_precision_score(
     groups: QueryIds | None = None,
     threshold: float = 0,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -149,6 +153,8 @@ def r_precision_score(
         A document is relevant if its label exceeds this value.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

@@ -6,7 +6,7 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, ERRArgs, Macro, PFoundArgs, QueryIds, Ties
+from .._typing import Array, ERRArgs, Macro, PFoundArgs, QueryIds, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -27,6 +27,7 @@ def err_score(
     k: int | None = None,
     max_grade: float | None = 4,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -55,6 +56,8 @@ def err_score(
         Highest possible label. None means that labels are the probabilities p, between 0 and 1.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive label; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -118,6 +121,7 @@ def pfound_score(
     k: int | None = None,
     decay: float = 0.85,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -145,6 +149,8 @@ def pfound_score(
         Probability, in [0, 1], of continuing after a document that did not satisfy the user.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive label; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

@@ -78,6 +78,8 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "hit_rate": _REVERSED,
         "r_precision": _REVERSED,
         "rbp": {**_REVERSED, "p": 0.9, "gain": "linear", "normalize": True},
+        "bpref": _REVERSED,
+        "infap": _REVERSED,
     },
     "ranx": {
         "dcg": _STABLE,
@@ -91,6 +93,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "hit_rate": _STABLE,
         "r_precision": _STABLE,
         "rbp": {**_STABLE, "gain": "linear"},
+        "bpref": _STABLE,
     },
     "torchmetrics": {
         "ndcg": {},

@@ -7,7 +7,7 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Macro, QueryIds, SharedArgs
+from .._typing import Array, Macro, QueryIds, SharedArgs, Unjudged
 from . import formulas
 from .metric import score
 
@@ -25,6 +25,7 @@ def kendall_tau_score(
     y_score: ArrayLike,
     *,
     groups: QueryIds | None = None,
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = math.nan,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -46,6 +47,8 @@ def kendall_tau_score(
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=nan
         Value of a query with all labels or all scores equal; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -107,6 +110,7 @@ def spearman_score(
     y_score: ArrayLike,
     *,
     groups: QueryIds | None = None,
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = math.nan,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -127,6 +131,8 @@ def spearman_score(
         Scores; higher ranks first. -inf means not retrieved; NaN is an error.
     groups : array-like of shape (n_documents,), default=None
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=nan
         Value of a query with all labels or all scores equal; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

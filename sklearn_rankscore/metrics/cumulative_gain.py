@@ -6,7 +6,7 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, Discount, Gain, GainArgs, Macro, QueryIds, Ties
+from .._typing import Array, Average, Discount, Gain, GainArgs, Macro, QueryIds, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -28,6 +28,7 @@ def dcg_score(
     gain: Gain = "linear",
     discount: Discount = "log2",
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -57,6 +58,8 @@ def dcg_score(
         (None).
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive gain; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -122,6 +125,7 @@ def ndcg_score(
     gain: Gain = "linear",
     discount: Discount = "log2",
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -151,6 +155,8 @@ def ndcg_score(
         (None).
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive gain; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

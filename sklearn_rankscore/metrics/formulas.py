@@ -13,9 +13,16 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
-from ..ranking.label_functions import TabulatedFunction, relevant
+from ..ranking.label_functions import (
+    TabulatedFunction,
+    judged,
+    judged_irrelevant,
+    judged_relevant,
+    relevant,
+)
 from .average_precision_ties import mean_precision_of_hits, precision_at_relevant
 from .first_relevant import at_first, until_first_relevant
+from .incomplete_ties import inferred_precisions, preferences_lost
 from .metric import formula
 from .options import check_gains, check_grades, check_probabilities, stop_after
 from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, tied_pairs
@@ -200,6 +207,33 @@ def spearman(block: Block) -> Any:
     a, b = (by_score - center) * is_document, (by_label - center) * is_document
     deviations = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
     return (a * b).sum(axis=1), deviations, deviations > 0
+
+
+# Incomplete judgments
+
+
+@formula(ratio=True, reads_unjudged=True)
+def judged_share(block: Block, k: int | None, ties: Any) -> Any:
+    """Judged documents within the cut-off, over the number of ranks."""
+    n_ranks = _n_ranks(block, k, "min")
+    return block.by_rank(judged, ties)[:, :k].sum(axis=1), n_ranks, n_ranks > 0
+
+
+@formula(reads_unjudged=True)
+def bpref(block: Block, threshold: float, ties: Any) -> Any:
+    """Share of judged irrelevant documents below each relevant one, summed over R."""
+    expected = block.by_rank(judged_relevant(threshold), ties)
+    n_relevant = block.total(judged_relevant(threshold))
+    most = np.minimum(block.total(judged_irrelevant(threshold)), n_relevant)
+    lost = preferences_lost(block, threshold, ties, n_relevant) / np.maximum(most, 1)[:, None]
+    return (expected * (1 - lost)).sum(axis=1), n_relevant, n_relevant > 0
+
+
+@formula(reads_unjudged=True, best_order=False)
+def inferred_ap(block: Block, threshold: float, ties: Any) -> Any:
+    """Sum of the inferred precision at each judged relevant document, over their number."""
+    n_relevant = block.total(judged_relevant(threshold))
+    return inferred_precisions(block, threshold, ties).sum(axis=1), n_relevant, n_relevant > 0
 
 
 # Terms that several formulas share

@@ -10,7 +10,8 @@ from typing import Any
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
-from .options import READERS, check_average, gain_function
+from ..ranking.unjudged import AS_GIVEN, apply_rule
+from .options import READERS, check_average, check_order, check_unjudged, gain_function
 
 
 def _accept_labels(queries: Queries, **options: Any) -> None:
@@ -39,6 +40,10 @@ class Formula:
         The values of the option `denominator`, if there is one.
     ranks : callable
         ``ranks(**options)``, the number of ranks it needs; None for all of them.
+    reads_unjudged : bool
+        Whether it distinguishes unjudged documents, whose label is NaN, from irrelevant ones.
+    best_order : bool
+        Whether ties may be ranked by label, which gives the best and the worst order.
     """
 
     function: Callable[..., tuple[Array, Any, Array]]
@@ -46,6 +51,8 @@ class Formula:
     check_labels: Callable[..., None]
     denominators: tuple[str, ...]
     ranks: Callable[..., int | None]
+    reads_unjudged: bool
+    best_order: bool
 
     def with_options(
         self,
@@ -56,12 +63,16 @@ class Formula:
         recipe: tuple[Any, ...] = (),
     ) -> Metric:
         """The metric that these options select; each is checked."""
+        rule = AS_GIVEN if self.reads_unjudged else check_unjudged(**options)
+        options = {option: value for option, value in options.items() if option != "unjudged"}
         ready = {
             option: READERS[option](value) if option in READERS else value
             for option, value in options.items()
         }
         if "gain" in ready:
             ready["gain"] = gain_function(ready["gain"], ready.get("threshold", 0.0))
+        if not self.best_order:
+            check_order(ready["ties"])
         if "denominator" in ready:
             check_choice("denominator", ready["denominator"], self.denominators)
         return Metric(
@@ -71,6 +82,7 @@ class Formula:
             check_average(average, ratio=self.ratio),
             check_number("replace_undefined_by", replace_undefined_by, allow_nan=True),
             partial(self.check_labels, **options),
+            rule,
             recipe,
         )
 
@@ -81,9 +93,13 @@ def formula(
     check_labels: Callable[..., None] = _accept_labels,
     denominators: tuple[str, ...] = (),
     ranks: Callable[..., int | None] = _up_to_the_cut_off,
+    reads_unjudged: bool = False,
+    best_order: bool = True,
 ) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
     """Declare a function of a block to be a formula."""
-    return lambda function: Formula(function, ratio, check_labels, denominators, ranks)
+    return lambda function: Formula(
+        function, ratio, check_labels, denominators, ranks, reads_unjudged, best_order
+    )
 
 
 @dataclass(frozen=True)
@@ -104,6 +120,8 @@ class Metric:
         The value of a query for which the metric is undefined.
     check_labels : callable
         ``check_labels(queries)`` raises if the labels do not suit the metric.
+    unjudged : str
+        The rule for documents with the label NaN.
     recipe : tuple of (callable, arguments)
         A call that creates an equal metric. It is what is pickled, because gains and discounts are
         functions that pickle cannot store.
@@ -115,10 +133,17 @@ class Metric:
     average: str | None
     replace_undefined_by: float
     check_labels: Callable[[Queries], None] = _accept_labels
+    unjudged: str = "error"
     recipe: tuple[Any, ...] = field(default=(), repr=False)
 
     def __reduce__(self) -> Any:
         return self.recipe
+
+    def check(self, queries: Queries) -> None:
+        """Raise an error if the labels do not suit the metric or its rule for unjudged ones."""
+        ready = apply_rule(queries, self.unjudged)
+        if len(ready.y_true):
+            self.check_labels(ready)
 
     def aggregate(self, values: MetricValues, queries: Queries) -> float | Array:
         """The result, from the values of all queries."""
@@ -132,14 +157,23 @@ def measure(
     n_jobs: int | None = None,
     ranking: Ranking | None = None,
 ) -> list[MetricValues]:
-    """The value of each metric for every query, from a single sort, or from a given ranking."""
+    """The value of each metric for every query, from a single sort, or from a given ranking.
+
+    Unjudged documents need one sort for each rule that the metrics have for them.
+    """
     metrics = list(metrics)
-    for metric in metrics:
-        metric.check_labels(queries)
     if ranking is None:
         cutoffs = [metric.cutoff for metric in metrics]
         ranking = Ranking(queries, None if None in cutoffs else max(k for k in cutoffs if k))
-    return ranking.apply([metric.function for metric in metrics], n_jobs)
+    rankings = [ranking.under_rule(metric.unjudged) for metric in metrics]
+    for metric, ranked in zip(metrics, rankings, strict=True):
+        metric.check(ranked.queries)
+    values: dict[int, MetricValues] = {}
+    for ranked in dict.fromkeys(rankings):
+        members = [at for at, other in enumerate(rankings) if other is ranked]
+        measured = ranked.apply([metrics[at].function for at in members], n_jobs)
+        values.update(zip(members, measured, strict=True))
+    return [values[at] for at in range(len(metrics))]
 
 
 def score(

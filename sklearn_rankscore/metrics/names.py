@@ -16,8 +16,10 @@ from . import (
     cascade,
     correlation,
     cumulative_gain,
+    f1,
     formulas,
     hits,
+    incomplete_judgments,
     precision_recall,
     rank_biased_precision,
     reciprocal_rank,
@@ -61,7 +63,7 @@ METRICS = {
     "mrr": NamedFormula(reciprocal_rank.mrr_score, formulas.reciprocal_rank),
     "precision": NamedFormula(precision_recall.precision_at_k, formulas.precision),
     "recall": NamedFormula(precision_recall.recall_at_k, formulas.recall),
-    "f1": NamedFormula(precision_recall.f1_at_k, formulas.f1),
+    "f1": NamedFormula(f1.f1_at_k, formulas.f1),
     "hits": NamedFormula(hits.hits_at_k, formulas.hits),
     "hit_rate": NamedFormula(hits.hit_rate_at_k, formulas.hit_rate),
     "r_precision": NamedFormula(average_precision.r_precision_score, formulas.r_precision),
@@ -72,6 +74,9 @@ METRICS = {
     "pair_accuracy": NamedFormula(auc.pair_accuracy_score, formulas.pair_accuracy),
     "kendall_tau": NamedFormula(correlation.kendall_tau_score, formulas.kendall_tau),
     "spearman": NamedFormula(correlation.spearman_score, formulas.spearman),
+    "judged": NamedFormula(incomplete_judgments.judged_at_k, formulas.judged_share),
+    "bpref": NamedFormula(incomplete_judgments.bpref_score, formulas.bpref),
+    "infap": NamedFormula(incomplete_judgments.infap_score, formulas.inferred_ap),
 }
 
 _NAME = re.compile(r"(?P<name>[^@()]+)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")

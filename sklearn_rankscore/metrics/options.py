@@ -19,6 +19,7 @@ from ..ranking.label_functions import (
     relevant,
 )
 from ..ranking.ties import TIES
+from ..ranking.unjudged import RULES
 
 AVERAGES = ("macro", "micro", None)
 
@@ -31,6 +32,26 @@ def check_average(average: Any, *, ratio: bool) -> str | None:
             "'macro' or None."
         )
     return average  # type: ignore[no-any-return]
+
+
+def check_unjudged(unjudged: Any = "error", threshold: Any = 0, **_: Any) -> str:
+    """A rule for unjudged documents; the label 0 must not be a relevant one."""
+    if check_choice("unjudged", unjudged, RULES) == "irrelevant" and threshold < 0:
+        raise ValueError(
+            f"unjudged='irrelevant' gives documents the label 0, which threshold={threshold!r} "
+            "makes relevant. Use unjudged='drop', or a threshold of at least 0."
+        )
+    return unjudged  # type: ignore[no-any-return]
+
+
+def check_order(ties: str) -> None:
+    """Refuse rules that rank ties by label."""
+    if ties in ("optimistic", "pessimistic"):
+        raise ValueError(
+            f"ties={ties!r} is not available here: with relevant documents first, the inferred "
+            "precision is not always the highest, nor the lowest with them last. Use 'average', "
+            "'stable' or 'reversed'."
+        )
 
 
 def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:

@@ -6,7 +6,7 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Gain, Macro, QueryIds, RBPArgs, Ties
+from .._typing import Array, Gain, Macro, QueryIds, RBPArgs, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -30,6 +30,7 @@ def rbp_score(
     threshold: float = 0,
     p: float = 0.8,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -64,6 +65,8 @@ def rbp_score(
         Persistence, in [0, 1): the probability of continuing to the next document.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive gain; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

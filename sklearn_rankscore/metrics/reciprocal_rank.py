@@ -6,7 +6,7 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, HitArgs, Macro, QueryIds, Ties
+from .._typing import Array, HitArgs, Macro, QueryIds, Ties, Unjudged
 from . import formulas
 from .metric import score
 
@@ -27,6 +27,7 @@ def mrr_score(
     k: int | None = None,
     threshold: float = 0,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -53,6 +54,8 @@ def mrr_score(
         A document is relevant if its label exceeds this value.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

@@ -13,7 +13,10 @@ from ..ranking import Block
 from .conventions import convention
 from .metric import Metric
 from .names import METRICS, display_name, name_of_function, parse_name
-from .options import check_average
+from .options import check_average, check_unjudged
+
+# the options of a function of a block
+OF_FUNCTIONS = ("average", "replace_undefined_by", "unjudged")
 
 
 def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
@@ -67,13 +70,14 @@ def _resolve_function_of_block(
     replacement = check_number(
         "replace_undefined_by", options.pop("replace_undefined_by", math.nan), allow_nan=True
     )
+    unjudged = check_unjudged(options.pop("unjudged", "error"))
     if options or like is not None:
         raise ValueError(
             f"options go with the metrics of this package; bind those of {name!r} with "
             f"functools.partial. Got {', '.join(options) or 'like'}."
         )
     average = check_average(average, ratio=False)
-    return Metric(name, metric, None, average, replacement, recipe=recipe)
+    return Metric(name, metric, None, average, replacement, unjudged=unjudged, recipe=recipe)
 
 
 def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
@@ -96,7 +100,7 @@ def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dic
     if not listed:
         raise ValueError("metrics is empty; name at least one, such as 'ndcg@10'.")
     resolved: dict[str, Metric] = {}
-    used: set[str] = {"average", "replace_undefined_by"}
+    used: set[str] = set(OF_FUNCTIONS)  # nearly every metric has these
     for metric in listed:
         own = {name: value for name, value in options.items() if has_option(metric, name)}
         used |= own.keys()
@@ -118,4 +122,4 @@ def has_option(metric: Any, option: str) -> bool:
     name_or_none = name_of_function(metric)
     if name_or_none is not None:
         return option in METRICS[name_or_none].options and option not in bound
-    return option in ("average", "replace_undefined_by")
+    return option in OF_FUNCTIONS

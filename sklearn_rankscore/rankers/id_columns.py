@@ -56,10 +56,10 @@ class IdColumns:
     def warn_of_features(self, X: Any, ids: Any) -> None:
         """Warn if a column that holds the query ids is left among the features."""
         features, names = self.drop(X), column_names(X)
-        found = [] if ids is None else _columns_that_equal(features, column_names(features), ids)
-        if not found or len(set(np.asarray(ids)[:FIRST_ROWS].tolist())) == 1:
+        columns = [] if ids is None else _columns_that_equal(features, column_names(features), ids)
+        if not columns or len(set(np.asarray(ids)[:FIRST_ROWS].tolist())) == 1:
             return
-        column = column_names(features)[found[0]] if names else found[0]
+        column = column_names(features)[columns[0]] if names else columns[0]
         warnings.warn(
             f"column {column!r} of X holds the query ids, and the model is trained on it as a "
             f"feature. With QueryRanker(..., groups={column!r}) the ids are read from that column, "

@@ -59,6 +59,7 @@ class TrainingData:
                 "relevance of each document."
             )
         X, y, weights = indexable(X, y, weights)
+        _check_judged(np.asarray(y))
         weights = None if weights is None else np.asarray(weights)
         data = cls(X, y, None, weights, params, renumber)
         if ids is None:
@@ -133,6 +134,26 @@ class TrainingData:
                 "validation_fraction, or another random_state."
             )
         return self.take(train), self.take(held_out)
+
+
+def _check_judged(labels: Array) -> None:
+    """Refuse documents without a label, from which nothing can be learned."""
+    if labels.dtype.kind == "f":
+        unjudged = np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        missing = ("NoneType", "NAType")
+        unjudged = np.array([type(v).__name__ in missing or v != v for v in labels.flat])
+    else:
+        return
+    if unjudged.any():
+        raise ValueError(
+            f"y contains NaN (first at row {int(unjudged.argmax())}), which means that nobody "
+            "judged the document. A ranker needs the labels of all documents that it is trained "
+            "on; choose:\n"
+            "- fit only on judged documents: X[judged], y[judged], with judged = ~numpy.isnan(y);\n"
+            "- fill y, such as numpy.nan_to_num(y), which takes unjudged documents as irrelevant.\n"
+            "Metrics take NaN with the option unjudged, such as 'ndcg@10(unjudged=drop)'."
+        )
 
 
 def _count_held_out(fraction: float, n_queries: int) -> int:

@@ -55,6 +55,34 @@ def irrelevant(threshold: float) -> ArrayFunction:
     return TabulatedFunction(lambda labels: np.asarray(labels <= threshold, dtype=np.float64))
 
 
+@TabulatedFunction
+def judged(labels: Array) -> Array:
+    """1 if the document was judged, 0 if the label is NaN or negative."""
+    return np.asarray(labels >= 0, dtype=np.float64)
+
+
+@TabulatedFunction
+def pooled_unjudged(labels: Array) -> Array:
+    """1 if the label is negative: in the pool to be judged, but not judged."""
+    return np.asarray(labels < 0, dtype=np.float64)
+
+
+@lru_cache(maxsize=256)
+def judged_relevant(threshold: float) -> ArrayFunction:
+    """1 if the document was judged and its label exceeds the threshold, 0 otherwise."""
+    return TabulatedFunction(
+        lambda labels: np.asarray((labels >= 0) & (labels > threshold), dtype=np.float64)
+    )
+
+
+@lru_cache(maxsize=256)
+def judged_irrelevant(threshold: float) -> ArrayFunction:
+    """1 if the document was judged and its label is at most the threshold, 0 otherwise."""
+    return TabulatedFunction(
+        lambda labels: np.asarray((labels >= 0) & (labels <= threshold), dtype=np.float64)
+    )
+
+
 @lru_cache(maxsize=256)
 def gain_table(gains: tuple[float, ...]) -> ArrayFunction:
     """The gain of label 0, of label 1, and so on."""

@@ -33,7 +33,8 @@ class Queries:
     grouping : Grouping
         Which documents belong to which query.
     label_range : tuple of float
-        The lowest and the highest label.
+        The lowest and the highest label; nan if some labels are NaN, which `ranking.unjudged`
+        resolves.
     lowest_score : float
         -inf if some document was not retrieved.
     grades : uint8 array of shape (n_documents,) or None
@@ -52,6 +53,11 @@ class Queries:
 
     def __len__(self) -> int:
         return len(self.grouping)
+
+    @property
+    def has_unjudged(self) -> bool:
+        """Whether some labels are NaN, and no rule has decided what they count."""
+        return math.isnan(self.label_range[0])
 
     @property
     def ids(self) -> Array:
@@ -133,9 +139,15 @@ def _check_values(
     """Labels as grades if they can be encoded, their range, and the lowest score."""
     lowest, _ = check_range(scores, given_scores, "y_score", need_maximum=False)
     grades, low, high = encode_grades(labels, given_labels)
+    if math.isnan(low) and (judged := labels[~np.isnan(labels)]).size:
+        _check_finite(*check_range(judged, given_labels, "y_true"))
+    _check_finite(low, high)
+    return None if grades is None else grades.ravel(), (low, high), lowest
+
+
+def _check_finite(low: float, high: float) -> None:
     if math.isinf(low) or math.isinf(high):
         raise ValueError("y_true contains infinity; labels must be finite numbers.")
-    return None if grades is None else grades.ravel(), (low, high), lowest
 
 
 def _read_grouping(score: Array, groups: Any) -> Grouping:

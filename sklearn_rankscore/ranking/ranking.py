@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from .._typing import Array
 from .aggregate import MetricValues
 from .block import Block
 from .fast import engine
 from .plan import Task, blocks_of_equal_size
 from .queries import Queries
 from .threads import number_of_threads, parallel_for
+from .unjudged import apply_rule, empty_block, without_empty
 
 # private switch: rank by the plain sort alone, to test that everything else gives the same
 PLAIN = os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1"
@@ -31,11 +34,24 @@ class Ranking:
     def __init__(self, queries: Queries, depth: int | None = None) -> None:
         self.queries, self.depth = queries, depth
         self._blocks: list[Block] | None = None
+        self._by_rule: dict[str, Ranking] = {}
+        self._is_kept = False
 
     def precompute(self) -> Ranking:
         """Rank now and keep the blocks, for metrics that are computed one at a time."""
-        self._blocks = [task() for task in self._tasks(jobs=1)]
+        self._is_kept = True
+        if not self.queries.has_unjudged:  # otherwise each rule ranks other documents
+            self._blocks = [task() for task in self._tasks(jobs=1)]
         return self
+
+    def under_rule(self, rule: str) -> Ranking:
+        """The ranking under a rule for unjudged documents; this one if there are none."""
+        if not self.queries.has_unjudged:
+            return self
+        if rule not in self._by_rule:
+            ranking = Ranking(apply_rule(self.queries, rule), self.depth)
+            self._by_rule[rule] = ranking.precompute() if self._is_kept else ranking
+        return self._by_rule[rule]
 
     def apply(
         self, formulas: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
@@ -55,6 +71,24 @@ class Ranking:
         return results
 
     def _tasks(self, jobs: int) -> list[Task]:
-        if PLAIN:
-            return blocks_of_equal_size(self.queries, self.depth)
-        return engine.plan_blocks(self.queries, self.depth, jobs)
+        if self.queries.sizes.all():
+            return _plan(self.queries, self.depth, jobs)
+        others, positions, empty = without_empty(self.queries)
+        tasks = _plan(others, self.depth, jobs) if len(positions) else []
+        return [
+            *(partial(_at_positions, task, positions) for task in tasks),
+            partial(empty_block, self.queries, empty),
+        ]
+
+
+def _plan(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
+    if PLAIN:
+        return blocks_of_equal_size(queries, depth)
+    return engine.plan_blocks(queries, depth, jobs)
+
+
+def _at_positions(task: Task, positions: Array) -> Block:
+    """The block of a task, with its queries at other positions of the result."""
+    block = task()
+    block.queries = positions[block.queries]
+    return block

@@ -157,7 +157,7 @@ def _report(queries: Queries, names: list[str]) -> ConventionReport:
 
 def _accepts_labels(metric: Metric, queries: Queries) -> bool:
     try:
-        metric.check_labels(queries)
+        metric.check(queries)
     except ValueError:
         return False
     return True

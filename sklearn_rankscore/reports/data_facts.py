@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import Array
 from ..ranking import Block, Queries, Ranking
 from ..ranking.label_functions import relevant
+from ..ranking.unjudged import AS_GIVEN
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,16 @@ class DataFacts:
     ----------
     sizes, relevant : array of shape (n_queries,)
         Number of documents and of relevant documents of each query.
-    all_tied, documents_tied : float
-        Share of the queries of which all scores are tied, and of the documents tied with another.
+    all_tied, documents_tied, documents_unjudged : float
+        Share of the queries of which all scores are tied, of the documents tied with another, and
+        of the documents without a judgment.
     """
 
     sizes: Array
     relevant: Array
     all_tied: float
     documents_tied: float
+    documents_unjudged: float
 
     def summary(self) -> dict[str, float]:
         """The entry "data" of a report."""
@@ -40,6 +43,7 @@ class DataFacts:
             "queries_of_one_document": float((self.sizes == 1).mean()),
             "queries_all_tied": self.all_tied,
             "documents_tied": self.documents_tied,
+            "documents_unjudged": self.documents_unjudged,
         }
 
 
@@ -48,10 +52,12 @@ def describe(queries: Queries, threshold: float, n_jobs: int | None) -> DataFact
     is_relevant = relevant(threshold)
     formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
     n_relevant, n_tied, all_tied = (
-        np.asarray(values.numerator) for values in Ranking(queries).apply(formulas, n_jobs)
+        np.asarray(values.numerator)
+        for values in Ranking(queries).under_rule(AS_GIVEN).apply(formulas, n_jobs)
     )
     share_tied = float(n_tied.sum() / queries.sizes.sum())
-    return DataFacts(queries.sizes, n_relevant, float(all_tied.mean()), share_tied)
+    unjudged = float(np.isnan(queries.y_true).mean())
+    return DataFacts(queries.sizes, n_relevant, float(all_tied.mean()), share_tied, unjudged)
 
 
 def _count_tied(block: Block) -> Array:

@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 def facts_rows(data: Mapping[str, float]) -> dict[str, str]:
     """Names and values of the properties of the data."""
     sizes = f"{data['fewest_documents']:,} to {data['most_documents']:,}"
-    return {
+    facts = {
         "queries": f"{data['queries']:,}",
         "documents": f"{data['documents']:,}",
         "documents of a query": f"{sizes}, median {data['median_documents']:g}",
@@ -36,6 +36,9 @@ def facts_rows(data: Mapping[str, float]) -> dict[str, str]:
         "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
         "documents tied with another one": f"{data['documents_tied']:.1%}",
     }
+    if data["documents_unjudged"]:
+        facts["documents without a judgment"] = f"{data['documents_unjudged']:.1%}"
+    return facts
 
 
 def mean_table(

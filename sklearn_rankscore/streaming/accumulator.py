@@ -294,4 +294,4 @@ class RankingAccumulator:
 
     def _check_labels(self, queries: Queries) -> None:
         for metric in self._resolved.values():
-            metric.check_labels(queries)
+            metric.check(queries)

@@ -44,9 +44,12 @@ class ColumnNames:
             )
 
     def check_missing(self, counts: dict[str, int]) -> None:
-        """Refuse missing values, given their number in each column."""
+        """Refuse missing values, given their number in each column, except among the labels.
+
+        A missing label means that nobody judged the document, of which the metrics decide.
+        """
         for name in self.distinct:
-            if counts[name]:
+            if counts[name] and name != self.label:
                 raise ValueError(
                     f"column {name!r} has {counts[name]} missing values. Drop or fill these "
                     "documents first; a document that was not retrieved has the score -inf."

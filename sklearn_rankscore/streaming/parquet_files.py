@@ -79,13 +79,13 @@ class ParquetFiles:
     ) -> ParquetFiles:
         """The files of a folder by name, of a pattern, or the given files."""
         filesystem, paths = find_files(path, filesystem, ignored)
-        found: dict[int, ParquetFile] = {}
+        of_path: dict[int, ParquetFile] = {}
 
         def read(i: int) -> None:
-            found[i] = ParquetFile.read(paths[i], columns, filesystem)
+            of_path[i] = ParquetFile.read(paths[i], columns, filesystem)
 
         parallel_for(read, range(len(paths)), FOOTERS)
-        files = [found[i] for i in range(len(paths))]
+        files = [of_path[i] for i in range(len(paths))]
         types = common_types([(file.file.path, file.types) for file in files], columns.group)
         return cls(files, types, filesystem)
 

@@ -24,6 +24,15 @@ METRICS = [
     "spearman",
 ]
 RATIOS = ["ndcg@10", "map@5", "precision@3", "recall@5", "f1@5", "r_precision", "query_auc"]
+UNJUDGED = [
+    "ndcg@10(unjudged=drop)",
+    "map@5(unjudged=irrelevant)",
+    "precision@3(unjudged=drop)",
+    "query_auc(unjudged=drop)",
+    "judged@5",
+    "bpref",
+    "infap",
+]
 
 
 def make_documents(n_queries=60, *, seed=0, long=0, strings=False):
@@ -46,6 +55,15 @@ def make_documents(n_queries=60, *, seed=0, long=0, strings=False):
     if strings:
         columns["qid"] = np.array([f"q{i:04d}ü" for i in qid], dtype=object)
     return columns
+
+
+def with_unjudged(columns):
+    """The columns with NaN for every third label, and for all labels of some queries."""
+    label = columns["label"].astype(float)
+    label[1::3] = np.nan
+    _, query = np.unique(columns["qid"], return_inverse=True)
+    label[query % 7 == 3] = np.nan
+    return {**columns, "label": label}
 
 
 def in_memory(columns, metrics=METRICS, weight=None, **options):

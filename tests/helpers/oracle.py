@@ -15,7 +15,17 @@ import statistics
 Floats = list[float]
 
 TIES = ("average", "optimistic", "pessimistic", "stable", "reversed")
-MICRO = ("ndcg", "map", "precision", "recall", "f1", "r_precision", "query_auc", "pair_accuracy")
+MICRO = (
+    "ndcg",
+    "map",
+    "precision",
+    "recall",
+    "f1",
+    "r_precision",
+    "query_auc",
+    "pair_accuracy",
+    "judged",
+)
 NAN_BY_DEFAULT = ("query_auc", "pair_accuracy", "kendall_tau", "spearman")
 DEFAULTS = {
     "threshold": 0,
@@ -193,6 +203,47 @@ def _pfound(top: Floats, y: Floats, o: dict) -> float:
     return math.fsum(o["decay"] ** i * reach[i] * top[i] for i in range(len(top)))
 
 
+def _is_judged(label: float) -> bool:
+    return label >= 0  # neither NaN nor negative
+
+
+def _judged(top: Floats, y: Floats, o: dict) -> float:
+    return _divide(sum(map(_is_judged, top)), _judged_ranks(o))
+
+
+def _judged_ranks(o: dict) -> int:
+    return o["n"] if o["k"] is None else min(o["k"], o["n"])
+
+
+def _judged_counts(labels: Floats, o: dict) -> tuple[int, int]:
+    """Count the relevant and the irrelevant documents among those judged."""
+    judged = [label for label in labels if _is_judged(label)]
+    relevant = sum(label > o["threshold"] for label in judged)
+    return relevant, len(judged) - relevant
+
+
+def _bpref(top: Floats, y: Floats, o: dict) -> float:
+    (r, n), total = _judged_counts(y, o), 0.0
+    for i, label in enumerate(top):
+        if _is_judged(label) and label > o["threshold"]:
+            above = _judged_counts(top[:i], o)[1]
+            total += 1 - min(above, r) / min(n, r) if above else 1
+    return total / r
+
+
+def _infap(top: Floats, y: Floats, o: dict) -> float:
+    """As m_infap.c of trec_eval: NaN is outside of the pool, negative is in it but not judged."""
+    total, eps = 0.0, 0.00001
+    for i, label in enumerate(top):
+        if not (_is_judged(label) and label > o["threshold"]):
+            continue
+        relevant, irrelevant = _judged_counts(top[:i], o)
+        pool = relevant + irrelevant + sum(other < 0 for other in top[:i])
+        share = (relevant + eps) / (relevant + irrelevant + 2 * eps)
+        total += 1 / (i + 1) + i / (i + 1) * (pool / i) * share if i else 1
+    return total / _judged_counts(y, o)[0]
+
+
 ORDER_METRICS = {
     "dcg": _dcg,
     "ndcg": _ndcg,
@@ -207,6 +258,9 @@ ORDER_METRICS = {
     "err": _err,
     "rbp": _rbp,
     "pfound": _pfound,
+    "judged": _judged,
+    "bpref": _bpref,
+    "infap": _infap,
 }
 
 
@@ -215,6 +269,10 @@ def _is_defined(metric: str, y: Floats, o: dict) -> bool:
         return any(_gain(label, o) > 0 for label in y)
     if metric in ("err", "pfound"):
         return any(label > 0 for label in y)
+    if metric == "judged":
+        return o["n"] > 0
+    if metric in ("bpref", "infap"):
+        return _judged_counts(y, o)[0] > 0
     return _hits(y, o) > 0
 
 
@@ -257,12 +315,21 @@ def _spearman(y: Floats, s: Floats) -> float:
     return statistics.correlation(_average_ranks(y), _average_ranks(s))
 
 
+def under_rule(y: Floats, s: Floats, unjudged: str) -> tuple[Floats, Floats]:
+    """Labels and scores when documents with the label NaN count 0, or are removed."""
+    if unjudged == "drop":
+        judged = [i for i in range(len(y)) if not math.isnan(y[i])]
+        return [y[i] for i in judged], [s[i] for i in judged]
+    return [0 if unjudged == "irrelevant" and math.isnan(label) else label for label in y], s
+
+
 def query_value(
-    metric: str, y: Floats, s: Floats, *, k=None, ties="average", **options
+    metric: str, y: Floats, s: Floats, *, k=None, ties="average", unjudged="error", **options
 ) -> float | None:
     """Value of the metric on one query, None if it is undefined."""
     if ties not in TIES:
         raise ValueError(f"unknown ties: {ties!r}")
+    y, s = under_rule(y, s, unjudged)
     o = _options(metric, y, s, k, options)
     if metric == "query_auc":
         wins, pairs = _auc_ratio(y, s, ties, o)
@@ -281,7 +348,7 @@ def query_value(
 
 
 def query_ratio(
-    metric: str, y: Floats, s: Floats, *, k=None, ties="average", **options
+    metric: str, y: Floats, s: Floats, *, k=None, ties="average", unjudged="error", **options
 ) -> tuple[float, float] | None:
     """Numerator and denominator of the metric on one query, None if it is no ratio.
 
@@ -290,6 +357,7 @@ def query_ratio(
     """
     if metric not in MICRO:
         return None
+    y, s = under_rule(y, s, unjudged)
     value = query_value(metric, y, s, k=k, ties=ties, **options)
     o = _options(metric, y, s, k, options)
     if metric == "query_auc":
@@ -312,6 +380,8 @@ def _order_ratio(metric: str, top: Floats, y: Floats, o: dict) -> tuple[float, f
         return _dcg(top, y, o), _ideal_dcg(y, o)
     if metric == "map":
         return _precision_sum(top, o), _map_denominator(top, y, o)
+    if metric == "judged":
+        return sum(map(_is_judged, top)), _judged_ranks(o)
     if metric == "precision":
         return _hits(top, o), _precision_denominator(y, o)
     if metric == "f1":

@@ -73,8 +73,8 @@ def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
     assert len(np.unique(np.abs(first - second))) > len(np.unique(np.abs(tenths)))
     systems = {"second": scores(second), "first": scores(first)}
     expected = stats.wilcoxon(tenths).pvalue
-    found = compare(systems, test="wilcoxon")["m0", "first"].p_value
-    assert found == pytest.approx(expected, rel=1e-12)
+    p_value = compare(systems, test="wilcoxon")["m0", "first"].p_value
+    assert p_value == pytest.approx(expected, rel=1e-12)
 
 
 def test_t_and_wilcoxon_are_scipys():

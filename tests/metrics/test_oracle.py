@@ -13,6 +13,7 @@ from hypothesis_profiles import examples
 
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.metrics.names import METRICS
+from sklearn_rankscore.ranking import ranking
 
 KS = [1, 2, 3, 5, 10, None]
 INF = math.inf
@@ -49,21 +50,26 @@ OPTIONS = {
     "pair_accuracy": TIES,
     "kendall_tau": {},
     "spearman": {},
+    "judged": TIES,
+    "bpref": {"threshold": [0, 1, 0.5], **TIES},
+    "infap": {"threshold": [0, 1, 0.5], "ties": ["average", "stable", "reversed"]},
 }
 GRADES = [0, 1, 2, 3, 4]
+INCOMPLETE = [0, 1, 2, 0, 1, math.nan, -1]
 ANY_LABEL = [0, 1, 2, 4, 0.75, -1, -1.5]
 LABELS = {
     **dict.fromkeys(OPTIONS, ANY_LABEL),
     **dict.fromkeys(["dcg", "ndcg", "rbp"], GRADES),
     "err": [0, 1, 2, 4, 0.5],
     "pfound": [0, 1, 0.5, 0.25],
+    **dict.fromkeys(["judged", "bpref", "infap"], INCOMPLETE),
 }
 CUT = [(metric, k) for metric in OPTIONS for k in KS if k is None or "k" in METRICS[metric].options]
 ALL_IDS = [np.array([3, -5, 2**62, 0]), np.array(["b", "a", "", "ä"])]
 
 
 def test_every_metric_and_option_is_in_the_table():
-    shared = {"k", "average", "replace_undefined_by"}
+    shared = {"k", "average", "replace_undefined_by", "unjudged"}
     tested = {name: set(metric.options) - shared for name, metric in METRICS.items()}
     assert tested == {name: set(options) for name, options in OPTIONS.items()}
 
@@ -114,6 +120,34 @@ def test_ragged_queries(metric, k, data):
     assert_equal(metric, y_true, y_score, groups, sample_weight=weight, **options)
 
 
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(("metric", "k"), [c for c in CUT if "unjudged" in METRICS[c[0]].options])
+@examples(16)
+@given(data=st.data())
+def test_unjudged_documents_under_each_rule(metric, k, plain, data):
+    options = {name: data.draw(st.sampled_from(v), name) for name, v in OPTIONS[metric].items()}
+    options["unjudged"] = data.draw(st.sampled_from(["irrelevant", "drop"]))
+    if options["unjudged"] == "irrelevant" and options.get("threshold", 0) < 0:
+        options["threshold"] = 0
+    labels = [*labels_for(metric, options), math.nan, math.nan]
+    y_true, y_score, groups, weight = data.draw(ragged(labels))
+    options["average"] = data.draw(st.sampled_from(averages(metric)), "average")
+    options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, 1.0, math.nan]))
+    if k is not None:
+        options["k"] = k
+    weights = None if weight is None else weight.tolist()
+    rows = y_true.tolist(), y_score.tolist(), groups.tolist()
+    expected = oracle.score(metric, *rows, sample_weight=weights, **options)
+    ranking.PLAIN = plain
+    try:
+        (ours,) = evaluate(
+            y_true, y_score, metric, groups=groups, sample_weight=weight, **options
+        ).values()
+    finally:
+        ranking.PLAIN = False
+    np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.parametrize(("metric", "k"), CUT)
 @pytest.mark.parametrize("labels", ["graded", "binary"])
 @examples(8)
@@ -127,7 +161,7 @@ def test_ties_over_all_permutations(metric, k, labels, data):
     scores = st.sampled_from(data.draw(st.sampled_from([[0.0], [0.0, 1.0], [0.0, 1.0, -INF]])))
     y_score = np.array(data.draw(st.lists(scores, min_size=n, max_size=n)))
     cut = {} if k is None else {"k": k}
-    for ties in TIES["ties"] if "ties" in options else [None]:
+    for ties in OPTIONS[metric].get("ties", [None]):
         rule = {} if ties is None else {"ties": ties}
         assert_equal(metric, y_true, y_score, np.zeros(n, dtype=int), **options | rule | cut)
 
@@ -204,7 +238,7 @@ def test_padded_queries(metric, k, whole):
         y_score[some[16]] = INF
     rows = (y_true.tolist(), y_score.tolist(), groups.tolist())
     cut = {} if k is None else {"k": k}
-    for ties in oracle.TIES if "ties" in METRICS[metric].options else [None]:
+    for ties in OPTIONS[metric].get("ties", [None]):
         given = cut if ties is None else {**cut, "ties": ties}
         expected = oracle.score(metric, *rows, average=None, **given)
         ours = evaluate(y_true, y_score, metric, groups=groups, average=None, **given)

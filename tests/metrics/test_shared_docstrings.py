@@ -21,7 +21,7 @@ FUNCTIONS = {
 PARAMETERS = sorted({name for f in FUNCTIONS.values() for name in inspect.signature(f).parameters})
 
 # without blank lines, which numpydoc demands; `help` then fits on a screen and a half
-MAX_LINES = 62
+MAX_LINES = 64
 
 # the phrase of a shared text that depends on the metric, and the functions with another phrase
 USUAL_PHRASES = {
@@ -35,9 +35,13 @@ OTHER_PHRASES = {
         "ndcg_score": "finite numbers of at least 0",
         "err_score": "between 0 and `max_grade`",
         "pfound_score": "probabilities between 0 and 1",
+        **dict.fromkeys(
+            ("judged_at_k", "bpref_score", "infap_score"), "NaN or negative if not judged"
+        ),
     },
     "gain": {"rbp_score": "y > `threshold`"},
     "replace_undefined_by": {
+        "judged_at_k": "nothing retrieved",
         "dcg_score": "no positive gain",
         "ndcg_score": "no positive gain",
         "rbp_score": "no positive gain",
@@ -55,8 +59,8 @@ def contract(name, function):
     """What a parameter of one name means; functions of one contract share one text."""
     if name == "average":
         return "micro" if "micro" in str(hints(function)["average"]) else "macro"
-    if name == "denominator":
-        return str(hints(function)["denominator"])
+    if name in ("denominator", "ties"):
+        return str(hints(function)[name])
     return "shared"
 
 

@@ -76,7 +76,11 @@ DATA = [
         r"\(5, 1\) and \(5, 1\).*one document.*y_true.ravel\(\).*groups='none'",
     ),
     # labels
-    ({"y_true": [NAN, 1, 0, 0, 0]}, ValueError, "y_true contains NaN .*Drop or fill"),
+    (
+        {"y_true": [NAN, 1, 0, 0, 0]},
+        ValueError,
+        r"y_true contains NaN .*position 0.*(\n.*)*unjudged='drop'",
+    ),
     ({"y_true": [INF, 1, 0, 0, 0]}, ValueError, "y_true contains infinity; .*finite"),
     ({"y_true": [-INF, 1, 0, 0, 0]}, ValueError, "y_true contains infinity; .*finite"),
     ({"y_true": [None, 1, 0, 0, 0]}, ValueError, "y_true.*(missing|NaN)"),

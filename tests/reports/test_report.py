@@ -30,6 +30,7 @@ def test_data_facts_by_hand():
         "queries_of_one_document": 0.25,
         "queries_all_tied": 0.25,
         "documents_tied": pytest.approx(6 / 11),
+        "documents_unjudged": 0,
     }
     higher = ranking_report(Y, SCORE, groups=GROUPS, threshold=1, output_dict=True)["data"]
     assert higher["queries_without_relevant"] == 0.75

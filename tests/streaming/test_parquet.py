@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from many_queries import EXACT, METRICS, in_memory, make_documents
+from many_queries import EXACT, METRICS, UNJUDGED, in_memory, make_documents, with_unjudged
 
 from sklearn_rankscore import RankingAccumulator, evaluate, evaluate_parquet
 
@@ -58,6 +58,22 @@ def test_dictionaries_that_differ_between_files(tmp_path):
     assert scores == pytest.approx(in_memory(columns), **EXACT)
 
 
+@pytest.mark.parametrize("batch_rows", [5, 10**6])
+def test_unjudged_documents_are_nan_or_null(tmp_path, batch_rows):
+    columns = with_unjudged(make_documents(long=100))
+    expected = in_memory(columns, UNJUDGED, weight="weight")
+    nulls = pa.array(columns["label"], from_pandas=True)
+    assert nulls.null_count
+    for name, label in {"nan": columns["label"], "null": nulls}.items():
+        path = write({**columns, "label": label}, tmp_path / f"{name}.parquet")
+        scores = evaluate_parquet(path, UNJUDGED, weight="weight", batch_rows=batch_rows)
+        assert scores == pytest.approx(expected, **EXACT)
+    by_option = evaluate_parquet(path, ["ndcg", "bpref"], unjudged="drop")
+    assert by_option == pytest.approx(
+        in_memory(columns, ["ndcg", "bpref"], unjudged="drop"), **EXACT
+    )
+
+
 def test_an_accumulator_can_be_given(tmp_path):
     columns = make_documents()
     collected = RankingAccumulator("mrr")
@@ -71,7 +87,7 @@ def test_an_accumulator_can_be_given(tmp_path):
 @pytest.mark.parametrize(
     ("change", "given", "message"),
     [
-        ({"label": pa.array([1, None, 0])}, {}, "column 'label' has 1 missing values"),
+        ({"label": pa.array([1, None, 0])}, {}, r"row 1 .*: y_true contains NaN, which means"),
         ({"qid": pa.array(["a", "a", None])}, {}, "column 'qid' has 1 missing values"),
         ({"score": pa.array([1.0, math.nan, 0.0])}, {}, "y_score contains NaN"),
         ({}, {"group": "query"}, "has no column 'query'; it has qid, label, score"),

@@ -29,7 +29,8 @@ BYTE_SUM = 128
 def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
     """Labels plus one as bytes, or None if some are not small integers; their minimum and maximum.
 
-    `labels` were made of `values`. Code 0 is reserved for padding.
+    `labels` were made of `values`. Code 0 is reserved for padding. If a label is NaN, minimum and
+    maximum are nan.
     """
     # for integers one pass suffices: viewed as unsigned, negative labels are large
     is_integer = labels.dtype.kind != "f"
@@ -37,8 +38,8 @@ def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, floa
         codes = labels.astype(np.uint8)
         low, high = float(codes.min()), float(codes.max())
     else:
-        low, high = check_range(labels, values, "y_true")
-        if low < 0 or high > HIGHEST_GRADE:
+        low, high = check_range(labels, values, "y_true", allow_nan=True)
+        if not (low >= 0 and high <= HIGHEST_GRADE):
             return None, low, high
         codes = labels.astype(np.uint8)
         if not np.array_equal(codes, labels):

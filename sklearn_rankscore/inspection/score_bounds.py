@@ -1,0 +1,192 @@
+"""Bounds of metrics over all labels that unjudged documents could have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._typing import Library, QueryIds
+from .._validation import check_count
+from ..metrics.evaluate import Metrics
+from ..metrics.label_bounds import default_max_label, metric_bounds
+from ..metrics.systems import by_system
+from ..ranking import read_queries
+from .intervals import Interval
+from .per_query import resolve_per_query
+from .query_results import QueryScores
+from .table import Table, Tabular
+
+
+@dataclass(repr=False)
+class ScoreBounds(Tabular):
+    """The least and the greatest values that unjudged documents allow, as `score_bounds` returns.
+
+    Attributes
+    ----------
+    lower, upper : QueryScores
+        The least and the greatest value of each metric for each query.
+
+    See Also
+    --------
+    score_bounds : Computes them.
+    """
+
+    lower: QueryScores
+    upper: QueryScores
+
+    def mean(self) -> dict[str, Interval]:
+        """Bounds of the mean over queries.
+
+        Returns
+        -------
+        dict of str to Interval
+            ``(low, high)`` of each metric.
+        """
+        low, high = self.lower.mean(), self.upper.mean()
+        return {metric: Interval(low[metric], high[metric]) for metric in low}
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"query": self.lower.ids}
+        for metric in self.lower.metrics:
+            columns |= {f"{metric} low": self.lower[metric], f"{metric} high": self.upper[metric]}
+        return columns
+
+    def _table(self) -> Table:
+        rows = [
+            (metric, f"{low:.4f}", f"{high:.4f}", f"{high - low:.4f}")
+            for metric, (low, high) in self.mean().items()
+        ]
+        title = f"ScoreBounds of {len(self.lower)} quer{'y' if len(self.lower) == 1 else 'ies'}"
+        return Table(title, ("mean", "low", "high", "width"), rows)
+
+
+@overload
+def score_bounds(
+    y_true: ArrayLike,
+    y_score: Mapping[str, ArrayLike],
+    metrics: Metrics,
+    *,
+    groups: QueryIds | None = None,
+    max_label: int | None = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    **options: Any,
+) -> dict[str, ScoreBounds]: ...
+@overload
+def score_bounds(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    metrics: Metrics,
+    *,
+    groups: QueryIds | None = None,
+    max_label: int | None = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    **options: Any,
+) -> ScoreBounds: ...
+def score_bounds(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    metrics: Metrics,
+    *,
+    groups: QueryIds | None = None,
+    max_label: int | None = None,
+    like: Library | None = None,
+    sample_weight: ArrayLike | None = None,
+    **options: Any,
+) -> ScoreBounds | dict[str, ScoreBounds]:
+    """Compute the least and the greatest value that any labels of unjudged documents give.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, NaN if nobody judged the document; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`, or dict of str to array-like
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
+        several systems gave the same documents are passed as a dict by name.
+    metrics : str, callable or iterable of them
+        Names such as ``"ndcg@10"`` or metric functions of this package: dcg, ndcg, map, mrr,
+        precision, recall, f1, hits, hit_rate, r_precision, err, rbp and pfound. All others are
+        refused.
+    groups : array-like of shape (n_documents,), default=None
+        Query ids of any hashable dtype, in any row order. None takes those of an index level
+        ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
+        row of 2-D input is one.
+    max_label : int, default=None
+        Unjudged documents may have the labels 0, 1, …, `max_label`. None means the highest label
+        of `y_true`, rounded up, and at least 1.
+    like : str, default=None
+        Library whose conventions to use, as in `evaluate`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query.
+    **options
+        Options of the metrics except `average` and `unjudged`. An option applies to each metric
+        that has it.
+
+    Returns
+    -------
+    ScoreBounds
+        The bounds of every query, and by ``mean()`` those of the means. For several systems, a
+        dict of them.
+
+    Raises
+    ------
+    ValueError
+        For a metric without exact bounds (the message says why), a gain that falls with the label,
+        a query that only some labels define unless ``replace_undefined_by=0``, and for whatever
+        `query_scores` refuses.
+
+    See Also
+    --------
+    judged_at_k : The share of documents that were judged.
+    query_scores : Values under one rule for unjudged documents.
+
+    Notes
+    -----
+    The bounds are attained, and no labels give a value outside of them. DCG, precision, hits, hit
+    rate, MRR, ERR, RBP and pFound never fall if a label rises. Recall, F1, R-precision, AP and NDCG
+    may fall, because their denominators rise too: all numbers of relevant documents are tried, with
+    the first or the last unjudged documents as the relevant ones; the greatest NDCG with several
+    grades is found by Dinkelbach's method. Unjudged documents take part whether they were
+    retrieved or not. Both bounds of a mean may be attained together, because queries are
+    independent of one another.
+
+    For RBP, ``upper - lower`` is the part of the residual [1]_ that is due to the documents given;
+    the residual of trec_eval 10 adds ``p ** n`` for the ranks after the n retrieved documents.
+
+    References
+    ----------
+    .. [1] A. Moffat, J. Zobel. Rank-Biased Precision for Measurement of Retrieval Effectiveness.
+       ACM TOIS 27(1), 2008. https://doi.org/10.1145/1416950.1416952
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import score_bounds
+    >>> y_true, y_score = [2, float("nan"), 0, 1], [4, 3, 2, 1]
+    >>> score_bounds(y_true, y_score, ["ndcg", "precision@2"])
+    ScoreBounds of 1 query
+    mean            low    high   width
+    ndcg         0.9239  0.9816  0.0577
+    precision@2  0.5000  1.0000  0.5000
+    """
+    resolved = resolve_per_query(metrics, like=like, **options)
+    highest = None if max_label is None else check_count("max_label", max_label, 1)
+
+    def compute(scores: ArrayLike, groups: Any) -> ScoreBounds:
+        queries = read_queries(y_true, scores, groups=groups, sample_weight=sample_weight)
+        label = default_max_label(queries) if highest is None else highest
+        columns = [metric_bounds(queries, metric, label) for metric in resolved.values()]
+        return ScoreBounds(
+            *(
+                QueryScores(queries.ids, np.column_stack(values), resolved, queries.weights)
+                for values in zip(*columns, strict=True)
+            )
+        )
+
+    if isinstance(y_score, Mapping):
+        return by_system(compute, y_true, y_score, groups)
+    return compute(y_score, groups)

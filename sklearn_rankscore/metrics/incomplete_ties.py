@@ -1,0 +1,104 @@
+"""What incompletely judged rankings count when scores tie, exactly, over all orders of the ties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from .._typing import Array
+from ..ranking import Block
+from ..ranking.label_functions import judged_irrelevant, judged_relevant, pooled_unjudged
+
+# trec_eval's INFAP_EPSILON: half of the prior of a judged document above being relevant
+EPSILON = 0.00001
+# a tie group is taken in parts of at most this many pairs of a position and a number of documents
+PAIRS = 2**20
+
+
+def preferences_lost(block: Block, threshold: float, ties: Any, n_relevant: Array) -> Array:
+    """Expected number of irrelevant documents above each rank if its document is relevant.
+
+    At most R of them count. A relevant document among n irrelevant ones with the same score has
+    0, 1, …, n of them above it with equal probabilities; unjudged documents change nothing.
+    """
+    # in the best order of ties the irrelevant documents come last
+    opposite = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
+    irrelevant = block.by_rank(judged_irrelevant(threshold), opposite)
+    offset, size = block.tie_groups(ties)
+    before = np.rint(np.cumsum(irrelevant, axis=1) - (offset + 1) * irrelevant)
+    within = np.rint(irrelevant * size)
+    limit = n_relevant[:, None]
+    sums = _sum_to(before + within, limit) - _sum_to(before - 1, limit)
+    return np.asarray(sums / (within + 1))
+
+
+def _sum_to(n: Array, limit: Array) -> Array:
+    """min(0, limit) + min(1, limit) + … + min(n, limit)."""
+    low = np.minimum(n, limit)
+    return np.asarray(low * (low + 1) / 2 + (n - low) * limit)
+
+
+def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
+    """Expected inferred precision at each rank if its document is relevant, 0 otherwise."""
+    kinds = judged_relevant(threshold), judged_irrelevant(threshold), pooled_unjudged
+    relevant, irrelevant, unjudged = (block.by_rank(kind, ties) for kind in kinds)
+    # whole numbers, except within tie groups, where they are not used
+    above = [np.rint(np.cumsum(part, axis=1) - part) for part in (relevant, irrelevant, unjudged)]
+    values = relevant * _precision(block.ranks, *above)
+    offset, size = block.tie_groups(ties)
+    heads = np.nonzero((size > 1) & (offset == 0) & (relevant > 0))
+    for row, start in zip(*(at.tolist() for at in heads), strict=True):
+        m = int(np.asarray(size)[row, start])
+        in_group = [round(part[row, start] * m) for part in (relevant, irrelevant, unjudged)]
+        before = [round(part[row, start]) for part in above]
+        group = values[row, start : start + m]
+        for first in range(0, m, step := max(1, PAIRS // m)):
+            positions = np.arange(first, min(first + step, m))[:, None]
+            group[positions[:, 0]] = _expected(start, m, positions, before, in_group)
+    return np.asarray(values)
+
+
+def _precision(rank: Any, relevant: Any, irrelevant: Any, unjudged: Any) -> Any:
+    """Inferred precision at a relevant document, from the documents of the pool above it.
+
+    It is relevant itself; those above it outside of the pool are irrelevant, and those in the pool
+    are relevant in the proportion of the judged ones.
+    """
+    judged = relevant + irrelevant
+    share = (relevant + EPSILON) / (judged + 2 * EPSILON)
+    return (1 + (judged + unjudged) * share) / rank
+
+
+def _expected(start: int, m: int, j: Array, before: list[int], in_group: list[int]) -> Array:
+    """Expected contribution of the positions j = 0, 1, … of a group of m ties after rank `start`.
+
+    A position is relevant with probability r/m. Then the number of judged documents among the j
+    before it has the hypergeometric distribution, and given that number, those that are relevant
+    and those of the pool that are not judged are independent; the precision is linear in both.
+    """
+    (relevant, irrelevant, unjudged), (r, n, u) = before, in_group
+    judged, others = r - 1 + n, m - r - n
+    count = np.arange(judged + 1)[None, :]
+    probability = _hypergeometric(count, m - 1, judged, j)
+    expected = _precision(
+        start + j + 1,
+        relevant + count * (r - 1) / max(judged, 1),
+        irrelevant + count * n / max(judged, 1),
+        unjudged + (j - count) * u / max(others, 1),
+    )
+    return np.asarray(r / m * (probability * expected).sum(axis=1))
+
+
+def _hypergeometric(count: Array, total: int, good: int, drawn: Array) -> Array:
+    """Probability of `count` good ones among those drawn without replacement."""
+    possible = (count <= drawn) & (drawn - count <= total - good)
+    others = np.where(possible, drawn - count, 0)
+    taken = np.where(possible, count, 0)
+    logs = _log_choose(good, taken) + _log_choose(total - good, others)
+    return np.asarray(np.where(possible, np.exp(logs - _log_choose(total, drawn)), 0.0))
+
+
+def _log_choose(n: int, k: Array) -> Array:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

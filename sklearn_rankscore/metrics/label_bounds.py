@@ -1,0 +1,231 @@
+"""The least and the greatest value of a metric over all labels of unjudged documents.
+
+Three cases are exact; all other metrics are refused.
+
+- Metrics that never fall if a label rises: all unjudged documents take the lowest or the highest
+  label.
+- Metrics whose denominator depends on the number R of relevant documents alone: with R fixed, the
+  best labels are those of the unjudged documents ranked first, the worst those ranked last, because
+  exchanging the labels of two documents so that the higher one stands first never lowers the
+  metric. Every R is tried. The minimum of NDCG belongs here too: it is a linear function of the
+  gains over a convex one, so that its least value is taken where each gain is lowest or highest.
+- The maximum of NDCG with several grades, in `grade_bounds.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, ArrayFunction
+from ..query_ids import Grouping
+from ..ranking import Queries, read_queries
+from ..ranking.label_functions import linear
+from . import formulas
+from .grade_bounds import Steps
+from .metric import Formula, Metric, measure
+
+RISING, BY_COUNT, GRADES = "rising", "by count", "grades"
+KINDS: dict[Formula, str] = {
+    **dict.fromkeys(
+        (
+            formulas.dcg,
+            formulas.hits,
+            formulas.hit_rate,
+            formulas.reciprocal_rank,
+            formulas.err,
+            formulas.pfound,
+            formulas.rbp,
+            formulas.precision,
+        ),
+        RISING,
+    ),
+    **dict.fromkeys(
+        (
+            formulas.recall,
+            formulas.f1,
+            formulas.r_precision,
+            formulas.average_precision,
+            formulas.ndcg,
+        ),
+        BY_COUNT,
+    ),
+}
+# documents of candidate rankings that are measured at a time
+BATCH = 2**21
+
+
+@dataclass(frozen=True)
+class UnjudgedQuery:
+    """One query with unjudged documents.
+
+    Parameters
+    ----------
+    position : int
+        Its position among all queries.
+    labels, scores : array of shape (n_documents,)
+        Labels, NaN where nobody judged, and scores.
+    order : int array of shape (n_documents,)
+        0, 1, … for the unjudged documents from the first rank to the last; others are -1.
+    """
+
+    position: int
+    labels: Array
+    scores: Array
+    order: Array
+
+    @property
+    def counts(self) -> Array:
+        """0, 1, …, the number of unjudged documents, in a column."""
+        return np.arange(self.order.max() + 2)[:, None]
+
+    def labeled(self, chosen: Array, label: float) -> Array:
+        """Labels if the chosen unjudged documents have this one, and all others 0."""
+        given = np.where(chosen, label, 0.0)
+        return np.where(self.order >= 0, given, np.broadcast_to(self.labels, given.shape))
+
+
+def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Array, Array]:
+    """The least and the greatest value for every query, of labels 0, 1, …, `max_label`."""
+    kind = _kind(metric, max_label)
+    lowest, highest = _of_equal_labels(queries, metric, max_label)
+    if kind == RISING:
+        return lowest, highest
+    ties = metric.function.keywords["ties"]  # type: ignore[attr-defined]
+    for query in _with_unjudged(queries, ties):
+        worst = query.labeled(query.order >= query.counts[::-1], max_label)
+        lowest[query.position] = _values(query, metric, worst).min()
+        if kind == BY_COUNT:
+            best = query.labeled(query.order < query.counts, max_label)
+            highest[query.position] = _values(query, metric, best).max()
+        else:
+            highest[query.position] = _highest_of_grades(query, metric, max_label)
+    return lowest, highest
+
+
+def _highest_of_grades(query: UnjudgedQuery, metric: Metric, max_label: int) -> float:
+    """The greatest NDCG."""
+    options = metric.function.keywords  # type: ignore[attr-defined]
+    of_steps = replace(metric, function=partial(metric.function, gain=linear))  # type: ignore[call-arg]
+
+    def ratio(labels: Array) -> tuple[Array, Array]:
+        numerator, denominator, _ = _measured(query, of_steps, labels)
+        return numerator, denominator
+
+    steps = Steps.of(query.labels, query.order, options["gain"], max_label, ratio)
+    return steps.highest_ratio()
+
+
+def _kind(metric: Metric, max_label: int) -> str:
+    """Which of the three cases applies; refuse all other metrics."""
+    if metric.unjudged in ("irrelevant", "drop"):
+        raise ValueError(
+            f"{metric.name!r} has a rule for unjudged documents, which score_bounds replaces. "
+            "Leave the option out."
+        )
+    function = getattr(metric.function, "func", None)
+    options: dict[str, Any] = getattr(metric.function, "keywords", {})
+    kind = next((kind for known, kind in KINDS.items() if function is known.function), None)
+    if kind is None or options.get("normalize") or options.get("denominator") == "hits":
+        raise ValueError(f"score_bounds has no exact bounds of {metric.name!r}: {_reason(options)}")
+    if options.get("denominator") == "attainable":
+        return BY_COUNT
+    if "gain" in options:
+        gains = _gains(metric.name, options["gain"], max_label)
+        if function is formulas.ndcg.function and len(np.unique(gains)) > 2:
+            return GRADES
+    return kind
+
+
+def _reason(options: dict[str, Any]) -> str:
+    if options.get("normalize"):
+        return "normalize=True divides by the highest label. Use normalize=False."
+    if options.get("denominator") == "hits":
+        return "it divides by the hits themselves. Use denominator='relevant' or 'min'."
+    return (
+        "no labels are known to be the best or the worst for it. Exact bounds exist of dcg, ndcg, "
+        "map, mrr, precision, recall, f1, hits, hit_rate, r_precision, err, rbp and pfound."
+    )
+
+
+def _gains(name: str, gain: ArrayFunction, max_label: int) -> Array:
+    gains = np.asarray(gain(np.arange(max_label + 1.0)))
+    if (np.diff(gains) < 0).any():
+        raise ValueError(
+            f"score_bounds needs a gain that does not fall with the label; that of {name!r} is "
+            f"{gains.tolist()} for the labels 0 to {max_label}."
+        )
+    return gains
+
+
+def _of_equal_labels(queries: Queries, metric: Metric, max_label: int) -> tuple[Array, Array]:
+    """Values of each query if all unjudged documents have the lowest or the highest label.
+
+    A query that only some labels define is refused, unless its value is 0 under the others.
+    """
+    replacement, results = metric.replace_undefined_by, []
+    for label in (0.0, float(max_label)):
+        labels = np.where(np.isnan(queries.y_true), label, queries.y_true)
+        filled = read_queries(labels, queries.y_score, groups=queries.grouping)
+        results += measure(filled, [metric])
+    low, high = results
+    if replacement != 0 and (depends := low.defined != high.defined).any():
+        raise ValueError(
+            f"{metric.name!r} of query {queries.ids[depends][0]!r} is undefined for some labels of "
+            f"its unjudged documents, where its value would be replace_undefined_by={replacement}, "
+            "outside of the bounds of the others. Use replace_undefined_by=0."
+        )
+    return low.per_query(replacement), high.per_query(replacement)
+
+
+def _with_unjudged(queries: Queries, ties: str) -> Iterator[UnjudgedQuery]:
+    """The queries with unjudged documents."""
+    grouping = queries.grouping
+    unjudged = np.isnan(queries.y_true)
+    for position, (start, size) in enumerate(zip(grouping.starts, grouping.sizes, strict=True)):
+        rows = np.arange(start, start + size)
+        rows = rows if grouping.rows is None else grouping.rows[rows]
+        if not unjudged[rows].any():
+            continue
+        scores, place = queries.y_score[rows], np.arange(size)
+        ranked = np.lexsort((-place if ties == "reversed" else place, -scores))
+        order = np.full(size, -1)
+        order[ranked[unjudged[rows][ranked]]] = np.arange(unjudged[rows].sum())
+        yield UnjudgedQuery(position, queries.y_true[rows], scores, order)
+
+
+def _values(query: UnjudgedQuery, metric: Metric, candidates: Array) -> Array:
+    """The value of each candidate, a row of labels."""
+    numerator, denominator, defined = _measured(query, metric, candidates)
+    values = numerator / np.where(denominator == 0, 1.0, denominator)
+    return np.where(defined, values, metric.replace_undefined_by)
+
+
+def _measured(
+    query: UnjudgedQuery, metric: Metric, candidates: Array
+) -> tuple[Array, Array, Array]:
+    """Numerator, denominator and definedness of each candidate."""
+    parts, width = [], candidates.shape[1]
+    step = max(1, BATCH // width)
+    for first in range(0, len(candidates), step):
+        rows = candidates[first : first + step]
+        n = len(rows)
+        grouping = Grouping(np.arange(n), np.arange(n) * width, np.full(n, width))
+        scores = np.tile(query.scores, n)
+        parts += measure(read_queries(rows.ravel(), scores, groups=grouping), [metric])
+    numerator, denominator, defined = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("numerator", "denominator", "defined")
+    )
+    return numerator, denominator, defined
+
+
+def default_max_label(queries: Queries) -> int:
+    """The highest judged label as an integer, at least 1."""
+    judged = queries.y_true[~np.isnan(queries.y_true.astype(np.float64))]
+    return max(1, math.ceil(judged.max())) if len(judged) else 1

@@ -1,0 +1,63 @@
+"""Documents without a judgment on the command line."""
+
+import json
+
+import pytest
+
+from sklearn_rankscore import evaluate, from_trec
+from sklearn_rankscore.cli import main
+
+QRELS = "".join(f"{q} 0 d{d} {(q + d) % 4 - 1}\n" for q in range(9) for d in range(0, 9, 2))
+RUN = "".join(f"{q} Q0 d{d} 1 {(d * 7 + q) % 5} t\n" for q in range(9) for d in range(9))
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "a.run").write_text(RUN)
+
+
+def run(capsys, *arguments):
+    assert main(["evaluate", "qrels.txt", "a.run", "--format", "json", *arguments]) == 0
+    return json.loads(capsys.readouterr().out)["runs"]["a"]
+
+
+def test_the_option_and_names(capsys):
+    labels = from_trec("qrels.txt", "a.run", unjudged="nan")
+    names = ["ndcg@5", "map(unjudged=drop)", "judged@5", "bpref"]
+    given = [word for name in names for word in ("-m", name)]
+    expected = evaluate(metrics=names, **labels, unjudged="irrelevant")
+    assert run(capsys, *given) == pytest.approx(expected)
+    dropped = evaluate(metrics=names, **labels, unjudged="drop")
+    assert run(capsys, *given, "--unjudged", "drop") == pytest.approx(dropped)
+    assert dropped["ndcg@5"] != expected["ndcg@5"]
+    plain = evaluate(metrics=["ndcg@5"], **from_trec("qrels.txt", "a.run"))
+    assert run(capsys, "-m", "ndcg@5") == pytest.approx(plain)
+
+
+def test_infap_needs_the_pool(capsys):
+    labels = from_trec("qrels.txt", "a.run", unjudged="pool")
+    expected = evaluate(metrics=["infap", "judged@5"], **labels)
+    assert run(capsys, "-m", "infAP", "-m", "judged@5") == {
+        "infAP": pytest.approx(expected["infap"]),
+        "judged@5": pytest.approx(expected["judged@5"]),
+    }
+    assert main(["evaluate", "qrels.txt", "a.run", "-m", "infap", "-m", "map"]) == 1
+    assert "Compute infap by a command of its own" in capsys.readouterr().err
+
+
+def test_tables(capsys, tmp_path):
+    rows = ["query_id,doc_id,score"] + [f"{q},d{d},{d}" for q in range(3) for d in range(5)]
+    (tmp_path / "run.csv").write_text("\n".join(rows))
+    truth = ["query_id,doc_id,relevance"] + [f"{q},d{d},{d % 2}" for q in range(3) for d in (0, 3)]
+    (tmp_path / "qrels.csv").write_text("\n".join(truth))
+    arguments = ["evaluate", "qrels.csv", "run.csv", "-m", "mrr", "--unjudged", "drop"]
+    assert main([*arguments, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"]["run"] == {"mrr": 1}
+
+
+def test_a_wrong_rule(capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", "qrels.txt", "a.run", "--unjudged", "dropp"])
+    assert "--unjudged: must be one of irrelevant, drop" in capsys.readouterr().err

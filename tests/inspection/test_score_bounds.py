@@ -1,0 +1,204 @@
+"""Bounds over the labels of unjudged documents, against all labels that they could have."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis_profiles import examples
+
+from sklearn_rankscore import evaluate, query_scores, score_bounds
+from sklearn_rankscore.metrics.names import METRICS
+
+NAN, INF = math.nan, math.inf
+TIES = ["average", "stable", "reversed", "optimistic", "pessimistic"]
+NAMES = [
+    "dcg",
+    "dcg@2(gain=exponential)",
+    "ndcg",
+    "ndcg@2",
+    "ndcg@3(gain=exponential)",
+    "ndcg(gain=binary)",
+    "ndcg(discount=reciprocal)",
+    "map",
+    "map@2",
+    "map@2(denominator=relevant)",
+    "map(threshold=1)",
+    "mrr",
+    "mrr@2",
+    "precision@2",
+    "precision",
+    "precision@3(denominator=min)",
+    "precision@2(denominator=attainable)",
+    "recall@2",
+    "recall@2(denominator=min)",
+    "recall(threshold=1)",
+    "f1@2",
+    "f1",
+    "f1@3(denominator=min)",
+    "hits@2",
+    "hit_rate@2",
+    "r_precision",
+    "err",
+    "err@2(max_grade=3)",
+    "rbp",
+    "rbp@2(gain=linear)",
+    "pfound",
+]
+REFUSED = {
+    "query_auc": "no labels are known to be the best",
+    "pair_accuracy": "no labels are known",
+    "kendall_tau": "no labels are known",
+    "spearman": "no labels are known",
+    "judged@2": "no labels are known",
+    "bpref": "no labels are known",
+    "infap": "no labels are known",
+    "map(denominator=hits)": "it divides by the hits themselves",
+    "rbp(normalize=true)": "normalize=True divides by the highest label",
+    "ndcg(unjudged=drop)": "Leave the option out",
+}
+
+
+def by_enumeration(y, s, name, max_label, **options):
+    """The least and the greatest value over all labels 0, 1, …, max_label."""
+    unjudged = np.flatnonzero(np.isnan(y))
+    combinations = list(itertools.product(range(max_label + 1), repeat=len(unjudged)))
+    labels = np.tile(y, (len(combinations), 1))
+    labels[:, unjudged] = combinations
+    groups = np.repeat(np.arange(len(labels)), len(y))
+    given = labels.ravel(), np.tile(s, len(labels)), name
+    values = evaluate(*given, groups=groups, average=None, **options)[name]
+    return values.min(), values.max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@examples(200)
+@given(data=st.data())
+def test_bounds_equal_enumeration(name, data):
+    max_label = 1 if name == "pfound" else data.draw(st.integers(1, 3))
+    known = [0, 0.5, 1] if name == "pfound" else [0, 0, 1, 2, 3, 0.5]
+    labels = st.sampled_from([*known, NAN, NAN, NAN, NAN])
+    rows = st.tuples(labels, st.sampled_from([2.0, 1.0, 1.0, 0.0, -INF]))
+    y, s = map(np.array, zip(*data.draw(st.lists(rows, min_size=1, max_size=6)), strict=True))
+    ties = data.draw(st.sampled_from(TIES))
+    bounds = score_bounds(y, s, name, max_label=max_label, ties=ties)
+    expected = by_enumeration(y, s, name, max_label, ties=ties)
+    assert bounds.mean()[name] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_all_metrics_are_bounded_or_refused():
+    names = {name.partition("@")[0].partition("(")[0] for name in [*NAMES, *REFUSED]}
+    assert names == set(METRICS)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_metrics_are_refused_with_the_reason(name):
+    with pytest.raises(ValueError, match=REFUSED[name]):
+        score_bounds([1, NAN], [2, 1], name)
+    with pytest.raises(ValueError, match="no labels are known"):
+        score_bounds([1, NAN], [2, 1], lambda block: block.sizes * 1.0)
+
+
+Y = np.array([NAN, 2, 0, NAN, 1, NAN, NAN, 0, 1])
+S = np.array([9, 8, 7, 6, 5, 2, 1, 4, 3])
+G = np.array(["b", "b", "b", "b", "b", "c", "c", "a", "a"])
+
+
+def test_queries_in_any_row_order_with_weights():
+    order = np.random.default_rng(0).permutation(9)
+    weights = np.where(G == "c", 3.0, 1.0)
+    names = ["ndcg@3", "map", "precision@2"]
+    bounds = score_bounds(Y[order], S[order], names, groups=G[order], sample_weight=weights[order])
+    assert bounds.lower.ids.tolist() == ["a", "b", "c"]
+    for name in names:
+        each = {q: by_enumeration(Y[q == G], S[q == G], name, 2) for q in "abc"}
+        low, high = np.array(list(each.values())).T
+        assert bounds.lower[name].tolist() == pytest.approx(low)
+        assert bounds.upper[name].tolist() == pytest.approx(high)
+        expected = np.average(low, weights=[1, 1, 3]), np.average(high, weights=[1, 1, 3])
+        assert bounds.mean()[name] == pytest.approx(expected)
+    frame = bounds.to_frame()
+    assert list(frame) == ["query", *(f"{n} {end}" for n in names for end in ("low", "high"))]
+    assert frame.shape == (3, 7)
+    assert "ScoreBounds of 3 queries" in repr(bounds)
+
+
+def test_without_unjudged_documents_both_bounds_are_the_value():
+    y = np.nan_to_num(Y)
+    bounds = score_bounds(y, S, ["ndcg", "recall@2", "mrr"], groups=G)
+    values = query_scores(y, S, ["ndcg", "recall@2", "mrr"], groups=G).values
+    assert bounds.lower.values.tolist() == bounds.upper.values.tolist() == values.tolist()
+
+
+def test_the_highest_label():
+    assert score_bounds(Y, S, "dcg", groups=G).mean() == (
+        score_bounds(Y, S, "dcg", groups=G, max_label=2).mean()
+    )
+    only_zero = score_bounds([NAN, 0], [2, 1], "dcg").mean()["dcg"]
+    assert only_zero == (0, 1)
+    assert score_bounds([NAN, NAN], [2, 1], "hits").mean()["hits"] == (0, 2)
+    with pytest.raises(ValueError, match=r"y_true must lie in \[0, 4\]"):
+        score_bounds([NAN, 1], [2, 1], "err", max_label=5)
+    with pytest.raises(ValueError, match="max_label must be an integer of at least 1"):
+        score_bounds([NAN, 1], [2, 1], "err", max_label=0)
+    with pytest.raises(ValueError, match="a gain that does not fall with the label"):
+        score_bounds([NAN, 1], [2, 1], "dcg", max_label=2, gain=[0, 3, 1])
+
+
+def test_a_query_that_only_some_labels_define():
+    assert score_bounds([NAN, 0], [2, 1], "recall@1").mean()["recall@1"] == (0, 1)
+    for replacement in (NAN, 1.0):
+        with pytest.raises(ValueError, match=r"undefined for some labels.*replace_undefined_by=0"):
+            score_bounds([NAN, 0], [2, 1], "recall", replace_undefined_by=replacement)
+    # always defined, or never
+    bounds = score_bounds([NAN, 1, 0], [3, 2, 1], "recall", groups=[1, 1, 2],
+                          replace_undefined_by=NAN)  # fmt: skip
+    assert bounds.mean()["recall"] == (1, 1)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_rbp_and_its_residual(p):
+    """The residual of Moffat and Zobel: what unjudged ranks and those after the list may add."""
+    random = np.random.default_rng(0)
+    y = np.where(random.random(50) < 0.6, NAN, random.integers(0, 2, 50))
+    bounds = score_bounds(y, -np.arange(50), f"rbp(p={p})").mean()[f"rbp(p={p})"]
+    weights = (1 - p) * p ** np.arange(50.0)
+    assert bounds.low == pytest.approx(weights[y == 1].sum())
+    assert bounds.high - bounds.low == pytest.approx(weights[np.isnan(y)].sum())
+    residual = bounds.high - bounds.low + p**50
+    assert residual == pytest.approx(1 - weights[~np.isnan(y)].sum())
+
+
+def test_several_systems():
+    systems = {"one": S, "two": -S}
+    bounds = score_bounds(Y, systems, "ndcg@2", groups=G)
+    assert bounds["two"].mean() == score_bounds(Y, -S, "ndcg@2", groups=G).mean()
+
+
+def test_long_lists_lie_within_and_attain_their_bounds():
+    """The candidates of Dinkelbach's method against a million random labels of a long list."""
+    random = np.random.default_rng(1)
+    y = random.integers(0, 4, 60) * 1.0
+    unjudged = random.random(60) < 0.6
+    y[unjudged] = NAN
+    s = random.integers(0, 25, 60)
+    names = ["ndcg@10", "ndcg(gain=exponential)", "map", "recall@10", "f1@10"]
+    bounds = score_bounds(y, s, names, max_label=3)
+    labels = np.tile(y, (4000, 1))
+    ranks = np.argsort(np.argsort(-s[unjudged]))
+    levels = np.sort(random.integers(0, unjudged.sum() + 1, (4000, 3)), axis=1)
+    labels[:, unjudged] = (ranks[None, :, None] < levels[:, None, :]).sum(axis=2)
+    values = query_scores(labels, np.tile(s, (4000, 1)), names).values
+    for column, name in enumerate(names):
+        low, high = bounds.mean()[name]
+        assert low <= values[:, column].min()
+        assert values[:, column].max() <= high
+    assert values[:, 0].max() > bounds.mean()["ndcg@10"].high - 0.02
+
+
+def test_pandas_and_nullable_labels():
+    y = pd.Series([None, 1, 0], dtype="Int64")
+    assert score_bounds(y, [3, 2, 1], "mrr").mean()["mrr"] == (0.5, 1)

@@ -1,0 +1,187 @@
+"""Documents without a judgment, from every function that reads judgments, against trec_eval."""
+
+import math
+import warnings
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from requires import requires
+from scipy.sparse import csr_array
+
+from sklearn_rankscore import (
+    evaluate,
+    from_frames,
+    from_ranked_lists,
+    from_recommendations,
+    from_relevance_lists,
+    from_trec,
+    ndcg_score,
+)
+
+NAN = math.nan
+QRELS = "1 0 a 1\n1 0 b 0\n1 0 c -1\n1 0 d 2\n1 0 e -1\n"
+RUN = "1 Q0 c 1 9 t\n1 Q0 x 2 8 t\n1 Q0 a 3 7 t\n1 Q0 b 4 6 t\n"
+
+
+def random_judgments_and_run(seed, levels):
+    """Qrels with levels from -1, of some documents only, and runs with ties and other documents."""
+    random = np.random.default_rng(seed)
+    qrels, run = {}, {}
+    for query in range(40):
+        documents = [f"d{i:03d}" for i in range(random.integers(2, 30))]
+        judged = random.permutation(documents)[: random.integers(1, len(documents) + 1)]
+        retrieved = random.permutation(documents)[: random.integers(1, len(documents) + 1)]
+        qrels[f"q{query:02d}"] = {d: int(random.choice(levels)) for d in judged}
+        run[f"q{query:02d}"] = {d: float(random.integers(0, 12)) / 4 for d in retrieved}
+    return qrels, run
+
+
+@pytest.fixture(params=[0, 1, 2])
+def judgments(request):
+    return random_judgments_and_run(request.param, [-1, 0, 0, 0, 1, 2])
+
+
+def by_trec_eval(qrels, run, measures, **options):
+    pytrec_eval = requires("pytrec_eval")
+    measured = pytrec_eval.RelevanceEvaluator(qrels, set(measures), **options).evaluate(run)
+    names = [measure.replace(".", "_") for measure in measures]
+    return {name: [measured[query][name] for query in sorted(measured)] for name in names}
+
+
+OURS = {
+    "map": "map",
+    "ndcg": "ndcg",
+    "recip_rank": "mrr",
+    "Rprec": "r_precision",
+    "P_5": "precision@5",
+    "recall_5": "recall@5",
+    "ndcg_cut_5": "ndcg@5",
+    "map_cut_5": "map@5",
+    "success_5": "hit_rate@5",
+}
+MEASURES = ["map", "ndcg", "recip_rank", "Rprec"] + [
+    f"{name}.5" for name in ("P", "recall", "ndcg_cut", "map_cut", "success")
+]
+
+
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_metrics_equal_trec_eval_and_its_option_j(judgments, judged_only):
+    theirs = by_trec_eval(*judgments, MEASURES, judged_docs_only_flag=judged_only)
+    documents = from_trec(*judgments, unjudged="nan")
+    rule = "drop" if judged_only else "irrelevant"
+    options = {"like": "trec_eval", "unjudged": rule, "average": None}
+    ours = evaluate(metrics=list(OURS.values()), **documents, **options)
+    for name, values in theirs.items():
+        np.testing.assert_allclose(ours[OURS[name]], values, rtol=1e-6, atol=1e-9, err_msg=name)
+    if not judged_only:
+        default = from_trec(*judgments)
+        again = evaluate(metrics=list(OURS.values()), **default, like="trec_eval", average=None)
+        assert all(np.array_equal(ours[name], again[name]) for name in ours)
+
+
+def test_bpref_and_infap_equal_trec_eval(judgments):
+    theirs = by_trec_eval(*judgments, ["bpref", "infAP"])
+    documents = from_trec(*judgments, unjudged="pool")
+    assert (documents["y_true"] < 0).any()
+    assert np.isnan(documents["y_true"]).any()
+    ours = evaluate(metrics=["bpref", "infAP"], **documents, like="trec_eval", average=None)
+    for name, values in ours.items():
+        np.testing.assert_allclose(values, theirs[name], rtol=1e-6, atol=1e-9, err_msg=name)
+    nan = from_trec(*judgments, unjudged="nan")
+    again = evaluate(metrics="bpref", **nan, like="trec_eval", average=None)["bpref"]
+    assert again.tolist() == ours["bpref"].tolist()
+
+
+def test_bpref_equals_ranx():
+    """With an irrelevant document for each query, without which ranx divides by zero."""
+    ranx = requires("ranx")
+    qrels, run = random_judgments_and_run(4, [0, 0, 1, 2])
+    for number, of_query in enumerate(qrels.values()):
+        of_query |= {"d998": 0, "d999": 1 + number % 2}
+    # ranx ranks equal scores by position only in lists of fewer than 16
+    run = {q: dict(list(of_query.items())[:15]) for q, of_query in run.items()}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="unsafe cast from uint64 to int64")
+        theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "bpref", return_mean=False)
+    documents = from_trec(qrels, run, unjudged="nan")
+    distinct = {q: len(set(of_query.values())) == len(of_query) for q, of_query in run.items()}
+    ours = evaluate(metrics="bpref", **documents, like="ranx", average=None)["bpref"]
+    compared = np.array(list(distinct.values()))
+    assert compared.sum() > 3
+    np.testing.assert_allclose(ours[compared], np.asarray(theirs)[compared], rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, None])
+def test_judged_equals_ir_measures(k):
+    ir_measures = requires("ir_measures")
+    qrels, run = random_judgments_and_run(5, [0, 0, 1, 2])
+    measure = ir_measures.Judged if k is None else ir_measures.Judged @ k
+    theirs = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}
+    # it ranks equal scores by ascending id, the order of our rows
+    documents = from_trec(qrels, run, unjudged="nan")
+    name = "judged(ties=stable)" if k is None else f"judged@{k}(ties=stable)"
+    ours = evaluate(metrics=name, **documents, average=None)[name]
+    assert ours.tolist() == pytest.approx([theirs[query] for query in sorted(theirs)])
+
+
+def test_from_trec_keeps_three_kinds_of_labels_apart():
+    def labels(**options):
+        return from_trec(StringIO(QRELS), StringIO(RUN), **options)["y_true"].tolist()
+
+    assert labels() == labels(unjudged="irrelevant") == [1, 0, 0, 0, 2, 0]  # a b c x, d e
+    assert str(labels(unjudged="nan")) == "[1.0, 0.0, nan, nan, 2.0, nan]"
+    assert str(labels(unjudged="pool")) == "[1.0, 0.0, -1.0, nan, 2.0, -1.0]"
+    with pytest.raises(ValueError, match="unjudged must be one of 'irrelevant', 'nan', 'pool'"):
+        labels(unjudged="drop")
+
+
+def test_several_runs_share_their_unjudged_documents():
+    runs = {"one": StringIO(RUN), "two": StringIO("1 Q0 y 1 3 t\n1 Q0 d 2 2 t\n")}
+    documents = from_trec(StringIO(QRELS), runs, unjudged="nan")
+    assert str(documents["y_true"].tolist()) == "[1.0, 0.0, nan, 2.0, nan, nan, nan]"  # abcdxy, e
+    ours = evaluate(metrics=["mrr(unjudged=drop)", "judged@1"], **documents)
+    assert ours == {
+        "one": {"mrr(unjudged=drop)": 1, "judged@1": 0},
+        "two": {"mrr(unjudged=drop)": 1, "judged@1": 0},
+    }
+
+
+def test_from_frames():
+    log = pd.DataFrame({"user": [1, 1, 1], "item": ["tea", "jam", "ham"], "stars": [5, 0, NAN]})
+    top = pd.DataFrame(
+        {"user": [1, 1, 1, 1], "item": ["oil", "jam", "tea", "ham"], "rank": [1, 2, 3, 4]}
+    )
+    given = {"query": "user", "document": "item", "rank": "rank", "relevance": "stars"}
+    documents = from_frames(log, top, **given, unjudged="nan")
+    assert str(documents["y_true"].tolist()) == "[nan, 0.0, 5.0, nan]"
+    assert ndcg_score(**documents, unjudged="drop") == pytest.approx(1 / np.log2(3))
+    assert from_frames(log[:2], top[:3], **given)["y_true"].tolist() == [0, 0, 5]
+    with pytest.raises(ValueError, match="truth, column 'stars', contains NaN"):
+        from_frames(log, top, **given)
+    one = {"query": "user", "relevance": "stars", "score": "stars"}
+    with pytest.raises(ValueError, match="truth, column 'stars', contains NaN"):
+        from_frames(log.assign(score=1), **{**one, "score": "score"})
+    labels = from_frames(log.assign(score=1), **{**one, "score": "score"}, unjudged="nan")["y_true"]
+    assert str(labels.tolist()) == "[5.0, 0.0, nan]"
+    with pytest.raises(ValueError, match="unjudged must be one of 'irrelevant', 'nan'"):
+        from_frames(log, top, **given, unjudged="pool")
+
+
+def test_lists_of_items_and_of_relevance():
+    actual, predicted = [{"a": 2, "b": 0}], [["x", "b", "a", "b"]]
+    labels = from_ranked_lists(actual, predicted, unjudged="nan")["y_true"].tolist()
+    assert str(labels) == "[nan, 0.0, 2.0, 0.0]"  # the second b is no unjudged document
+    assert from_ranked_lists(actual, predicted)["y_true"].tolist() == [0, 0, 2, 0]
+    labels = from_relevance_lists([[NAN, 1], [None, 0]])["y_true"].tolist()
+    assert str(labels) == "[nan, 1.0, nan, 0.0]"
+    with pytest.raises(ValueError, match="unjudged='drop'"):
+        ndcg_score(**from_relevance_lists([[NAN, 1]]))
+
+
+def test_recommendations_of_items_that_are_not_stored():
+    interactions = csr_array(([2.0, 0.0], ([0, 0], [1, 2])), shape=(1, 4))
+    labels = from_recommendations(interactions, [[0, 1, 2, 3]], unjudged="nan")["y_true"].tolist()
+    assert str(labels) == "[nan, 2.0, 0.0, nan]"  # a stored 0 is a judgment
+    assert from_recommendations(interactions, [[0, 1, 2, 3]])["y_true"].tolist() == [0, 2, 0, 0]
