@@ -113,7 +113,17 @@ def test_a_function_of_a_block_takes_the_option():
         pa.array([None, 1, 0]),
         [[NAN, 1, 0]],
     ],
-    ids=repr,
+    ids=[
+        "list",
+        "objects",
+        "float32",
+        "Int64",
+        "boolean",
+        "int64[pyarrow]",
+        "polars",
+        "pyarrow",
+        "2-D",
+    ],
 )
 def test_missing_values_of_every_library_are_unjudged(labels):
     scores = [[3, 2, 1]] if isinstance(labels, list) and isinstance(labels[0], list) else [3, 2, 1]
