@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis_profiles import examples
 
 from sklearn_rankscore import evaluate, query_scores, score_bounds
+from sklearn_rankscore.metrics.grade_bounds import _best_counts
 from sklearn_rankscore.metrics.names import METRICS
 
 NAN, INF = math.nan, math.inf
@@ -87,6 +88,32 @@ def test_bounds_equal_enumeration(name, data):
     bounds = score_bounds(y, s, name, max_label=max_label, ties=ties)
     expected = by_enumeration(y, s, name, max_label, ties=ties)
     assert bounds.mean()[name] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("gain", [[1, 2, 4, 8], [0.0, 0.0, 3.0, 3.0], lambda y: (y + 2) ** 2])
+@pytest.mark.parametrize("name", ["dcg@3", "ndcg", "ndcg@2"])
+@examples(60)
+@given(data=st.data())
+def test_gains_of_ones_own(name, gain, data):
+    """Also those that give irrelevant documents a gain, and labels below 0."""
+    known = [0, 1, 2, 3] if isinstance(gain, list) else [-1, 0, 1, 2, 0.5]
+    rows = st.tuples(st.sampled_from([*known, NAN, NAN, NAN]), st.sampled_from([2, 1, 1, 0]))
+    y, s = map(np.array, zip(*data.draw(st.lists(rows, min_size=1, max_size=5)), strict=True))
+    ties = data.draw(st.sampled_from(TIES))
+    bounds = score_bounds(y, s, name, max_label=3, ties=ties, gain=gain)
+    expected = by_enumeration(y, s, name, 3, ties=ties, gain=gain)
+    assert bounds.mean()[name] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@examples(200)
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=1, max_size=4))
+def test_the_best_counts_do_not_rise(rows):
+    values = np.array(rows, dtype=float)
+    counts = _best_counts(values)
+    assert (np.diff(counts) <= 0).all()
+    falling = itertools.combinations_with_replacement(range(3, -1, -1), len(rows))
+    best = max(sum(row[c] for row, c in zip(rows, chosen, strict=True)) for chosen in falling)
+    assert values[np.arange(len(rows)), counts].sum() == best
 
 
 def test_all_metrics_are_bounded_or_refused():

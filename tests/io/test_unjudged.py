@@ -185,3 +185,11 @@ def test_recommendations_of_items_that_are_not_stored():
     labels = from_recommendations(interactions, [[0, 1, 2, 3]], unjudged="nan")["y_true"].tolist()
     assert str(labels) == "[nan, 2.0, 0.0, nan]"  # a stored 0 is a judgment
     assert from_recommendations(interactions, [[0, 1, 2, 3]])["y_true"].tolist() == [0, 2, 0, 0]
+    # not recommended, it is a document only if it was judged
+    labels = from_recommendations(interactions, [[0, 1]], unjudged="nan")["y_true"].tolist()
+    assert str(labels) == "[nan, 2.0, 0.0]"
+    assert from_recommendations(interactions, [[0, 1]])["y_true"].tolist() == [0, 2]
+    # entries that are stored twice are added up
+    twice = csr_array((np.array([1.0, 1.0, 0.0]), np.array([1, 1, 2]), np.array([0, 3])), (1, 4))
+    labels = from_recommendations(twice, [[0, 1, 2, 3]], unjudged="nan")["y_true"].tolist()
+    assert str(labels) == "[nan, 2.0, 0.0, nan]"
