@@ -65,7 +65,8 @@ def query_scores(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite numbers; higher is more relevant.
+        Relevance labels, finite numbers; higher is more relevant. NaN means that nobody judged the
+        document, and needs the option `unjudged`.
     y_score : array-like of the same shape as `y_true`, or dict of str to array-like
         Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
         several systems gave the same documents are passed as a dict by name.

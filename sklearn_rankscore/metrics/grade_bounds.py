@@ -44,7 +44,8 @@ class Steps:
     ) -> Steps:
         """The steps of a query; `order` is -1 for judged documents, else 0, 1, … by rank."""
         counts = np.arange(order.max() + 2)[:, None]
-        steps = cls(*np.zeros((2, max_label, len(counts))))
+        empty = (max_label, len(counts))
+        steps = cls(np.zeros(empty), np.zeros(empty))
         reached = np.unique([*labels[order < 0], *range(max_label + 1)])
         heights = np.diff(np.asarray(gain(reached), dtype=np.float64), prepend=0.0)
         for label, height in zip(reached.tolist(), heights, strict=True):

@@ -24,7 +24,7 @@ def preferences_lost(block: Block, threshold: float, ties: Any, n_relevant: Arra
     0, 1, …, n of them above it with equal probabilities; unjudged documents change nothing.
     """
     # in the best order of ties the irrelevant documents come last
-    opposite = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
+    opposite: Any = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
     irrelevant = block.by_rank(judged_irrelevant(threshold), opposite)
     offset, size = block.tie_groups(ties)
     before = np.rint(np.cumsum(irrelevant, axis=1) - (offset + 1) * irrelevant)
@@ -51,8 +51,8 @@ def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
     heads = np.nonzero((size > 1) & (offset == 0) & (relevant > 0))
     for row, start in zip(*(at.tolist() for at in heads), strict=True):
         m = int(np.asarray(size)[row, start])
-        in_group = [round(part[row, start] * m) for part in (relevant, irrelevant, unjudged)]
-        before = [round(part[row, start]) for part in above]
+        in_group = [round(float(p[row, start]) * m) for p in (relevant, irrelevant, unjudged)]
+        before = [round(float(part[row, start])) for part in above]
         group = values[row, start : start + m]
         for first in range(0, m, step := max(1, PAIRS // m)):
             positions = np.arange(first, min(first + step, m))[:, None]

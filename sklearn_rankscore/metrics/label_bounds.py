@@ -111,7 +111,9 @@ def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Arr
 def _highest_of_grades(query: UnjudgedQuery, metric: Metric, max_label: int) -> float:
     """The greatest NDCG."""
     options = metric.function.keywords  # type: ignore[attr-defined]
-    of_steps = replace(metric, function=partial(metric.function, gain=linear))  # type: ignore[call-arg]
+    of_steps = replace(
+        metric, function=partial(formulas.ndcg.function, **{**options, "gain": linear})
+    )
 
     def ratio(labels: Array) -> tuple[Array, Array]:
         numerator, denominator, _ = _measured(query, of_steps, labels)
