@@ -171,9 +171,9 @@ def test_weights_stay_with_queries_whose_documents_are_dropped():
 
 def test_labels_without_nan_need_one_sort(monkeypatch):
     calls = []
-    plan = ranking.engine.plan_blocks
+    plan = ranking.Ranking._tasks
     monkeypatch.setattr(
-        ranking.engine, "plan_blocks", lambda *args: calls.append(args) or plan(*args)
+        ranking.Ranking, "_tasks", lambda *args, **kw: calls.append(args) or plan(*args, **kw)
     )
     evaluate([1, 0, 2], [1, 2, 3], ["mrr(unjudged=drop)", "mrr", "bpref", "ndcg"])
     assert len(calls) == 1
