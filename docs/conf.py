@@ -17,6 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from docutils import nodes  # noqa: E402
 
 import sklearn_rankscore  # noqa: E402
+from sklearn_rankscore.metrics.names import METRICS  # noqa: E402
 
 project = "sklearn-rankscore"
 author = "The sklearn-rankscore developers"
@@ -38,6 +39,12 @@ extensions = [
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
 suppress_warnings = ["config.cache"]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+# a search for a metric by its name leads to the function
+autosummary_context = {
+    "index_entries": {
+        metric.function.__name__: f"{name}, {name}@10" for name, metric in METRICS.items()
+    }
+}
 templates_path = ["_templates"]
 default_role = "code"
 highlight_language = "none"
@@ -74,6 +81,7 @@ html_theme_options = {
 html_sidebars = {
     name: [] for name in ("start", "api", "gallery/**", "index", "changelog", "faq", "cheat_sheet")
 }
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
