@@ -1,6 +1,7 @@
 """Sphinx configuration: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``."""
 
 import ast
+import importlib
 import os
 import re
 import sys
@@ -39,11 +40,21 @@ extensions = [
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
 suppress_warnings = ["config.cache"]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+
+
+def _is_builtin(fullname, method):
+    """Whether a class has a method from str, tuple or another built-in type."""
+    module, _, name = fullname.rpartition(".")
+    owners = getattr(importlib.import_module(module), name).__mro__
+    return next(owner for owner in owners if method in vars(owner)).__module__ == "builtins"
+
+
 # a search for a metric by its name leads to the function
 autosummary_context = {
+    "is_builtin": _is_builtin,
     "index_entries": {
         metric.function.__name__: f"{name}, {name}@10" for name, metric in METRICS.items()
-    }
+    },
 }
 templates_path = ["_templates"]
 default_role = "code"
