@@ -1,6 +1,7 @@
 """Sphinx configuration: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``."""
 
 import ast
+import importlib
 import os
 import re
 import sys
@@ -17,6 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from docutils import nodes  # noqa: E402
 
 import sklearn_rankscore  # noqa: E402
+from sklearn_rankscore.metrics.names import METRICS  # noqa: E402
 
 project = "sklearn-rankscore"
 author = "The sklearn-rankscore developers"
@@ -38,6 +40,22 @@ extensions = [
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
 suppress_warnings = ["config.cache"]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+
+
+def _is_builtin(fullname, method):
+    """Whether a class has a method from str, tuple or another built-in type."""
+    module, _, name = fullname.rpartition(".")
+    owners = getattr(importlib.import_module(module), name).__mro__
+    return next(owner for owner in owners if method in vars(owner)).__module__ == "builtins"
+
+
+# a search for a metric by its name leads to the function
+autosummary_context = {
+    "is_builtin": _is_builtin,
+    "index_entries": {
+        metric.function.__name__: f"{name}, {name}@10" for name, metric in METRICS.items()
+    },
+}
 templates_path = ["_templates"]
 default_role = "code"
 highlight_language = "none"
@@ -74,6 +92,7 @@ html_theme_options = {
 html_sidebars = {
     name: [] for name in ("start", "api", "gallery/**", "index", "changelog", "faq", "cheat_sheet")
 }
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]

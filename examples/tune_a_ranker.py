@@ -1,7 +1,8 @@
 """Tune a learning-to-rank model with scoring="ndcg@10", then evaluate it on held-out queries.
 
-By default, a pointwise model is tuned on synthetic data. ``--data FILE`` reads an svmlight file
-with ``qid:``; ``--ranker lightgbm``, ``xgboost`` or ``catboost`` selects a booster, if installed.
+By default, a pointwise model is tuned on web search queries, which the package contains.
+``--data FILE`` reads a LETOR file; ``--ranker lightgbm``, ``xgboost`` or ``catboost`` selects a
+booster, if installed.
 """
 
 from __future__ import annotations
@@ -9,58 +10,25 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.datasets import load_svmlight_files
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_rankscore import QueryKFold, QueryRanker, evaluate, make_ranking
+from sklearn_rankscore import QueryKFold, QueryRanker, evaluate, load_lambdarank, load_letor
 
 CUTOFFS = (1, 3, 5, 10)
 # verbosity of the search: one line per fit
 VERBOSE = 2
 
 
-def load(*paths: str) -> list[Any]:
-    """Return features, labels and query ids of each file, with the same number of features."""
-    parts = load_svmlight_files([normalized(path) for path in paths], query_id=True)
-    for path, groups in zip(paths, parts[2::3], strict=True):
-        if len(np.unique(groups)) < 2:
-            sys.exit(f"{path} has no query ids: each line needs qid:ID after the label.")
-    return [part.toarray() if hasattr(part, "toarray") else part for part in parts]
-
-
-def normalized(path: str) -> BytesIO:
-    """Return the file with the features of each line sorted and duplicates removed.
-
-    scikit-learn requires sorted, unique features, which not all published files provide. Of
-    duplicate features the last value is retained.
-    """
-    lines = []
-    for line in Path(path).read_text().splitlines():
-        label_and_qid, features = [], {}
-        for field in line.partition("#")[0].split():
-            name, _, value = field.partition(":")
-            if name.isdigit() and value:
-                features[int(name)] = value
-            else:
-                label_and_qid.append(field)
-        lines.append(label_and_qid + [f"{i}:{features[i]}" for i in sorted(features)])
-    return BytesIO("\n".join(" ".join(line) for line in lines if line).encode())
-
-
 def ranker(name: str) -> tuple[Any, dict[str, list[Any]]]:
     """Return a ranker and its parameter grid."""
     if name == "hist":
-        return HistGradientBoostingRegressor(max_iter=60, random_state=0), {
-            "max_leaf_nodes": [7, 15],
-            "learning_rate": [0.05, 0.1],
-        }
+        model = HistGradientBoostingRegressor(max_iter=60, learning_rate=0.05, random_state=0)
+        return model, {"max_leaf_nodes": [7, 15]}
     try:
         if name == "lightgbm":
             from lightgbm import LGBMRanker
@@ -88,11 +56,15 @@ def ranker(name: str) -> tuple[Any, dict[str, list[Any]]]:
 def data(arguments: argparse.Namespace) -> tuple[Any, ...]:
     """Return features, labels and query ids of the training data and of the test data."""
     if arguments.data is None:
-        X, y, groups = make_ranking(n_queries=300, shuffle=True, random_state=0)
-    elif arguments.test is None:
-        X, y, groups = load(arguments.data)
-    else:
-        return tuple(load(arguments.data, arguments.test))
+        return (
+            *load_lambdarank(return_X_y=True, subset="train"),
+            *load_lambdarank(return_X_y=True, subset="test"),
+        )
+    files = [file for file in (arguments.data, arguments.test) if file is not None]
+    parts = load_letor(files, repeated_features="last")
+    if arguments.test is not None:
+        return tuple(array for part in parts for array in part)
+    X, y, groups = parts[0]
     # without a test file, hold out every fourth query
     held_out = np.isin(groups, np.unique(groups)[::4])
     return X[~held_out], y[~held_out], groups[~held_out], X[held_out], y[held_out], groups[held_out]

@@ -15,6 +15,7 @@ main = runpy.run_path(str(Path(__file__).resolve().parents[1] / "tools" / "links
         ("other.html#here", False),
         ("#top", False),
         ("folder/", False),
+        ("folder/#here", True),
         ("other%2Ehtml", False),
         ("other.html?highlight=x#here", False),
         ("https://example.org/missing.html", False),

@@ -123,6 +123,12 @@ def test_calls_of_the_cheat_sheet_exist():
             value = getattr(value, name)
 
 
+def test_every_metric_is_worked_by_hand():
+    text = (DOCS / "by_hand.md").read_text("utf-8")
+    missing = [name for name in METRICS if not re.search(rf'"{name}[@("]', text)]
+    assert missing == []
+
+
 def test_every_page_is_in_the_contents():
     for page in PAGES:
         if page.parent == DOCS / "guide" and page.name != "index.md":

@@ -25,7 +25,7 @@ from .table import Table, Tabular
 class ScoreBounds(Tabular):
     """The least and the greatest values that unjudged documents allow, as `score_bounds` returns.
 
-    Attributes
+    Parameters
     ----------
     lower, upper : QueryScores
         The least and the greatest value of each metric for each query.

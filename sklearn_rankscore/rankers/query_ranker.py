@@ -104,6 +104,12 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
 
     n_iter_: int
 
+    # the link in the HTML representation
+    _doc_link_module = "sklearn_rankscore"
+    _doc_link_template = (
+        "https://sklearn-rankscore.readthedocs.io/en/stable/api/"
+        "sklearn_rankscore.{estimator_name}.html"
+    )
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True, "qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True, "qid": True}
 

@@ -21,11 +21,11 @@ def main():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", ["synthetic", "folder", "file"])
+@pytest.mark.parametrize("source", ["packaged", "folder", "file"])
 def test_reports_compares_and_saves_pictures(main, source, data_path, tmp_path, capsys):
     folder = data_path / "lambdarank"
     data = {
-        "synthetic": [],
+        "packaged": [],
         "folder": ["--data", str(folder)],
         "file": ["--data", str(folder / "rank.test"), "--query", str(folder / "rank.test.query")],
     }
@@ -41,7 +41,7 @@ def test_reports_compares_and_saves_pictures(main, source, data_path, tmp_path, 
 def test_a_file_without_query_ids_is_refused(main, tmp_path):
     path = tmp_path / "plain.txt"
     path.write_text("1 1:0.5\n0 1:0.25\n")
-    with pytest.raises(SystemExit, match="has no qid: column"):
+    with pytest.raises(ValueError, match="has no query ids"):
         main(["--data", str(path)])
 
 
