@@ -179,8 +179,14 @@ def _hide_constructor(app, what, name, obj, options, signature, return_annotatio
     return ("", None) if name == "sklearn_rankscore.Block" else None
 
 
+def _skip_methods_of_text(app, what, name, obj, skip, options):
+    """Leave out the methods that a report has because it is a string."""
+    return True if not name.startswith("_") and getattr(str, name, None) is obj else None
+
+
 def setup(app):
     """Register the event handlers."""
+    app.connect("autodoc-skip-member", _skip_methods_of_text)
     app.connect("autodoc-process-signature", _hide_constructor)
     app.connect("doctree-read", _no_mail)
     warnings.filterwarnings("ignore", category=DeprecationWarning, module="sphinx_gallery")

@@ -20,13 +20,18 @@ import sklearn_rankscore as rs
 from sklearn_rankscore import (
     Block,
     CutoffCurveDisplay,
+    DifferenceCurveDisplay,
+    ForestDisplay,
+    LabelScoresDisplay,
     NoGroupsError,
     QueryDeltaDisplay,
     QueryKFold,
+    QueryPropertyDisplay,
     QueryRanker,
     QueryScores,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
+    RankChangeDisplay,
     RankingAccumulator,
     RepeatedQueryKFold,
     compare,
@@ -209,6 +214,16 @@ def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
     CutoffCurveDisplay.from_estimator(fitted, X, y, k=range(1, 3), n_resamples=99)
     delta: QueryDeltaDisplay = QueryDeltaDisplay.from_predictions(y, models, groups=g)
     delta.plot()
+    scores = query_scores(y, models, ["ndcg@5", "mrr"], groups=g)
+    assert_type(ForestDisplay.from_query_scores(scores, metric="mrr"), ForestDisplay)
+    DifferenceCurveDisplay.from_predictions(y, models, groups=g).plot(lw=1)
+    QueryPropertyDisplay.from_predictions(y, s, groups=g, property="relevant")
+    assert_type(LabelScoresDisplay.from_predictions(y, s, groups=g), LabelScoresDisplay)
+    RankChangeDisplay.from_estimator({"a": fitted, "b": fitted}, X, y, query=1).lines_.copy()
+
+
+def html(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
+    assert_type(ranking_report(y, s, groups=g).to_html(plots=False), str)
 
 
 def lists_and_files() -> None:

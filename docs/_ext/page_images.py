@@ -17,7 +17,8 @@ def draw(page, images):
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     code = "\n".join(map(doctest.script_from_examples, blocks))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        exec(compile(code, str(page), "exec"), {"__name__": "__page__"})
+        with contextlib.redirect_stdout(None):
+            exec(compile(code, str(page), "exec"), {"__name__": "__page__"})
         images.mkdir(exist_ok=True)
         for image in Path(folder).glob("*.png"):
             shutil.copy(image, images)

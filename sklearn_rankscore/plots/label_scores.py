@@ -144,7 +144,7 @@ class LabelScoresDisplay(Display):
         ax = self._prepare(ax)
         n_models, self.boxes_ = len(self.quantiles), {}
         for i, (name, quantiles) in enumerate(self.quantiles.items()):
-            stats = [
+            stats: list[dict[str, Any]] = [
                 dict(zip(("whislo", "q1", "med", "q3", "whishi"), row, strict=True))
                 for row in quantiles.tolist()
             ]

@@ -48,7 +48,7 @@ def _query_table(
     """The queries with the lowest values of `order`, without those where it is nan."""
     rows = np.argsort(order, kind="stable")[: min(N_QUERIES, int((~np.isnan(order)).sum()))]
     segments = system.scores.segments or {}
-    header = ["query", *segments, "documents", "relevant", *columns]
+    header = ["query", *segments, "documents", "relevant", *map(str, columns)]
     body = [
         [
             str(system.scores.ids[row]),

@@ -91,7 +91,7 @@ def _comparison_figures(measured: Measurements, main: list[str]) -> Iterator[Fig
     forest = ForestDisplay._of_comparison(comparison, main[:1] if has_segments else main)
     yield Figure("Differences", forest, 1.3 + 0.3 * len(forest.labels))
     scores = {name: system.scores for name, system in measured.systems.items()}
-    first = scores[str(comparison.baseline)]
+    first = next(iter(scores.values()))
     for model in [name for name in scores if name != comparison.baseline]:
         paired = paired_differences(first, scores[model])
         included = paired.included()[:, paired.column(main[0])]

@@ -63,7 +63,7 @@ def _tables(measured: Measurements) -> Iterator[str]:
     cells, level, spec = measured.cells, measured.confidence, measured.spec
     yield f"<h2>Data</h2>{_scroll(_facts_table(measured))}<h2>Metrics</h2>"
     for name, system in measured.systems.items():
-        yield f"<h3>{escape(name)}</h3>" if name != UNNAMED else ""
+        yield f"<h3>{escape(str(name))}</h3>" if name != UNNAMED else ""
         yield _scroll(mean_table(system.scores.mean(), system.intervals, cells, level, spec))
         if system.segments is not None:
             yield _scroll(segment_table(system.segments, cells, level, spec))
@@ -78,7 +78,7 @@ def _facts_table(measured: Measurements) -> Table:
     rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
     if all(len({*row[1:]}) == 1 for row in rows):
         return Table("", ["", ""], [row[:2] for row in rows])
-    return Table("", ["", *measured.systems], rows)
+    return Table("", ["", *map(str, measured.systems)], rows)
 
 
 def _plots(measured: Measurements) -> str:

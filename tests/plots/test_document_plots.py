@@ -96,6 +96,7 @@ def test_query_is_found_by_its_id():
         [1, 0, 0], {"a": [1, 1, -np.inf], "b": [0, 0, 0]}, groups=[5] * 3
     )
     assert tied.ranks.tolist() == [[1, 1], [2, 2], [3, 3]]
+    assert same_color(tied.lines_[0].get_color(), MUTED)  # relevant, and where it was
     with pytest.raises(ValueError, match="query must be one of the query ids, 1, 2; got None"):
         RankChangeDisplay.from_predictions([1, 0, 0], scores, groups=[1, 1, 2])
     with pytest.raises(ValueError, match="compares two models"):

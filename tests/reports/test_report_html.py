@@ -129,6 +129,13 @@ def test_conventions_are_those_of_the_metrics(data, given):
         assert "ties=stable" in text or "ties=stable" not in name
 
 
+def test_names_need_not_be_text(data):
+    y, models, groups, _ = data
+    numbered = dict(zip([1, 2], models.values(), strict=True))
+    html = ranking_report(y, numbered, groups=groups, k=(1, 5), metrics="ndcg").to_html()
+    assert {"1", "2", "Queries on which 2 wins and loses"} <= set(Structure(html).headings)
+
+
 def test_versions_are_those_of_the_packages(html):
     rows = dict(row for rows in Structure(html).tables for row in rows if len(row) == 2)
     assert rows["sklearn_rankscore"] == rs.__version__
