@@ -51,6 +51,7 @@ RANKING = [
     "plain",
     "first_group",
     "block",
+    "weighted_labels",
     "aggregate",
     "shapes",
     "queries",
