@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from .._columns import as_numbers
 from .._typing import Array
 from .._validation import check_number
-from ..query_ids.lookup import column_or_level
+from ..query_ids.lookup import ids_in
 from ..ranking import Block, Queries
 from ..ranking.label_functions import relevant
 from ..ranking.weighted_labels import weighted_block
@@ -130,22 +131,29 @@ def _check_total_gain(queries: Queries, weights: Array, options: dict[str, Any])
 
 def read_propensity(given: Any, queries: Queries, data: Iterable[Any]) -> Array:
     """One propensity per document from an array, or from a column or index level of `data`."""
-    values = find_column(given, data, "propensity") if isinstance(given, str) else given
-    shown = f"propensity {given!r}" if isinstance(given, str) else "propensity"
-    values = as_numbers(values, shown).astype(np.float64)
+    is_place = isinstance(given, str | Integral)
+    shown = f"propensity {given!r}" if is_place else "propensity"
+    values = find_column(given, data, "propensity") if is_place else given
+    values = check_propensities(values, shown)
     n_documents, n_queries = len(queries.y_true), len(queries)
     if values.shape != (n_documents,) and not _is_aligned(values.shape, queries):
         raise ValueError(
             f"{shown} must hold one probability per document: got shape {values.shape} for "
             f"{n_documents} documents in {n_queries} quer{'y' if n_queries == 1 else 'ies'}."
         )
+    return values.ravel()
+
+
+def check_propensities(given: Any, shown: str) -> Array:
+    """Numbers in (0, 1]."""
+    values = as_numbers(given, shown).astype(np.float64)
     if values.min() <= 0 or values.max() > 1:
         raise ValueError(
             f"{shown} must lie in (0, 1], the probability that the document was examined; got "
             f"values from {values.min():g} to {values.max():g}. Leave out documents that nobody "
             "could examine."
         )
-    return values.ravel()
+    return values
 
 
 def _is_aligned(shape: tuple[int, ...], queries: Queries) -> bool:
@@ -158,13 +166,23 @@ def _is_aligned(shape: tuple[int, ...], queries: Queries) -> bool:
     return in_rows and shape == (len(queries), width) and bool((queries.sizes == width).all())
 
 
-def find_column(name: Any, data: Iterable[Any], option: str) -> Any:
-    """The column or index level of that name in the first of `data` that has it."""
+def find_column(source: Any, data: Iterable[Any], option: str) -> Any:
+    """The column or index level of that name, or the column at that position.
+
+    It is that of the first of `data` that has it.
+    """
     for table in data:
-        values = column_or_level(table, name)
+        is_column = isinstance(source, str) or -_width(table) <= source < _width(table)
+        values = ids_in(table, source) if is_column else None
         if values is not None:
             return values
     raise ValueError(
-        f"{option}={name!r} is neither a column of X nor an index level of X or of the labels. "
+        f"{option}={source!r} is neither a column of X nor an index level of X or of the labels. "
         "Name one of them, or pass the values themselves, one per document."
     )
+
+
+def _width(table: Any) -> int:
+    """The number of columns, 0 of a single column without a second dimension."""
+    shape: tuple[int, ...] = getattr(table, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else 0
