@@ -70,7 +70,13 @@ from .query_ids import NoGroupsError
 from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
 from .ranking import Block
 from .reports import convention_report, ranking_report
-from .scoring import PartialQueryWarning, make_ranking_scorer, register, unregister
+from .scoring import (
+    PartialQueryWarning,
+    make_ranking_scorer,
+    make_weighted_scorer,
+    register,
+    unregister,
+)
 from .streaming import RankingAccumulator, evaluate_parquet
 
 __version__ = "0.1.0"
@@ -120,6 +126,7 @@ __all__ = [
     "load_letor",
     "make_ranking",
     "make_ranking_scorer",
+    "make_weighted_scorer",
     "map_score",
     "metric_names",
     "mrr_score",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from .._sklearn_compat import list_scorers
@@ -12,6 +13,7 @@ from .partial_queries import FoldChecker
 from .scorer import RankingScorer
 from .task_ids import pass_query_ids
 from .tasks import FoldTask
+from .weighted_sum import WeightedScorer
 
 
 def prepare_tasks(tasks: Iterable[Any]) -> Iterator[Any]:
@@ -44,8 +46,14 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_scorers(task: FoldTask) -> None:
     """Refuse columns that a scorer cannot read, which later errors might turn into nan."""
-    for scorer in list_scorers(task.scorer):
-        if isinstance(scorer, RankingScorer):
-            check_no_feature(scorer, task.estimator, task.X)
-            if not (task.is_routed and task.score_params):
-                check_columns(scorer, task.X, task.y)
+    for scorer in chain.from_iterable(map(_single_metrics, list_scorers(task.scorer))):
+        check_no_feature(scorer, task.estimator, task.X)
+        if not (task.is_routed and task.score_params):
+            check_columns(scorer, task.X, task.y)
+
+
+def _single_metrics(scorer: Any) -> Iterable[RankingScorer]:
+    """The scorer, or the parts of a weighted sum, if they are ours."""
+    if isinstance(scorer, WeightedScorer):
+        return scorer.parts.values()
+    return [scorer] if isinstance(scorer, RankingScorer) else []
