@@ -14,6 +14,7 @@ string for `scoring`:
 True
 """
 
+from .clicks import estimate_propensity, position_propensity, propensity_summary
 from .datasets import load_lambdarank, load_letor, make_ranking
 from .inspection import QueryScores, compare, cross_val_query_scores, query_scores, score_bounds
 from .io import (
@@ -108,6 +109,7 @@ __all__ = [
     "cross_val_query_scores",
     "dcg_score",
     "err_score",
+    "estimate_propensity",
     "evaluate",
     "evaluate_parquet",
     "f1_at_k",
@@ -134,7 +136,9 @@ __all__ = [
     "one_standard_error",
     "pair_accuracy_score",
     "pfound_score",
+    "position_propensity",
     "precision_at_k",
+    "propensity_summary",
     "query_auc_score",
     "query_scores",
     "query_train_test_split",

@@ -29,6 +29,7 @@ BUILDS_ON = {
     "ranking": ["query_ids"],
     "metrics": ["ranking"],
     "scoring": ["metrics"],
+    "clicks": ["query_ids"],
     "model_selection": ["query_ids"],
     "rankers": ["scoring", "model_selection"],
     "inspection": ["rankers"],
