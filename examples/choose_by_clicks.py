@@ -64,7 +64,7 @@ def main() -> None:
     X, clicks = simulate()
     summary = propensity_summary(clicks, X.index.get_level_values("seen"), clip=0.15)
     print(
-        f"{summary.n_clicks} clicks on {summary.n_documents} documents, worth "
+        f"{summary.n_clicks} clicks on {summary.n_documents} documents, an effective "
         f"{summary.effective_clicks:.0f} clicks of equal weight; "
         f"{summary.clipped_share:.0%} of the documents are clipped at 0.15\n"
     )

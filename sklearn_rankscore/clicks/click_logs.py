@@ -124,7 +124,7 @@ def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[
     clicked, skipped = np.zeros((last, last)), np.zeros((last, last))
     starts = np.flatnonzero(np.diff(item, prepend=-1))
     sizes = np.diff(starts, append=len(item))
-    for size in np.unique(sizes[sizes > 1]):  # all documents shown at so many different ranks
+    for size in np.unique(sizes[sizes > 1]):  # documents that were shown at `size` ranks
         entries = starts[sizes == size, None] + np.arange(size)
         for i in range(size):
             own, others = rank[entries[:, i]], rank[np.delete(entries, i, axis=1)]
@@ -179,5 +179,7 @@ def _all_pairs(clicked: Array, skipped: Array) -> Array:
     # a rank may be examined more often than rank 1, up to ten times
     bounds = [(0.0, 0.0)] + [(LOWEST, np.log(10))] * (n - 1) + [(LOWEST, HIGHEST)] * n_pairs
     options: Any = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-14, "gtol": 1e-9}
-    found: Any = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return np.asarray(np.exp(found.x[:n]))
+    optimum: Any = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+    return np.asarray(np.exp(optimum.x[:n]))
