@@ -14,6 +14,7 @@ string for `scoring`:
 True
 """
 
+from .clicks import estimate_propensity, position_propensity, propensity_summary
 from .datasets import load_lambdarank, load_letor, make_ranking
 from .inspection import QueryScores, compare, cross_val_query_scores, query_scores, score_bounds
 from .io import (
@@ -70,7 +71,13 @@ from .query_ids import NoGroupsError
 from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
 from .ranking import Block
 from .reports import convention_report, ranking_report
-from .scoring import PartialQueryWarning, make_ranking_scorer, register, unregister
+from .scoring import (
+    PartialQueryWarning,
+    make_ranking_scorer,
+    make_weighted_scorer,
+    register,
+    unregister,
+)
 from .streaming import RankingAccumulator, evaluate_parquet
 
 __version__ = "0.1.0"
@@ -102,6 +109,7 @@ __all__ = [
     "cross_val_query_scores",
     "dcg_score",
     "err_score",
+    "estimate_propensity",
     "evaluate",
     "evaluate_parquet",
     "f1_at_k",
@@ -120,6 +128,7 @@ __all__ = [
     "load_letor",
     "make_ranking",
     "make_ranking_scorer",
+    "make_weighted_scorer",
     "map_score",
     "metric_names",
     "mrr_score",
@@ -127,7 +136,9 @@ __all__ = [
     "one_standard_error",
     "pair_accuracy_score",
     "pfound_score",
+    "position_propensity",
     "precision_at_k",
+    "propensity_summary",
     "query_auc_score",
     "query_scores",
     "query_train_test_split",

@@ -97,7 +97,14 @@ class CutoffArgs(TieArgs, total=False):
     k: int | None
 
 
-class GainArgs(CutoffArgs, total=False):
+class ClickArgs(TypedDict, total=False):
+    """Arguments of a metric that clicks can estimate."""
+
+    propensity: ArrayLike | str | None
+    clip: float | None
+
+
+class GainArgs(CutoffArgs, ClickArgs, total=False):
     """Arguments of DCG and NDCG."""
 
     gain: Gain
@@ -114,6 +121,10 @@ class HitArgs(CutoffArgs, BinaryArgs, total=False):
     """Arguments of a metric of relevant documents within a cut-off."""
 
 
+class HitsArgs(HitArgs, ClickArgs, total=False):
+    """Arguments of hits."""
+
+
 class APArgs(HitArgs, total=False):
     """Arguments of average precision."""
 
@@ -126,13 +137,13 @@ class RatioArgs(HitArgs, total=False):
     denominator: Literal["k", "min"]
 
 
-class PrecisionArgs(HitArgs, total=False):
+class PrecisionArgs(HitsArgs, total=False):
     """Arguments of precision."""
 
     denominator: Literal["k", "min", "attainable"]
 
 
-class RecallArgs(HitArgs, total=False):
+class RecallArgs(HitsArgs, total=False):
     """Arguments of recall."""
 
     denominator: Literal["relevant", "min"]
@@ -144,7 +155,7 @@ class ERRArgs(CutoffArgs, total=False):
     max_grade: float | None
 
 
-class RBPArgs(HitArgs, total=False):
+class RBPArgs(HitsArgs, total=False):
     """Arguments of rank-biased precision."""
 
     gain: Gain

@@ -140,3 +140,10 @@ def test_grid_search_on_the_cluster(client):
         distributed_search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
     )
     assert distributed_search.best_params_ == alone.best_params_
+
+
+def test_propensities_are_refused_by_name():
+    df = shuffled(make_documents())
+    for function in (rank_dask.evaluate, rank_dask.accumulate, rank_dask.query_scores):
+        with pytest.raises(ValueError, match="Spark and Dask take no propensity"):
+            function(df, "dcg@3(propensity=score)")

@@ -30,7 +30,7 @@ MODULES = [
 ORDER = [
     "y_true", "y_score", "groups", "k", "gain", "normalize", "threshold", "discount", "denominator",
     "max_grade", "p", "decay", "ties", "unjudged", "replace_undefined_by", "average",
-    "sample_weight", "labels", "n_jobs",
+    "sample_weight", "propensity", "clip", "labels", "n_jobs",
 ]  # fmt: skip
 OF_EVERY_METRIC = {
     "y_true", "y_score", "groups", "replace_undefined_by", "average", "sample_weight", "labels",

@@ -165,3 +165,10 @@ def test_no_rows_are_sent_to_the_driver(session):
     collected = spark.accumulate(shuffled(session, columns), METRICS, n_partitions=2)
     assert collected.n_documents == len(columns["qid"])
     assert len(pickle.dumps(collected)) < 8192
+
+
+def test_propensities_are_refused_by_name(session):
+    df = shuffled(session, make_documents())
+    for function in (spark.evaluate, spark.accumulate, spark.query_scores):
+        with pytest.raises(ValueError, match="Spark and Dask take no propensity"):
+            function(df, "dcg@3(propensity=score)")

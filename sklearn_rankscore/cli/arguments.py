@@ -54,9 +54,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         return arguments
     arguments.metrics = arguments.metrics or DEFAULT_METRICS
     try:
-        resolve_all(arguments.metrics, like=arguments.like)
+        resolved = resolve_all(arguments.metrics, like=arguments.like)
     except (ValueError, TypeError) as error:
         evaluate.error(str(error))
+    for name, metric in resolved.items():
+        if metric.propensity is not None:
+            evaluate.error(f"{name}: files have no propensities; use evaluate in Python.")
     if [arguments.qrels, *arguments.runs].count("-") > 1:
         evaluate.error("only one of QRELS and RUN can be standard input.")
     return arguments

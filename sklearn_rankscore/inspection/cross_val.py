@@ -217,7 +217,7 @@ def _score_fold(
     weights = None if sample_weight is None else safe_indexing(sample_weight, test)
     labels, name = safe_indexing(y, test), ", ".join(metrics)
     queries = read_predictions(estimator, labels, scores, codes[test], weights, name)
-    return measure_per_query(queries, metrics)
+    return measure_per_query(queries, metrics, data=(safe_indexing(X, test), labels))
 
 
 def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:

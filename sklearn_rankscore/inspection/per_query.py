@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -16,6 +16,7 @@ from ..metrics.resolve import resolve_all
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from .query_results import QueryScores
+from .ranges import metric_name
 from .segments import Segments, read_segments
 
 
@@ -128,7 +129,8 @@ def query_scores(
         )
         codes = None if segments is None else queries.grouping.codes
         columns = None if segments is None else read_segments(segments, queries.ids, codes)
-        return replace(measure_per_query(queries, resolved, n_jobs), segments=columns)
+        values = measure_per_query(queries, resolved, n_jobs, (y_true, scores))
+        return replace(values, segments=columns)
 
     if isinstance(y_score, Mapping):
         return by_system(compute, y_true, y_score, groups)
@@ -150,12 +152,19 @@ def resolve_per_query(
 
 
 def measure_per_query(
-    queries: Queries, metrics: Mapping[str, Metric], n_jobs: int | None = None
+    queries: Queries,
+    metrics: Mapping[str, Metric],
+    n_jobs: int | None = None,
+    data: Sequence[Any] = (),
 ) -> QueryScores:
-    """The value of each metric for every query, from a single sort."""
-    measured = measure(queries, metrics.values(), n_jobs=n_jobs)
+    """The value of each metric for every query, from a single sort.
+
+    Propensities that are given by name are looked up in `data`.
+    """
+    measured = measure(queries, metrics.values(), n_jobs=n_jobs, data=data)
     columns = [
         values.per_query(metric.replace_undefined_by)
         for values, metric in zip(measured, metrics.values(), strict=True)
     ]
-    return QueryScores(queries.ids, np.column_stack(columns), metrics, queries.weights)
+    names = [metric_name(name, metric) for name, metric in metrics.items()]
+    return QueryScores(queries.ids, np.column_stack(columns), names, queries.weights)

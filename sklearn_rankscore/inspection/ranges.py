@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import Array
+from ..metrics.metric import Metric
 from ..metrics.names import parse_name
+from ..metrics.propensity import SELF_NORMALIZED
 
 CORRELATIONS = ("kendall_tau", "spearman")
 UNBOUNDED = ("dcg", "hits")
@@ -33,14 +35,30 @@ def value_ranges(metrics: Sequence[str], values: Array) -> tuple[Array, Array]:
     return low, high
 
 
+class ClickEstimate(str):
+    """The name of a metric whose values were estimated from clicks, and have no bound."""
+
+    __slots__ = ()
+
+
+def metric_name(name: str, metric: Metric) -> str:
+    """The name under which the values of a metric are stored, which tells unbounded ones apart."""
+    if metric.propensity is None or parse_name(name)[0] in SELF_NORMALIZED:
+        return name
+    return ClickEstimate(name)
+
+
 def _possible_ranges(metric: str) -> tuple[tuple[float, float], ...]:
+    if isinstance(metric, ClickEstimate):
+        return ()
     try:
         name, pairs = parse_name(metric)
     except ValueError:
         return COMMON_RANGES
     options = dict(pairs)
-    if name == "hits" and isinstance(options.get("k"), int):
+    of_clicks = options.get("propensity") is not None and name not in SELF_NORMALIZED
+    if name == "hits" and isinstance(options.get("k"), int) and not of_clicks:
         return ((0.0, float(options["k"])),)
-    if name in UNBOUNDED:
+    if name in UNBOUNDED or of_clicks:
         return ()
     return (COMMON_RANGES[name in CORRELATIONS],)

@@ -32,6 +32,8 @@ def dcg_score(
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
+    propensity: ArrayLike | str | None = None,
+    clip: float | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
@@ -66,6 +68,11 @@ def dcg_score(
         Mean over queries, or (None) one value per query, sorted by id.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
+    propensity : array-like of the shape of `y_score` or str, default=None
+        Probability, in (0, 1], that each document was examined, or the index level that holds it.
+        Labels are clicks, and gains are divided by it.
+    clip : float, default=None
+        Smaller propensities are raised to this value.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
     n_jobs : int, default=None
@@ -129,6 +136,8 @@ def ndcg_score(
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
+    propensity: ArrayLike | str | None = None,
+    clip: float | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
@@ -163,6 +172,11 @@ def ndcg_score(
         Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
+    propensity : array-like of the shape of `y_score` or str, default=None
+        Probability, in (0, 1], that each document was examined, or the index level that holds it.
+        Labels are clicks, and gains are divided by it.
+    clip : float, default=None
+        Smaller propensities are raised to this value.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
     n_jobs : int, default=None

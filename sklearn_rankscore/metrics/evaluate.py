@@ -135,7 +135,7 @@ def _evaluate(
 ) -> dict[str, Any]:
     """The value of each metric for one system."""
     queries = read_queries(y_true, y_score, n_jobs=n_jobs, **data)
-    values = measure(queries, resolved.values(), n_jobs=n_jobs)
+    values = measure(queries, resolved.values(), n_jobs=n_jobs, data=(y_true, y_score))
     return {
         name: metric.aggregate(of_queries, queries)
         for (name, metric), of_queries in zip(resolved.items(), values, strict=True)

@@ -6,18 +6,18 @@ from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, HitArgs, Macro, QueryIds, Ties, Unjudged
+from .._typing import Array, HitArgs, HitsArgs, Macro, QueryIds, Ties, Unjudged
 from . import formulas
 from .metric import score
 
 
 @overload
 def hits_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[HitArgs]
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[HitsArgs]
 ) -> Array: ...
 @overload
 def hits_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[HitArgs]
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[HitsArgs]
 ) -> float: ...
 def hits_at_k(
     y_true: ArrayLike,
@@ -31,6 +31,8 @@ def hits_at_k(
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
+    propensity: ArrayLike | str | None = None,
+    clip: float | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
@@ -62,6 +64,11 @@ def hits_at_k(
         Mean over queries, or (None) one value per query, sorted by id.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
+    propensity : array-like of the shape of `y_score` or str, default=None
+        Probability, in (0, 1], that each document was examined, or the index level that holds it.
+        Labels are clicks, and gains are divided by it.
+    clip : float, default=None
+        Smaller propensities are raised to this value.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
     n_jobs : int, default=None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,14 @@ from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.unjudged import AS_GIVEN, apply_rule
 from .options import READERS, check_average, check_order, check_unjudged, gain_function
+from .propensity import (
+    check_clip,
+    check_clips_something,
+    click_weights,
+    read_propensity,
+    weight_no_clicks,
+    weighted_gains,
+)
 
 
 def _accept_labels(queries: Queries, **options: Any) -> None:
@@ -65,6 +73,7 @@ class Formula:
         """The metric that these options select; each is checked."""
         rule = AS_GIVEN if self.reads_unjudged else check_unjudged(**options)
         options = {option: value for option, value in options.items() if option != "unjudged"}
+        propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
         ready = {
             option: READERS[option](value) if option in READERS else value
             for option, value in options.items()
@@ -84,6 +93,9 @@ class Formula:
             partial(self.check_labels, **options),
             rule,
             recipe,
+            propensity,
+            clip,
+            partial(weighted_gains, self.function, ready),
         )
 
 
@@ -125,6 +137,13 @@ class Metric:
     recipe : tuple of (callable, arguments)
         A call that creates an equal metric. It is what is pickled, because gains and discounts are
         functions that pickle cannot store.
+    propensity : array-like, str or None
+        The probability that each document was examined, or the column that holds it.
+    clip : float or None
+        The least propensity that counts.
+    weight_clicks : callable
+        ``weight_clicks(queries, weights)`` returns the function of a block of numbered documents
+        that multiplies gains by these weights, or raises if the metric admits none.
     """
 
     name: str
@@ -135,6 +154,9 @@ class Metric:
     check_labels: Callable[[Queries], None] = _accept_labels
     unjudged: str = "error"
     recipe: tuple[Any, ...] = field(default=(), repr=False)
+    propensity: Any = None
+    clip: float | None = None
+    weight_clicks: Callable[[Queries, Array], Callable[[Block], Any]] = weight_no_clicks
 
     def __reduce__(self) -> Any:
         return self.recipe
@@ -149,6 +171,24 @@ class Metric:
         """The result, from the values of all queries."""
         return aggregate(values, self.average, self.replace_undefined_by, queries.weights)
 
+    def of_block(
+        self, given: Queries, ready: Queries, data: Sequence[Any]
+    ) -> Callable[[Block], Any]:
+        """The function of a block; of numbered documents, if there are propensities.
+
+        `given` are the documents as they were given, and `ready` those that the rule for unjudged
+        ones leaves.
+        """
+        check_clips_something(self.clip, self.propensity)
+        if self.propensity is None:
+            return self.function
+        propensity = read_propensity(self.propensity, given, data)
+        # in the place of scores, so that the rule leaves out the same documents
+        propensity = apply_rule(replace(given, y_score=propensity), self.unjudged).y_score
+        if not len(propensity):
+            return self.function
+        return self.weight_clicks(ready, click_weights(propensity, self.clip))
+
 
 def measure(
     queries: Queries,
@@ -156,10 +196,13 @@ def measure(
     *,
     n_jobs: int | None = None,
     ranking: Ranking | None = None,
+    data: Sequence[Any] = (),
 ) -> list[MetricValues]:
     """The value of each metric for every query, from a single sort, or from a given ranking.
 
-    Unjudged documents need one sort for each rule that the metrics have for them.
+    Unjudged documents need one sort for each rule that the metrics have for them, and metrics with
+    propensities, which rank numbered documents, another one. Propensities that are given by name
+    are looked up in `data`.
     """
     metrics = list(metrics)
     if ranking is None:
@@ -168,10 +211,18 @@ def measure(
     rankings = [ranking.under_rule(metric.unjudged) for metric in metrics]
     for metric, ranked in zip(metrics, rankings, strict=True):
         metric.check(ranked.queries)
+    functions = [
+        metric.of_block(queries, ranked.queries, data)
+        for metric, ranked in zip(metrics, rankings, strict=True)
+    ]
+    rankings = [
+        ranked if metric.propensity is None else ranked.numbered()
+        for metric, ranked in zip(metrics, rankings, strict=True)
+    ]
     values: dict[int, MetricValues] = {}
     for ranked in dict.fromkeys(rankings):
         members = [at for at, other in enumerate(rankings) if other is ranked]
-        measured = ranked.apply([metrics[at].function for at in members], n_jobs)
+        measured = ranked.apply([functions[at] for at in members], n_jobs)
         values.update(zip(members, measured, strict=True))
     return [values[at] for at in range(len(metrics))]
 
@@ -197,5 +248,5 @@ def score(
     queries = read_queries(
         y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
-    (values,) = measure(queries, [metric], n_jobs=n_jobs)
+    (values,) = measure(queries, [metric], n_jobs=n_jobs, data=(y_true, y_score))
     return metric.aggregate(values, queries)

@@ -34,6 +34,8 @@ from .aliases import (
 )
 from .metric import Formula
 
+# options of scorers that name a column
+OF_DATA = ("groups", "propensity", "target")
 INPUTS = ("y_true", "y_score", "groups", "sample_weight", "labels", "n_jobs")
 
 
@@ -143,7 +145,7 @@ def _parse_cutoff(name: str, text: str) -> int:
 
 
 def _parse_value(option: str, text: str) -> Any:
-    if option == "groups" and not text.isdecimal() and text.lower() not in _WORDS:
+    if option in OF_DATA and not text.isdecimal() and text.lower() not in _WORDS:
         return text  # the name of a column, of which case and blanks are kept
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

@@ -36,6 +36,8 @@ def precision_at_k(
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
+    propensity: ArrayLike | str | None = None,
+    clip: float | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
@@ -70,6 +72,11 @@ def precision_at_k(
         Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
+    propensity : array-like of the shape of `y_score` or str, default=None
+        Probability, in (0, 1], that each document was examined, or the index level that holds it.
+        Labels are clicks, and gains are divided by it.
+    clip : float, default=None
+        Smaller propensities are raised to this value.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
     n_jobs : int, default=None
@@ -135,6 +142,8 @@ def recall_at_k(
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
+    propensity: ArrayLike | str | None = None,
+    clip: float | None = None,
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
@@ -168,6 +177,11 @@ def recall_at_k(
         Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
+    propensity : array-like of the shape of `y_score` or str, default=None
+        Probability, in (0, 1], that each document was examined, or the index level that holds it.
+        Labels are clicks, and gains are divided by it.
+    clip : float, default=None
+        Smaller propensities are raised to this value.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
     n_jobs : int, default=None

@@ -14,6 +14,7 @@ from .conventions import convention
 from .metric import Metric
 from .names import METRICS, display_name, name_of_function, parse_name
 from .options import check_average, check_unjudged
+from .propensity import check_data_option, no_propensity_error
 
 # the options of a function of a block
 OF_FUNCTIONS = ("average", "replace_undefined_by", "unjudged")
@@ -42,6 +43,7 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     known = METRICS[name].options
     for option in given:
         if option not in known:
+            check_data_option(name, option)
             raise ValueError(
                 f"{name!r} has no option {option!r}; it has {', '.join(known)} and like."
                 f"{did_you_mean(option, known)}"
@@ -99,10 +101,12 @@ def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dic
     listed = list(metrics) if several and not callable(metrics) else [metrics]
     if not listed:
         raise ValueError("metrics is empty; name at least one, such as 'ndcg@10'.")
+    if options.get("propensity", ...) is None:  # as if it were not given
+        del options["propensity"]
     resolved: dict[str, Metric] = {}
     used: set[str] = set(OF_FUNCTIONS)  # nearly every metric has these
     for metric in listed:
-        own = {name: value for name, value in options.items() if has_option(metric, name)}
+        own = {name: value for name, value in options.items() if _applies(metric, name)}
         used |= own.keys()
         ready = resolve(metric, like, **own)
         if ready.name in resolved:
@@ -111,6 +115,19 @@ def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dic
     if unused := options.keys() - used:
         raise ValueError(f"none of the metrics has an option {sorted(unused)[0]!r}.")
     return resolved
+
+
+def _applies(metric: Any, option: str) -> bool:
+    """Whether a metric is given an option; a propensity is never left out silently."""
+    if has_option(metric, option):
+        return True
+    metric, bound = _unbound(metric)
+    in_name = parse_name(metric)[1] if isinstance(metric, str) else ()
+    if option != "propensity" or option in {**bound, **dict(in_name)}:
+        return False
+    if isinstance(metric, str):
+        raise no_propensity_error(parse_name(metric)[0])
+    raise no_propensity_error(name_of_function(metric) or "a function of a block")
 
 
 def has_option(metric: Any, option: str) -> bool:

@@ -1,8 +1,9 @@
-"""The columns of X that hold query ids, which are no features."""
+"""The columns of X that are no features: query ids, and what scorers read."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -19,7 +20,7 @@ FIRST_ROWS = 100
 
 @dataclass(frozen=True)
 class IdColumns:
-    """Columns with query ids.
+    """Columns with query ids, and others that are no features.
 
     Parameters
     ----------
@@ -36,20 +37,22 @@ class IdColumns:
     n_columns: int | None = None
 
     @classmethod
-    def find(cls, X: Any, source: Any, ids: Any) -> Self:
-        """The columns that `source`, where the ids are found, stands for."""
+    def find(cls, X: Any, source: Any, ids: Any, dropped: Sequence[str | int] = ()) -> Self:
+        """The columns that `source`, where the ids are found, stands for, and those to drop."""
         names = column_names(X)
-        if not names and (source is None or isinstance(source, str)):
+        if not names and not dropped and (source is None or isinstance(source, str)):
             return cls()
         n_columns = len(names) if names else _n_columns(X)
         if callable(source):
             positions = _columns_that_equal(X, names, ids)
         elif isinstance(source, Integral):
             positions = [int(source) % n_columns] if n_columns else []
+        elif not names:
+            positions = []
         else:
             keys = [source or QID] if source is None or isinstance(source, str) else source
             positions = [place for place, name in enumerate(names) if name in keys]
-        positions = sorted(set(positions))
+        positions = sorted({*positions, *_dropped(X, names, n_columns, dropped)})
         id_names = tuple(names[place] for place in positions) if names else ()
         return cls(tuple(positions), id_names, n_columns)
 
@@ -82,6 +85,22 @@ class IdColumns:
         is_feature = np.ones(n_columns or 0, dtype=bool)
         is_feature[list(self.positions)] = False
         return X[:, np.flatnonzero(is_feature)]
+
+
+def _dropped(
+    X: Any, names: list[Any], n_columns: int | None, dropped: Sequence[str | int]
+) -> Iterator[int]:
+    """The positions of the columns to drop; an index level is no column."""
+    for column in dropped:
+        if column in names:
+            yield names.index(column)
+        elif not isinstance(column, str) and n_columns and -n_columns <= column < n_columns:
+            yield int(column) % n_columns
+        elif column not in (getattr(getattr(X, "index", None), "names", None) or ()):
+            raise ValueError(
+                f"drop_columns={column!r} is no column of X"
+                + (f"; its columns are {', '.join(map(str, names))}." if names else ", an array.")
+            )
 
 
 def _n_columns(X: Any) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from .._validation import check_count
 from ..metrics.evaluate import MetricLike
 from ..query_ids.lookup import column_names
+from ..scoring.columns import ColumnSource, listed
 from .early_stopping import EarlyStopping
 from .fit_call import FitCall
 from .fitted_ranker import FittedRanker
@@ -59,6 +61,9 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         Number of boosting rounds without improvement after which to stop.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of queries for `max_queries` and `early_stopping`.
+    drop_columns : str, int or list of str or int, default=None
+        Columns of X that are no features, by name or by position, such as propensities and targets
+        that scorers read. X of `predict` may lack them. Index levels never are features.
 
     Attributes
     ----------
@@ -69,7 +74,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     n_queries_ : int or None
         Number of queries in the training data, including held-out ones; None without query ids.
     n_features_in_ : int
-        Number of features, without the columns of query ids.
+        Number of features, without the columns of query ids and those of `drop_columns`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all strings.
     classes_, feature_importances_, coef_ : ndarray
@@ -125,6 +130,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: RandomState = None,
+        drop_columns: ColumnSource | Sequence[str | int] = None,
     ) -> None:
         self.estimator = estimator
         self.groups = groups
@@ -135,6 +141,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
+        self.drop_columns = drop_columns
 
     def fit(
         self,
@@ -174,14 +181,14 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
             If no query ids are given but the ranker, `early_stopping` or `max_queries` needs them.
         ValueError
             If a parameter is out of range, if query ids are given twice, if the ranker takes one
-            weight per query and `sample_weight` varies within a query, or if all held-out queries
-            have equal labels.
+            weight per query and `sample_weight` varies within a query, if X lacks one of
+            `drop_columns`, or if all held-out queries have equal labels.
         """
         stopping = EarlyStopping.read(self)
         call = self._call(clone(self.estimator))
         params = call.read_params(fit_params)
         ids = call.find_ids(X, y, groups, qid, params)
-        self._id_columns = IdColumns.find(X, self.groups, ids)
+        self._id_columns = IdColumns.find(X, self.groups, ids, listed(self.drop_columns))
         self._id_columns.warn_of_features(X, ids)
         params = call.read_positions(params, self._id_columns)
         sets = call.take_evaluation_sets(params, self._id_columns)

@@ -54,6 +54,10 @@ class Queries:
     def __len__(self) -> int:
         return len(self.grouping)
 
+    def numbered(self) -> Queries:
+        """The same documents with row numbers as labels, by which a block finds their weights."""
+        return replace(self, y_true=np.arange(len(self.y_true)), grades=None)
+
     @property
     def has_unjudged(self) -> bool:
         """Whether some labels are NaN, and no rule has decided what they count."""

@@ -35,6 +35,7 @@ class Ranking:
         self.queries, self.depth = queries, depth
         self._blocks: list[Block] | None = None
         self._by_rule: dict[str, Ranking] = {}
+        self._of_numbers: Ranking | None = None
         self._is_kept = False
 
     def precompute(self) -> Ranking:
@@ -43,6 +44,13 @@ class Ranking:
         if not self.queries.has_unjudged:  # otherwise each rule ranks other documents
             self._blocks = [task() for task in self._tasks(jobs=1)]
         return self
+
+    def numbered(self) -> Ranking:
+        """The ranking of the same documents with row numbers as labels."""
+        if self._of_numbers is None:
+            ranking = Ranking(self.queries.numbered(), self.depth)
+            self._of_numbers = ranking.precompute() if self._is_kept else ranking
+        return self._of_numbers
 
     def under_rule(self, rule: str) -> Ranking:
         """The ranking under a rule for unjudged documents; this one if there are none."""

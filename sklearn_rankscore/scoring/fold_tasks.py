@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
+from .._sklearn_compat import list_scorers
+from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
+from .scorer import RankingScorer
 from .task_ids import pass_query_ids
 from .tasks import FoldTask
+from .weighted_sum import WeightedScorer
 
 
 def prepare_tasks(tasks: Iterable[Any]) -> Iterator[Any]:
     """Tasks of one parallel call, with query ids; warns once if folds split queries."""
     checker = FoldChecker()
+    checked: set[tuple[int, int]] = set()
     for function, args, kwargs in tasks:
         task = FoldTask(function, args, kwargs)
         checker.check(task)
+        if (inputs := (id(task.scorer), id(task.X))) not in checked:
+            checked.add(inputs)
+            check_scorers(task)
         if task.fits:
             pass_query_ids(task)
         yield task.as_tuple()
@@ -28,7 +37,23 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def with_query_ids(*args: Any, **kwargs: Any) -> Any:
         task = FoldTask(function, args, kwargs)
+        check_scorers(task)
         pass_query_ids(task)
         return function(**task.arguments)
 
     return with_query_ids
+
+
+def check_scorers(task: FoldTask) -> None:
+    """Refuse columns that a scorer cannot read, which later errors might turn into nan."""
+    for scorer in chain.from_iterable(map(_single_metrics, list_scorers(task.scorer))):
+        check_no_feature(scorer, task.estimator, task.X)
+        if not (task.is_routed and task.score_params):
+            check_columns(scorer, task.X, task.y)
+
+
+def _single_metrics(scorer: Any) -> Iterable[RankingScorer]:
+    """The scorer, or the parts of a weighted sum, if they are ours."""
+    if isinstance(scorer, WeightedScorer):
+        return scorer.parts.values()
+    return [scorer] if isinstance(scorer, RankingScorer) else []

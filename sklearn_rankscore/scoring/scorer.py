@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import ArrayLike
-from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-from .._sklearn_compat import ScorerBase, metadata_request, num_samples, prediction_cache
+from .._sklearn_compat import ScorerBase, num_samples, prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from ..metrics.evaluate import MetricLike
-from ..metrics.metric import measure
-from ..metrics.names import parse_name
+from ..metrics.metric import Metric, measure
 from ..metrics.resolve import resolve
 from ..query_ids import find_query_ids, no_groups_error
 from ..ranking import Queries, Ranking
 from ..ranking.shapes import SINGLE_QUERY
+from .columns import ColumnSource, check_no_feature, check_source, find_target, read_sources
 from .predictions import (
     EACH_ROW,
     CallMethod,
@@ -28,14 +27,19 @@ from .predictions import (
     predict_scores,
     read_predictions,
 )  # fmt: skip
+from .requests import RequestsMetadata
 
 # values of `groups` that name no ids
 WITHOUT_IDS = (SINGLE_QUERY, EACH_ROW)
-REQUESTS: dict[str, bool | None] = {"groups": True, "qid": True, "sample_weight": None}
 
 
 def make_ranking_scorer(
-    metric: MetricLike, *, groups: IdSource = None, **options: Any
+    metric: MetricLike,
+    *,
+    groups: IdSource = None,
+    propensity: ColumnSource = None,
+    target: ColumnSource = None,
+    **options: Any,
 ) -> RankingScorer:
     """Make a scorer from a ranking metric.
 
@@ -50,23 +54,33 @@ def make_ranking_scorer(
         of X; ``"none"`` takes all rows as one query, and ``"rows"`` each row of class scores, which
         ranks the classes. None looks for ``"qid"`` in X, then in the index of y, then for routed
         `groups`.
+    propensity : str or int, default=None
+        Where the probability is found that each document was examined, for labels that are clicks:
+        the name of a column or index level of X (or an index level of y), or the position of a
+        column of X. For DCG, NDCG, hits, precision, recall and RBP.
+    target : str or int, default=None
+        Where the labels to judge by are found, in place of y.
     **options
         Options of the metric, such as ``k=10`` or ``gain="exponential"``.
 
     Returns
     -------
     RankingScorer
-        A callable ``scorer(estimator, X, y, *, groups=None, qid=None, sample_weight=None)``,
-        accepted wherever scikit-learn has a `scoring` parameter. Higher is better. With metadata
-        routing enabled it requests `groups` and `qid`.
+        A callable ``scorer(estimator, X, y, *, groups=None, qid=None, sample_weight=None,
+        propensity=None, target=None)``, accepted wherever scikit-learn has a `scoring` parameter.
+        Higher is better. With metadata routing enabled it requests `groups` and `qid`.
 
     Raises
     ------
     ValueError
         For an unknown metric or option, and for ``average=None``.
     TypeError
-        If `groups` holds query ids instead of the place where they are found, or `metric` is
-        neither a name nor a function of a block.
+        If `groups`, `propensity` or `target` holds values instead of the place where they are
+        found, or `metric` is neither a name nor a function of a block.
+
+    See Also
+    --------
+    QueryRanker : Its `drop_columns` keeps columns of propensities and targets from the features.
 
     Examples
     --------
@@ -78,10 +92,10 @@ def make_ranking_scorer(
     >>> cross_val_score(Ridge(), X, y, scoring=scorer, cv=QueryKFold(3)).shape
     (3,)
     """
-    return RankingScorer(metric, groups, options)
+    return RankingScorer(metric, groups, options, propensity, target)
 
 
-class RankingScorer(ScorerBase):
+class RankingScorer(RequestsMetadata, ScorerBase):
     """Scorer that `make_ranking_scorer` returns and a name such as ``"ndcg@10"`` stands for.
 
     Attributes
@@ -90,15 +104,25 @@ class RankingScorer(ScorerBase):
         The metric and its options, as given.
     groups : str, callable or None
         Where the query ids are.
+    propensity, target : str, int or None
+        Where the propensities are, and the labels in place of y.
     """
 
     _ids: QueryIds | None
 
     def __init__(
-        self, metric: MetricLike, groups: IdSource = None, options: dict[str, Any] | None = None
+        self,
+        metric: MetricLike,
+        groups: IdSource = None,
+        options: dict[str, Any] | None = None,
+        propensity: ColumnSource = None,
+        target: ColumnSource = None,
     ) -> None:
         self.metric, self.options, self._ids = metric, dict(options or {}), None
-        metric, self.groups, options = _read_groups(metric, groups, self.options)
+        given = {"groups": groups, "propensity": propensity, "target": target}
+        metric, places, options = read_sources(metric, given, self.options)
+        self.groups, self.target = places["groups"], check_source("target", places["target"])
+        self.propensity = check_source("propensity", places["propensity"])
         if isinstance(self.groups, list):
             self.groups = tuple(self.groups)  # several names; the cache of predictions hashes it
         if not isinstance(self.groups, Hashable):
@@ -106,6 +130,8 @@ class RankingScorer(ScorerBase):
                 "groups must be the name of a column or index level, or a function of X; got "
                 f"{type(groups).__name__}. Pass the query ids of given rows to fit, split or score."
             )
+        if self.propensity is not None:
+            options["propensity"] = self.propensity
         self._resolved = resolve(metric, **options)
         if self._resolved.average is None:
             raise ValueError(
@@ -119,10 +145,21 @@ class RankingScorer(ScorerBase):
         scorer._ids = ids
         return scorer
 
+    @property
+    def unjudged(self) -> str:
+        """The rule for documents that nobody judged."""
+        return self._resolved.unjudged
+
     def __repr__(self) -> str:
         shown = [repr(self.metric)]
         if self.groups is not None and "groups" not in str(self.metric):
             shown.append(f"groups={self.groups!r}")
+        places = {"propensity": self.propensity, "target": self.target}
+        shown += [
+            f"{name}={place!r}"
+            for name, place in places.items()
+            if place is not None and name not in str(self.metric)
+        ]
         shown += [f"{name}={value!r}" for name, value in self.options.items()]
         return f"make_ranking_scorer({', '.join(shown)})"
 
@@ -135,6 +172,8 @@ class RankingScorer(ScorerBase):
         groups: QueryIds | None = None,
         qid: QueryIds | None = None,
         sample_weight: ArrayLike | None = None,
+        propensity: ArrayLike | None = None,
+        target: ArrayLike | None = None,
     ) -> float:
         """Score the predictions of `estimator` for `X`.
 
@@ -151,13 +190,16 @@ class RankingScorer(ScorerBase):
             Query ids. `qid` takes precedence over ids in `X` or `y_true`, these over `groups`.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights, constant within each query.
+        propensity, target : array-like of shape (n_documents,), default=None
+            Propensities, and labels in place of `y_true`; they take precedence over those in `X`.
 
         Returns
         -------
         float
             The score; higher is better.
         """
-        return self._score(call_method, estimator, X, y_true, groups, qid, sample_weight)
+        given = (groups, qid, sample_weight, propensity, target)
+        return self._score(call_method, estimator, X, y_true, *given)
 
     def _score(
         self,
@@ -168,27 +210,31 @@ class RankingScorer(ScorerBase):
         groups: QueryIds | None = None,
         qid: QueryIds | None = None,
         sample_weight: ArrayLike | None = None,
+        propensity: ArrayLike | None = None,
+        target: ArrayLike | None = None,
     ) -> float:
-        name = repr(self.metric)
+        name, metric = repr(self.metric), self._with_propensity(propensity)
+        check_no_feature(self, estimator, X)
 
         def read() -> Queries:
             ids = self._find_ids(X, y_true, groups, qid)
+            labels = find_target(self, target, X, y_true)
             scores = predict_scores(estimator, X, method_caller, per_class=ids is None)
             if ids is None:
-                check_row_queries(estimator, X, y_true, scores, name, self.groups == EACH_ROW)
-            return read_predictions(estimator, y_true, scores, ids, sample_weight, name)
+                check_row_queries(estimator, X, labels, scores, name, self.groups == EACH_ROW)
+            return read_predictions(estimator, labels, scores, ids, sample_weight, name)
 
         cache = prediction_cache(method_caller)
         if cache is None:
-            return self._value(read())
+            return _value(metric, read(), (X, y_true))
         # Ranked queries are stored beside the predictions, so that all metrics need a single sort.
-        inputs = (estimator, X, y_true, groups, qid, sample_weight)
-        key = ("sklearn_rankscore", self.groups, *map(id, inputs))
+        inputs = (estimator, X, y_true, groups, qid, sample_weight, target)
+        key = ("sklearn_rankscore", self.groups, self.target, *map(id, inputs))
         if key not in cache:
             # an object that the cache refers to keeps its id
             cache[key] = Ranking(read()).precompute(), inputs
         ranking, _ = cache[key]
-        return self._value(ranking.queries, ranking)
+        return _value(metric, ranking.queries, (X, y_true), ranking)
 
     def score_labels(
         self,
@@ -198,10 +244,12 @@ class RankingScorer(ScorerBase):
         groups: QueryIds | None = None,
         qid: QueryIds | None = None,
         sample_weight: ArrayLike | None = None,
+        propensity: ArrayLike | None = None,
+        target: ArrayLike | None = None,
     ) -> float:
         """Score predictions without their X, as threshold tuning does.
 
-        Query ids can only be an index level of `y_true` or routed.
+        Query ids, propensities and targets can only be index levels of `y_true` or routed.
 
         Parameters
         ----------
@@ -209,7 +257,8 @@ class RankingScorer(ScorerBase):
             Relevance.
         y_score : array-like of shape (n_documents,)
             Predictions.
-        groups, qid, sample_weight : array-like of shape (n_documents,), default=None
+        groups, qid, sample_weight, propensity, target : array-like of shape (n_documents,), \
+                default=None
             As for `__call__`.
 
         Returns
@@ -224,7 +273,9 @@ class RankingScorer(ScorerBase):
                 fix=f"groups={self.groups!r} needs X, which is not given here.",
             )
         ids = self._find_ids(None, y_true, groups, qid)
-        return self._value(read_predictions(None, y_true, scores, ids, sample_weight, name))
+        labels = find_target(self, target, None, y_true)
+        queries = read_predictions(None, labels, scores, ids, sample_weight, name)
+        return _value(self._with_propensity(propensity), queries, (y_true,))
 
     def _find_ids(self, X: Any, y: Any, groups: QueryIds | None, qid: QueryIds | None) -> Any:
         if self.groups == SINGLE_QUERY:
@@ -234,64 +285,16 @@ class RankingScorer(ScorerBase):
         groups = self._ids if groups is None else groups
         return find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
 
-    def _value(self, queries: Queries, ranking: Ranking | None = None) -> float:
-        (values,) = measure(queries, [self._resolved], ranking=ranking)
-        return float(self._resolved.aggregate(values, queries))
-
-    # Each instance has its own requests: scikit-learn 1.8 ignores a class attribute
-    # __metadata_request__score, and 1.9 does not inherit it.
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Metadata that this scorer requests: `groups` and `qid`."""
-        if "_metadata_request" in vars(self):
-            return get_routing_for_object(self._metadata_request)
-        return metadata_request(self, REQUESTS)
-
-    def set_score_request(self, **requests: bool | str | None) -> RankingScorer:
-        """Change what metadata routing passes, such as ``groups="session_id"``.
-
-        Parameters
-        ----------
-        **requests
-            `groups`, `qid` or `sample_weight`: True, False, None or the name it is passed under.
-
-        Returns
-        -------
-        RankingScorer
-            The scorer itself.
-
-        Raises
-        ------
-        RuntimeError
-            If metadata routing is not enabled.
-        TypeError
-            For a parameter that is none of the three.
-        """
-        if not sklearn.get_config()["enable_metadata_routing"]:
-            raise RuntimeError(
-                "This method is only available when metadata routing is enabled. You can enable "
-                "it using sklearn.set_config(enable_metadata_routing=True)."
-            )
-        request = self.get_metadata_routing()
-        for param, alias in requests.items():
-            if param not in REQUESTS:
-                raise TypeError(
-                    f"a ranking scorer requests groups, qid and sample_weight; got {param!r}."
-                )
-            request.score.add_request(param=param, alias=alias)
-        self._metadata_request = request
-        return self
+    def _with_propensity(self, given: Any) -> Metric:
+        """The metric with the propensities of one call."""
+        return self._resolved if given is None else replace(self._resolved, propensity=given)
 
 
-def _read_groups(
-    metric: Any, groups: Any, options: dict[str, Any]
-) -> tuple[Any, Any, dict[str, Any]]:
-    """Metric, groups and options, with `groups` taken out of the name: no metric has it."""
-    name, in_name = parse_name(metric) if isinstance(metric, str) else (metric, ())
-    named = dict(in_name)
-    if "groups" not in named:
-        return metric, groups, options
-    source = named.pop("groups")
-    return name, SINGLE_QUERY if source is None else source, options | named
+def _value(
+    metric: Metric, queries: Queries, data: tuple[Any, ...], ranking: Ranking | None = None
+) -> float:
+    (values,) = measure(queries, [metric], ranking=ranking, data=data)
+    return float(metric.aggregate(values, queries))
 
 
 __all__ = ["RankingScorer", "make_ranking_scorer"]

@@ -104,4 +104,10 @@ def resolve_averaged(
             "average=None gives one value per query, which an accumulator does not store; use "
             "per_query=True and query_values()."
         )
+    for name, metric in resolved.items():
+        if metric.propensity is not None:
+            raise ValueError(
+                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no propensity. Use "
+                "evaluate or query_scores, or compute each part by query_scores and join them."
+            )
     return resolved

@@ -236,3 +236,10 @@ def test_wrong_commands(arguments, message, capsys):
         main(arguments)
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_propensities_are_refused_by_name(files, capsys):
+    run("qrels.txt", "bm25.run", "-m", "dcg@3(propensity=seen)", status=2)
+    assert "dcg@3(propensity=seen): files have no propensities" in capsys.readouterr().err
+    run("qrels.txt", "bm25.run", "-m", "recall@3(target=orders)", status=2)
+    assert "'recall' has no option 'target'" in capsys.readouterr().err

@@ -50,6 +50,19 @@ DISCOUNTS = {
 }
 
 
+class Click(float):
+    """A label that counts 1 / propensity times."""
+
+    def __new__(cls, label: float, propensity: float):
+        self = super().__new__(cls, label)
+        self.weight = 1 / propensity
+        return self
+
+
+def _weight(label: float) -> float:
+    return getattr(label, "weight", 1)
+
+
 def all_orders(s: Floats):
     """Yield every order of the retrieved documents, best first, ties in any order."""
     tie_groups = itertools.groupby(_stable_order(s), key=lambda i: s[i])
@@ -101,10 +114,14 @@ def _divide(a: float, b: float) -> float:
 
 def _hits(labels: Floats, o: dict) -> int:
     """Count the relevant documents."""
-    return sum(label > o["threshold"] for label in labels)
+    return sum(_weight(label) for label in labels if label > o["threshold"])
 
 
 def _gain(label: float, o: dict) -> float:
+    return _weight(label) * _gain_of_label(float(label), o)
+
+
+def _gain_of_label(label: float, o: dict) -> float:
     gain = o["gain"]
     if callable(gain):
         return gain(label)
@@ -398,6 +415,8 @@ def score(
     average: str | None = "macro",
     sample_weight: Floats | None = None,
     replace_undefined_by: float | None = None,
+    propensity: Floats | None = None,
+    clip: float | None = None,
     **options,
 ) -> float | Floats:
     """Average of the metric over the queries; the list of its values if average=None.
@@ -407,6 +426,9 @@ def score(
     """
     if replace_undefined_by is None:
         replace_undefined_by = math.nan if metric in NAN_BY_DEFAULT else 0.0
+    if propensity is not None:
+        seen = [max(p, clip or 0) for p in propensity]
+        y_true = [Click(y, p) for y, p in zip(y_true, seen, strict=True)]
     rows = [[i for i, g in enumerate(groups) if g == q] for q in sorted(set(groups))]
     queries = [([y_true[i] for i in r], [y_score[i] for i in r]) for r in rows]
     weights = [1.0 if sample_weight is None else sample_weight[r[0]] for r in rows]

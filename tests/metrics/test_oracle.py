@@ -69,7 +69,7 @@ ALL_IDS = [np.array([3, -5, 2**62, 0]), np.array(["b", "a", "", "ä"])]
 
 
 def test_every_metric_and_option_is_in_the_table():
-    shared = {"k", "average", "replace_undefined_by", "unjudged"}
+    shared = {"k", "average", "replace_undefined_by", "unjudged", "propensity", "clip"}
     tested = {name: set(metric.options) - shared for name, metric in METRICS.items()}
     assert tested == {name: set(options) for name, options in OPTIONS.items()}
 
@@ -86,8 +86,8 @@ def labels_for(metric, options):
 def assert_equal(metric, y_true, y_score, groups, **options):
     (ours,) = evaluate(y_true, y_score, metric, groups=groups, **options).values()
     plain = {"sample_weight": None, **options}
-    if plain["sample_weight"] is not None:
-        plain["sample_weight"] = plain["sample_weight"].tolist()
+    for name in {"sample_weight", "propensity"} & plain.keys():
+        plain[name] = None if plain[name] is None else plain[name].tolist()
     expected = oracle.score(metric, y_true.tolist(), y_score.tolist(), groups.tolist(), **plain)
     np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
 
@@ -164,6 +164,41 @@ def test_ties_over_all_permutations(metric, k, labels, data):
     for ties in OPTIONS[metric].get("ties", [None]):
         rule = {} if ties is None else {"ties": ties}
         assert_equal(metric, y_true, y_score, np.zeros(n, dtype=int), **options | rule | cut)
+
+
+# options under which a document without a click counts nothing
+OF_CLICKS = {
+    "threshold": [0, 1, 0.5],
+    "normalize": [False],
+    "precision": ["k", "min"],
+    "recall": ["relevant"],
+}
+CUT_OF_CLICKS = [cut for cut in CUT if "propensity" in METRICS[cut[0]].options]
+
+
+def click_options(metric, data):
+    tried = {name: OF_CLICKS.get(name, values) for name, values in OPTIONS[metric].items()}
+    if "denominator" in tried:
+        tried["denominator"] = OF_CLICKS[metric]
+    options = {name: data.draw(st.sampled_from(values), name) for name, values in tried.items()}
+    return options | {"clip": data.draw(st.sampled_from([None, 0.1, 0.5, 1]), "clip")}
+
+
+@pytest.mark.parametrize(("metric", "k"), CUT_OF_CLICKS)
+@examples(50)
+@given(data=st.data())
+def test_clicks_of_ragged_queries(metric, k, data):
+    """A label counts 1 / propensity times, in every order of ties."""
+    options = click_options(metric, data)
+    y_true, y_score, groups, weight = data.draw(ragged(LABELS[metric]))
+    n = len(y_true)
+    seen = st.lists(st.sampled_from([1, 0.7, 0.25, 0.01]), min_size=n, max_size=n)
+    options["propensity"] = np.array(data.draw(seen, "propensity"))
+    options["average"] = data.draw(st.sampled_from(averages(metric)), "average")
+    options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, -0.25, math.nan]))
+    if k is not None:
+        options["k"] = k
+    assert_equal(metric, y_true, y_score, groups, sample_weight=weight, **options)
 
 
 def small_set(labels):

@@ -20,8 +20,8 @@ FUNCTIONS = {
 }
 PARAMETERS = sorted({name for f in FUNCTIONS.values() for name in inspect.signature(f).parameters})
 
-# without blank lines, which numpydoc demands; `help` then fits on a screen and a half
-MAX_LINES = 64
+# without blank lines, which numpydoc demands; `help` then fits on two screens
+MAX_LINES = 70
 
 # the phrase of a shared text that depends on the metric, and the functions with another phrase
 USUAL_PHRASES = {

@@ -336,3 +336,11 @@ def test_what_the_metric_refuses_is_refused_before_training(data):
         stopping(make("LGBMRanker"), ndcg_score).fit(X, y, groups=qid, sample_weight=weight)
     with pytest.raises(ValueError, match="negative"):
         stopping(make("CatBoostRegressor"), "ndcg").fit(X, y - 2, groups=qid)
+
+
+def test_training_metrics_take_no_propensity():
+    metric = "dcg@3(propensity=seen)"
+    with pytest.raises(ValueError, match="early stopping take no propensity"):
+        lightgbm_metric(metric)
+    with pytest.raises(ValueError, match="early stopping take no propensity"):
+        QueryRanker(LGBMRanker(), early_stopping=metric).fit([[1]], [1], groups=[1])

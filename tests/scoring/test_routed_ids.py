@@ -119,7 +119,8 @@ def test_qid_arrives_aligned():
 
 def test_default_requests_of_a_scorer_by_name():
     request = get_scorer("ndcg@10").get_metadata_routing().score.requests
-    assert request == {"groups": True, "qid": True, "sample_weight": None}
+    on_demand = dict.fromkeys(["sample_weight", "propensity", "target"])
+    assert request == {"groups": True, "qid": True, **on_demand}
 
 
 def test_scorers_of_sklearn_are_not_affected():

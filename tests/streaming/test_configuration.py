@@ -5,6 +5,7 @@ import inspect
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from functools import cached_property, lru_cache, partial
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_rankscore import RankingAccumulator, evaluate, ndcg_score
+from sklearn_rankscore import RankingAccumulator, evaluate, evaluate_parquet, ndcg_score
 from sklearn_rankscore.streaming.fingerprint import fingerprint, is_portable
 
 FIRST = [2, 0, 1], [0.1, 0.3, 0.2], ["a", "a", "b"]
@@ -221,3 +222,17 @@ def test_one_object_is_equal_to_itself_after_it_has_changed():
     metric = Counting()
     one = RankingAccumulator(metric).update(*FIRST)
     assert one.merge(RankingAccumulator(metric).update(*SECOND)).n_documents == 6
+
+
+@pytest.mark.parametrize("metric", ["dcg@3(propensity=seen)", "recall@3(propensity=seen)"])
+def test_propensities_are_refused_by_name(metric):
+    """At once, before any rows are read."""
+    message = re.escape(f"'{metric}': accumulators, evaluate_parquet, Spark and Dask take no prop")
+    with pytest.raises(ValueError, match=message):
+        RankingAccumulator(metric)
+    with pytest.raises(ValueError, match=message):
+        evaluate_parquet("absent.parquet", metric)
+    with pytest.raises(ValueError, match=r"'dcg': accumulators, .* take no propensity"):
+        RankingAccumulator("dcg", propensity=[0.5])
+    with pytest.raises(ValueError, match="'recall' has no option 'target'"):
+        RankingAccumulator("recall@3(target=orders)")

@@ -31,6 +31,12 @@ class TrainingMetric:
         self.metric = resolve(metric, **options)
         if self.metric.average is None:
             raise ValueError("average=None gives one per query, but a booster needs one value.")
+        if self.metric.propensity is not None:
+            raise ValueError(
+                f"{self.metric.name!r}: training metrics and early stopping take no propensity, "
+                "because boosters pass labels and scores only. Select the model by this metric in "
+                "a search (scoring=), and stop on one without propensities."
+            )
         self.log_name = self.metric.name.replace(" ", "") + SUFFIX  # logs end a name at a blank
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:

@@ -1,0 +1,185 @@
+"""Propensities by rank from logs in which the same document was shown at different ranks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+
+from .._columns import as_numbers
+from .._typing import Array, QueryIds
+from .._validation import check_choice, check_count
+from ..query_ids import group_rows
+from .propensities import read_ranks
+
+# bounds of the logarithms of click probabilities, which keep the likelihood finite
+LOWEST, HIGHEST = np.log(1e-9), np.log(1 - 1e-9)
+
+
+def estimate_propensity(
+    clicks: ArrayLike,
+    ranks: ArrayLike,
+    *,
+    queries: QueryIds,
+    documents: QueryIds,
+    max_rank: int | None = None,
+    method: Literal["all_pairs", "pivot"] = "all_pairs",
+) -> Array:
+    """Estimate the propensity of each rank from a log, by intervention harvesting.
+
+    A document that was shown at rank k to some users and at rank k' to others, for the same query,
+    has the same relevance at both, so that its clicks tell how much more often rank k is examined.
+    Such pairs arise where two or more rankers took turns at random (A/B tests, interleaving), and
+    where documents were swapped on purpose.
+
+    Parameters
+    ----------
+    clicks : array-like of shape (n_impressions,)
+        1 if the document was clicked, else 0.
+    ranks : array-like of shape (n_impressions,)
+        Rank at which it was shown, from 1 on.
+    queries, documents : array-like of shape (n_impressions,)
+        Ids of the query, which must recur with other rankings, and of the document.
+    max_rank : int, default=None
+        Last rank to estimate; impressions further down are left out. None means all.
+    method : {"all_pairs", "pivot"}, default="all_pairs"
+        "all_pairs" maximizes the likelihood over all pairs of ranks; "pivot" compares each rank
+        with rank 1 alone, as swap experiments are designed to.
+
+    Returns
+    -------
+    ndarray of float of shape (max_rank,)
+        Propensity of rank 1, 2, …, in (0, 1], relative to the rank examined most; that of a
+        document is ``result[rank - 1]``.
+
+    Raises
+    ------
+    ValueError
+        If clicks are not 0 or 1, if lengths differ, or if no documents connect a rank to rank 1.
+
+    See Also
+    --------
+    position_propensity : Propensities that decay with the rank by a formula.
+
+    Notes
+    -----
+    "all_pairs" is the AllPairs estimator of [1]_, and "pivot" their PivotOne. Each impression
+    counts the inverse of the number of impressions of its document and query at that rank, so that
+    the ranker must not depend on what a user would click. For swaps see [2]_.
+
+    References
+    ----------
+    .. [1] A. Agarwal, I. Zaitsev, X. Wang, C. Li, M. Najork, T. Joachims. Estimating Position Bias
+       without Intrusive Interventions. WSDM 2019. https://doi.org/10.1145/3289600.3291017
+    .. [2] T. Joachims, A. Swaminathan, T. Schnabel. Unbiased Learning-to-Rank with Biased Feedback.
+       WSDM 2017. https://doi.org/10.1145/3018661.3018699
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import estimate_propensity
+    >>> clicks, ranks = [1, 1, 1, 1, 1, 0, 1, 0], [1, 1, 1, 1, 2, 2, 2, 2]
+    >>> estimate_propensity(clicks, ranks, queries=["q"] * 8, documents=["d"] * 8).round(3)
+    array([1. , 0.5])
+    """
+    check_choice("method", method, ("all_pairs", "pivot"))
+    clicked, shown = _read_log(clicks, ranks)
+    by_query, by_document = (group_rows(ids, len(shown)) for ids in (queries, documents))
+    items = by_query.codes * len(by_document) + by_document.codes
+    last = int(shown.max()) if max_rank is None else check_count("max_rank", max_rank, 1)
+    kept = shown <= last
+    if not kept.any():
+        raise ValueError(f"no document was shown up to max_rank={last}.")
+    rates = _click_rates(clicked[kept], shown[kept], items[kept], last)
+    _check_connected(rates[0] + rates[1], pivot=method == "pivot")
+    estimate = _pivot if method == "pivot" else _all_pairs
+    propensities = estimate(*rates)
+    return np.asarray(propensities / propensities.max())
+
+
+def _read_log(clicks: Any, ranks: Any) -> tuple[Array, Array]:
+    clicked, shown = as_numbers(clicks, "clicks"), read_ranks(ranks)
+    if clicked.ndim != 1 or clicked.shape != shown.shape:
+        raise ValueError(
+            "clicks and ranks must be one-dimensional and of equal length; got shapes "
+            f"{clicked.shape} and {shown.shape}."
+        )
+    if not np.isin(clicked, (0, 1)).all():
+        raise ValueError(f"clicks must be 0 or 1; got {clicked[~np.isin(clicked, (0, 1))][0]:g}.")
+    return clicked.astype(np.float64), shown.astype(np.intp)
+
+
+def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[Array, Array]:
+    """Sums over documents shown at ranks k and k' of their rates of clicks, and of none, at k.
+
+    Returns
+    -------
+    clicked, skipped : array of shape (last, last)
+        Entry (k, k') belongs to rank k.
+    """
+    keys, rows = np.unique(items * last + ranks - 1, return_inverse=True)
+    rate = np.bincount(rows, clicks) / np.bincount(rows)
+    item, rank = np.unique(keys // last, return_inverse=True)[1], keys % last
+    clicked, skipped = np.zeros((last, last)), np.zeros((last, last))
+    starts = np.flatnonzero(np.diff(item, prepend=-1))
+    sizes = np.diff(starts, append=len(item))
+    for size in np.unique(sizes[sizes > 1]):  # documents that were shown at `size` ranks
+        entries = starts[sizes == size, None] + np.arange(size)
+        for i in range(size):
+            own, others = rank[entries[:, i]], rank[np.delete(entries, i, axis=1)]
+            of_own = rate[entries[:, i]]
+            for other in others.T:
+                np.add.at(clicked, (own, other), of_own)
+                np.add.at(skipped, (own, other), 1 - of_own)
+    return clicked, skipped
+
+
+def _check_connected(shown: Array, *, pivot: bool) -> None:
+    """Refuse ranks whose propensity no documents compare with that of rank 1."""
+    reached = np.zeros(len(shown), dtype=bool)
+    reached[0] = True
+    for _ in shown:
+        reached |= (shown[reached] > 0).any(axis=0)
+        if pivot:
+            break
+    if not reached.all():
+        ranks = (np.flatnonzero(~reached) + 1).tolist()
+        raise ValueError(
+            f"no documents compare ranks {', '.join(map(str, ranks[:5]))} with rank 1"
+            f"{' directly' if pivot else ''}: the same document and query must have been shown at "
+            "both. Set a smaller max_rank, or add a log of other rankings."
+        )
+
+
+def _pivot(clicked: Array, skipped: Array) -> Array:
+    """Clicks at rank k over those at rank 1, of the documents shown at both."""
+    if not clicked[0, 1:].all():
+        raise ValueError("some documents were never clicked at rank 1; use method='all_pairs'.")
+    return np.append(1.0, clicked[1:, 0] / clicked[0, 1:])
+
+
+def _all_pairs(clicked: Array, skipped: Array) -> Array:
+    """Maximum likelihood of the click probability ``p_k * r_kk'``, with r_kk' = r_k'k."""
+    n = len(clicked)
+    own, other = np.nonzero(clicked + skipped)
+    clicks, skips = clicked[own, other], skipped[own, other]
+    low, pair = np.minimum(own, other), np.maximum(own, other)
+    pair = np.unique(low * n + pair, return_inverse=True)[1]
+
+    def loss(logs: Array) -> tuple[float, Array]:
+        log = np.minimum(logs[own] + logs[n + pair], HIGHEST)
+        no_click = -np.expm1(log)
+        slope = skips * np.exp(log) / no_click - clicks
+        gradient = np.bincount(own, slope, n), np.bincount(pair, slope)
+        return -float(clicks @ log + skips @ np.log(no_click)), np.concatenate(gradient)
+
+    n_pairs = int(pair.max(initial=-1)) + 1
+    start = np.append(-np.log(np.arange(1, n + 1)), np.full(n_pairs, np.log(0.5)))
+    # a rank may be examined more often than rank 1, up to ten times
+    bounds = [(0.0, 0.0)] + [(LOWEST, np.log(10))] * (n - 1) + [(LOWEST, HIGHEST)] * n_pairs
+    options: Any = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-14, "gtol": 1e-9}
+    optimum: Any = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+    return np.asarray(np.exp(optimum.x[:n]))

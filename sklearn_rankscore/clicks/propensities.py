@@ -1,0 +1,144 @@
+"""Propensities by rank, and how many clicks the weighted ones amount to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._columns import as_numbers
+from .._typing import Array
+from .._validation import check_number
+
+
+def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:
+    """Probability that a document is examined, from the rank at which it was shown.
+
+    Position-based model with the propensity ``1 / rank**eta`` [1]_. An `eta` of 0 means that
+    users examine all ranks alike; the larger it is, the fewer documents further down they see.
+
+    Parameters
+    ----------
+    ranks : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Rank at which each document was shown, from 1 on. It is the rank in the log, not the one
+        that the model to be evaluated gives.
+    eta : float, default=1.0
+        Severity of the position bias, at least 0.
+
+    Returns
+    -------
+    ndarray of float of the same shape
+        Propensities in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a rank is not an integer of at least 1, or `eta` is negative.
+
+    See Also
+    --------
+    estimate_propensity : Propensities by rank from a log, without a model of their decay.
+
+    References
+    ----------
+    .. [1] T. Joachims, A. Swaminathan, T. Schnabel. Unbiased Learning-to-Rank with Biased Feedback.
+       WSDM 2017. https://doi.org/10.1145/3018661.3018699
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import position_propensity
+    >>> position_propensity([1, 2, 4])
+    array([1.  , 0.5 , 0.25])
+    """
+    eta = check_number("eta", eta, 0)
+    return np.asarray(read_ranks(ranks) ** -eta)
+
+
+def read_ranks(ranks: ArrayLike) -> Array:
+    """Ranks as floats, whole numbers of at least 1."""
+    values = as_numbers(ranks, "ranks").astype(np.float64)
+    if values.min() < 1 or (values % 1).any():
+        wrong = values[(values < 1) | (values % 1 != 0)].ravel()[0]
+        raise ValueError(f"ranks must be integers of at least 1; got {wrong:g}.")
+    return values
+
+
+class PropensitySummary(NamedTuple):
+    """How much a few clicks with large weights dominate an estimate.
+
+    Attributes
+    ----------
+    n_documents, n_clicks : int
+        Number of documents, and of those with a positive label.
+    effective_clicks : float
+        Kish's effective sample size of the weighted clicks, ``sum(w)**2 / sum(w**2)``: the number
+        of clicks of equal weight that would tell as much; at most `n_clicks`.
+    largest_share : float
+        Share of the click with the largest weight in the sum of all weights; nan without clicks.
+    clipped_share : float
+        Share of the documents whose propensity is below `clip`. Each clipped click biases the
+        estimate downwards.
+    """
+
+    n_documents: int
+    n_clicks: int
+    effective_clicks: float
+    largest_share: float
+    clipped_share: float
+
+
+def propensity_summary(
+    y_true: ArrayLike, propensity: ArrayLike, *, clip: float | None = None
+) -> PropensitySummary:
+    """Effective number of clicks, and the share of clipped documents.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Labels; documents with a positive label were clicked.
+    propensity : array-like of the same shape
+        Probability, in (0, 1], that each document was examined.
+    clip : float, default=None
+        Smaller propensities are raised to this value; None for no clipping.
+
+    Returns
+    -------
+    PropensitySummary
+        A named tuple.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, or a propensity or `clip` is out of range.
+
+    References
+    ----------
+    L. Kish. Survey Sampling. Wiley, 1965.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import propensity_summary
+    >>> summary = propensity_summary([1, 0, 1, 1], [1.0, 0.5, 0.5, 0.01], clip=0.1)
+    >>> summary.n_clicks, round(summary.effective_clicks, 2), summary.clipped_share
+    (3, 1.61, 0.25)
+    """
+    labels, given = as_numbers(y_true, "y_true"), as_numbers(propensity, "propensity")
+    if labels.shape != given.shape:
+        raise ValueError(
+            f"propensity must have the shape of y_true, {labels.shape}; got {given.shape}."
+        )
+    if given.min() <= 0 or given.max() > 1:
+        raise ValueError(
+            f"propensity must lie in (0, 1]; got values from {given.min():g} to {given.max():g}."
+        )
+    least = 0.0 if clip is None else check_number("clip", clip, 0, 1)
+    weights = 1.0 / np.maximum(given, least)[labels > 0]
+    total = weights.sum()
+    return PropensitySummary(
+        n_documents=given.size,
+        n_clicks=len(weights),
+        effective_clicks=float(total**2 / (weights**2).sum()) if len(weights) else 0.0,
+        largest_share=float(weights.max() / total) if len(weights) else float("nan"),
+        clipped_share=float((given < least).mean()),
+    )

@@ -1,0 +1,188 @@
+"""Clicks, each weighted by the inverse probability that its document was examined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .._columns import as_numbers
+from .._typing import Array
+from .._validation import check_number
+from ..query_ids.lookup import ids_in
+from ..ranking import Block, Queries
+from ..ranking.label_functions import relevant
+from ..ranking.weighted_labels import weighted_block
+
+# estimates without bias, which are sums over documents, and estimates that are ratios of such sums
+UNBIASED, SELF_NORMALIZED = ("dcg", "hits", "precision", "rbp"), ("ndcg", "recall")
+
+_JOINT = (
+    "the contribution of a document depends on which documents above it are relevant, so that the "
+    "probability of having examined them together would be needed"
+)
+_COUNT = "it depends on the number of relevant documents, of which clicks show only some"
+_PAIRS = "it compares pairs of labels, and a document without a click may still be relevant"
+REASONS = {
+    **dict.fromkeys(("map", "average_precision", "mrr", "reciprocal_rank"), _JOINT),
+    **dict.fromkeys(("hit_rate", "err", "pfound", "infap"), _JOINT),
+    **dict.fromkeys(("f1", "r_precision"), _COUNT),
+    "judged": "it depends on which documents were judged, and not on their labels",
+    **dict.fromkeys(("query_auc", "pair_accuracy", "kendall_tau", "spearman", "bpref"), _PAIRS),
+}
+
+# denominators that are bounded by the number of relevant documents
+OF_RELEVANT = {"precision": "attainable", "recall": "min"}
+
+
+def no_propensity_error(metric: str, reason: str | None = None) -> ValueError:
+    """The error for a metric that clicks cannot estimate."""
+    reason = reason or REASONS.get(metric, "it is not known to be a sum over documents")
+    return ValueError(
+        f"{metric!r} takes no propensity: {reason}. Metrics that are sums over documents do: "
+        f"{', '.join(UNBIASED)} and, self-normalized, {' and '.join(SELF_NORMALIZED)}."
+    )
+
+
+def check_data_option(metric: str, option: str) -> None:
+    """Refuse options that are no options of a metric with the reason."""
+    if option in ("propensity", "clip"):
+        raise no_propensity_error(metric)
+    if option == "target":
+        raise ValueError(
+            f"{metric!r} has no option 'target': it names a column of X, which only a scorer sees "
+            "(scoring=, make_ranking_scorer). Elsewhere pass the other labels as y_true."
+        )
+
+
+def weight_no_clicks(queries: Queries, weights: Array) -> Any:
+    """Refuse weights, as a function of a block of the user's own does."""
+    raise no_propensity_error("a function of a block")
+
+
+def weighted_gains(
+    function: Callable[..., Any], options: dict[str, Any], queries: Queries, weights: Array
+) -> Callable[[Block], Any]:
+    """A formula as a function of a block of numbered documents, with gains times weights."""
+    _check_click_options(function.__name__, options)
+    _check_total_gain(queries, weights, options)
+    return lambda block: function(weighted_block(block, queries.y_true, weights), **options)
+
+
+def click_weights(propensity: Array, clip: float | None) -> Array:
+    """The inverse of each propensity, those below `clip` raised to it."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (propensity if clip is None else np.maximum(propensity, clip)))
+
+
+def check_clip(clip: Any) -> float | None:
+    """The least propensity that counts, in (0, 1]; None for all."""
+    if clip is None:
+        return None
+    if check_number("clip", clip, 0, 1) == 0:
+        raise ValueError("clip must be above 0, or None for no clipping; got 0.")
+    return float(clip)
+
+
+def check_clips_something(clip: float | None, propensity: Any) -> None:
+    """Refuse a clip without propensities."""
+    if clip is not None and propensity is None:
+        raise ValueError(f"clip={clip:g} raises small propensities, but propensity= is not given.")
+
+
+def _check_click_options(metric: str, options: dict[str, Any]) -> None:
+    """Refuse formulas that clicks cannot estimate, and options that count what has no click."""
+    if metric not in (*UNBIASED, *SELF_NORMALIZED):
+        raise no_propensity_error(metric)
+    if options.get("denominator", "") == OF_RELEVANT.get(metric):
+        raise no_propensity_error(f"{metric}(denominator={options['denominator']})", _COUNT)
+    if options.get("normalize"):
+        raise no_propensity_error(
+            f"{metric}(normalize=true)", "it divides by the highest gain, which clicks may not show"
+        )
+    of_zero = float(_gain(options)(np.zeros(1))[0])
+    if of_zero != 0:
+        raise no_propensity_error(
+            metric,
+            f"with these options the label 0 has the gain {of_zero:g}, but a document that was "
+            "not examined has no click and must count nothing (use threshold=0, or a gain with "
+            "gain(0) = 0)",
+        )
+
+
+def _gain(options: dict[str, Any]) -> Callable[[Array], Array]:
+    gain: Callable[[Array], Array] = options.get("gain") or relevant(options["threshold"])
+    return gain
+
+
+def _check_total_gain(queries: Queries, weights: Array, options: dict[str, Any]) -> None:
+    """Refuse weighted gains whose sum over a query is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        gains = _gain(options)(queries.y_true.astype(np.float64)) * weights
+        total = gains.max() * queries.sizes.max()
+    if not np.isfinite(total):
+        raise ValueError(
+            "propensity has values so small that gains divided by them are not finite. Raise them "
+            "with clip=, such as clip=0.01."
+        )
+
+
+def read_propensity(given: Any, queries: Queries, data: Iterable[Any]) -> Array:
+    """One propensity per document from an array, or from a column or index level of `data`."""
+    is_place = isinstance(given, str | Integral)
+    shown = f"propensity {given!r}" if is_place else "propensity"
+    values = find_column(given, data, "propensity") if is_place else given
+    values = check_propensities(values, shown)
+    n_documents, n_queries = len(queries.y_true), len(queries)
+    if values.shape != (n_documents,) and not _is_aligned(values.shape, queries):
+        raise ValueError(
+            f"{shown} must hold one probability per document: got shape {values.shape} for "
+            f"{n_documents} documents in {n_queries} quer{'y' if n_queries == 1 else 'ies'}."
+        )
+    return values.ravel()
+
+
+def check_propensities(given: Any, shown: str) -> Array:
+    """Numbers in (0, 1]."""
+    values = as_numbers(given, shown).astype(np.float64)
+    if values.min() <= 0 or values.max() > 1:
+        raise ValueError(
+            f"{shown} must lie in (0, 1], the probability that the document was examined; got "
+            f"values from {values.min():g} to {values.max():g}. Leave out documents that nobody "
+            "could examine."
+        )
+    return values
+
+
+def _is_aligned(shape: tuple[int, ...], queries: Queries) -> bool:
+    """Whether values of a two-dimensional shape are those of the documents in input order."""
+    if shape == (len(queries.y_true), 1):
+        return True
+    grouping, width = queries.grouping, shape[-1]
+    starts = np.arange(len(queries)) * width
+    in_rows = grouping.rows is None and np.array_equal(grouping.starts, starts)
+    return in_rows and shape == (len(queries), width) and bool((queries.sizes == width).all())
+
+
+def find_column(source: Any, data: Iterable[Any], option: str) -> Any:
+    """The column or index level of that name, or the column at that position.
+
+    It is that of the first of `data` that has it.
+    """
+    for table in data:
+        is_column = isinstance(source, str) or -_width(table) <= source < _width(table)
+        values = ids_in(table, source) if is_column else None
+        if values is not None:
+            return values
+    raise ValueError(
+        f"{option}={source!r} is neither a column of X nor an index level of X or of the labels. "
+        "Name one of them, or pass the values themselves, one per document."
+    )
+
+
+def _width(table: Any) -> int:
+    """The number of columns, 0 of a single column without a second dimension."""
+    shape: tuple[int, ...] = getattr(table, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else 0

@@ -1,0 +1,116 @@
+"""Columns of X, besides those of query ids, that a scorer reads: propensities, and the target."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV
+
+from .._columns import as_column, as_numbers
+from ..metrics.names import OF_DATA, parse_name
+from ..metrics.propensity import check_propensities, find_column
+from ..query_ids.lookup import column_names
+from ..ranking.shapes import SINGLE_QUERY
+
+# the name of a column or index level of X, an index level of y, or the position of a column of X
+ColumnSource: TypeAlias = str | int | None
+
+SEARCH: Any = GridSearchCV.__mro__[1]  # the base class of scikit-learn's searches
+
+# models that use all columns of X as features
+OF_MODELS = ("sklearn", "lightgbm", "xgboost", "catboost")
+
+
+def read_sources(
+    metric: Any, given: dict[str, Any], options: dict[str, Any]
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Metric, places of columns and options, with the places taken out of the name."""
+    name, in_name = parse_name(metric) if isinstance(metric, str) else (metric, ())
+    named = dict(in_name)
+    places = {place: named.pop(place) for place in OF_DATA if place in named}
+    if not places:
+        return metric, given, dict(options)
+    if places.get("groups", "") is None:
+        places["groups"] = SINGLE_QUERY
+    return name, given | places, options | named
+
+
+def check_source(option: str, source: Any) -> Any:
+    """A place where values are found, not the values themselves."""
+    if source is None or isinstance(source, str):
+        return source
+    if isinstance(source, Integral) and not isinstance(source, bool):
+        return int(source)
+    raise TypeError(
+        f"{option} must be the name of a column or index level of X, or the position of a column; "
+        f"got {type(source).__name__}. Values of given rows are passed to the scorer, or by "
+        f"metadata routing: make_ranking_scorer(...).set_score_request({option}=True)."
+    )
+
+
+def find_target(scorer: Any, given: Any, X: Any, y: Any) -> Any:
+    """The labels to judge by: those given, those at the scorer's target, or else `y`."""
+    if given is None and scorer.target is None:
+        return y
+    values = find_column(scorer.target, (X, y), "target") if given is None else given
+    shown = "target" if given is not None else f"target {scorer.target!r}"
+    # NaN is left to the metric if it has a rule for documents that nobody judged
+    read = as_numbers if scorer.unjudged == "error" else as_column
+    read(values, shown)
+    return values
+
+
+def check_columns(scorer: Any, X: Any, y: Any) -> None:
+    """Refuse a scorer whose columns are missing, or hold what it cannot read."""
+    find_target(scorer, None, X, y)
+    if scorer.propensity is not None:
+        given = find_column(scorer.propensity, (X, y), "propensity")
+        check_propensities(given, f"propensity {scorer.propensity!r}")
+
+
+def check_no_feature(scorer: Any, estimator: Any, X: Any) -> None:
+    """Refuse a model that has a column of the scorer among its features."""
+    for option in ("target", "propensity"):
+        source = getattr(scorer, option)
+        if source is not None and _is_feature(source, estimator, X):
+            raise ValueError(
+                f"the column {source!r} of X, which is the {option} of the metric "
+                f"{scorer.metric!r}, is a feature of {type(estimator).__name__} as well. Make it "
+                f"an index level, X.set_index({source!r}, append=True), or leave it out by "
+                f"QueryRanker(..., drop_columns=[{source!r}])."
+            )
+
+
+def _is_feature(source: Any, estimator: Any, X: Any) -> bool:
+    """Whether a column is a feature for certain, in a model that chooses none of its columns."""
+    position = _position(source, X)
+    if position is None:
+        return False
+    while isinstance(estimator, SEARCH) or hasattr(estimator, "drop_columns"):
+        if position in (_position(c, X) for c in listed(getattr(estimator, "drop_columns", None))):
+            return False
+        estimator = estimator.estimator
+    if type(estimator).__module__.partition(".")[0] not in OF_MODELS:
+        return False
+    params = estimator.get_params(deep=True).values()
+    return not any(hasattr(value, "fit") for value in params)
+
+
+def _position(source: Any, X: Any) -> int | None:
+    """The position of a column, None for an index level."""
+    names = column_names(X)
+    if source in names:
+        return names.index(source)
+    if isinstance(source, str):
+        return None
+    width = len(names) if names else np.shape(X)[-1]
+    return int(source) % width if -width <= source < width else None
+
+
+def listed(columns: Any) -> list[Any]:
+    """One or several names or positions as a list."""
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str | Integral) else list(columns)

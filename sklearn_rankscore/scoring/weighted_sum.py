@@ -1,0 +1,219 @@
+"""A weighted sum of ranking metrics as one scorer."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from .._sklearn_compat import prediction_cache
+from .._typing import IdSource, MatrixLike, QueryIds
+from .._validation import check_number
+from ..metrics.evaluate import MetricLike
+from ..metrics.names import display_name
+from .predictions import CallMethod, call_method
+from .scorer import RankingScorer
+
+# the name of the sum beside its parts
+WHOLE = "weighted_sum"
+
+
+def make_weighted_scorer(
+    weights: Mapping[MetricLike | RankingScorer, float], *, groups: IdSource = None
+) -> WeightedScorer:
+    """Make one scorer of several ranking metrics, their weighted sum.
+
+    Parameters
+    ----------
+    weights : mapping of str, callable or RankingScorer to float
+        The weight of each metric, above 0: names such as ``"recall@20(target=orders)"``, metric
+        functions, or what `make_ranking_scorer` returns.
+    groups : str, list of str, int or callable, default=None
+        Where the query ids are, as for `make_ranking_scorer`; the same for all parts.
+
+    Returns
+    -------
+    WeightedScorer
+        A scorer that returns the sum, which is not divided by the sum of the weights. Higher is
+        better. Its method `with_parts` returns a dict of the sum and each part, for the results of
+        a search to show both.
+
+    Raises
+    ------
+    ValueError
+        If a weight is not a positive number, a name occurs twice, or parts read query ids from
+        different places.
+    TypeError
+        If `weights` is not a mapping, or a key is no metric.
+
+    See Also
+    --------
+    make_ranking_scorer : A single metric, which may judge by another target than y.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking, make_weighted_scorer
+    >>> X, y = make_ranking(as_frame=True, random_state=0)
+    >>> scorer = make_weighted_scorer({"ndcg@10": 0.75, "mrr": 0.25})
+    >>> scores = cross_validate(
+    ...     QueryRanker(Ridge()), X, y, scoring=scorer.with_parts(), cv=QueryKFold(3)
+    ... )
+    >>> sorted(name for name in scores if name.startswith("test_"))
+    ['test_mrr', 'test_ndcg@10', 'test_weighted_sum']
+    """
+    return WeightedScorer(weights, groups)
+
+
+class WeightedScorer(RankingScorer):
+    """Scorer that `make_weighted_scorer` returns.
+
+    Attributes
+    ----------
+    parts : dict of str to RankingScorer
+        The scorer of each metric by its name.
+    weights : dict of str to float
+        The weight of each metric.
+    """
+
+    def __init__(
+        self, weights: Mapping[MetricLike | RankingScorer, float], groups: IdSource = None
+    ) -> None:
+        if not isinstance(weights, Mapping):
+            raise TypeError(
+                "weights must be a dict of each metric to its weight, such as "
+                f"{{'recall@20': 0.7, 'mrr': 0.3}}; got {type(weights).__name__}."
+            )
+        if not weights:
+            raise ValueError("weights is empty; name at least one metric, such as 'ndcg@10'.")
+        self.parts: dict[str, RankingScorer] = {}
+        self.weights: dict[str, float] = {}
+        for metric, weight in weights.items():
+            part = metric if isinstance(metric, RankingScorer) else RankingScorer(metric, groups)
+            name = _name(part)
+            if name in self.parts or name == WHOLE:
+                raise ValueError(f"weights names {name!r} twice.")
+            self.parts[name], self.weights[name] = part, _check_weight(name, weight)
+        self.groups = _common_groups(self.parts)
+        self.metric, self.options, self._ids = _as_text(self.weights), {}, None
+        self.propensity = self.target = None
+
+    def with_ids(self, ids: QueryIds) -> WeightedScorer:
+        """A copy whose parts use `ids` where they find none themselves."""
+        scorer = copy.copy(self)
+        scorer.parts = {name: part.with_ids(ids) for name, part in self.parts.items()}
+        return scorer
+
+    def with_parts(self) -> dict[str, RankingScorer]:
+        """The sum and its parts, for `scoring` of searches and of `cross_validate`.
+
+        Returns
+        -------
+        dict of str to RankingScorer
+            The sum as ``"weighted_sum"``, which is the value for `refit`, and each metric by its
+            name.
+        """
+        return {WHOLE: self, **self.parts}
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{self.parts[name]!r}: {w!r}" for name, w in self.weights.items())
+        return f"make_weighted_scorer({{{shown}}})"
+
+    def _score(
+        self,
+        method_caller: CallMethod,
+        estimator: Any,
+        X: MatrixLike,
+        y_true: ArrayLike,
+        groups: QueryIds | None = None,
+        qid: QueryIds | None = None,
+        sample_weight: ArrayLike | None = None,
+        propensity: ArrayLike | None = None,
+        target: ArrayLike | None = None,
+    ) -> float:
+        _check_no_target(target)
+        if prediction_cache(method_caller) is None:
+            method_caller = partial(_call_once, {})  # one prediction for all parts
+        given = (groups, qid, sample_weight, propensity)
+        return self._sum(
+            {
+                name: part._score(method_caller, estimator, X, y_true, *given)
+                for name, part in self.parts.items()
+            }
+        )
+
+    def score_labels(self, y_true: ArrayLike, y_score: ArrayLike, **given: Any) -> float:
+        """Score predictions without their X, as `RankingScorer.score_labels` does.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_documents,)
+            Relevance and predictions.
+        **given
+            `groups`, `qid`, `sample_weight` or `propensity`, for all parts.
+
+        Returns
+        -------
+        float
+            The weighted sum.
+        """
+        _check_no_target(given.get("target"))
+        parts = self.parts.items()
+        return self._sum(
+            {name: part.score_labels(y_true, y_score, **given) for name, part in parts}
+        )
+
+    def _sum(self, values: Mapping[str, float]) -> float:
+        return float(sum(self.weights[name] * value for name, value in values.items()))
+
+
+def _call_once(cache: dict[Any, Any], estimator: Any, method: str, X: MatrixLike) -> Any:
+    if method not in cache:
+        cache[method] = call_method(estimator, method, X)
+    return cache[method]
+
+
+def _check_weight(name: str, weight: Any) -> float:
+    value = check_number(f"the weight of {name!r}", weight)
+    if value <= 0:
+        raise ValueError(f"the weight of {name!r} must be above 0; got {weight!r}.")
+    return value
+
+
+def _check_no_target(target: Any) -> None:
+    if target is not None:
+        raise ValueError(
+            "a weighted sum takes no target for all of its parts; name one in each part, as in "
+            "'recall@20(target=orders)'."
+        )
+
+
+def _common_groups(parts: Mapping[str, RankingScorer]) -> Any:
+    places = list(dict.fromkeys(part.groups for part in parts.values()))
+    if len(places) > 1:
+        raise ValueError(
+            f"the parts of a weighted sum must read query ids from one place; got {places}."
+        )
+    return places[0]
+
+
+def _name(part: RankingScorer) -> str:
+    """The metric of a part as the results of a search name it, with its places and options."""
+    if isinstance(part, WeightedScorer):
+        raise TypeError("a part of a weighted sum must be a single metric; add the weights up.")
+    metric = part.metric if isinstance(part.metric, str) else display_name(part.metric)
+    places = {"propensity": part.propensity, "target": part.target}
+    shown = [
+        f"{name}={value}"
+        for name, value in (places | part.options).items()
+        if value is not None and name not in metric
+    ]
+    return f"{metric}({','.join(shown)})" if shown else metric
+
+
+def _as_text(weights: Mapping[str, float]) -> str:
+    return " + ".join(f"{weight:g} * {name}" for name, weight in weights.items())

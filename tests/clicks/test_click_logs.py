@@ -1,0 +1,107 @@
+"""Propensities harvested from logs: exact on logs without noise, close on simulated ones."""
+
+import numpy as np
+import pytest
+
+from sklearn_rankscore import estimate_propensity
+
+METHODS = ["all_pairs", "pivot"]
+
+
+def impressions(n, n_clicks, rank, query, document):
+    return [(int(i < n_clicks), rank, query, document) for i in range(n)]
+
+
+def estimate(rows, **options):
+    clicks, ranks, queries, documents = zip(*rows, strict=True)
+    return estimate_propensity(clicks, ranks, queries=queries, documents=documents, **options)
+
+
+# clicks of exactly propensity (1, 1/2, 1/4) times relevance, whatever the number of impressions
+EXACT = [
+    *impressions(4, 4, 1, "q", "relevant"),
+    *impressions(8, 4, 2, "q", "relevant"),
+    *impressions(2, 1, 1, "q", "half"),
+    *impressions(8, 1, 3, "q", "half"),
+    *impressions(10, 0, 2, "q", "never"),
+    *impressions(10, 0, 1, "q", "never"),
+    *impressions(10, 10, 2, "other", "relevant"),  # shown at one rank only
+    *impressions(3, 1, 7, "q", "half"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_log_without_noise(method):
+    propensities = estimate(EXACT, max_rank=3, method=method)
+    np.testing.assert_allclose(propensities, [1, 0.5, 0.25], rtol=1e-4)
+
+
+def test_ranks_are_connected_by_chains():
+    """Ranks 1 and 3 never show the same document, but each shares one with rank 2."""
+    chain = [row for row in EXACT if row[3] != "half"] + [
+        *impressions(8, 4, 2, "p", "third"),
+        *impressions(8, 2, 3, "p", "third"),
+    ]
+    np.testing.assert_allclose(estimate(chain), [1, 0.5, 0.25], rtol=1e-4)
+    with pytest.raises(ValueError, match="no documents compare ranks 3 with rank 1 directly"):
+        estimate(chain, method="pivot")
+
+
+def test_another_rank_may_be_examined_most():
+    rows = [*impressions(10, 2, 1, "q", "d"), *impressions(10, 4, 2, "q", "d")]
+    for method in METHODS:
+        np.testing.assert_allclose(estimate(rows, method=method), [0.5, 1], rtol=1e-4)
+
+
+def two_ranker_log(rng, truth, n_queries=300, n_sessions=40_000):
+    """Each session shows the documents of a query in the order of one of two rankers."""
+    n = len(truth)
+    relevance = rng.random((n_queries, n)) * 0.8
+    better = np.argsort(-relevance - rng.normal(0, 0.2, (n_queries, n)), axis=1)
+    worse = np.argsort(-relevance - rng.normal(0, 0.6, (n_queries, n)), axis=1)
+    query, ranker = rng.integers(n_queries, size=n_sessions), rng.random(n_sessions) < 0.3
+    documents = np.where(ranker[:, None], worse[query], better[query])
+    clicks = rng.random((n_sessions, n)) < truth * relevance[query[:, None], documents]
+    ranks = np.tile(np.arange(1, n + 1), (n_sessions, 1))
+    return clicks.ravel(), ranks.ravel(), np.repeat(query, n), documents.ravel()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_simulated_log_of_two_rankers(method):
+    truth = np.array([1, 0.7, 0.45, 0.3, 0.2])
+    estimates = []
+    for seed in range(4):
+        clicks, ranks, queries, documents = two_ranker_log(np.random.default_rng(seed), truth)
+        given = {"queries": queries, "documents": documents, "method": method}
+        estimates.append(estimate_propensity(clicks, ranks, **given))
+    np.testing.assert_allclose(np.mean(estimates, axis=0), truth, rtol=0.05)
+    # the rate of clicks by rank, which mixes relevance and examination, is far off
+    naive = np.array([clicks[ranks == k].mean() for k in range(1, 6)])
+    assert abs(naive / naive[0] - truth)[1:].max() > 0.05
+
+
+REFUSED = [
+    ([], {}, "is empty"),
+    ([(2, 1, "q", "d")], {}, "clicks must be 0 or 1; got 2"),
+    ([(1, 0, "q", "d")], {}, "ranks must be integers of at least 1"),
+    (EXACT, {}, "no documents compare ranks 4, 5, 6 with rank 1"),
+    (EXACT, {"max_rank": 0}, "max_rank must be an integer of at least 1"),
+    ([(1, 3, "q", "d")], {"max_rank": 2}, "no document was shown up to max_rank=2"),
+    (EXACT, {"method": "swap"}, "method must be one of 'all_pairs', 'pivot'"),
+    ([(0, 1, "q", "d"), (1, 2, "q", "d")], {"method": "pivot"}, "never clicked at rank 1"),
+]
+
+
+@pytest.mark.parametrize(("rows", "options", "message"), REFUSED)
+def test_refused(rows, options, message):
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
+    clicks, ranks, queries, documents = columns
+    with pytest.raises(ValueError, match=message):
+        estimate_propensity(clicks, ranks, queries=queries, documents=documents, **options)
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match="of equal length"):
+        estimate_propensity([1, 0], [1], queries=[1], documents=[1])
+    with pytest.raises(ValueError, match="one query id per document: got 1 for 2"):
+        estimate_propensity([1, 0], [1, 2], queries=[1], documents=[1, 1])
