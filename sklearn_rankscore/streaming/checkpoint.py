@@ -36,13 +36,21 @@ class Checkpoint:
         The accumulator, empty at first.
     source : dict
         Identifies the data by JSON values, which must be the same when the run resumes.
+    wait : float
+        Seconds to wait while another run uses the file.
     """
 
     def __init__(
-        self, path: Path | None, seconds: float, run: RankingAccumulator, source: dict[str, Any]
+        self,
+        path: Path | None,
+        seconds: float,
+        run: RankingAccumulator,
+        source: dict[str, Any],
+        wait: float = 0.0,
     ) -> None:
         self.path, self.run = path, run
         self.seconds = check_number("checkpoint_seconds", seconds, 0)
+        self.wait = check_number("checkpoint_wait", wait, 0)
         self.header = {
             "version": sys.modules[__name__.partition(".")[0]].__version__,
             "metrics": run._configuration.metrics,
@@ -119,13 +127,19 @@ class Checkpoint:
             )
 
     def _acquire(self, lock: FileLock) -> None:
-        try:
-            lock.acquire()
-        except BlockingIOError as error:
-            raise RuntimeError(
-                f"the checkpoint {self.path} is in use by another run: {error}. Wait for its end, "
-                "or pass another checkpoint."
-            ) from None
+        end = time.monotonic() + self.wait
+        while True:
+            try:
+                lock.acquire()
+                return
+            except BlockingIOError as error:
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise RuntimeError(
+                        f"the checkpoint {self.path} is in use by another run: {error}. Set "
+                        "checkpoint_wait to wait for its end, or pass another checkpoint."
+                    ) from None
+            time.sleep(min(left, 0.1))
 
     def _load(self) -> None:
         """Take the state of an interrupted run."""

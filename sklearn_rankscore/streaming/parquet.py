@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,7 +36,8 @@ def evaluate_parquet(
     batch_rows: int = BATCH_ROWS,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = 60.0,
-    progress: bool | None = None,
+    checkpoint_wait: float = 0.0,
+    progress: bool | Callable[[int, int], object] | None = None,
     filesystem: Any = None,
     n_jobs: int | None = None,
     **options: Any,
@@ -47,9 +50,9 @@ def evaluate_parquet(
     Parameters
     ----------
     path : str, path-like or list of them
-        A file, a folder, or a pattern of local files such as ``"scores/*.parquet"``, whose files
-        are read in the order of their names, with numbers in names compared by value; or a list of
-        files, read in the order given. Rows must be sorted by query id in ascending order.
+        A file, a folder, or a pattern such as ``"scores/*.parquet"``, whose files are read in the
+        order of their names, with numbers in names compared by value; or a list of files, read in
+        the order given. Rows must be sorted by query id in ascending order.
     metrics : str, callable, iterable of them, or RankingAccumulator
         As in `evaluate`; or an accumulator, whose ``result()`` has standard errors and numbers of
         queries. All rows are added to what it holds, unless there is an error: then it is left
@@ -68,11 +71,15 @@ def evaluate_parquet(
         numbers and arrays, never code.
     checkpoint_seconds : float, default=60.0
         Minimum time between two writes of the checkpoint, at least 0.
-    progress : bool, default=None
+    checkpoint_wait : float, default=0.0
+        How many seconds to wait, at least 0, if another run uses the checkpoint.
+    progress : bool or callable, default=None
         Whether to show a progress bar (needs tqdm); None shows it on a terminal if tqdm is
-        installed.
-    filesystem : pyarrow.fs.FileSystem, default=None
-        Where the files are; None is the local disk, or follows from a URI such as ``s3://…``.
+        installed. A function is called after each batch with the number of rows so far and of all
+        rows.
+    filesystem : pyarrow.fs.FileSystem or fsspec filesystem, default=None
+        Where the files are; None is the local disk, or follows from a URI such as ``s3://…`` (of
+        any protocol of pyarrow or, if it is installed, fsspec).
     n_jobs : int, default=None
         Number of threads for the metrics; None means 1 unless in a joblib context.
     **options
@@ -127,8 +134,8 @@ def evaluate_parquet(
     run = copy(accumulator)
     run._state = State.empty(run.names)
     source = {"columns": [label, score, group, weight], "files": files.fingerprint}
-    saved = Checkpoint(state_path, checkpoint_seconds, run, source)
-    with saved.active(), _progress_bar(files.n_rows, run.n_documents, progress) as bar:
+    saved = Checkpoint(state_path, checkpoint_seconds, run, source, checkpoint_wait)
+    with saved.active(), _progress(files.n_rows, run.n_documents, progress) as bar:
         batches = prefetch(files.batches(batch_rows, skip=run.n_documents))
         for table in as_tables(batches, batch_rows):
             add_located(run, columns, table, files)
@@ -145,8 +152,10 @@ def _names_of(checkpoint: Path | None) -> tuple[str, ...]:
     return tuple(beside(checkpoint, end).as_posix() for end in ("", ".new", ".lock"))
 
 
-def _progress_bar(total: int, done: int, progress: bool | None) -> Any:
-    """A progress bar of tqdm, which appears after a second."""
+def _progress(total: int, done: int, progress: Any) -> Any:
+    """A progress bar of tqdm, which appears after a second, or calls of the user's function."""
+    if callable(progress):
+        return nullcontext(_Calls(progress, done, total))
     try:
         from tqdm import tqdm
     except ImportError:
@@ -155,3 +164,16 @@ def _progress_bar(total: int, done: int, progress: bool | None) -> Any:
         return nullcontext(SimpleNamespace(update=lambda n_rows: None))
     disable = None if progress is None else not progress
     return tqdm(total=total, initial=done, unit="row", unit_scale=True, delay=1, disable=disable)
+
+
+@dataclass
+class _Calls:
+    """Calls of a function with the number of rows so far and of all rows."""
+
+    function: Callable[[int, int], object]
+    done: int
+    total: int
+
+    def update(self, n_rows: int) -> None:
+        self.done += n_rows
+        self.function(self.done, self.total)

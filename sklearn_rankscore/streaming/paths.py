@@ -7,6 +7,8 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -45,10 +47,12 @@ def _resolved(path: Any, filesystem: Any) -> tuple[Any, list[str], bool]:
     if not given:
         raise ValueError("path is an empty list; it names no Parquet files.")
     if filesystem is not None:
-        return _as_filesystem(filesystem), given, False
+        system = _as_filesystem(filesystem)
+        return system, [path for p in given for path in _expand(system, p)], len(given) == 1
     if any(re.match("[A-Za-z][A-Za-z0-9+.-]+://", p) for p in given):
-        located = [fs.FileSystem.from_uri(p) for p in given]
-        return located[0][0], [inner for _, inner in located], False
+        located = [_from_uri(p) for p in given]
+        system = located[0][0]
+        return system, [path for _, p in located for path in _expand(system, p)], len(given) == 1
     local = [match for p in given for match in _matching(os.path.abspath(p))]
     return fs.LocalFileSystem(), local, len(given) == 1
 
@@ -70,6 +74,56 @@ def _matching(path: str) -> list[str]:
     if not matches:
         raise ValueError(f"there are no Parquet files that match {path}.")
     return matches
+
+
+def _from_uri(uri: str) -> tuple[Any, str]:
+    """The filesystem of a URI and the path in it; of fsspec where pyarrow does not know it."""
+    import pyarrow as pa
+    from pyarrow import fs
+
+    # a pattern is no valid URI, because of its question marks and brackets
+    magic = re.search(r"[*?\[]", uri)
+    folder = uri.rfind("/", 0, magic.start()) if magic else len(uri)
+    try:
+        system, path = fs.FileSystem.from_uri(uri[:folder])
+        return system, path + uri[folder:]
+    except pa.ArrowInvalid as error:
+        try:
+            from fsspec.core import url_to_fs
+
+            system, path = url_to_fs(uri)
+        except (ImportError, ValueError) as other:
+            raise ValueError(
+                f"the protocol of {uri} is known neither to pyarrow ({error}) nor to fsspec "
+                f"({other})."
+            ) from other
+        return fs.PyFileSystem(fs.FSSpecHandler(system)), path
+
+
+def _expand(filesystem: Any, path: str) -> list[str]:
+    """The files of any filesystem that match a pattern; a path that exists is none."""
+    from pyarrow import fs
+
+    if not glob.has_magic(path) or filesystem.get_file_info(path).type != fs.FileType.NotFound:
+        return [path]
+    parts = PurePosixPath(path).parts
+    n_plain = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    if "**" in parts:
+        raise ValueError(
+            f"** in a pattern is understood for local files only; got {path}. Pass the folder, "
+            "whose files are read recursively."
+        )
+    folder = str(PurePosixPath(*parts[:n_plain])) if n_plain else ""
+    inside = filesystem.get_file_info(fs.FileSelector(folder, recursive=len(parts) - n_plain > 1))
+    matches = [i.path for i in inside if i.is_file and _matches(i.path, parts)]
+    if not matches:
+        raise ValueError(f"there are no Parquet files that match {path}.")
+    return sorted(matches, key=_natural)
+
+
+def _matches(path: str, pattern: tuple[str, ...]) -> bool:
+    parts = PurePosixPath(path).parts
+    return len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern))
 
 
 def _as_filesystem(filesystem: Any) -> Any:

@@ -408,3 +408,18 @@ def test_sigterm_saves_the_state(rows, tmp_path):
             run.terminate()
         assert run.returncode == -signal.SIGTERM
         n_documents, delay = from_bytes(state.read_bytes())[1].n_documents, 2 * delay
+
+
+def test_a_run_may_wait_for_another(rows, tmp_path):
+    state = tmp_path / "state"
+    expected = evaluate_parquet(rows, METRICS, **OPTIONS)
+    with start(rows, state, seconds=1000) as other:
+        assert other.stdout.readline() == "started\n"
+        while not state.exists():
+            time.sleep(0.01)
+        result = evaluate_parquet(rows, METRICS, checkpoint=state, checkpoint_wait=60, **OPTIONS)
+        other.communicate()
+    assert other.returncode == 0
+    np.testing.assert_equal(result, expected)
+    with pytest.raises(ValueError, match="checkpoint_wait must be"):
+        evaluate_parquet(rows, METRICS, checkpoint=state, checkpoint_wait=-1, **OPTIONS)

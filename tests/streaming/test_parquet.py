@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from many_queries import EXACT, METRICS, UNJUDGED, in_memory, make_documents, with_unjudged
+from pyarrow import fs
 
 from sklearn_rankscore import RankingAccumulator, evaluate, evaluate_parquet
 
@@ -251,8 +252,6 @@ def test_types_without_a_common_one_are_refused_before_the_first_row(tmp_path, f
 
 
 def test_filesystems_and_uris(tmp_path):
-    from pyarrow import fs
-
     columns = make_documents()
     write_parts(columns, tmp_path, 25)
     expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
@@ -261,3 +260,57 @@ def test_filesystems_and_uris(tmp_path):
     assert evaluate_parquet(folder, "mrr", filesystem=local) == expected
     assert evaluate_parquet("", "mrr", filesystem=fs.SubTreeFileSystem(folder, local)) == expected
     assert evaluate_parquet("", "mrr", filesystem=tmp_path.as_uri()) == expected
+
+
+@pytest.fixture
+def memory_table():
+    """Two files on a filesystem that fsspec knows and pyarrow does not, and a third elsewhere."""
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    table = pa.table(make_documents(seed=3))
+    for name, part in (("day=1/a-2", table[50:100]), ("day=1/a-10", table[100:]), ("b", table)):
+        with memory.open(f"/scores/{name}.parquet", "wb") as file:
+            pq.write_table(part, file)
+    yield table[50:]
+    memory.rm("/scores", recursive=True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "memory://scores/day=1",
+        "memory://scores/day=1/a-*.parquet",
+        "memory://scores/day=[0-9]/a*",
+        ["memory://scores/day=1/a-2.parquet", "memory://scores/day=1/a-10.parquet"],
+    ],
+    ids=["folder", "pattern", "pattern of folders", "list"],
+)
+def test_uris_of_fsspec(path, memory_table):
+    expected = evaluate(
+        memory_table["label"], memory_table["score"], "mrr", groups=memory_table["qid"].to_numpy()
+    )
+    assert evaluate_parquet(path, "mrr") == pytest.approx(expected, rel=1e-14)
+
+
+def test_patterns_of_other_filesystems_and_uris(tmp_path):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    for i in range(3):
+        pq.write_table(pa.table({"qid": [i], "label": [i % 2], "score": [0]}), folder / f"{i}.pq")
+    local = fs.LocalFileSystem()
+    for path, system in ((f"{folder}/[01].pq", local), ("x/[01].pq", tmp_path.as_uri())):
+        assert evaluate_parquet(path, "precision@1", filesystem=system) == {"precision@1": 0.5}
+    assert evaluate_parquet(f"{tmp_path.as_uri()}/*/[12].pq", "mrr") == {"mrr": 0.5}
+    with pytest.raises(ValueError, match="no Parquet files that match"):
+        evaluate_parquet(f"{folder.as_uri()}/9*", "mrr")
+    with pytest.raises(ValueError, match=r"\*\* in a pattern.*local files only"):
+        evaluate_parquet(f"{folder.as_uri()}/**/1.pq", "mrr")
+    with pytest.raises(ValueError, match="protocol of nowhere://a is known neither to pyarrow"):
+        evaluate_parquet("nowhere://a", "mrr")
+
+
+def test_progress_is_told_to_a_function(tmp_path):
+    path, calls = tmp_path / "rows.parquet", []
+    pq.write_table(pa.table({"qid": [1, 1, 2, 2, 3], "label": [1] * 5, "score": [0] * 5}), path)
+    evaluate_parquet(path, "mrr", batch_rows=2, progress=lambda *call: calls.append(call))
+    assert calls == [(2, 5), (4, 5), (5, 5)]
