@@ -78,7 +78,7 @@ from .scoring import (
     register,
     unregister,
 )
-from .streaming import RankingAccumulator, evaluate_parquet
+from .streaming import RankingAccumulator, evaluate_batches, evaluate_parquet
 
 __version__ = "0.1.0"
 
@@ -111,6 +111,7 @@ __all__ = [
     "err_score",
     "estimate_propensity",
     "evaluate",
+    "evaluate_batches",
     "evaluate_parquet",
     "f1_at_k",
     "from_frames",

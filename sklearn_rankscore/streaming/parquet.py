@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
-from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +20,7 @@ from .column_names import ColumnNames
 from .parquet_files import ParquetFiles, prefetch
 from .paths import Paths
 from .row_errors import add_located
-from .state import State
+from .runs import accumulator_of, emptied
 
 
 def evaluate_parquet(
@@ -121,18 +120,12 @@ def evaluate_parquet(
     ...     evaluate_parquet(folder, ["mrr", "precision@2"])
     {'mrr': 0.75, 'precision@2': 0.5}
     """
-    if not isinstance(metrics, RankingAccumulator):
-        accumulator = RankingAccumulator(metrics, like=like, n_jobs=n_jobs, **options)
-    elif like is not None or n_jobs is not None or options:
-        raise ValueError("pass like=, n_jobs= and options to the RankingAccumulator itself.")
-    else:
-        accumulator = metrics
+    accumulator = accumulator_of(metrics, like, n_jobs, options)
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight)
     state_path = None if checkpoint is None else Path(os.path.abspath(checkpoint))
     files = ParquetFiles.find(path, columns, filesystem, _names_of(state_path))
-    run = copy(accumulator)
-    run._state = State.empty(run.names)
+    run = emptied(accumulator)
     source = {"columns": [label, score, group, weight], "files": files.fingerprint}
     saved = Checkpoint(state_path, checkpoint_seconds, run, source, checkpoint_wait)
     with saved.active(), _progress(files.n_rows, run.n_documents, progress) as bar:

@@ -22,6 +22,7 @@ PEERS, CLUSTERS = "test-peers", "test-clusters"
 EXTRAS = {
     "array_api_strict": PEERS,
     "catboost": PEERS,
+    "duckdb": PEERS,
     "ir_measures": PEERS,
     "optuna": PEERS,
     "optuna_integration": PEERS,

@@ -1,0 +1,151 @@
+"""evaluate_batches: metrics over batches of rows that any library streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .._typing import Library
+from .._validation import check_count
+from ..metrics.evaluate import Metrics
+from .accumulator import RankingAccumulator
+from .arrow import BATCH_ROWS, add_batches
+from .column_names import ColumnNames
+from .column_types import common_types
+from .runs import accumulator_of, emptied
+
+
+def evaluate_batches(
+    batches: Any,
+    metrics: Metrics | RankingAccumulator,
+    *,
+    label: str = "label",
+    score: str = "score",
+    group: str = "qid",
+    weight: str | None = None,
+    like: Library | None = None,
+    batch_rows: int = BATCH_ROWS,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> dict[str, float]:
+    """Compute ranking metrics over batches of rows that are sorted by query.
+
+    Batches may end within a query; memory holds a few batches and the queries that are not complete
+    yet. It needs pyarrow.
+
+    Parameters
+    ----------
+    batches : Arrow stream, or iterable of tables
+        Anything with ``__arrow_c_stream__``, such as a result of DuckDB, a
+        ``pyarrow.RecordBatchReader`` or a table of polars; or an iterable of such tables, Arrow
+        record batches and pandas DataFrames. Rows are sorted by query id in ascending order.
+    metrics : str, callable, iterable of them, or RankingAccumulator
+        As in `evaluate_parquet`.
+    label, score, group : str
+        Names of the columns of relevance, score and query id.
+    weight : str, default=None
+        Name of the column of query weights, constant within each query.
+    like : str, default=None
+        Library whose conventions to use, as in `evaluate`.
+    batch_rows : int, default=2097152
+        Number of rows to rank at a time.
+    n_jobs : int, default=None
+        Number of threads for the metrics; None means 1 unless in a joblib context.
+    **options
+        Options of the metrics, as in `evaluate`; `average` is ``"macro"`` or ``"micro"``.
+
+    Returns
+    -------
+    dict of str to float
+        The value of each metric under its name.
+
+    Raises
+    ------
+    ValueError
+        If the rows are not sorted by query, a column is missing, has missing values, or types in
+        two batches that have none in common; and for what `evaluate` refuses.
+    TypeError
+        If `batches` is neither a stream nor an iterable of tables.
+
+    See Also
+    --------
+    evaluate_parquet : Parquet files, with checkpoints.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from sklearn_rankscore import evaluate_batches
+    >>> first = pyarrow.table({"qid": [1, 1], "label": [0, 1], "score": [0.5, 0.2]})
+    >>> second = pyarrow.table({"qid": [1, 2], "label": [0, 1], "score": [0.1, 0.3]})
+    >>> evaluate_batches(iter([first, second]), "mrr")
+    {'mrr': 0.75}
+    """
+    accumulator = accumulator_of(metrics, like, n_jobs, options)
+    check_count("batch_rows", batch_rows, 1)
+    columns = ColumnNames(label, score, group, weight)
+    run = emptied(accumulator)
+    for _ in add_batches(run, columns, _record_batches(batches, columns), batch_rows):
+        pass
+    return accumulator.merge(run).scores()
+
+
+def _record_batches(batches: Any, columns: ColumnNames) -> Iterator[Any]:
+    """Arrow batches of the columns to read, with the types of the first batch."""
+    types: dict[str, Any] = {}
+    for number, batch in enumerate(_each(batches)):
+        columns.check(batch.schema.names, f"batch {number}")
+        theirs = {name: batch.schema.field(name).type for name in columns.distinct}
+        types = types or theirs
+        yield _converted(batch, number, types, theirs, columns.group)
+
+
+def _converted(
+    batch: Any, number: int, types: dict[str, Any], theirs: dict[str, Any], group: str
+) -> Any:
+    import pyarrow as pa
+
+    arrays = [batch.column(batch.schema.get_field_index(name)) for name in types]
+    if theirs != types:
+        common = common_types([("batch 0", types), (f"batch {number}", theirs)], group)
+        changed = [name for name in types if common[name] != types[name]]
+        if changed:
+            raise ValueError(
+                f"column {changed[0]!r} has the type {types[changed[0]]} in batch 0 and "
+                f"{theirs[changed[0]]} in batch {number}. Cast it to one type."
+            )
+        arrays = [
+            (a.dictionary_decode() if pa.types.is_dictionary(a.type) else a).cast(kind)
+            for a, kind in zip(arrays, types.values(), strict=True)
+        ]
+    return pa.RecordBatch.from_arrays(arrays, names=list(types))
+
+
+def _each(batches: Any) -> Iterable[Any]:
+    """Arrow record batches of a stream, a table, or an iterable of tables."""
+    import pyarrow as pa
+
+    if isinstance(batches, pa.RecordBatch):
+        yield batches
+    elif hasattr(batches, "__arrow_c_stream__"):
+        yield from pa.RecordBatchReader.from_stream(batches)
+    elif hasattr(batches, "iloc"):
+        yield from pa.Table.from_pandas(batches, preserve_index=False).to_batches()
+    elif isinstance(batches, Iterable) and not isinstance(batches, str | bytes | dict):
+        for batch in batches:
+            if not (_is_table(batch) or isinstance(batch, pa.RecordBatch)):
+                raise TypeError(_message(batch))
+            yield from _each(batch)
+    else:
+        raise TypeError(_message(batches))
+
+
+def _is_table(value: Any) -> bool:
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "iloc")
+
+
+def _message(value: Any) -> str:
+    return (
+        "batches must be an Arrow stream, such as a result of DuckDB or a RecordBatchReader, or an "
+        f"iterable of tables or record batches; got {type(value).__name__}. For arrays use "
+        "RankingAccumulator.update_sorted, for files evaluate_parquet."
+    )

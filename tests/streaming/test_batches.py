@@ -1,0 +1,84 @@
+"""Batches of rows from other libraries give the result of the same rows in memory."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from many_queries import EXACT, METRICS, in_memory, make_documents
+from requires import requires
+
+from sklearn_rankscore import RankingAccumulator, evaluate_batches
+
+COLUMNS = make_documents(seed=5)
+TABLE = pa.table(COLUMNS)
+PARTS = [TABLE[start : start + 37] for start in range(0, TABLE.num_rows, 37)]
+EXPECTED = in_memory(COLUMNS, METRICS, weight="weight")
+
+SOURCES = {
+    "table": lambda: TABLE,
+    "reader": lambda: TABLE.to_reader(max_chunksize=13),
+    "record batch": lambda: TABLE.combine_chunks().to_batches()[0],
+    "tables": lambda: iter(PARTS),
+    "record batches": lambda: [batch for part in PARTS for batch in part.to_batches()],
+    "polars": lambda: pl.from_arrow(TABLE),
+    "frames of polars": lambda: map(pl.from_arrow, PARTS),
+    "pandas": lambda: TABLE.to_pandas(),
+    "frames of pandas": lambda: (part.to_pandas() for part in PARTS),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("batch_rows", [11, 10**6])
+def test_batches_equal_memory(source, batch_rows):
+    result = evaluate_batches(SOURCES[source](), METRICS, weight="weight", batch_rows=batch_rows)
+    assert result == pytest.approx(EXPECTED, **EXACT)
+
+
+def test_a_result_of_duckdb():
+    duckdb = requires("duckdb")
+    connection = duckdb.connect()
+    connection.register("documents", TABLE)
+    ordered = connection.sql("SELECT * FROM documents ORDER BY qid")
+    assert evaluate_batches(ordered, METRICS, weight="weight") == pytest.approx(EXPECTED, **EXACT)
+
+
+def test_batches_with_types_that_differ():
+    first, second = PARTS[0], pa.concat_tables(PARTS[1:])
+    place = second.schema.names.index("qid")
+    narrow = second.set_column(place, "qid", second["qid"].cast(pa.int32()))
+    assert evaluate_batches([first, narrow], METRICS, weight="weight") == pytest.approx(
+        EXPECTED, **EXACT
+    )
+    words = second.set_column(
+        second.schema.names.index("score"), "score", pa.array(["a"] * second.num_rows)
+    )
+    with pytest.raises(ValueError, match="'score' has the type double in batch 0 and string in"):
+        evaluate_batches([first, words], "mrr")
+
+
+def test_an_error_leaves_an_accumulator_unchanged():
+    accumulator = RankingAccumulator("mrr")
+    with pytest.raises(ValueError, match="not sorted by query"):
+        evaluate_batches([PARTS[1], PARTS[0]], accumulator, batch_rows=10)
+    assert accumulator.n_documents == 0
+    first = evaluate_batches(PARTS, accumulator)
+    assert first == evaluate_batches(TABLE, "mrr")
+
+
+@pytest.mark.parametrize(
+    ("batches", "error", "message"),
+    [
+        (3, TypeError, "must be an Arrow stream.*got int"),
+        ("rows.parquet", TypeError, "got str.*files evaluate_parquet"),
+        ([COLUMNS], TypeError, "got dict"),
+        ([np.zeros((2, 3))], TypeError, "got ndarray"),
+        (TABLE.drop_columns("score"), ValueError, "batch 0 has no column 'score'"),
+        ([], ValueError, "no documents given"),
+        (pd.DataFrame({"qid": [1], "label": [1], "score": [None]}), ValueError, "missing values"),
+    ],
+    ids=["number", "path", "dict", "array", "no score", "nothing", "null"],
+)
+def test_other_input_is_refused(batches, error, message):
+    with pytest.raises(error, match=message):
+        evaluate_batches(batches, "mrr")
