@@ -53,7 +53,7 @@ def _is_builtin(fullname, method):
 autosummary_context = {
     "is_builtin": _is_builtin,
     "index_entries": {
-        metric.function.__name__: f"{name}, {name}@10" for name, metric in METRICS.items()
+        metric.function.__name__: f"! {name}, ! {name}@10" for name, metric in METRICS.items()
     },
 }
 templates_path = ["_templates"]

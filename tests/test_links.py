@@ -35,6 +35,13 @@ def test_links(tmp_path, capsys, link, is_broken):
     assert (f"index.html: {link}" in capsys.readouterr().out) == is_broken
 
 
+def test_templates_of_the_theme_are_left_out(tmp_path):
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "_static" / "macros.html").write_text('<script src="{{ path }}">')
+    (tmp_path / "index.html").write_text('<a href="#top">x</a>')
+    assert main([str(tmp_path)]) == 0
+
+
 def test_a_site_without_links_is_an_error(tmp_path):
     """The folder may be the wrong one."""
     assert main([str(tmp_path)]) == 1
