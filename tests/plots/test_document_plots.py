@@ -64,21 +64,26 @@ def test_documents_that_were_not_retrieved_are_left_out():
         LabelScoresDisplay.from_predictions(y, scores, groups=[0] * 5, scale="rank")
 
 
-def test_lines_go_from_rank_to_rank(data):
+@pytest.mark.parametrize("k", [1, 5])
+def test_lines_go_from_rank_to_rank(data, k):
     y, models, groups = data
+    # a query with another first document in each ranking
+    query = next(
+        q for q in range(40) if len({s[groups == q].argmax() for s in models.values()}) == 2
+    )
     names = np.array([f"d{i}" for i in range(len(y))])
     display = RankChangeDisplay.from_predictions(
-        y, models, groups=groups, query=7, names=names, k=5, threshold=1
+        y, models, groups=groups, query=query, names=names, k=k, threshold=1
     )
-    rows = np.flatnonzero(groups == 7)
+    rows = np.flatnonzero(groups == query)
     ranks = np.column_stack([stats.rankdata(-s[rows], "ordinal") for s in models.values()])
     np.testing.assert_array_equal(display.ranks, ranks)
     shown = rows[np.argsort(ranks[:, 0])]
-    shown = [row for row in shown if ranks[rows == row].min() <= 5]
+    shown = [row for row in shown if ranks[rows == row].min() <= k]
     assert len(display.lines_) == len(shown)
     for line, row in zip(display.lines_, shown, strict=True):
         before, after = ranks[rows == row][0]
-        assert line.get_ydata().tolist() == [min(before, 6), min(after, 6)]
+        assert line.get_ydata().tolist() == [min(before, k + 1), min(after, k + 1)]
         outcome = BETTER if after < before else WORSE if after > before else MUTED
         assert same_color(line.get_color(), outcome if y[row] > 1 else MUTED)
     texts = {text.get_text() for text in display.ax_.texts}
