@@ -16,7 +16,14 @@ True
 
 from .clicks import estimate_propensity, position_propensity, propensity_summary
 from .datasets import load_lambdarank, load_letor, make_ranking
-from .inspection import QueryScores, compare, cross_val_query_scores, query_scores, score_bounds
+from .inspection import (
+    QueryScores,
+    compare,
+    cross_val_query_scores,
+    query_scores,
+    rank_overlap,
+    score_bounds,
+)
 from .io import (
     from_frames,
     from_ranked_lists,
@@ -143,6 +150,7 @@ __all__ = [
     "query_scores",
     "query_train_test_split",
     "r_precision_score",
+    "rank_overlap",
     "ranking_report",
     "rbp_score",
     "recall_at_k",

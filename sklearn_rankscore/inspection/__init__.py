@@ -7,6 +7,7 @@ from .difference import Difference
 from .intervals import Interval
 from .per_query import query_scores
 from .query_results import QueryScores
+from .rank_overlap import rank_overlap
 from .score_bounds import ScoreBounds, score_bounds
 from .segment_scores import SegmentScore, SegmentScores
 from .segments import Segment
@@ -25,5 +26,6 @@ __all__ = [
     "compare",
     "cross_val_query_scores",
     "query_scores",
+    "rank_overlap",
     "score_bounds",
 ]
