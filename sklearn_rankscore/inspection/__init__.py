@@ -4,6 +4,7 @@ from .compare import compare
 from .comparison import Comparison
 from .cross_val import cross_val_query_scores
 from .difference import Difference
+from .importance import FeatureImportance, QueryImportances, query_permutation_importance
 from .intervals import Interval
 from .per_query import query_scores
 from .query_results import QueryScores
@@ -16,7 +17,9 @@ from .system_table import SystemTable
 __all__ = [
     "Comparison",
     "Difference",
+    "FeatureImportance",
     "Interval",
+    "QueryImportances",
     "QueryScores",
     "ScoreBounds",
     "Segment",
@@ -25,6 +28,7 @@ __all__ = [
     "SystemTable",
     "compare",
     "cross_val_query_scores",
+    "query_permutation_importance",
     "query_scores",
     "rank_overlap",
     "score_bounds",
