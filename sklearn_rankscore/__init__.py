@@ -23,6 +23,7 @@ from .inspection import (
     query_permutation_importance,
     query_scores,
     rank_overlap,
+    rectify,
     score_bounds,
 )
 from .io import (
@@ -156,6 +157,7 @@ __all__ = [
     "ranking_report",
     "rbp_score",
     "recall_at_k",
+    "rectify",
     "register",
     "score_bounds",
     "spearman_score",

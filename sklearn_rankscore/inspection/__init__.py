@@ -7,8 +7,10 @@ from .difference import Difference
 from .importance import FeatureImportance, QueryImportances, query_permutation_importance
 from .intervals import Interval
 from .per_query import query_scores
+from .prediction_powered import RectifiedMean
 from .query_results import QueryScores
 from .rank_overlap import rank_overlap
+from .rectify import RectifiedScores, rectify
 from .score_bounds import ScoreBounds, score_bounds
 from .segment_scores import SegmentScore, SegmentScores
 from .segments import Segment
@@ -21,6 +23,8 @@ __all__ = [
     "Interval",
     "QueryImportances",
     "QueryScores",
+    "RectifiedMean",
+    "RectifiedScores",
     "ScoreBounds",
     "Segment",
     "SegmentScore",
@@ -31,5 +35,6 @@ __all__ = [
     "query_permutation_importance",
     "query_scores",
     "rank_overlap",
+    "rectify",
     "score_bounds",
 ]
