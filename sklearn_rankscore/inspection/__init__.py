@@ -4,10 +4,11 @@ from .compare import compare
 from .comparison import Comparison
 from .cross_val import cross_val_query_scores
 from .difference import Difference
-from .importance import FeatureImportance, QueryImportances, query_permutation_importance
+from .importance import query_permutation_importance
 from .intervals import Interval
 from .per_query import query_scores
 from .prediction_powered import RectifiedMean
+from .query_importances import FeatureImportance, QueryImportances
 from .query_results import QueryScores
 from .rank_overlap import rank_overlap
 from .rectify import RectifiedScores, rectify

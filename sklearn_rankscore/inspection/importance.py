@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any, get_args
@@ -23,106 +23,10 @@ from .intervals import Interval, difference_interval, standard_error
 from .pairing import difference_ranges
 from .per_query import measure_per_query, resolve_per_query
 from .permuted_features import Within, as_table, changes, permutations, predict_copies
+from .query_importances import FeatureImportance, QueryImportances
 from .query_results import QueryScores
-from .table import Table, Tabular
 
 CALLER = "query_permutation_importance"
-
-
-@dataclass(frozen=True)
-class FeatureImportance:
-    """How much a metric loses if one feature is permuted.
-
-    Parameters
-    ----------
-    feature, metric : str
-        Name of the feature, "x0", "x1", ... for an array, and of the metric.
-    importance : float
-        Mean over queries and repeats of the value minus the value with the feature permuted.
-    interval : Interval
-        Confidence interval of the mean over queries.
-    standard_error : float
-        Its standard error, over queries.
-    repeats : tuple of float
-        The mean over queries of each repeat; scikit-learn's `importances`.
-    """
-
-    feature: str
-    metric: str
-    importance: float
-    interval: Interval
-    standard_error: float
-    repeats: tuple[float, ...]
-
-
-@dataclass(frozen=True, repr=False)
-class QueryImportances(Tabular):
-    """What `query_permutation_importance` returns: one `FeatureImportance` per feature and metric.
-
-    Iteration yields them; ``importances["price", "ndcg@10"]`` selects one.
-
-    Parameters
-    ----------
-    baseline : QueryScores
-        The scores with no feature permuted.
-    deltas : dict of str to QueryScores
-        For each feature, how much each query loses, as a mean over repeats. They have intervals,
-        segments and `to_frame` of their own.
-    importances : tuple of FeatureImportance
-        By metric, the most important feature first.
-    within : {"query", "all"}
-        Where features were permuted.
-    confidence : float
-        Confidence level of the intervals.
-
-    Notes
-    -----
-    `to_frame` has one row per feature and metric, with the columns "feature", "metric",
-    "importance", "low", "high", "standard_error" and "repeat_std", the standard deviation over
-    repeats.
-    """
-
-    baseline: QueryScores
-    deltas: dict[str, QueryScores]
-    importances: tuple[FeatureImportance, ...]
-    within: Within
-    confidence: float
-
-    def __iter__(self) -> Iterator[FeatureImportance]:
-        return iter(self.importances)
-
-    def __len__(self) -> int:
-        return len(self.importances)
-
-    def __getitem__(self, key: tuple[str, str]) -> FeatureImportance:
-        for entry in self:
-            if (entry.feature, entry.metric) == tuple(key):
-                return entry
-        metrics = ", ".join(self.baseline.metrics)
-        raise KeyError(f"no importance {key!r}; features are {', '.join(self.deltas)} and metrics "
-                       f"are {metrics}.")  # fmt: skip
-
-    def _columns(self) -> dict[str, Any]:
-        return {
-            "feature": [e.feature for e in self],
-            "metric": [e.metric for e in self],
-            "importance": [e.importance for e in self],
-            "low": [e.interval.low for e in self],
-            "high": [e.interval.high for e in self],
-            "standard_error": [e.standard_error for e in self],
-            "repeat_std": [float(np.std(e.repeats)) for e in self],
-        }
-
-    def _table(self) -> Table:
-        place = "within queries" if self.within == "query" else "over all rows"
-        header = ("", "", "importance", f"{self.confidence * 100:g} % interval", "std of repeats")
-        rows = [
-            (e.metric, e.feature, f"{e.importance:+.4f}", f"{e.interval:+.4f}",
-             f"{np.std(e.repeats):.4f}")
-            for e in self
-        ]  # fmt: skip
-        title = f"Loss if a feature is permuted {place}, {len(self.baseline)} queries"
-        return Table(title, header, rows, n_labels=2)
 
 
 def query_permutation_importance(
@@ -220,11 +124,7 @@ def query_permutation_importance(
     n_repeats = check_count("n_repeats", n_repeats, 1)
     resolved = resolve_per_query(metrics, like=like, **options)
     X = as_table(X)
-    id_source, given = source_or_ids(groups, X)
-    id_source = getattr(estimator, "groups", None) if id_source is None else id_source
-    ids = find_explicit_ids(X, y, groups=given, id_source=id_source)
-    if ids is None:
-        raise no_groups_error(CALLER)
+    id_source, ids = _find_ids(estimator, X, y, groups)
     grouping: Any = group_rows(ids, len(np.asarray(y)))
     positions, names = _features(X, IdColumns.find(X, id_source, ids).positions)
     rows = permutations(grouping.codes, within, n_repeats, random_state)
@@ -238,24 +138,59 @@ def query_permutation_importance(
 
     predict = partial(predict_scores, estimator)
     baseline = score(predict(X))
-    # a copy that equals X needs no prediction, and its loss is exactly 0
-    changed = {(j, i) for j in positions for i, r in enumerate(rows) if changes(X, j, r)}
-    plan = [(j, rows[i]) for j, i in product(positions, range(n_repeats)) if (j, i) in changed]
-    scored = map(score, predict_copies(predict, X, plan))
+    losses = _losses(
+        baseline, lambda plan: map(score, predict_copies(predict, X, plan)), X, positions, rows
+    )
+    deltas, entries = _summarize(names, baseline, losses, estimate)
+    return QueryImportances(baseline, deltas, tuple(entries), within, confidence)
+
+
+def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
+    """Where the query ids are, and the ids."""
+    id_source, given = source_or_ids(groups, X)
+    id_source = getattr(estimator, "groups", None) if id_source is None else id_source
+    ids = find_explicit_ids(X, y, groups=given, id_source=id_source)
+    if ids is None:
+        raise no_groups_error(CALLER)
+    return id_source, ids
+
+
+def _summarize(
+    names: list[str],
+    baseline: QueryScores,
+    losses: Iterator[tuple[NDArray[np.float64], bool]],
+    estimate: Any,
+) -> tuple[dict[str, QueryScores], list[FeatureImportance]]:
+    """The losses by query, and the importances by metric, the largest first."""
     deltas, entries = {}, []
-    for name, position in zip(names, positions, strict=True):
-        copies = [
-            next(scored).values if (position, i) in changed else baseline.values
-            for i in range(n_repeats)
-        ]
-        lost = baseline.values - np.array(copies)
-        is_constant = all((position, i) not in changed for i in range(n_repeats))
+    for name, (lost, is_constant) in zip(names, losses, strict=True):
         estimate_or_zero = _zero_interval if is_constant else estimate
         deltas[name], of_feature = _summary(name, baseline, lost, estimate_or_zero)
         entries += of_feature
     order = {metric: place for place, metric in enumerate(baseline.metrics)}
-    entries.sort(key=lambda e: (order[e.metric], -e.importance))
-    return QueryImportances(baseline, deltas, tuple(entries), within, confidence)
+    return deltas, sorted(entries, key=lambda e: (order[e.metric], -e.importance))
+
+
+def _losses(
+    baseline: QueryScores,
+    score_copies: Callable[[list[tuple[int, Array]]], Iterator[QueryScores]],
+    X: Any,
+    positions: list[int],
+    rows: list[Array],
+) -> Iterator[tuple[NDArray[np.float64], bool]]:
+    """For each feature the loss by repeat, query and metric, and whether no copy differs from X."""
+    # a copy that equals X needs no prediction, and its loss is exactly 0
+    changed = {(j, i) for j in positions for i, r in enumerate(rows) if changes(X, j, r)}
+    plan = [(j, rows[i]) for j, i in product(positions, range(len(rows))) if (j, i) in changed]
+    scored = score_copies(plan)
+    for j in positions:
+        copies = [
+            next(scored).values if (j, i) in changed else baseline.values for i in range(len(rows))
+        ]
+        yield (
+            baseline.values - np.array(copies),
+            not any((j, i) in changed for i in range(len(rows))),
+        )
 
 
 def _zero_interval(values: Array, *_: Array) -> Array:
