@@ -16,7 +16,16 @@ True
 
 from .clicks import estimate_propensity, position_propensity, propensity_summary
 from .datasets import load_lambdarank, load_letor, make_ranking
-from .inspection import QueryScores, compare, cross_val_query_scores, query_scores, score_bounds
+from .inspection import (
+    QueryScores,
+    compare,
+    cross_val_query_scores,
+    query_permutation_importance,
+    query_scores,
+    rank_overlap,
+    rectify,
+    score_bounds,
+)
 from .io import (
     from_frames,
     from_ranked_lists,
@@ -141,12 +150,15 @@ __all__ = [
     "precision_at_k",
     "propensity_summary",
     "query_auc_score",
+    "query_permutation_importance",
     "query_scores",
     "query_train_test_split",
     "r_precision_score",
+    "rank_overlap",
     "ranking_report",
     "rbp_score",
     "recall_at_k",
+    "rectify",
     "register",
     "score_bounds",
     "spearman_score",

@@ -52,6 +52,7 @@ class DataArgs(TypedDict, total=False):
     """Arguments of every metric function except labels, scores and `average`."""
 
     groups: QueryIds | None
+    adjusted: bool
     replace_undefined_by: float
     sample_weight: ArrayLike | None
     labels: ArrayLike | None

@@ -29,12 +29,12 @@ MODULES = [
 
 ORDER = [
     "y_true", "y_score", "groups", "k", "gain", "normalize", "threshold", "discount", "denominator",
-    "max_grade", "p", "decay", "ties", "unjudged", "replace_undefined_by", "average",
+    "max_grade", "p", "decay", "ties", "unjudged", "adjusted", "replace_undefined_by", "average",
     "sample_weight", "propensity", "clip", "labels", "n_jobs",
 ]  # fmt: skip
 OF_EVERY_METRIC = {
-    "y_true", "y_score", "groups", "replace_undefined_by", "average", "sample_weight", "labels",
-    "n_jobs",
+    "y_true", "y_score", "groups", "adjusted", "replace_undefined_by", "average", "sample_weight",
+    "labels", "n_jobs",
 }  # fmt: skip
 
 # defaults that differ from those of other parameters of the same name, and why
@@ -141,7 +141,7 @@ def test_a_function_equals_its_metric_by_name(metric):
     other = {
         "k": 2, "gain": [0, 3], "threshold": -1, "discount": "reciprocal", "denominator": "min",
         "max_grade": 2, "normalize": True, "p": 0.3, "decay": 0.4, "ties": "pessimistic",
-        "unjudged": "drop", "replace_undefined_by": 0.7, "average": None,
+        "unjudged": "drop", "replace_undefined_by": 0.7, "average": None, "adjusted": True,
     }  # fmt: skip
     given = {name: value for name, value in other.items() if name in parameters(metric)}
     if "pessimistic" not in types_in_docstring(metric).get("ties", "pessimistic"):
@@ -149,7 +149,8 @@ def test_a_function_equals_its_metric_by_name(metric):
     if "relevant" in types_in_docstring(metric).get("denominator", ""):
         given["denominator"] = "relevant"
     data = {"groups": g, "sample_weight": g + 1.0}
-    for options in [{}, given, *({name: value} for name, value in given.items())]:
+    alone = [{name: value} for name, value in given.items() if name != "adjusted"]
+    for options in [{}, given, *alone]:
         (by_name,) = evaluate(y, s, metric, **data, **options).values()
         np.testing.assert_equal(function(y, s, **data, **options, n_jobs=2), by_name)
     classes, scores = [3, 1, 3], random.normal(size=(3, 2))

@@ -14,6 +14,8 @@ from ..metrics.propensity import SELF_NORMALIZED
 
 CORRELATIONS = ("kendall_tau", "spearman")
 UNBOUNDED = ("dcg", "hits")
+# their expectation over random orders is 1/2, so that they are from -1 to 1 after adjustment
+AUCS = ("query_auc", "pair_accuracy")
 COMMON_RANGES = ((0.0, 1.0), (-1.0, 1.0))
 
 
@@ -56,6 +58,8 @@ def _possible_ranges(metric: str) -> tuple[tuple[float, float], ...]:
     except ValueError:
         return COMMON_RANGES
     options = dict(pairs)
+    if options.get("adjusted") is True and name not in CORRELATIONS:
+        return ((-1.0, 1.0),) if name in AUCS else ()
     of_clicks = options.get("propensity") is not None and name not in SELF_NORMALIZED
     if name == "hits" and isinstance(options.get("k"), int) and not of_clicks:
         return ((0.0, float(options["k"])),)

@@ -28,6 +28,7 @@ def query_auc_score(
     threshold: float = 0,
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = math.nan,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -55,6 +56,8 @@ def query_auc_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=nan
         Value of a query with all or no documents relevant; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
@@ -118,6 +121,7 @@ def pair_accuracy_score(
     groups: QueryIds | None = None,
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = math.nan,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -143,6 +147,8 @@ def pair_accuracy_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=nan
         Value of a query with all labels equal; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

@@ -33,6 +33,7 @@ def map_score(
     denominator: Literal["min", "relevant", "hits"] = "min",
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -63,6 +64,8 @@ def map_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
@@ -129,6 +132,7 @@ def r_precision_score(
     threshold: float = 0,
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -155,6 +159,8 @@ def r_precision_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

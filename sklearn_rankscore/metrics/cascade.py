@@ -28,6 +28,7 @@ def err_score(
     max_grade: float | None = 4,
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -58,6 +59,8 @@ def err_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive label; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -122,6 +125,7 @@ def pfound_score(
     decay: float = 0.85,
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -151,6 +155,8 @@ def pfound_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive label; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

@@ -26,6 +26,7 @@ def kendall_tau_score(
     *,
     groups: QueryIds | None = None,
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = math.nan,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -49,6 +50,8 @@ def kendall_tau_score(
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=nan
         Value of a query with all labels or all scores equal; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -111,6 +114,7 @@ def spearman_score(
     *,
     groups: QueryIds | None = None,
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = math.nan,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -133,6 +137,8 @@ def spearman_score(
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=nan
         Value of a query with all labels or all scores equal; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

@@ -29,6 +29,7 @@ def dcg_score(
     discount: Discount = "log2",
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -62,6 +63,8 @@ def dcg_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive gain; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -133,6 +136,7 @@ def ndcg_score(
     discount: Discount = "log2",
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -166,6 +170,8 @@ def ndcg_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive gain; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

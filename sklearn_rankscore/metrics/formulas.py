@@ -53,7 +53,7 @@ def ndcg(
 # Precision and recall
 
 
-@formula(ratio=True, denominators=("k", "min", "attainable"))
+@formula(ratio=True, denominators=("k", "min", "attainable"), adjustable="within cut-off")
 def precision(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Relevant documents within the cut-off, over the number of ranks."""
     n_relevant = block.total(relevant(threshold))
@@ -62,7 +62,7 @@ def precision(block: Block, k: int | None, threshold: float, denominator: str, t
     return _hits(block, k, threshold, ties), n_ranks, n_relevant > 0
 
 
-@formula(ratio=True, denominators=("relevant", "min"))
+@formula(ratio=True, denominators=("relevant", "min"), adjustable="within cut-off")
 def recall(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Relevant documents within the cut-off, over all relevant documents."""
     n_relevant = block.total(relevant(threshold))
@@ -70,7 +70,7 @@ def recall(block: Block, k: int | None, threshold: float, denominator: str, ties
     return _hits(block, k, threshold, ties), most, n_relevant > 0
 
 
-@formula(ratio=True, denominators=("k", "min"))
+@formula(ratio=True, denominators=("k", "min"), adjustable="within cut-off")
 def f1(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Harmonic mean of precision and recall."""
     n_relevant, n_ranks = block.total(relevant(threshold)), _n_ranks(block, k, denominator)
@@ -103,13 +103,13 @@ def average_precision(
 # The first relevant document
 
 
-@formula()
+@formula(adjustable="within cut-off")
 def hits(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Number of relevant documents within the cut-off."""
     return _hits(block, k, threshold, ties), 1.0, block.total(relevant(threshold)) > 0
 
 
-@formula(ranks=until_first_relevant)
+@formula(ranks=until_first_relevant, adjustable="within cut-off")
 def hit_rate(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Probability that a relevant document is within the cut-off."""
     within = at_first(block, k, threshold, ties, lambda ranks: np.ones(ranks.shape))
@@ -185,7 +185,7 @@ def pair_accuracy(block: Block, ties: Any) -> Any:
     return n_pairs - inversions(labels) - tied / 2, n_pairs, n_pairs > 0
 
 
-@formula()
+@formula(adjustable="is adjusted")
 def kendall_tau(block: Block) -> Any:
     """Concordant minus discordant pairs, over the geometric mean of untied pairs."""
     # ties in descending order of label, so that no pair tied by score is an inversion
@@ -198,7 +198,7 @@ def kendall_tau(block: Block) -> Any:
     return untied - 2 * discordant, possible, possible > 0
 
 
-@formula()
+@formula(adjustable="is adjusted")
 def spearman(block: Block) -> Any:
     """Covariance of the ranks by label and by score, over the product of their deviations."""
     labels, offset, size = ranked_labels(block, "stable")
@@ -212,7 +212,7 @@ def spearman(block: Block) -> Any:
 # Incomplete judgments
 
 
-@formula(ratio=True, reads_unjudged=True)
+@formula(ratio=True, reads_unjudged=True, adjustable="within cut-off")
 def judged_share(block: Block, k: int | None, ties: Any) -> Any:
     """Judged documents within the cut-off, over the number of ranks."""
     n_ranks = _n_ranks(block, k, "min")

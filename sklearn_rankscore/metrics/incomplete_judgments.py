@@ -36,6 +36,7 @@ def judged_at_k(
     groups: QueryIds | None = None,
     k: int | None = None,
     ties: Ties = "average",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -61,6 +62,8 @@ def judged_at_k(
         Cut-off: only the first k ranks count. None means no cut-off.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with nothing retrieved; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
@@ -119,6 +122,7 @@ def bpref_score(
     groups: QueryIds | None = None,
     threshold: float = 0,
     ties: Ties = "average",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -147,6 +151,8 @@ def bpref_score(
         A document is relevant if its label exceeds this value.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", None}, default="macro"
@@ -211,6 +217,7 @@ def infap_score(
     groups: QueryIds | None = None,
     threshold: float = 0,
     ties: OrderTies = "average",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -239,6 +246,8 @@ def infap_score(
         A document is relevant if its label exceeds this value.
     ties : {"average", "stable", "reversed"}, default="average"
         Order of equal scores: expectation over all orders, input order, or its reverse.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.unjudged import AS_GIVEN, apply_rule
+from .adjusted import adjusted, random_order, refuse_adjusted_clicks
 from .options import READERS, check_average, check_order, check_unjudged, gain_function
 from .propensity import (
     check_clip,
@@ -20,6 +21,8 @@ from .propensity import (
     weight_no_clicks,
     weighted_gains,
 )
+
+Adjustable: TypeAlias = Literal["always", "within cut-off", "is adjusted"]
 
 
 def _accept_labels(queries: Queries, **options: Any) -> None:
@@ -52,6 +55,10 @@ class Formula:
         Whether it distinguishes unjudged documents, whose label is NaN, from irrelevant ones.
     best_order : bool
         Whether ties may be ranked by label, which gives the best and the worst order.
+    adjustable : {"always", "within cut-off", "is adjusted"}
+        Whether the option `adjusted` rescales it: always; only with a cut-off, without which all
+        orders have the same value; or never, because random orders have the expectation 0 and the
+        ideal order is 1.
     """
 
     function: Callable[..., tuple[Array, Any, Array]]
@@ -61,6 +68,7 @@ class Formula:
     ranks: Callable[..., int | None]
     reads_unjudged: bool
     best_order: bool
+    adjustable: Adjustable
 
     def with_options(
         self,
@@ -84,9 +92,12 @@ class Formula:
             check_order(ready["ties"])
         if "denominator" in ready:
             check_choice("denominator", ready["denominator"], self.denominators)
+        adjust = ready.pop("adjusted", False)
+        refuse_adjusted_clicks(adjust, propensity)
+        function, chance = self._of_block(name, ready, adjust=adjust)
         return Metric(
             name,
-            partial(self.function, **ready),
+            function,
             self.ranks(**ready),
             check_average(average, ratio=self.ratio),
             check_number("replace_undefined_by", replace_undefined_by, allow_nan=True),
@@ -96,7 +107,24 @@ class Formula:
             propensity,
             clip,
             partial(weighted_gains, self.function, ready),
+            chance,
         )
+
+    def _of_block(
+        self, name: str, options: dict[str, Any], *, adjust: bool
+    ) -> tuple[Callable[[Block], Any], Callable[[Block], Any] | None]:
+        """The formula with its options, adjusted for chance or not, and what it is for chance."""
+        if self.adjustable == "is adjusted":
+            return partial(self.function, **options), None
+        if not adjust:
+            chance = partial(random_order, self.function, options)
+            return partial(self.function, **options), chance
+        if self.adjustable == "within cut-off" and options["k"] is None:
+            raise ValueError(
+                f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
+                "has the same value for all orders. Give a cut-off: k=10, or 'recall@10' in a name."
+            )
+        return partial(adjusted, self.function, options), None
 
 
 def formula(
@@ -107,10 +135,11 @@ def formula(
     ranks: Callable[..., int | None] = _up_to_the_cut_off,
     reads_unjudged: bool = False,
     best_order: bool = True,
+    adjustable: Adjustable = "always",
 ) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
     """Declare a function of a block to be a formula."""
     return lambda function: Formula(
-        function, ratio, check_labels, denominators, ranks, reads_unjudged, best_order
+        function, ratio, check_labels, denominators, ranks, reads_unjudged, best_order, adjustable
     )
 
 
@@ -144,6 +173,8 @@ class Metric:
     weight_clicks : callable
         ``weight_clicks(queries, weights)`` returns the function of a block of numbered documents
         that multiplies gains by these weights, or raises if the metric admits none.
+    chance : callable or None
+        As `function`, but the expectation over random orders of the documents.
     """
 
     name: str
@@ -157,6 +188,7 @@ class Metric:
     propensity: Any = None
     clip: float | None = None
     weight_clicks: Callable[[Queries, Array], Callable[[Block], Any]] = weight_no_clicks
+    chance: Callable[[Block], Any] | None = field(default=None, repr=False)
 
     def __reduce__(self) -> Any:
         return self.recipe
@@ -166,6 +198,10 @@ class Metric:
         ready = apply_rule(queries, self.unjudged)
         if len(ready.y_true):
             self.check_labels(ready)
+
+    def of_random_order(self) -> Metric | None:
+        """The metric whose values are those of random orders; None if they are 0 or not known."""
+        return None if self.chance is None else replace(self, function=self.chance, chance=None)
 
     def aggregate(self, values: MetricValues, queries: Queries) -> float | Array:
         """The result, from the values of all queries."""

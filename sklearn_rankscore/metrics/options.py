@@ -162,6 +162,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "threshold": partial(check_number, "threshold"),
     "discount": discount_function,
     "normalize": partial(check_flag, "normalize"),
+    "adjusted": partial(check_flag, "adjusted"),
     "p": _persistence,
     "decay": partial(check_number, "decay", low=0, high=1),
     "max_grade": _max_grade,

@@ -33,6 +33,7 @@ def precision_at_k(
     denominator: Literal["k", "min", "attainable"] = "k",
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -66,6 +67,8 @@ def precision_at_k(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"
@@ -139,6 +142,7 @@ def recall_at_k(
     denominator: Literal["relevant", "min"] = "relevant",
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -171,6 +175,8 @@ def recall_at_k(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no relevant document; nan excludes it from the mean.
     average : {"macro", "micro", None}, default="macro"

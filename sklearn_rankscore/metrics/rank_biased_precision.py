@@ -31,6 +31,7 @@ def rbp_score(
     p: float = 0.8,
     ties: Ties = "average",
     unjudged: Unjudged = "error",
+    adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
     sample_weight: ArrayLike | None = None,
@@ -69,6 +70,8 @@ def rbp_score(
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
     unjudged : {"error", "irrelevant", "drop"}, default="error"
         Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
         Value of a query with no positive gain; nan excludes it from the mean.
     average : {"macro", None}, default="macro"

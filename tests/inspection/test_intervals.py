@@ -53,6 +53,9 @@ def test_the_range_of_a_metric_comes_from_its_name_or_its_values():
     assert t != pytest.approx(upper_end("ndcg"))
     assert upper_end("ndcg") == upper_end("mrr@5(threshold=1)") == upper_end("of my own")
     assert upper_end("kendall_tau") == upper_end("ndcg")  # both end at 1
+    assert upper_end("ndcg@5(adjusted=true)") == upper_end("P@5(adjusted=true)") == upper_end("dcg")
+    assert upper_end("query_auc(adjusted=true)") == upper_end("ndcg@5(adjusted=false)")
+    assert upper_end("spearman(adjusted=true)") == upper_end("spearman")
     assert upper_end("hits@3", values * 3) == pytest.approx(3 * upper_end("ndcg"))
     # values beyond the range of the metric, such as RBP of graded labels, are not bounded by it
     beyond = scores(values * 3).interval(method="t")["m0"].high

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import statistics
 from fractions import Fraction
 
 import numpy as np
@@ -70,6 +71,7 @@ ALL_IDS = [np.array([3, -5, 2**62, 0]), np.array(["b", "a", "", "ä"])]
 
 def test_every_metric_and_option_is_in_the_table():
     shared = {"k", "average", "replace_undefined_by", "unjudged", "propensity", "clip"}
+    shared.add("adjusted")
     tested = {name: set(metric.options) - shared for name, metric in METRICS.items()}
     assert tested == {name: set(options) for name, options in OPTIONS.items()}
 
@@ -346,3 +348,42 @@ def test_user_models_over_one_large_tie_group(m, top):
     probabilities = (2.0**y_true - 1) / 16
     score = evaluate(probabilities, np.zeros(m), "pfound")["pfound"]
     assert score == pytest.approx(pfound, rel=1e-9)
+
+
+ONLY_WITHIN_CUTOFF = ("precision", "recall", "f1", "hits", "hit_rate", "judged")
+CORRELATIONS = ("kendall_tau", "spearman")
+ADJUSTABLE = [
+    (metric, k)
+    for metric, k in CUT
+    if metric not in CORRELATIONS and not (k is None and metric in ONLY_WITHIN_CUTOFF)
+]
+
+
+def adjusted(metric, y, s, ties, options):
+    """(value - mean) / (maximum - mean) over all orders of the documents; None if undefined."""
+    value = oracle.query_value(metric, y, s, ties=ties, **options)
+    if value is None:
+        return None
+    orders = itertools.permutations(range(len(y)))
+    values = [oracle.query_value(metric, y, list(order), **options) for order in orders]
+    mean, best = statistics.fmean(values), max(values)
+    return None if best - mean < 1e-12 else (value - mean) / (best - mean)
+
+
+@pytest.mark.parametrize(("metric", "k"), ADJUSTABLE)
+@examples(30)
+@given(data=st.data())
+def test_adjusted_by_all_orders(metric, k, data):
+    """Ragged queries with ties and documents that were not retrieved, with all other options."""
+    options = {name: data.draw(st.sampled_from(v), name) for name, v in OPTIONS[metric].items()}
+    y_true, y_score, groups, _ = data.draw(ragged(labels_for(metric, options)))
+    ties, cut = options.pop("ties"), {} if k is None else {"k": k}
+    (ours,) = evaluate(
+        y_true, y_score, metric, groups=groups, adjusted=True, ties=ties, average=None,
+        replace_undefined_by=-7, **options, **cut,
+    ).values()  # fmt: skip
+    rows = [groups == query for query in np.unique(groups)]
+    queries = [(y_true[row].tolist(), y_score[row].tolist()) for row in rows]
+    expected = [adjusted(metric, y, s, ties, options | {"k": k}) for y, s in queries]
+    expected = [-7 if value is None else value for value in expected]
+    np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-11)

@@ -21,7 +21,7 @@ FUNCTIONS = {
 PARAMETERS = sorted({name for f in FUNCTIONS.values() for name in inspect.signature(f).parameters})
 
 # without blank lines, which numpydoc demands; `help` then fits on two screens
-MAX_LINES = 70
+MAX_LINES = 72
 
 # the phrase of a shared text that depends on the metric, and the functions with another phrase
 USUAL_PHRASES = {

@@ -1,0 +1,134 @@
+"""Prediction-powered estimates of a mean.
+
+A. N. Angelopoulos, J. C. Duchi, T. Zrnic. PPI++: Efficient Prediction-Powered Inference. 2023.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from .._typing import Array
+from .intervals import Interval
+
+
+@dataclass(frozen=True)
+class RectifiedMean:
+    """The mean of one metric, or a difference of two systems, from human and machine labels.
+
+    Parameters
+    ----------
+    metric, system, versus : str
+        Names of the metric and the system, and of the one that it is compared with; "" for the
+        mean itself, and for a single system.
+    estimate : float
+        The mean that human labels of all queries would have, in expectation.
+    interval : Interval
+        Its confidence interval.
+    standard_error : float
+        Its standard error.
+    human_mean, machine_mean : float
+        Mean by the human labels alone, and by the machine labels of all queries alone.
+    power : float
+        Weight of the machine labels, from 0 to 1: 0 where they tell nothing about the human ones.
+    human_queries, machine_queries : int
+        Number of queries with human labels, and of those with machine labels only.
+    effective_queries : float
+        Number of human-labelled queries that alone would give the same standard error.
+    """
+
+    metric: str
+    system: str
+    versus: str
+    estimate: float
+    interval: Interval
+    standard_error: float
+    human_mean: float
+    machine_mean: float
+    power: float
+    human_queries: int
+    machine_queries: int
+    effective_queries: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values of queries by human and by machine labels, and of others by machine labels alone.
+
+    Parameters
+    ----------
+    human, machine : array of shape (n_human,)
+        Values of the same queries.
+    other : array of shape (n_other,)
+        Values of other queries, by machine labels.
+    weights, other_weights : array
+        Weights of the queries, with the mean 1.
+    """
+
+    human: Array
+    machine: Array
+    other: Array
+    weights: Array
+    other_weights: Array
+
+    def __sub__(self, baseline: Sample) -> Sample:
+        """The differences to another system."""
+        return Sample(
+            self.human - baseline.human,
+            self.machine - baseline.machine,
+            self.other - baseline.other,
+            self.weights,
+            self.other_weights,
+        )
+
+    def power(self) -> float:
+        """The weight of the machine labels for which the estimate has the least variance."""
+        weights = np.concatenate([self.weights, self.other_weights])
+        pooled = np.concatenate([self.machine, self.other])
+        variance = np.var(weights * (pooled - np.average(pooled, weights=weights)), ddof=1)
+        covariance = np.mean(
+            _influence(self.human, self.weights) * _influence(self.machine, self.weights)
+        )
+        if variance == 0:
+            return 0.0
+        ratio = covariance / ((1 + len(self.human) / len(self.other)) * variance)
+        return float(np.clip(ratio, 0, 1))
+
+    def rectified(
+        self, metric: str, system: str, versus: str, tuned: bool, method: str, confidence: float
+    ) -> RectifiedMean:
+        """The estimate with its interval."""
+        power, ddof = self.power() if tuned else 1.0, int(method == "t")
+        of_human = _influence(self.human, self.weights)
+        corrections = of_human - power * _influence(self.machine, self.weights)
+        others = power * _influence(self.other, self.other_weights)
+        parts = [float(np.var(terms, ddof=ddof)) / len(terms) for terms in (corrections, others)]
+        human, machine = (np.average(x, weights=self.weights) for x in (self.human, self.machine))
+        other = np.average(self.other, weights=self.other_weights)
+        estimate, error = human + power * (other - machine), np.sqrt(sum(parts))
+        margin = error * _quantile(parts, [len(corrections), len(others)], method, confidence)
+        n, n_other = len(self.human), len(self.other)
+        effective = np.var(of_human, ddof=ddof) / error**2 if error else np.nan
+        by_machine = (n * machine + n_other * other) / (n + n_other)
+        interval = Interval(float(estimate - margin), float(estimate + margin))
+        return RectifiedMean(
+            metric, system, versus, float(estimate), interval, float(error), float(human),
+            float(by_machine), power, n, n_other, float(effective),
+        )  # fmt: skip
+
+
+def _influence(values: Array, weights: Array) -> Array:
+    """What each query contributes to the error of the weighted mean."""
+    return np.asarray(weights * (values - np.average(values, weights=weights)))
+
+
+def _quantile(parts: list[float], sizes: list[int], method: str, confidence: float) -> float:
+    """Of the normal distribution, or of Student's with the degrees of freedom of Welch."""
+    level = (1 + confidence) / 2
+    total = sum(parts)
+    if method == "normal" or total == 0:
+        return float(stats.norm.ppf(level))
+    freedom = total**2 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
+    return float(stats.t.ppf(level, freedom))

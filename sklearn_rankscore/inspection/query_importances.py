@@ -1,0 +1,110 @@
+"""Results of permuting features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .intervals import Interval
+from .permuted_features import Within
+from .query_results import QueryScores
+from .table import Table, Tabular
+
+
+@dataclass(frozen=True)
+class FeatureImportance:
+    """How much a metric loses if one feature is permuted.
+
+    Parameters
+    ----------
+    feature, metric : str
+        Name of the feature, "x0", "x1", ... for an array, and of the metric.
+    importance : float
+        Mean over queries and repeats of the value minus the value with the feature permuted.
+    interval : Interval
+        Confidence interval of the mean over queries.
+    standard_error : float
+        Its standard error, over queries.
+    repeats : tuple of float
+        The mean over queries of each repeat; scikit-learn's `importances`.
+    """
+
+    feature: str
+    metric: str
+    importance: float
+    interval: Interval
+    standard_error: float
+    repeats: tuple[float, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class QueryImportances(Tabular):
+    """What `query_permutation_importance` returns: one `FeatureImportance` per feature and metric.
+
+    Iteration yields them; ``importances["price", "ndcg@10"]`` selects one.
+
+    Parameters
+    ----------
+    baseline : QueryScores
+        The scores with no feature permuted.
+    deltas : dict of str to QueryScores
+        For each feature, how much each query loses, as a mean over repeats. They have intervals,
+        segments and `to_frame` of their own.
+    importances : tuple of FeatureImportance
+        By metric, the most important feature first.
+    within : {"query", "all"}
+        Where features were permuted.
+    confidence : float
+        Confidence level of the intervals.
+
+    Notes
+    -----
+    `to_frame` has one row per feature and metric, with the columns "feature", "metric",
+    "importance", "low", "high", "standard_error" and "repeat_std", the standard deviation over
+    repeats.
+    """
+
+    baseline: QueryScores
+    deltas: dict[str, QueryScores]
+    importances: tuple[FeatureImportance, ...]
+    within: Within
+    confidence: float
+
+    def __iter__(self) -> Iterator[FeatureImportance]:
+        return iter(self.importances)
+
+    def __len__(self) -> int:
+        return len(self.importances)
+
+    def __getitem__(self, key: tuple[str, str]) -> FeatureImportance:
+        for entry in self:
+            if (entry.feature, entry.metric) == tuple(key):
+                return entry
+        metrics = ", ".join(self.baseline.metrics)
+        raise KeyError(f"no importance {key!r}; features are {', '.join(self.deltas)} and metrics "
+                       f"are {metrics}.")  # fmt: skip
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "feature": [e.feature for e in self],
+            "metric": [e.metric for e in self],
+            "importance": [e.importance for e in self],
+            "low": [e.interval.low for e in self],
+            "high": [e.interval.high for e in self],
+            "standard_error": [e.standard_error for e in self],
+            "repeat_std": [float(np.std(e.repeats)) for e in self],
+        }
+
+    def _table(self) -> Table:
+        place = "within queries" if self.within == "query" else "over all rows"
+        header = ("", "", "importance", f"{self.confidence * 100:g} % interval", "std of repeats")
+        rows = [
+            (e.metric, e.feature, f"{e.importance:+.4f}", f"{e.interval:+.4f}",
+             f"{np.std(e.repeats):.4f}")
+            for e in self
+        ]  # fmt: skip
+        title = f"Loss if a feature is permuted {place}, {len(self.baseline)} queries"
+        return Table(title, header, rows, n_labels=2)

@@ -1,0 +1,266 @@
+"""Means of many machine judgments, corrected by a few human ones: prediction-powered inference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from .._validation import check_choice, check_flag, check_fraction
+from .intervals import TOLERANCE
+from .pairing import align
+from .prediction_powered import RectifiedMean, Sample
+from .query_results import QueryScores
+from .table import Table, Tabular
+
+RectifyMethod: TypeAlias = Literal["normal", "t"]
+Scores: TypeAlias = QueryScores | Mapping[str, QueryScores]
+
+
+@dataclass(frozen=True, repr=False)
+class RectifiedScores(Tabular):
+    """What `rectify` returns: one `RectifiedMean` per metric and system, and their differences.
+
+    Iteration yields them. ``rectified["ndcg@10"]`` selects one of a single system,
+    ``rectified["ndcg@10", "new"]`` that of one of several, and ``rectified["ndcg@10", "new",
+    "old"]`` the difference of two.
+
+    Parameters
+    ----------
+    means : tuple of RectifiedMean
+        By metric: the systems, then the differences to the first of them.
+    confidence : float
+        Confidence level of the intervals.
+
+    Notes
+    -----
+    `to_frame` has one row per mean or difference, with the attributes of `RectifiedMean` as
+    columns and the interval as "low" and "high".
+    """
+
+    means: tuple[RectifiedMean, ...]
+    confidence: float
+
+    def __iter__(self) -> Iterator[RectifiedMean]:
+        return iter(self.means)
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    def __getitem__(self, key: str | tuple[str, ...]) -> RectifiedMean:
+        wanted = (key,) if isinstance(key, str) else tuple(key)
+        wanted += ("",) * (3 - len(wanted))
+        keys: list[tuple[str, ...]] = [(m.metric, m.system, m.versus) for m in self]
+        if wanted in keys:
+            return self.means[keys.index(wanted)]
+        known = ", ".join(repr(tuple(filter(None, k))) for k in keys)
+        raise KeyError(f"no mean {key!r}; there are {known}.")
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [{**vars(m), "low": m.interval.low, "high": m.interval.high} for m in self]
+        names = list(RectifiedMean.__dataclass_fields__)
+        place = names.index("interval")
+        names[place : place + 1] = ["low", "high"]
+        return {name: [row[name] for row in rows] for name in names}
+
+    def _table(self) -> Table:
+        header = ("", "", "human", "machine", "rectified", f"{self.confidence * 100:g} % interval",
+                  "power", "queries", "effective")  # fmt: skip
+        rows = [
+            (m.metric, f"{m.system} - {m.versus}" if m.versus else m.system,
+             f"{m.human_mean:.4f}", f"{m.machine_mean:.4f}", f"{m.estimate:.4f}",
+             f"{m.interval:.4f}", f"{m.power:.2f}", f"{m.human_queries:,}",
+             f"{m.effective_queries:,.0f}")
+            for m in self
+        ]  # fmt: skip
+        n = f"{self.means[0].human_queries:,} human and {self.means[0].machine_queries:,} machine"
+        return Table(f"Means rectified by {n} queries", header, rows, n_labels=2)
+
+
+def rectify(
+    human: Scores,
+    machine: Scores,
+    machine_on_all: Scores,
+    *,
+    power_tuning: bool = True,
+    method: RectifyMethod = "normal",
+    confidence: float = 0.95,
+) -> RectifiedScores:
+    """Correct the mean of many machine-labelled queries by a few human-labelled ones.
+
+    The mean by machine labels has a small standard error and the bias of the machine. Queries that
+    have both kinds of labels show this bias. The estimate of the mean that human labels would give
+    is unbiased whatever the machine does, and its interval is never much longer than that of the
+    human labels alone [1]_, [2]_::
+
+        power * mean(machine, all other queries) + mean(human - power * machine, same queries)
+
+    Parameters
+    ----------
+    human : QueryScores, or dict of str to QueryScores
+        Scores by human labels, of queries drawn at random from all. Several systems are passed as
+        a dict by name; each is then also compared with the first.
+    machine : QueryScores or dict
+        Scores of the same systems, metrics and queries by machine labels.
+    machine_on_all : QueryScores or dict
+        Scores by machine labels of all queries, or of all others: queries of `human` among them
+        are not counted twice.
+    power_tuning : bool, default=True
+        Whether to choose `power` such that the standard error is least, which is 0 for a useless
+        machine. False means 1, the estimator of [1]_.
+    method : {"normal", "t"}, default="normal"
+        "normal" is the interval of the references, which covers too rarely for fewer than some 50
+        human-labelled queries; "t" uses Student's t distribution.
+    confidence : float, default=0.95
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    RectifiedScores
+        A table of means and differences with their intervals, and the number of human-labelled
+        queries that would give the same standard error.
+
+    Raises
+    ------
+    ValueError
+        If queries, metrics, systems or weights do not correspond, a value is undefined, there are
+        fewer than two human-labelled queries or fewer than two others.
+    TypeError
+        If the scores are not `QueryScores`.
+
+    See Also
+    --------
+    query_scores : Scores by one kind of labels.
+    sklearn.metrics.cohen_kappa_score : Agreement of human and machine labels.
+
+    Notes
+    -----
+    Without weights, the numbers are those of ``ppi_mean_ci(human, machine, others)`` of the
+    package ppi-python.
+
+    References
+    ----------
+    .. [1] A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic. Prediction-Powered
+       Inference. Science 382, 2023. https://doi.org/10.1126/science.adi6000
+    .. [2] A. N. Angelopoulos, J. C. Duchi, T. Zrnic. PPI++: Efficient Prediction-Powered Inference.
+       2023. https://doi.org/10.48550/arXiv.2311.01453
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rankscore import QueryScores, rectify
+    >>> random = np.random.default_rng(0)
+    >>> truth = random.beta(4, 2, size=2000)
+    >>> judged_by_machine = np.clip(truth + 0.1 + 0.1 * random.normal(size=2000), 0, 1)
+    >>> machine = QueryScores(range(2000), judged_by_machine[:, None], ["ndcg"])
+    >>> human = QueryScores(range(100), truth[:100, None], ["ndcg"])
+    >>> mean = rectify(human, machine.select(slice(100)), machine)["ndcg"]
+    >>> mean.interval.low < truth.mean() < mean.interval.high < mean.machine_mean
+    True
+    >>> mean.effective_queries > 2 * mean.human_queries
+    True
+    """
+    check_flag("power_tuning", power_tuning)
+    check_choice("method", method, get_args(RectifyMethod))
+    confidence = check_fraction("confidence", confidence)
+    given = [_by_system(scores) for scores in (human, machine, machine_on_all)]
+    systems = list(given[0])
+    if not systems or any(scores.keys() != given[0].keys() for scores in given):
+        raise ValueError(
+            "human, machine and machine_on_all must hold the same systems; got "
+            + " and ".join(str([*scores]) for scores in given)
+        )
+    samples = _samples(*given)
+    means = []
+    for metric in given[0][systems[0]].metrics:
+        of_metric = {name: samples[name].column(metric) for name in systems}
+        entries = [(name, "", of_metric[name]) for name in systems]
+        entries += [(n, systems[0], of_metric[n] - of_metric[systems[0]]) for n in systems[1:]]
+        means += [
+            sample.rectified(metric, name, versus, power_tuning, method, confidence)
+            for name, versus, sample in entries
+        ]
+    return RectifiedScores(tuple(means), confidence)
+
+
+def _by_system(scores: Scores) -> dict[str, QueryScores]:
+    systems = dict(scores) if isinstance(scores, Mapping) else {"": scores}
+    for of_system in systems.values():
+        if not isinstance(of_system, QueryScores):
+            raise TypeError(
+                "human, machine and machine_on_all must be QueryScores, which query_scores "
+                f"returns, or dicts of them; got {of_system!r:.80}."
+            )
+    return systems
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores of one system: by human and machine labels, and by machine labels elsewhere."""
+
+    human: QueryScores
+    machine: QueryScores
+    other: QueryScores
+
+    def column(self, metric: str) -> Sample:
+        weights = [
+            np.ones(len(s)) if s.weights is None else s.weights / s.weights.mean()
+            for s in (self.human, self.other)
+        ]
+        values = [s[metric] for s in (self.human, self.machine, self.other)]
+        if any(np.isnan(column).any() for column in values):
+            raise ValueError(
+                f"{metric!r} is undefined for some queries, and which these are may depend on the "
+                "labels. Compute all scores with replace_undefined_by=0, or another number."
+            )
+        return Sample(*values, *weights)
+
+
+def _samples(
+    human: dict[str, QueryScores], machine: dict[str, QueryScores], on_all: dict[str, QueryScores]
+) -> dict[str, _Scores]:
+    """The scores of each system, with queries in the same order."""
+    first = next(iter(human))
+    # the names are those of the error messages
+    judged = {f"human {name}".strip(): scores for name, scores in human.items()}
+    judged |= {f"machine {name}".strip(): scores for name, scores in machine.items()}
+    judged = align(judged, next(iter(judged)))
+    elsewhere = align(on_all, first)
+    is_human = set(human[first].ids.tolist())
+    repeated = np.array([query in is_human for query in on_all[first].ids.tolist()])
+    samples = {}
+    for name in human:
+        of_machine = judged[f"machine {name}".strip()]
+        _check_repeated(of_machine, elsewhere[name].select(repeated) if repeated.any() else None)
+        if len(of_machine) < 2 or (~repeated).sum() < 2:
+            raise ValueError(
+                "at least two queries with human labels and two others are needed; got "
+                f"{len(of_machine)} and {(~repeated).sum()}. Queries that human and machine_on_all "
+                "share are taken from machine alone."
+            )
+        other = elsewhere[name].select(~repeated)
+        if set(other.metrics) != set(of_machine.metrics):
+            raise ValueError(
+                "human and machine_on_all must have the same metrics; got "
+                f"{', '.join(of_machine.metrics)} and {', '.join(other.metrics)}."
+            )
+        samples[name] = _Scores(judged[f"human {name}".strip()], of_machine, other)
+    return samples
+
+
+def _check_repeated(machine: QueryScores, repeated: QueryScores | None) -> None:
+    """Refuse queries of the same id with other values."""
+    if repeated is None:
+        return
+    row_of = {query: row for row, query in enumerate(machine.ids.tolist())}
+    rows = [row_of[query] for query in repeated.ids.tolist()]
+    for metric in set(machine.metrics) & set(repeated.metrics):
+        differs = np.abs(machine[metric][rows] - repeated[metric]) > TOLERANCE
+        if differs.any():
+            raise ValueError(
+                f"machine and machine_on_all have different values of {metric!r} for query "
+                f"{repeated.ids[differs].tolist()[0]!r}. If they are different queries, give them "
+                "different ids."
+            )

@@ -1,0 +1,292 @@
+"""Permutation importance by query, against scikit-learn's and definitions."""
+
+import numpy as np
+import pytest
+from requires import requires
+from scipy import stats
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rankscore import (
+    NoGroupsError,
+    QueryRanker,
+    make_ranking,
+    make_ranking_scorer,
+    query_permutation_importance,
+    query_scores,
+)
+from sklearn_rankscore.inspection import permuted_features
+
+METRICS = ["ndcg@10", "map@5", "query_auc"]
+
+
+def frame(n_queries=40, seed=0):
+    """Labels, and a frame with five features, of which the last is constant within queries."""
+    X, y = make_ranking(n_queries=n_queries, n_features=4, as_frame=True, random_state=seed)
+    X["of_query"] = np.random.default_rng(seed).normal(size=n_queries)[
+        X["qid"].rank(method="dense").astype(int) - 1
+    ]
+    return X, y
+
+
+class Recorder(RegressorMixin, BaseEstimator):
+    """The sum of the features, and the sizes of the batches that it predicted."""
+
+    def __init__(self):
+        self.batches = []
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        self.batches.append(len(X))
+        return np.asarray(X)[:, 0] * 2.0 + np.asarray(X)[:, 1:].sum(axis=1)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "index", "numpy", "random_state"])
+def test_all_rows_as_in_scikit_learn(kind):
+    X, y = frame()
+    ids = X["qid"]
+    if kind == "index":
+        X = X.set_index("qid")
+    if kind == "numpy":
+        X = X.drop(columns="qid").to_numpy()
+    model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    seed = np.random.RandomState(5) if kind == "random_state" else 7
+    ours = query_permutation_importance(
+        model, X, y, METRICS, groups=ids if kind == "numpy" else None, within="all", n_repeats=4,
+        random_state=seed,
+    )  # fmt: skip
+    if kind == "numpy":  # scikit-learn has no other way to pass ids
+        scorers = {m: make_ranking_scorer(m).with_ids(ids) for m in METRICS}
+    else:
+        scorers = {m: make_ranking_scorer(m) for m in METRICS}
+    for metric, scorer in scorers.items():
+        state = np.random.RandomState(5) if kind == "random_state" else 7
+        expected = permutation_importance(
+            model, X, y, scoring=scorer, n_repeats=4, random_state=state
+        )
+        names = list(X.columns) if hasattr(X, "columns") else [f"x{j}" for j in range(5)]
+        for name, repeats in zip(names, expected.importances, strict=True):
+            if name != "qid":
+                np.testing.assert_allclose(ours[name, metric].repeats, repeats, atol=1e-12)
+    assert "qid" not in ours.deltas
+    assert len(ours) == 5 * len(METRICS)
+
+
+@pytest.mark.parametrize("within", ["query", "all"])
+def test_the_loss_of_each_query(within):
+    """Recomputed one copy at a time, from the same permutations."""
+    X, y = frame()
+    model = QueryRanker(Ridge()).fit(X, y)
+    weights = X["qid"] % 3 + 1.0
+    ours = query_permutation_importance(
+        model, X, y, METRICS, within=within, n_repeats=3, random_state=1, sample_weight=weights
+    )
+    options = {"groups": X["qid"], "sample_weight": weights}
+    base = query_scores(y, model.predict(X), METRICS, **options)
+    np.testing.assert_array_equal(ours.baseline.values, base.values)
+    codes = X["qid"].rank(method="dense").astype(int).to_numpy() - 1
+    orders = permuted_features.permutations(codes, within, 3, 1)
+    for feature in ("x0", "x3"):
+        losses = []
+        for order in orders:
+            copy = X.copy()
+            copy[feature] = X[feature].to_numpy()[order]
+            losses.append(
+                base.values - query_scores(y, model.predict(copy), METRICS, **options).values
+            )
+        np.testing.assert_allclose(ours.deltas[feature].values, np.mean(losses, axis=0), atol=1e-12)
+        np.testing.assert_array_equal(ours.deltas[feature].ids, base.ids)
+        weight = base.weights / base.weights.sum()
+        for place, metric in enumerate(METRICS):
+            entry = ours[feature, metric]
+            assert entry.importance == pytest.approx(weight @ np.mean(losses, axis=0)[:, place])
+            assert entry.repeats == pytest.approx([weight @ loss[:, place] for loss in losses])
+
+
+def test_permutations_within_queries():
+    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(30), np.arange(1, 31)))
+    orders = permuted_features.permutations(codes, "query", 200, 0)
+    for order in orders:
+        np.testing.assert_array_equal(codes[order], codes)
+        np.testing.assert_array_equal(np.sort(order), np.arange(len(codes)))
+    # each document of the query of three takes each place equally often
+    three = np.flatnonzero(codes == 2)
+    taken = np.array([order[three] for order in orders])
+    counts = np.array([[(taken[:, i] == row).sum() for row in three] for i in range(3)])
+    assert (abs(counts - 200 / 3) < 4 * np.sqrt(200 * 2 / 9)).all()
+
+
+def test_a_feature_that_is_constant_within_queries_is_exactly_zero():
+    X, y = frame()
+    model = QueryRanker(RandomForestRegressor(5, random_state=0)).fit(X, y)
+    within, over_all = (
+        query_permutation_importance(model, X, y, "ndcg@10", within=w, random_state=0)
+        for w in ("query", "all")
+    )
+    assert not within.deltas["of_query"].values.any()
+    assert within["of_query", "ndcg@10"].interval == (0, 0)
+    assert over_all.deltas["of_query"].values.any()
+    assert within["x0", "ndcg@10"].importance > within["of_query", "ndcg@10"].importance == 0
+
+
+def test_few_large_batches_of_bounded_size(monkeypatch):
+    X, y = frame()
+    n, values = len(X), X.drop(columns="qid").to_numpy()
+    model = Recorder()
+    whole = query_permutation_importance(
+        model, values, y, "ndcg", groups=X["qid"], within="all", n_repeats=3, random_state=0
+    )
+    assert model.batches == [n, 15 * n, n]  # the last compares one copy alone with the batch
+    model = Recorder()
+    monkeypatch.setattr(permuted_features, "BATCH_VALUES", 4 * n * 5)
+    parts = query_permutation_importance(
+        model, values, y, "ndcg", groups=X["qid"], within="all", n_repeats=3, random_state=0
+    )
+    assert model.batches == [n, 4 * n, n, 4 * n, 4 * n, 3 * n]
+    for feature in whole.deltas:
+        np.testing.assert_array_equal(whole.deltas[feature].values, parts.deltas[feature].values)
+
+
+class RanksOfRows(Recorder):
+    """Predicts a row differently if there are others: ranks over all rows of a call."""
+
+    def predict(self, X):
+        scores = super().predict(X)
+        return np.round(scores.argsort().argsort() / 50)
+
+
+def test_a_model_that_compares_rows_is_given_one_copy_at_a_time():
+    X, y = frame()
+    values, model = X.drop(columns="qid").to_numpy(), RanksOfRows()
+    ours = query_permutation_importance(
+        model, values, y, "ndcg", groups=X["qid"], within="all", n_repeats=2, random_state=3
+    )
+    assert model.batches[3:] == [len(X)] * 10
+    expected = permutation_importance(
+        RanksOfRows(), values, y, scoring=make_ranking_scorer("ndcg").with_ids(X["qid"]),
+        n_repeats=2, random_state=3,
+    )  # fmt: skip
+    for j, repeats in enumerate(expected.importances):
+        np.testing.assert_allclose(ours[f"x{j}", "ndcg"].repeats, repeats, atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_frames_of_other_libraries(library):
+    module = requires(library)
+    X, y = frame()
+    model = QueryRanker(Ridge()).fit(X, y)
+    expected = query_permutation_importance(model, X, y, METRICS, random_state=0)
+    data = {name: X[name].to_numpy() for name in X.columns}
+    other = module.table(data) if library == "pyarrow" else module.DataFrame(data)
+    linear = make_pipeline(StandardScaler(), Ridge())
+    for estimator in (QueryRanker(Ridge()), QueryRanker(linear)):
+        estimator.fit(other, y)
+        ours = query_permutation_importance(estimator, other, y, METRICS, random_state=0)
+        for feature, delta in expected.deltas.items():
+            np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=0.2)
+        assert list(ours.deltas) == list(expected.deltas)
+    same = query_permutation_importance(
+        QueryRanker(Ridge()).fit(other, y), other, y, METRICS, random_state=0
+    )
+    for feature, delta in expected.deltas.items():
+        np.testing.assert_allclose(same.deltas[feature].values, delta.values, atol=1e-9)
+
+
+def test_categories_missing_values_and_column_order():
+    """Dtypes of a frame are kept, and X itself is not changed."""
+    pd = requires("pandas")
+    X, y = frame()
+    X["kind"] = pd.Categorical(np.where(X["x0"] > 0, "b", "a"))
+    X["count"] = pd.array(np.where(X["x1"] > 1, None, 1), dtype="Int64")
+    before = X.copy()
+
+    class Reader(Recorder):
+        def predict(self, X):
+            assert X.dtypes.equals(before.drop(columns="qid").dtypes)
+            return X["x0"] + (X["kind"] == "b") + X["count"].isna()
+
+    model = QueryRanker(Reader()).fit(X, y)
+    ours = query_permutation_importance(model, X, y, "ndcg", random_state=0)
+    pd.testing.assert_frame_equal(X, before)
+    assert ours["kind", "ndcg"].importance > 0
+    assert ours["x2", "ndcg"].importance == 0
+
+
+def test_where_ids_are_found():
+    X, y = frame()
+    expected = query_permutation_importance(
+        QueryRanker(Ridge()).fit(X, y), X, y, "ndcg", random_state=0
+    )
+    renamed = X.rename(columns={"qid": "session"})
+    model = QueryRanker(Ridge(), groups="session").fit(renamed, y)
+    first = query_permutation_importance(model, renamed, y, "ndcg", random_state=0)
+    array = renamed.to_numpy()
+    place = renamed.columns.get_loc("session")
+    model = QueryRanker(Ridge(), groups=place).fit(array, y)
+    second = query_permutation_importance(model, array, y, "ndcg", random_state=0)
+    for other in (first, second):
+        losses = [delta.values for delta in other.deltas.values()]
+        np.testing.assert_allclose(losses, [d.values for d in expected.deltas.values()], atol=1e-9)
+    assert "session" not in first.deltas
+    with pytest.raises(NoGroupsError, match="No query ids reached query_permutation_importance"):
+        query_permutation_importance(Ridge().fit(array, y), array, y, "ndcg")
+
+
+def test_a_classifier_ranks_by_its_expected_grade():
+    X, y = frame()
+    values = X.drop(columns="qid")
+    model = LogisticRegression().fit(values, y)
+    grades = model.predict_proba(values) @ model.classes_
+    ours = query_permutation_importance(model, values, y, "ndcg", groups=X["qid"], random_state=0)
+    base = query_scores(y, grades, "ndcg", groups=X["qid"])
+    np.testing.assert_array_equal(ours.baseline.values, base.values)
+
+
+def test_intervals_and_the_table():
+    X, y = frame(n_queries=60)
+    model = QueryRanker(Ridge()).fit(X, y)
+    ours = query_permutation_importance(model, X, y, ["ndcg@5", "mrr"], random_state=0)
+    entry, loss = ours["x0", "ndcg@5"], ours.deltas["x0"]["ndcg@5"]
+    error = loss.std(ddof=1) / np.sqrt(60)
+    t = stats.t.ppf(0.975, 59) * error
+    assert entry.interval == pytest.approx((loss.mean() - t, loss.mean() + t))
+    assert entry.standard_error == pytest.approx(error)
+    table = ours.to_frame()
+    assert table.columns.tolist() == [
+        "feature", "metric", "importance", "low", "high", "standard_error", "repeat_std",
+    ]  # fmt: skip
+    assert table["metric"].tolist() == ["ndcg@5"] * 5 + ["mrr"] * 5
+    assert table["importance"][:5].is_monotonic_decreasing
+    assert table["feature"][0] == "x0"
+    assert "within queries, 60 queries" in repr(ours)
+    assert len(repr(ours).splitlines()) == 12
+    with pytest.raises(KeyError, match="features are x0, x1"):
+        ours["x9", "mrr"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"within": "rows"}, "within must be"),
+        ({"n_repeats": 0}, "n_repeats must be"),
+        ({"average": "micro"}, "average='micro'"),
+        ({"confidence": 2}, "confidence must be"),
+    ],
+)
+def test_refusals(options, message):
+    X, y = frame(n_queries=5)
+    with pytest.raises(ValueError, match=message):
+        query_permutation_importance(Ridge(), X, y, "ndcg@5", **options)
+
+
+def test_sparse_matrices_are_refused():
+    X, y = frame(n_queries=5)
+    with pytest.raises(TypeError, match="X is a sparse matrix"):
+        query_permutation_importance(Ridge(), csr_array(X.to_numpy()), y, "ndcg", groups=X["qid"])

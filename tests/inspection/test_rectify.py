@@ -1,0 +1,210 @@
+"""Prediction-powered means against ppi-python, the formula, and in simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_rankscore import QueryScores, compare, rectify
+
+# Values by human labels, by machine labels, and by machine labels of other queries; then what
+# ppi-python 0.2.3 printed for them: ppi_mean_ci(..., alpha=0.05) and ppi_mean_pointestimate, with
+# power tuning and with lam=1.
+PPI = [
+    (
+        [0.85, 0.64, 0.51, 0.27, 0.31, 0.04, 0.07, 0.01],
+        [0.83, 0.67, 0.56, 0.34, 0.45, 0.24, 0.16, 0.25],
+        [0.2, 0.96, 0.84, 1, 0.53, 0.62, 1, 0.85, 0.63, 0.62, 0.64, 1, 0.4, 0.96, 0.7, 0.09, 0.57,
+         1, 0.52, 0.28],
+        (0.32775713093429626, 0.5988761350381095, 0.4633166329862029),
+        (0.43737403614982884, 0.7036259638501712, 0.5705),
+    ),
+    (
+        [0.72, 0.6, 0.5, 0.34, 0.76, 0.39],
+        [1, 0, 0.82, 0.68, 1, 0],
+        [0, 0.54, 0, 1, 0.32, 0.88, 0, 1, 1, 1, 0, 0.83, 0.86, 1, 0.3],
+        (0.4366115195000861, 0.6663950719776213, 0.5515032957388537),
+        (0.1811851410725553, 0.9194815255941113, 0.5503333333333333),
+    ),
+]  # fmt: skip
+
+
+def scores(values, first_id=0, metrics=("ndcg",), weights=None):
+    values = np.reshape(np.transpose(values), (-1, len(metrics)))
+    return QueryScores(range(first_id, first_id + len(values)), values, metrics, weights)
+
+
+def split(human, machine, other, **options):
+    """The three arguments of `rectify`."""
+    return scores(human, **options), scores(machine, **options), scores(other, 1000, **options)
+
+
+@pytest.mark.parametrize(("human", "machine", "other", "tuned", "plain"), PPI)
+def test_ppi_python(human, machine, other, tuned, plain):
+    for power_tuning, expected in ((True, tuned), (False, plain)):
+        mean = rectify(*split(human, machine, other), power_tuning=power_tuning)["ndcg"]
+        assert (*mean.interval, mean.estimate) == pytest.approx(expected, rel=1e-12)
+        assert power_tuning or mean.power == 1
+        assert (mean.human_queries, mean.machine_queries) == (len(human), len(other))
+        assert mean.human_mean == pytest.approx(np.mean(human))
+        assert mean.machine_mean == pytest.approx(np.mean([*machine, *other]))
+
+
+def draw(n, n_all, seed, noise=0.1, bias=0.1):
+    random = np.random.default_rng(seed)
+    truth = random.beta(3, 2, n_all)
+    machine = np.clip(truth + bias + noise * random.normal(size=n_all), 0, 1)
+    return truth, machine
+
+
+def test_the_effective_number_of_human_queries():
+    """The standard error is that of this number of human queries alone."""
+    truth, machine = draw(200, 5000, 0)
+    mean = rectify(*split(truth[:200], machine[:200], machine[200:]))["ndcg"]
+    assert mean.standard_error == pytest.approx(truth[:200].std() / np.sqrt(mean.effective_queries))
+    assert 600 < mean.effective_queries < 1000
+    assert 0.8 < mean.power < 1
+    noise = np.random.default_rng(1).random(5000)
+    useless = rectify(*split(truth[:200], noise[:200], noise[200:]))["ndcg"]
+    assert useless.power < 0.1
+    assert useless.effective_queries == pytest.approx(200, rel=0.05)
+    opposite = rectify(*split(truth[:200], -machine[:200], -machine[200:]))["ndcg"]
+    assert opposite.power == 0
+    assert opposite.effective_queries == pytest.approx(200)
+    assert opposite.estimate == pytest.approx(truth[:200].mean())
+    constant = rectify(*split(truth[:200], np.ones(200), np.ones(300)))["ndcg"]
+    assert (constant.power, constant.estimate) == (0, pytest.approx(truth[:200].mean()))
+
+
+def test_queries_of_human_labels_are_not_counted_twice():
+    truth, machine = draw(20, 90, 3)
+    apart = rectify(scores(truth[:20]), scores(machine[:20]), scores(machine[20:], 20))
+    together = rectify(scores(truth[:20]), scores(machine[:20]), scores(machine))
+    assert apart["ndcg"] == together["ndcg"]
+    order = np.random.default_rng(0).permutation(90)
+    shuffled = rectify(
+        scores(truth[:20]).select(slice(None, None, -1)), scores(machine[:20]),
+        scores(machine).select(order),
+    )["ndcg"]  # fmt: skip
+    assert shuffled.interval == pytest.approx(apart["ndcg"].interval)
+
+
+def test_differences_of_systems():
+    """Those of the values by query, and the estimates of a single system."""
+    truth, machine = draw(30, 200, 4)
+    other_truth, other_machine = draw(30, 200, 5)
+    values = {"old": (truth, machine), "new": (other_truth, other_machine)}
+    given = [
+        {name: scores(pair[i][rows], start) for name, pair in values.items()}
+        for i, rows, start in ((0, slice(30), 0), (1, slice(30), 0), (1, slice(30, None), 30))
+    ]
+    ours = rectify(*given)
+    assert [(m.system, m.versus) for m in ours] == [("old", ""), ("new", ""), ("new", "old")]
+    for name in values:
+        alone = rectify(*(of_all[name] for of_all in given))["ndcg"]
+        assert ours["ndcg", name].interval == alone.interval
+    differences = [of_all["new"].values[:, 0] - of_all["old"].values[:, 0] for of_all in given]
+    expected = rectify(*split(*differences))["ndcg"]
+    assert ours["ndcg", "new", "old"].interval == pytest.approx(expected.interval)
+    assert compare(given[0])["ndcg", "new"].difference == pytest.approx(
+        ours["ndcg", "new", "old"].human_mean
+    )
+    with pytest.raises(KeyError, match=r"there are \('ndcg', 'old'\)"):
+        ours["mrr"]
+
+
+def test_weights_that_repeat_queries():
+    """A weight of 2 for every query changes nothing; unequal ones give the weighted means."""
+    truth, machine = draw(40, 140, 6)
+    plain = rectify(*split(truth[:40], machine[:40], machine[40:]))["ndcg"]
+    twice = rectify(
+        scores(truth[:40], weights=np.full(40, 2.0)),
+        scores(machine[:40], weights=np.full(40, 2.0)),
+        scores(machine[40:], 1000, weights=np.full(100, 3.0)),
+    )["ndcg"]
+    assert twice.interval == pytest.approx(plain.interval)
+    w, v = np.arange(1.0, 41), np.arange(1.0, 101)
+    weighted = rectify(
+        scores(truth[:40], weights=w), scores(machine[:40], weights=w),
+        scores(machine[40:], 1000, weights=v), power_tuning=False,
+    )["ndcg"]  # fmt: skip
+    correction = np.average(truth[:40] - machine[:40], weights=w)
+    assert weighted.estimate == pytest.approx(np.average(machine[40:], weights=v) + correction)
+    share = w / w.sum()
+    deviations = truth[:40] - machine[:40] - correction
+    other = machine[40:] - np.average(machine[40:], weights=v)
+    variance = (share**2 * deviations**2).sum() + ((v / v.sum()) ** 2 * other**2).sum()
+    assert weighted.standard_error == pytest.approx(np.sqrt(variance))
+
+
+def test_students_t():
+    truth, machine = draw(10, 110, 7)
+    ours = rectify(*split(truth[:10], machine[:10], machine[10:]), power_tuning=False, method="t")
+    expected = stats.ttest_ind(
+        truth[:10] - machine[:10], -machine[10:], equal_var=False
+    ).confidence_interval(0.95)
+    assert ours["ndcg"].interval == pytest.approx((expected.low, expected.high))
+
+
+def test_the_table():
+    truth, machine = draw(30, 200, 8)
+    both = [np.array([v, v**2]) for v in (truth[:30], machine[:30], machine[30:])]
+    ours = rectify(*split(*both, metrics=("ndcg", "mrr")), confidence=0.9)
+    table = ours.to_frame()
+    assert table["metric"].tolist() == ["ndcg", "mrr"]
+    assert table["low"][0] == ours["ndcg"].interval.low
+    assert "effective_queries" in table
+    assert "30 human and 170 machine queries" in repr(ours)
+    assert "90 % interval" in repr(ours)
+    wider = rectify(*split(*both, metrics=("ndcg", "mrr")), confidence=0.95)
+    assert wider["mrr"].interval.low < ours["mrr"].interval.low
+
+
+HUMAN, MACHINE, OTHER = split([0.5, 0.7, 0.6], [0.4, 0.8, 0.6], [0.1, 0.2, 0.9])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((HUMAN, scores([0.1, 0.2]), OTHER), "must be measured on the same queries"),
+        ((HUMAN, MACHINE, scores([0.4, 0.8, 0.6])), "two queries with human labels and two others"),
+        ((HUMAN, MACHINE, scores([0.4, 0.9, 0.6, 1, 1])), "different values of 'ndcg' for query 1"),
+        ((HUMAN, MACHINE, scores([0.1, np.nan], 9)), "'ndcg' is undefined for some queries"),
+        ((HUMAN, MACHINE, scores([0.1, 0.2], 9, ["mrr"])), "must have the same metrics"),
+        ((HUMAN, scores([0.1, 0.2, 0.3], 0, ["mrr"]), OTHER), "must have the same metrics"),
+        ((scores([0.5]), scores([0.4]), OTHER), "two queries with human labels and two others"),
+        (({"a": HUMAN}, {"b": MACHINE}, {"a": OTHER}), "must hold the same systems"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        rectify(*arguments)
+
+
+def test_other_refusals():
+    with pytest.raises(TypeError, match="must be QueryScores"):
+        rectify([0.5], MACHINE, OTHER)
+    with pytest.raises(ValueError, match="method must be"):
+        rectify(HUMAN, MACHINE, OTHER, method="bootstrap")
+    with pytest.raises(TypeError, match="power_tuning must be True or False"):
+        rectify(HUMAN, MACHINE, OTHER, power_tuning=0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "method"), [(100, "normal"), (100, "t"), (15, "t")])
+@pytest.mark.parametrize(("noise", "bias"), [(0.1, 0.2), (0.5, 0.0), (5.0, 0.0)])
+def test_coverage(n, method, noise, bias):
+    """Of the mean and of a difference, whose interval by machine labels alone excludes it."""
+    repeats, covered = 1000, np.zeros(2)
+    for seed in range(repeats):
+        truth, machine = draw(n, n + 400, seed, noise, bias)
+        given = split(truth[:n], machine[:n], machine[n:])
+        low, high = rectify(*given, method=method)["ndcg"].interval
+        covered[0] += low < 3 / 5 < high
+        truth2, machine2 = draw(n, n + 400, seed + repeats, noise, -bias)
+        other = split(truth2[:n], machine2[:n], machine2[n:])
+        pairs = [{"a": a, "b": b} for a, b in zip(given, other, strict=True)]
+        low, high = rectify(*pairs, method=method)["ndcg", "b", "a"].interval
+        covered[1] += low < 0 < high
+    error = np.sqrt(0.95 * 0.05 / repeats)
+    least = 0.95 if n > 50 and method == "t" else 0.94
+    assert (covered / repeats > least - 3 * error).all(), covered / repeats

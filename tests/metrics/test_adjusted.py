@@ -1,0 +1,268 @@
+"""Scores adjusted for chance, against brute force over all orders, closed forms and PyKEEN."""
+
+import itertools
+import math
+import pickle
+import statistics
+
+import numpy as np
+import oracle
+import pytest
+from sklearn.linear_model import Ridge
+
+from sklearn_rankscore import (
+    RankingAccumulator,
+    dcg_score,
+    evaluate,
+    make_ranking,
+    make_ranking_scorer,
+    metrics,
+    mrr_score,
+    ndcg_score,
+    precision_at_k,
+    query_auc_score,
+    query_scores,
+    recall_at_k,
+)
+from sklearn_rankscore.metrics.metric import measure
+from sklearn_rankscore.metrics.names import METRICS
+from sklearn_rankscore.metrics.resolve import resolve
+from sklearn_rankscore.ranking import read_queries
+
+ONLY_WITHIN_CUTOFF = ("precision", "recall", "f1", "hits", "hit_rate", "judged")
+CORRELATIONS = ("kendall_tau", "spearman")
+INCOMPLETE = ("judged", "bpref", "infap")
+
+
+def queries_of(y_true, y_score, groups):
+    for query in np.unique(groups):
+        rows = groups == query
+        yield y_true[rows].tolist(), y_score[rows].tolist()
+
+
+@pytest.mark.parametrize("metric", oracle.MICRO)
+def test_ratio_of_sums(metric):
+    """The adjusted ratio of sums is that of the ratios of sums: (m - E) / (max - E)."""
+    rng = np.random.default_rng(3)
+    groups = np.repeat([0, 1, 2], [4, 5, 3])
+    y_true, y_score = rng.permutation([0, 0, 1, 0, 1, 0, 2, 0, 0, 1, 0, 0]), rng.normal(size=12)
+    y_true = np.where(y_true == 0, np.nan, y_true) if metric == "judged" else y_true
+    weights = np.array([1.0, 3.0, 0.5])
+    cut = {"k": 2} if "k" in METRICS[metric].options else {}
+
+    def ratio(scores_of_queries):
+        parts = [
+            oracle.query_ratio(metric, y, s, **cut)
+            for (y, _), s in zip(
+                queries_of(y_true, y_score, groups), scores_of_queries, strict=True
+            )
+        ]
+        sums = weights @ np.array(parts)
+        return sums[0] / sums[1]
+
+    measured = ratio(s for _, s in queries_of(y_true, y_score, groups))
+    best = ratio(np.nan_to_num(y).tolist() for y, _ in queries_of(y_true, y_score, groups))
+    n_orders = 120  # all orders of the five documents, each of the others equally often
+    orders = [list(itertools.permutations(range(n))) for n in (4, 5, 3)]
+    chance = statistics.fmean(ratio(o[i % len(o)] for o in orders) for i in range(n_orders))
+    (ours,) = evaluate(
+        y_true, y_score, metric, groups=groups, adjusted=True, average="micro",
+        sample_weight=weights[groups], **cut,
+    ).values()  # fmt: skip
+    assert ours == pytest.approx((measured - chance) / (best - chance), rel=1e-9)
+
+
+# Printed by pykeen 1.11.1, AdjustedInverseHarmonicMeanRank, AdjustedHitsAtK(k=3) and
+# AdjustedArithmeticMeanRankIndex, for a rank among a number of candidates
+PYKEEN = [
+    (1, 5, 1.0, 1.0, 1.0),
+    (2, 5, 0.07975460122699385, 1.0, 0.5),
+    (3, 7, -0.058887088060507686, 1.0, 0.33333333333333326),
+    (7, 7, -0.3614262560777956, -0.75, -0.9999999999999998),
+    (4, 30, 0.1347822009058541, -0.11111111111111112, 0.793103448275862),
+    (12, 100, 0.03318076995791365, -0.030927835051546393, 0.7777777777777779),
+]
+NAMES = ["mrr(adjusted=true)", "hit_rate@3(adjusted=true)", "query_auc(adjusted=true)"]
+
+
+@pytest.mark.parametrize(("rank", "n", "mrr", "hits", "mean_rank"), PYKEEN)
+def test_pykeen(rank, n, mrr, hits, mean_rank):
+    """With one relevant document, AUC is a linear function of its rank."""
+    ours = evaluate(np.arange(n) == rank - 1, -np.arange(n), NAMES)
+    assert [*ours.values()] == pytest.approx([mrr, hits, mean_rank], rel=1e-12)
+
+
+def test_pykeen_means_of_queries_of_one_size():
+    """Printed by the same version for eight ranks among twelve candidates."""
+    ranks = np.array([11, 8, 7, 4, 4, 1, 1, 1])
+    y_true = np.arange(1, 13) == ranks[:, None]
+    scores = np.broadcast_to(-np.arange(12), y_true.shape)
+    names = ["mrr", "hit_rate@1", "hit_rate@3", "hit_rate@10", "query_auc"]
+    ours = evaluate(y_true, scores, names, adjusted=True)
+    expected = [0.3017873724246711, 7 / 22, 1 / 6, 1 / 4, 0.34090909090909094]
+    assert [*ours.values()] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [5, None])
+def test_long_queries_in_closed_form(k):
+    """The mean gain at every rank; a position of one relevant document; the share of k."""
+    rng = np.random.default_rng(0)
+    sizes = [40, 300, 2000, 7, 1]
+    groups = np.repeat(np.arange(5), sizes)
+    y_true, y_score = rng.integers(0, 5, len(groups)), rng.integers(0, 50, len(groups))
+    discounts = 1 / np.log2(np.arange(2, 2002))[:k]
+    expected = [np.mean(y_true[groups == q]) * discounts[:n].sum() for q, n in enumerate(sizes)]
+    best = [-np.sort(-y_true[groups == q])[:k] @ discounts[:n] for q, n in enumerate(sizes)]
+    values = dcg_score(y_true, y_score, groups=groups, k=k, average=None)
+    expected, best = np.array(expected[:4]), np.array(best[:4])
+    ratio = (values[:4] - expected) / (best - expected)
+    for function in (dcg_score, ndcg_score):
+        ours = function(y_true, y_score, groups=groups, k=k, adjusted=True, average=None)
+        np.testing.assert_allclose(ours, [*ratio, 0.0], rtol=1e-9)
+    one = np.zeros(len(groups))
+    one[np.unique(groups, return_index=True)[1]] = 1
+    harmonic = [sum(1 / i for i in range(1, n + 1)[:k]) / n for n in sizes[:4]]
+    values = mrr_score(one, y_score, groups=groups, k=k, average=None)[:4]
+    ours = mrr_score(one, y_score, groups=groups, k=k, adjusted=True, average=None)
+    rescaled = (values - harmonic) / (1 - np.array(harmonic))
+    np.testing.assert_allclose(ours, [*rescaled, 0.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_ideal_order_is_1_and_random_scores_are_0(metric):
+    _, y, groups = make_ranking(n_queries=4000, random_state=0)
+    y = np.minimum(y, 1) if metric == "pfound" else y
+    y = np.where(np.arange(len(y)) % 3, y, np.nan) if metric in INCOMPLETE else y
+    cut = "@5" if "k" in METRICS[metric].options else ""
+    options = {"groups": groups, "adjusted": True, "replace_undefined_by": np.nan}
+    (best,) = evaluate(y, np.nan_to_num(y, nan=-1), f"{metric}{cut}", **options).values()
+    assert best == pytest.approx(1)
+    scores = np.random.default_rng(1).normal(size=len(y))
+    (values,) = evaluate(y, scores, f"{metric}{cut}", average=None, **options).values()
+    values = values[~np.isnan(values)]
+    assert abs(values.mean()) < 4 * values.std() / math.sqrt(len(values))
+    assert values.std() > 0.05
+
+
+@pytest.mark.parametrize("metric", CORRELATIONS)
+def test_correlations_are_adjusted_by_definition(metric):
+    X, y, groups = make_ranking(n_queries=30, random_state=0)
+    names = [metric, f"{metric}(adjusted=true)"]
+    plain, adjusted = evaluate(y, X[:, 0], names, groups=groups, average=None).values()
+    np.testing.assert_array_equal(plain, adjusted)
+
+
+def test_queries_of_which_all_orders_are_equal_are_undefined():
+    """All labels equal, or no more documents than the cut-off: no order can be better."""
+    y_true, y_score = [0.1, 0.1, 0.1, 0, 1, 1, 0, 0], [3, 2, 1, 2, 1, 3, 2, 1]
+    groups = [0, 0, 0, 1, 1, 2, 2, 2]
+    data = {"groups": groups, "average": None, "adjusted": True}
+    for value in (0.0, 1.0, np.nan):
+        ours = ndcg_score(y_true, y_score, replace_undefined_by=value, **data)
+        np.testing.assert_array_equal(ours, [value, -1.0, 1.0])
+        ours = precision_at_k(y_true, y_score, k=2, replace_undefined_by=value, **data)
+        np.testing.assert_allclose(ours, [value, value, 1.0])
+    means = [
+        ndcg_score(y_true, y_score, groups=groups, adjusted=True, replace_undefined_by=value)
+        for value in (0.0, np.nan)
+    ]
+    assert means == [0.0, 0.0]
+    np.testing.assert_array_equal(query_auc_score(y_true, y_score, **data), [np.nan, -1.0, 1.0])
+
+
+@pytest.mark.parametrize("metric", ["dcg", "ndcg@7", "rbp(gain=linear)", "err", "map", "mrr"])
+def test_rounding_makes_no_order_better(metric):
+    """Equal labels of which sums and means are rounded."""
+    groups = np.repeat(np.arange(2, 80), np.arange(2, 80))
+    labels = groups / 83 * (1 if metric == "err" else 3)
+    options = {"adjusted": True, "average": None, "replace_undefined_by": np.nan}
+    (values,) = evaluate(labels, labels, metric, groups=groups, **options).values()
+    assert np.isnan(values).all()
+
+
+def test_the_maximum_need_not_be_1():
+    """With three relevant documents of five, precision@4 is at most 3/4, and 3/5 of 4 expected."""
+    y_true = [1, 1, 0, 1, 0]
+    assert precision_at_k(y_true, [5, 4, 3, 2, 1], k=4, adjusted=True) == pytest.approx(1)
+    two_of_four = precision_at_k(y_true, [5, 4, 3, 1, 2], k=4, adjusted=True)
+    assert two_of_four == pytest.approx((2 / 4 - 3 / 5) / (3 / 4 - 3 / 5))
+    assert recall_at_k(y_true, [5, 4, 3, 1, 2], k=1, adjusted=True) == pytest.approx(1)
+
+
+def test_chance_does_not_depend_on_what_was_retrieved():
+    """Random orders are of all documents: a system that retrieves the first alone gets more."""
+    y_true, alone = [1, 0, 0, 0], [1.0, -math.inf, -math.inf, -math.inf]
+    for name in ("ndcg", "map", "precision@3(denominator=min)", "mrr"):
+        ours = evaluate(y_true, alone, name, adjusted=True)[name]
+        plain = evaluate(y_true, alone, name)[name]
+        chance = evaluate(y_true, [0, 0, 0, 0], name)[name]
+        best = evaluate(y_true, [4, 3, 2, 1], name)[name]
+        assert ours == pytest.approx((plain - chance) / (best - chance)), name
+
+
+def test_the_same_wherever_a_metric_is_named():
+    X, y = make_ranking(n_queries=40, as_frame=True, random_state=1)
+    groups, scores = X["qid"], X.iloc[:, 1].to_numpy()
+    name = "ndcg@5(adjusted=true)"
+    expected = ndcg_score(y, scores, groups=groups, k=5, adjusted=True)
+    assert evaluate(y, scores, name, groups=groups)[name] == expected
+    assert evaluate(y, scores, "NDCG@5", groups=groups, adjusted=True)["NDCG@5"] == expected
+    assert query_scores(y, scores, name, groups=groups).mean()[name] == pytest.approx(expected)
+    accumulator = RankingAccumulator(name)
+    for part in (groups < 20, groups >= 20):
+        accumulator.update(y[part], scores[part], groups=groups[part])
+    assert accumulator.result()[name].mean == pytest.approx(expected)
+    model = Ridge().fit(X, y)
+    by_name = make_ranking_scorer(name)(model, X, y)
+    assert make_ranking_scorer("ndcg@5", adjusted=True)(model, X, y) == by_name
+    assert by_name == ndcg_score(y, model.predict(X), groups=groups, k=5, adjusted=True)
+    assert pickle.loads(pickle.dumps(make_ranking_scorer(name)))(model, X, y) == by_name
+
+
+def test_several_metrics_and_threads_share_blocks():
+    X, y, groups = make_ranking(n_queries=300, random_state=2)
+    names = [f"{metric}@{k}(adjusted=true)" for metric in ("ndcg", "map", "recall") for k in (1, 7)]
+    names += ["ndcg@3", "dcg@9(gain=exponential, adjusted=true)", "query_auc(adjusted=true)"]
+    together = evaluate(y, X[:, 0], names, groups=groups, n_jobs=2)
+    for name in names:
+        assert evaluate(y, X[:, 0], name, groups=groups)[name] == pytest.approx(together[name])
+
+
+@pytest.mark.parametrize("metric", ONLY_WITHIN_CUTOFF)
+def test_without_a_cutoff_all_orders_are_equal(metric):
+    function = METRICS[metric].function
+    with pytest.raises(ValueError, match=r"same value for all orders. Give a cut-off: k=10"):
+        function([1, 0], [1, 2], adjusted=True)
+    with pytest.raises(ValueError, match=rf"without a cut-off {metric}\(adjusted=true\) has"):
+        evaluate([1, 0], [1, 2], f"{metric}(adjusted=true)")
+
+
+@pytest.mark.parametrize("name", ["ndcg@3", "map@2(ties=stable)", "precision", "query_auc"])
+def test_the_metric_of_a_random_order(name):
+    """It is the value for equal scores, whatever the scores and the rule for ties are."""
+    y_true, y_score, groups = [0, 1, 2, 0, 0, 1, 0], [3, 2, 1, 1, 4, 3, 2], [0, 0, 0, 0, 1, 1, 1]
+    queries = read_queries(y_true, y_score, groups=groups)
+    (values,) = measure(queries, [resolve(name).of_random_order()])
+    plain = name.replace("(ties=stable)", "")
+    tied = evaluate(y_true, np.zeros(7), plain, groups=groups, average=None)
+    np.testing.assert_allclose(values.per_query(0.0), tied[plain])
+
+
+@pytest.mark.parametrize("metric", ["ndcg(adjusted=true)", "spearman", lambda block: block.sizes])
+def test_no_metric_of_a_random_order(metric):
+    assert resolve(metric).of_random_order() is None
+
+
+def test_other_refusals():
+    with pytest.raises(TypeError, match="adjusted must be True or False"):
+        ndcg_score([1, 0], [1, 2], adjusted="yes")
+    with pytest.raises(ValueError, match="not defined for clicks weighted by propensity="):
+        ndcg_score([1, 0], [1, 2], adjusted=True, propensity=[0.5, 1])
+    with pytest.raises(ValueError, match=r"options go with the metrics .* Got adjusted"):
+        make_ranking_scorer(lambda block: block.total(np.sign), adjusted=True)
+
+
+def test_every_metric_function_has_the_option():
+    functions = [getattr(metrics, name) for name in metrics.__all__]
+    with_option = [f for f in functions if "adjusted" in f.__annotations__]
+    assert {m.function for m in METRICS.values()} == set(with_option)
