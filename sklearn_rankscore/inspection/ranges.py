@@ -37,21 +37,27 @@ def value_ranges(metrics: Sequence[str], values: Array) -> tuple[Array, Array]:
     return low, high
 
 
-class ClickEstimate(str):
-    """The name of a metric whose values were estimated from clicks, and have no bound."""
+class Unbounded(str):
+    """The name of a metric whose values have no known bound, which its name does not tell."""
 
     __slots__ = ()
 
 
 def metric_name(name: str, metric: Metric) -> str:
-    """The name under which the values of a metric are stored, which tells unbounded ones apart."""
-    if metric.propensity is None or parse_name(name)[0] in SELF_NORMALIZED:
+    """The name under which the values of a metric are stored, which tells unbounded ones apart.
+
+    Those are estimates from clicks, and metrics that are adjusted for chance by an option.
+    """
+    if metric.propensity is None and not metric.is_adjusted:
         return name
-    return ClickEstimate(name)
+    formula, options = parse_name(name)
+    of_clicks = metric.propensity is not None and formula not in SELF_NORMALIZED
+    is_told = "adjusted" in dict(options)
+    return Unbounded(name) if of_clicks or (metric.is_adjusted and not is_told) else name
 
 
 def _possible_ranges(metric: str) -> tuple[tuple[float, float], ...]:
-    if isinstance(metric, ClickEstimate):
+    if isinstance(metric, Unbounded):
         return ()
     try:
         name, pairs = parse_name(metric)

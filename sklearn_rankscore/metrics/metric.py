@@ -199,6 +199,11 @@ class Metric:
         if len(ready.y_true):
             self.check_labels(ready)
 
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether it is adjusted for chance."""
+        return getattr(self.function, "func", None) is adjusted
+
     def of_random_order(self) -> Metric | None:
         """The metric whose values are those of random orders; None if they are 0 or not known."""
         return None if self.chance is None else replace(self, function=self.chance, chance=None)

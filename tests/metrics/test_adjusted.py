@@ -266,3 +266,15 @@ def test_every_metric_function_has_the_option():
     functions = [getattr(metrics, name) for name in metrics.__all__]
     with_option = [f for f in functions if "adjusted" in f.__annotations__]
     assert {m.function for m in METRICS.values()} == set(with_option)
+
+
+def test_the_interval_of_an_adjusted_metric_has_no_bound():
+    """Values below 0 are possible where none is observed, also if the option is a keyword."""
+    y_true, y_score = np.tile([0, 0, 1], (6, 1)), np.tile([1, 2, 3], (6, 1))
+    by_name = query_scores(y_true, y_score, "ndcg@2(adjusted=true)")
+    by_keyword = query_scores(y_true, y_score, "ndcg@2", adjusted=True)
+    for method in ("t", "auto"):
+        expected = by_name.interval(method=method)["ndcg@2(adjusted=true)"]
+        np.testing.assert_equal(by_keyword.interval(method=method)["ndcg@2"], expected)
+    plain = query_scores(y_true, y_score, "ndcg@2").interval()["ndcg@2"]
+    assert by_keyword.interval()["ndcg@2"] != plain
