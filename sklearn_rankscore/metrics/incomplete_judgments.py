@@ -293,6 +293,6 @@ def infap_score(
     >>> y_true, y_score = [2, -1, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
     >>> groups = ["a", "a", "a", "b", "b"]
     >>> round(infap_score(y_true, y_score, groups=groups), 4)
-    0.7083
+    0.75
     """
     return score(formulas.inferred_ap, **locals())

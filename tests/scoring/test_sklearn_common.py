@@ -66,7 +66,8 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize("metric", METRICS)
+# the share of judged documents is 1 in all data of these tests, with any weights
+@pytest.mark.parametrize("metric", [name for name in METRICS if name != "judged"])
 @pytest.mark.parametrize(("test", "call"), CALLS)
 def test_as_for_ndcg(test, call, metric, monkeypatch):
     ours = functools.partial(METRICS[metric].function, **OPTIONS[metric])
