@@ -47,7 +47,9 @@ def number_of_threads(n_jobs: int | None) -> int:
     """The number of threads that scikit-learn's `n_jobs` stands for, if that many can help."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
         raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
-    return int(min(effective_n_jobs(n_jobs), max(MAX_JOBS, cpu_count())))
+    jobs = int(effective_n_jobs(n_jobs))
+    # counting processors reads files, which takes as long as a small call
+    return jobs if jobs <= MAX_JOBS else min(jobs, max(MAX_JOBS, cpu_count()))
 
 
 def submit(function: Callable[[], Result], jobs: int) -> Callable[[], Result]:
