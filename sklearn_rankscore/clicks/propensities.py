@@ -67,7 +67,7 @@ def read_ranks(ranks: ArrayLike) -> Array:
 class PropensitySummary(NamedTuple):
     """How much a few clicks with large weights dominate an estimate.
 
-    Attributes
+    Parameters
     ----------
     n_documents, n_clicks : int
         Number of documents, and of those with a positive label.
