@@ -376,6 +376,15 @@ def test_killed_runs_resume_bit_for_bit(rows, tmp_path, n_kills):
     assert not (tmp_path / "state").exists()
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own handler of Ctrl-C, which a process in the background of a shell lacks."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_during_a_write_is_not_lost(rows, tmp_path, monkeypatch):
     """zipfile, on closing the archive, hides an exception that was raised as it opened a member."""
     get_compressor, opened = zipfile._get_compressor, []
