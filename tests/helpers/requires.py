@@ -31,6 +31,7 @@ EXTRAS = {
     "statsmodels": PEERS,
     "dask": CLUSTERS,
     "distributed": CLUSTERS,
+    "fsspec": CLUSTERS,
     "pyspark": CLUSTERS,
 }
 KINDS = {"libraries", "data", "browser"}

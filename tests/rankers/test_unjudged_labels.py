@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from requires import requires
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -36,7 +37,7 @@ def test_fit_says_what_to_do(data, dtype):
 
 
 def test_evaluation_sets_are_refused_too(data):
-    lightgbm = pytest.importorskip("lightgbm")
+    lightgbm = requires("lightgbm")
     X, y = data
     ranker = QueryRanker(lightgbm.LGBMRanker(n_estimators=2, verbose=-1))
     with pytest.raises(ValueError, match="y contains NaN"):

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from many_queries import EXACT, METRICS, UNJUDGED, in_memory, make_documents, with_unjudged
 from pyarrow import fs
+from requires import requires
 
 from sklearn_rankscore import RankingAccumulator, evaluate, evaluate_parquet
 
@@ -265,7 +266,7 @@ def test_filesystems_and_uris(tmp_path):
 @pytest.fixture
 def memory_table():
     """Two files on a filesystem that fsspec knows and pyarrow does not, and a third elsewhere."""
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = requires("fsspec")
     memory = fsspec.filesystem("memory")
     table = pa.table(make_documents(seed=3))
     for name, part in (("day=1/a-2", table[50:100]), ("day=1/a-10", table[100:]), ("b", table)):
