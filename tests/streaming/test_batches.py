@@ -50,6 +50,8 @@ def test_batches_with_types_that_differ():
     assert evaluate_batches([first, narrow], METRICS, weight="weight") == pytest.approx(
         EXPECTED, **EXACT
     )
+    with pytest.raises(ValueError, match="'qid' has the type int32 in batch 0 and int64 in"):
+        evaluate_batches([narrow, second], "mrr")  # what was read before was too narrow
     words = second.set_column(
         second.schema.names.index("score"), "score", pa.array(["a"] * second.num_rows)
     )
