@@ -140,13 +140,11 @@ def test_unjudged_documents_under_each_rule(metric, k, plain, data):
     weights = None if weight is None else weight.tolist()
     rows = y_true.tolist(), y_score.tolist(), groups.tolist()
     expected = oracle.score(metric, *rows, sample_weight=weights, **options)
-    ranking.PLAIN = plain
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "PLAIN", plain)
         (ours,) = evaluate(
             y_true, y_score, metric, groups=groups, sample_weight=weight, **options
         ).values()
-    finally:
-        ranking.PLAIN = False
     np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
 
 
