@@ -212,23 +212,25 @@ class Metric:
         """The result, from the values of all queries."""
         return aggregate(values, self.average, self.replace_undefined_by, queries.weights)
 
-    def of_block(
-        self, given: Queries, ready: Queries, data: Sequence[Any]
-    ) -> Callable[[Block], Any]:
-        """The function of a block; of numbered documents, if there are propensities.
+    def prepare(
+        self, ranking: Ranking, given: Queries, data: Sequence[Any]
+    ) -> tuple[Ranking, Callable[[Block], Any]]:
+        """The ranking that the metric needs, and its function of a block of that ranking.
 
-        `given` are the documents as they were given, and `ready` those that the rule for unjudged
-        ones leaves.
+        `given` are the documents as they were given. Propensities rank numbered documents.
         """
+        ranking = ranking.under_rule(self.unjudged)
+        self.check(ranking.queries)
         check_clips_something(self.clip, self.propensity)
         if self.propensity is None:
-            return self.function
+            return ranking, self.function
         propensity = read_propensity(self.propensity, given, data)
         # in the place of scores, so that the rule leaves out the same documents
         propensity = apply_rule(replace(given, y_score=propensity), self.unjudged).y_score
         if not len(propensity):
-            return self.function
-        return self.weight_clicks(ready, click_weights(propensity, self.clip))
+            return ranking.numbered(), self.function
+        weights = click_weights(propensity, self.clip)
+        return ranking.numbered(), self.weight_clicks(ranking.queries, weights)
 
 
 def measure(
@@ -249,23 +251,15 @@ def measure(
     if ranking is None:
         cutoffs = [metric.cutoff for metric in metrics]
         ranking = Ranking(queries, None if None in cutoffs else max(k for k in cutoffs if k))
-    rankings = [ranking.under_rule(metric.unjudged) for metric in metrics]
-    for metric, ranked in zip(metrics, rankings, strict=True):
-        metric.check(ranked.queries)
-    functions = [
-        metric.of_block(queries, ranked.queries, data)
-        for metric, ranked in zip(metrics, rankings, strict=True)
-    ]
-    rankings = [
-        ranked if metric.propensity is None else ranked.numbered()
-        for metric, ranked in zip(metrics, rankings, strict=True)
-    ]
+    members: dict[Ranking, dict[int, Callable[[Block], Any]]] = {}
+    for position, metric in enumerate(metrics):
+        ranked, function = metric.prepare(ranking, queries, data)
+        members.setdefault(ranked, {})[position] = function
     values: dict[int, MetricValues] = {}
-    for ranked in dict.fromkeys(rankings):
-        members = [at for at, other in enumerate(rankings) if other is ranked]
-        measured = ranked.apply([functions[at] for at in members], n_jobs)
-        values.update(zip(members, measured, strict=True))
-    return [values[at] for at in range(len(metrics))]
+    for ranked, functions in members.items():
+        measured = ranked.apply([*functions.values()], n_jobs)
+        values.update(zip(functions, measured, strict=True))
+    return [values[position] for position in range(len(metrics))]
 
 
 def score(

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..._typing import Array
 from ..plain import stable_order
-from ..ties import TiedRows, leading
+from ..ties import TiedRows
 from .documents import Documents
-from .keys import collides, label_mask, labels_of, pad_keys, write_keys
+from .keys import collides, label_mask, labels_of, pad_keys, write_exact_keys, write_keys
 
 # documents per step: few enough that their scores stay in cache
 STEP = 2**16
@@ -31,7 +31,8 @@ def resolve_collisions(
 ) -> TiedRows | None:
     """Rank the rows of a block in which keys collide, and find the ties in them.
 
-    Writes labels by rank into the given `rows` of `ranked`. `keys` are those of the whole block.
+    Writes labels by rank into the given `rows` of `ranked`. `keys` are those of the whole block,
+    and are read only if they are exact.
     """
     depth, width, mask = ranked.shape[1], keys.shape[1], label_mask(documents.n_grades)
     if documents.exact_keys:
@@ -45,17 +46,9 @@ def resolve_collisions(
     by_rank = np.empty((len(rows), width), dtype=np.uint8)
     equals_next = np.empty((len(rows), width - 1), dtype=bool)
     for part in _steps(len(rows), width):
-        members = queries[rows[part]]
-        equal = equal_scores(documents.score_rows(members, width), documents.sizes[members])
-        sorted_keys = keys[rows[part]]
-        if not is_sorted:
-            sorted_keys.sort(axis=1)
-        by_rank[part], equals_next[part] = labels_of(sorted_keys, mask), equal
-        window = depth + int(leading(equal[:, depth - 1 :]).max(initial=0))
-        misranked = _misranked(sorted_keys, mask, equal, window)
-        if len(misranked):
-            members, equal = members[misranked], equal[misranked]
-            by_rank[part][misranked] = _by_longer_keys(documents, members, equal)
+        by_rank[part], equals_next[part] = _by_score_and_label(
+            documents, queries[rows[part]], width
+        )
     ranked[rows] = by_rank[:, :depth]
     tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
     if not len(tied):
@@ -82,19 +75,23 @@ def equal_scores(scores: Array, sizes: Array) -> Array:
     return equal
 
 
-def _misranked(sorted_keys: Array, mask: int, equals_next: Array, window: int) -> Array:
-    """Rows in which different scores collide within the window."""
-    differs = collides(sorted_keys, mask)[:, :window] != equals_next[:, :window]
-    return np.flatnonzero(differs.any(axis=1))
+def _misranked(sorted_keys: Array, mask: int, equals_next: Array) -> Array:
+    """Rows in which different scores collide."""
+    return np.flatnonzero((collides(sorted_keys, mask) != equals_next).any(axis=1))
 
 
-def _by_longer_keys(documents: Documents, queries: Array, equals_next: Array) -> Array:
-    """Labels by descending score, those of equal scores in ascending order."""
-    width, mask = equals_next.shape[1] + 1, label_mask(documents.n_grades)
+def _by_score_and_label(documents: Documents, queries: Array, width: int) -> tuple[Array, Array]:
+    """Labels by descending score, those of equal scores in ascending order, and which are equal."""
+    mask, sizes = label_mask(documents.n_grades), documents.sizes[queries]
     labels, scores = documents.rows(queries, width)
     keys = np.empty(scores.shape, dtype=np.int64)
+    if write_exact_keys(keys, labels, scores, mask):
+        pad_keys(keys, sizes, int(sizes.min()), mask)
+        keys.sort(axis=1)
+        return labels_of(keys, mask), collides(keys, mask)
     write_keys(keys, labels, scores, mask)
-    by_rank, rows = _sorted_keys(keys, documents.sizes[queries], mask, equals_next)
+    equals_next = equal_scores(scores, sizes)
+    by_rank, rows = _sorted_keys(keys, sizes, mask, equals_next)
     by_rank &= np.uint8(mask)
     if len(rows):
         labels, scores = labels[rows], scores[rows]
@@ -102,7 +99,7 @@ def _by_longer_keys(documents: Documents, queries: Array, equals_next: Array) ->
         ascending = np.argsort(labels - np.uint8(1), axis=1, kind="stable")
         labels, scores = (np.take_along_axis(a, ascending, axis=1) for a in (labels, scores))
         by_rank[rows] = np.take_along_axis(labels, stable_order(scores), axis=1)
-    return by_rank
+    return by_rank, equals_next
 
 
 def _in_input_order(documents: Documents, queries: Array, equals_next: Array) -> Array:
@@ -133,4 +130,4 @@ def _sorted_keys(keys: Array, sizes: Array, mask: int, equals_next: Array) -> tu
     """The lowest bytes of sorted keys, and the rows in which different scores collide."""
     pad_keys(keys, sizes, int(sizes.min()), mask)
     keys.sort(axis=1)
-    return keys.astype(np.uint8), _misranked(keys, mask, equals_next, keys.shape[1])
+    return keys.astype(np.uint8), _misranked(keys, mask, equals_next)

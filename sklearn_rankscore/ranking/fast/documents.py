@@ -10,7 +10,7 @@ from ..queries import Queries
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries
 SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
 
-# the share of a sample with ties that makes ties the rule
+# the share of documents of the sample with the score of another one that makes ties the rule
 MANY = 0.2
 
 
@@ -32,7 +32,7 @@ class Documents:
     retrieved : int array of shape (n_queries,)
         Number of documents with a rank; `sizes` itself if all have one.
     many_ties : bool
-        Whether scores are equal in a good part of a sample of the queries.
+        Whether a good part of the scores in a sample of the queries are equal to another one.
     exact_keys : bool
         Whether documents with different scores have different keys; set with the keys.
     """
@@ -61,11 +61,12 @@ class Documents:
         step = max(1, len(self.sizes) * SAMPLED_CALL // len(self.scores) // 4)
         sample = slice(None, None, max(step, len(self.sizes) // SAMPLED_QUERIES))
         starts, sizes = self.starts[sample], self.sizes[sample, None]
-        scores = _gather(self.scores, starts, SAMPLED_WIDTH).astype(np.float64)
-        scores[np.arange(SAMPLED_WIDTH) >= sizes] = np.nan  # equal to nothing
+        width = min(SAMPLED_WIDTH, int(sizes.max()))
+        scores = _gather(self.scores, starts, width).astype(np.float64)
+        scores[np.arange(width) >= sizes] = np.nan  # equal to nothing
         scores.sort(axis=1)
-        tied = (scores[:, 1:] == scores[:, :-1]).any(axis=1)
-        return bool(tied.mean() > MANY)
+        n_tied = np.count_nonzero(scores[:, 1:] == scores[:, :-1])
+        return bool(n_tied > MANY * np.minimum(sizes, width).sum())
 
     def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
         """Labels and scores of some queries as rows, padded with the score -inf.

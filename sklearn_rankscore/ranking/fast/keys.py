@@ -58,13 +58,14 @@ def _fill(
     chunks, mask = _chunk_edges(documents, jobs), label_mask(documents.n_grades)
     first_rows = [np.searchsorted(begins, chunks).tolist() for begins in starts]
     overhang = max(bucket.width - bucket.shortest for bucket in buckets)
+    lowest = -1 << (8 * integer.itemsize - 1)
     inexact: list[int] = []
 
     # the keys of a chunk are still in cache when they are copied into rows
     def fill(chunk: int) -> None:
         begin, end = int(chunks[chunk]), int(chunks[chunk + 1])
         keys = np.empty(end - begin + overhang, integer)
-        keys[end - begin :] = np.iinfo(integer).min  # below padding, as all keys are
+        keys[end - begin :] = lowest  # below padding, as all keys are
         for first in range(begin, end, STEP):
             part = slice(first, min(first + STEP, end))
             of_part = keys[part.start - begin : part.stop - begin]
@@ -122,8 +123,9 @@ def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bo
     # subtracted from 0, because negative zero must tie with zero
     np.subtract(0.0, floats, out=floats)
     # floats are ordered like their bits read as an integer, negative floats in reverse
-    flip = keys >> (8 * keys.itemsize - 1)
-    flip &= np.iinfo(keys.dtype).max
+    sign_bit = 8 * keys.itemsize - 1
+    flip = keys >> sign_bit
+    flip &= (1 << sign_bit) - 1
     keys ^= flip
     keys &= ~mask
     keys |= labels

@@ -18,10 +18,10 @@ MEDIUM, TOURNAMENT_RATIO = 512, 16
 
 
 def smallest(rows: Array, n: int) -> Array:
-    """The rows sorted, or at least their n smallest values; overwrites the rows."""
+    """The n smallest values of each row or all of them, in ascending order; overwrites rows."""
     width = rows.shape[1]
     if width <= SHORT and len(rows) >= ROWS_PER_COMPARISON * len(_comparisons(width)):
-        return _sort_columns(rows)
+        return _sort_columns(rows, n)
     if width <= MEDIUM or width < TOURNAMENT_RATIO * n:
         rows.sort(axis=1)
         return rows
@@ -54,15 +54,15 @@ def _smallest_positions(values: Array, n: int) -> Array:
     return both[:, :n] & (2**32 - 1)
 
 
-def _sort_columns(rows: Array) -> Array:
-    """Many short rows sorted by a sorting network over columns."""
+def _sort_columns(rows: Array, n: int) -> Array:
+    """The n smallest values of many short rows, by a sorting network over columns."""
     columns = [*rows.T]
     spare = np.empty_like(columns[0])
     for i, j in _comparisons(len(columns)):
         smaller = np.minimum(columns[i], columns[j], out=spare)
         np.maximum(columns[i], columns[j], out=columns[j])
         columns[i], spare = smaller, columns[i]
-    return np.array(columns).T
+    return np.array(columns[:n]).T
 
 
 @lru_cache

@@ -24,7 +24,7 @@ def test_the_smallest_of_each_row(n_rows, width, n):
 def test_a_sorting_network_sorts(width, dtype):
     """Every row of zeros and ones: a network that sorts these sorts everything."""
     rows = (np.arange(2**width)[:, None] >> np.arange(width) & 1).astype(dtype)
-    assert (row_sorts._sort_columns(rows.copy()) == np.sort(rows, axis=1)).all()
+    assert (row_sorts._sort_columns(rows.copy(), width) == np.sort(rows, axis=1)).all()
 
 
 @pytest.mark.parametrize("width", [600, 1200, 1201, 5000])
