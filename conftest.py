@@ -7,6 +7,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from requires import requires_imports
 
+pytest_plugins = ["passed_tests"]
+
 
 def pytest_runtest_setup(item):
     """Skip a doctest that imports an optional library where the library is absent."""
