@@ -11,6 +11,7 @@ from .._sklearn_compat import list_scorers
 from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
 from .scorer import RankingScorer
+from .scorers_with_ids import check_function
 from .task_ids import pass_query_ids
 from .tasks import FoldTask
 from .weighted_sum import WeightedScorer
@@ -45,7 +46,9 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_scorers(task: FoldTask) -> None:
-    """Refuse columns that a scorer cannot read, which later errors might turn into nan."""
+    """Refuse scorers that cannot score a fold, because scikit-learn would turn errors into nan."""
+    for scorer in list_scorers(task.scorer):
+        check_function(scorer, task.test)
     for scorer in chain.from_iterable(map(_single_metrics, list_scorers(task.scorer))):
         check_no_feature(scorer, task.estimator, task.X)
         if not (task.is_routed and task.score_params):

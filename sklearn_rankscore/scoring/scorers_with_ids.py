@@ -10,10 +10,21 @@ import copy
 import inspect
 from typing import Any
 
-from .._sklearn_compat import FunctionScorer, MultimetricScorer, PassthroughScorer, list_scorers
-from ..metrics.names import name_of_function
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV
+
+from .._sklearn_compat import (
+    FunctionScorer,
+    MultimetricScorer,
+    PassthroughScorer,
+    list_scorers,
+    num_samples,
+)
+from ..metrics.names import METRICS, display_name, name_of_function
 from ..query_ids import find_query_ids
 from .scorer import WITHOUT_IDS, RankingScorer
+
+SEARCH: Any = GridSearchCV.__mro__[1]  # the base class of scikit-learn's searches
 
 
 class ScorerWithIds:
@@ -53,7 +64,19 @@ class DefaultScorerWithIds(PassthroughScorer):
 
     def __call__(self, estimator: Any, *args: Any, **params: Any) -> Any:
         """Score by the method `score` of the estimator."""
-        return estimator.score(*args, groups=self._ids, **params)
+        return _score_with_ids(self._ids, estimator, *args, **params)
+
+
+def _score_with_ids(ids: Any, estimator: Any, X: Any, *y: Any, **params: Any) -> Any:
+    """What the method `score` of an estimator would return if pipelines and searches took ids."""
+    if hasattr(estimator, "steps"):
+        transformed = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        return _score_with_ids(ids, estimator.steps[-1][1], transformed, *y, **params)
+    if isinstance(estimator, SEARCH) and estimator.refit:
+        scorer = _bind(_scorer_of_search(estimator), ids)
+        return scorer(estimator.best_estimator_, X, *y, **params)
+    name = "qid" if _takes(estimator, "qid") else "groups"
+    return estimator.score(X, *y, **params, **{name: ids})
 
 
 def takes_groups(scorer: Any) -> Any:
@@ -72,10 +95,31 @@ def query_ids_for(scorer: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     groups, qid = params.get("groups"), params.get("qid")
     source = getattr(scorer, "groups", None)
     if isinstance(scorer, PassthroughScorer):
-        source = getattr(scorer._estimator, "groups", None)
+        estimator = scorer._estimator
+        if isinstance(estimator, SEARCH):
+            return query_ids_for(_scorer_of_search(estimator), X, y, params)
+        if hasattr(estimator, "steps"):
+            return None  # the steps may drop ids from X
+        source = getattr(estimator, "groups", None)
     if is_function_scorer(scorer):
         return groups  # it sees labels and scores, but not X
     return find_query_ids(X, y, groups=groups, qid=qid, id_source=source)
+
+
+def check_function(scorer: Any, test: Any) -> None:
+    """Refuse a metric function in the place of a scorer, and one that holds ids of other rows."""
+    if (name := name_of_function(getattr(scorer, "func", scorer))) is not None:
+        example = f"{name}@10" if "k" in METRICS[name].options else name
+        raise TypeError(
+            f"scoring={display_name(scorer)} is a function of labels and scores, not a scorer: use "
+            f"scoring={example!r}, or make_ranking_scorer({name!r}, ...) with its options."
+        )
+    ids = getattr(scorer, "_kwargs", {}).get("groups") if is_function_scorer(scorer) else None
+    if ids is not None and test is not None and num_samples(ids) != num_samples(test):
+        raise ValueError(
+            "make_scorer(..., groups=ids) passes the ids of all rows to each fold. Leave groups "
+            "out there, and pass groups=ids and cv=QueryKFold(5) to this call."
+        )
 
 
 def is_function_scorer(scorer: Any) -> bool:
@@ -89,7 +133,12 @@ def _ranks_within_queries(scorer: Any) -> bool:
     if isinstance(scorer, RankingScorer):
         return scorer.groups not in WITHOUT_IDS
     if isinstance(scorer, PassthroughScorer):
-        return "groups" in inspect.signature(scorer._estimator.score).parameters
+        estimator = scorer._estimator
+        if isinstance(estimator, SEARCH):
+            return _ranks_within_queries(_scorer_of_search(estimator))
+        if hasattr(estimator, "steps"):
+            return _ranks_within_queries(PassthroughScorer(estimator.steps[-1][1]))
+        return _takes(estimator, "groups")
     return is_function_scorer(scorer) and "groups" not in set(scorer._kwargs)
 
 
@@ -106,9 +155,14 @@ def _bind(scorer: Any, ids: Any) -> Any:
     return scorer
 
 
-def is_default(scorer: Any) -> bool:
-    """Whether one of several scorers is the method `score` of the estimator."""
-    return any(isinstance(candidate, PassthroughScorer) for candidate in list_scorers(scorer))
+def _scorer_of_search(search: Any) -> Any:
+    """The scorer of the method `score` of a search, fitted or not."""
+    scorer = check_scoring(search.estimator, scoring=search.scoring)
+    return scorer._scorers.get(search.refit) if isinstance(scorer, MultimetricScorer) else scorer
+
+
+def _takes(estimator: Any, param: str) -> bool:
+    return param in inspect.signature(estimator.score).parameters
 
 
 def describe(scorer: Any) -> str:

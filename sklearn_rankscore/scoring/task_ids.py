@@ -14,16 +14,14 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
+from .._sklearn_compat import num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, column_names, index_level
-from .scorers_with_ids import describe, is_default, query_ids_for, scorers_of_queries, takes_groups
+from .scorers_with_ids import SEARCH, describe, query_ids_for, scorers_of_queries, takes_groups
 from .tasks import FoldTask
-
-SEARCH: Any = GridSearchCV.__mro__[1]  # the base class of scikit-learn's searches
 
 
 def pass_query_ids(task: FoldTask) -> None:
@@ -36,7 +34,6 @@ def pass_query_ids(task: FoldTask) -> None:
     """
     estimator = _candidate(task)
     _pass_to_fit(task, estimator)
-    _check_default_scorer(task, estimator)
     _pass_to_scorers(task, estimator)
 
 
@@ -48,11 +45,11 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
     if param and (param in given or param.removesuffix("groups") + "qid" in given):
         return
     passed_before = task.carried_ids is not None and any(
-        value is task.carried_ids for value in given.values()
+        name.endswith("groups") and value is task.carried_ids for name, value in given.items()
     )
     if passed_before and not param:
         raise no_groups_error(
-            f"{estimator!r}", fix="wrap every candidate of the search in QueryRanker."
+            f"{type(last).__name__}.fit", fix="wrap every candidate of the search in QueryRanker."
         )
     _check_ranker(task, last)
     ids = _ids_for_fit(task, last, in_pipeline="__" in param)
@@ -101,7 +98,13 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
     """Refuse a ranker whose own parameter for queries cannot be aligned with the rows of a fold."""
     own = [p for p in ("group", "group_id") if has_fit_parameter(ranker, p)]
     own = own if hasattr(ranker, "predict") and not has_fit_parameter(ranker, "groups") else []
-    if own and not any(param.endswith(("group", "group_id", "qid")) for param in task.fit_params):
+    # sizes of queries cannot be selected with the rows of a fold
+    given = [
+        name.rpartition("__")[2]
+        for name, value in task.fit_params.items()
+        if np.shape(value)[:1] == (num_samples(task.X),)
+    ]
+    if own and not {"group", "group_id", "qid"} & set(given):
         name = type(ranker).__name__
         if has_fit_parameter(ranker, "qid") and QID in column_names(task.X):
             return  # XGBRanker reads this column
@@ -148,30 +151,15 @@ def _pass_to_scorers(task: FoldTask, estimator: Any) -> None:
     ]
     if not missing:
         return
-    ids = task.carried_ids
-    if ids is None:  # a metric function sees labels and scores, but not X
-        ids = find_query_ids(task.X, task.y)
+    # A metric function does not see X, and a pipeline may drop its ids. Those in X take precedence
+    # over those of the splitter, which may be coarser.
+    _, ranker = find_groups_param(estimator)
+    ids = _ids_in_data(task, ranker)
+    ids = find_query_ids(task.X, task.y, groups=task.carried_ids) if ids is None else ids
     if ids is not None:
         task.pass_to_scorer(takes_groups(task.scorer), ids)
     elif _needs_ids(task.y, estimator):
         raise no_groups_error(describe(missing[0]), fix=_fix(task))
-
-
-def _check_default_scorer(task: FoldTask, estimator: Any) -> None:
-    """Refuse the method `score` of a pipeline or search, which takes no ids for its ranker."""
-    _, ranker = find_groups_param(estimator)
-    of_search = isinstance(ranker, SEARCH)
-    if not is_default(task.scorer) or (ranker is estimator and not of_search):
-        return
-    if of_search:
-        ranks = bool(scorers_of_queries(check_scoring(ranker.estimator, scoring=ranker.scoring)))
-    else:
-        ranks = getattr(ranker, "needs_query_ids", False)
-    # the steps of a pipeline may drop the index of X
-    if ranks and find_query_ids(task.X if ranker is estimator else None, task.y) is None:
-        raise no_groups_error(
-            f"{type(estimator).__name__}.score", fix="name a metric, as in scoring='ndcg@10'."
-        )
 
 
 def _needs_ids(y: Any, estimator: Any) -> bool:

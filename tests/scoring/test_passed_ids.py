@@ -7,6 +7,7 @@
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,9 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, RandomForestRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import make_scorer
+from sklearn.metrics import make_scorer, r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -33,7 +35,8 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from small_rankers import LGBM, make_ranker
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -41,6 +44,8 @@ from sklearn_rankscore import (
     QueryKFold,
     QueryRanker,
     make_ranking_scorer,
+    map_score,
+    mrr_score,
     ndcg_score,
 )
 
@@ -185,6 +190,87 @@ ARRIVES = {
         ranker(), X, Y, scoring=ALIGNED, cv=list(CV.split(X, Y, groups=g))
     ),
 }
+INDEXED = pd.DataFrame(X).set_index(pd.Index(QID, name="qid"))
+
+
+def ndcg_by_hand(scores_of, folds):
+    """The score of QueryRanker, NDCG over all ranks, of each fold."""
+    return [ndcg_score(Y[test], scores_of(train, test), groups=QID[test]) for train, test in folds]
+
+
+def ridge_scores(train, test):
+    return Ridge().fit(X[train], Y[train]).predict(X[test])
+
+
+RIDGE = QueryRanker(Ridge())
+DEFAULT = {
+    "a ranker": RIDGE,
+    "a pipeline": make_pipeline(FunctionTransformer(), RIDGE),
+    "a pipeline of arrays": make_pipeline(FunctionTransformer(np.asarray), RIDGE),
+    "a pipeline of one step": make_pipeline(RIDGE),
+    "a search": GridSearchCV(RIDGE, {"max_queries": [None]}, cv=CV),
+    "a search by a metric": GridSearchCV(RIDGE, {}, cv=CV, scoring="ndcg"),
+    "a search by several": GridSearchCV(RIDGE, {}, cv=CV, scoring=["r2", "ndcg"], refit="ndcg"),
+    "a search by a function": GridSearchCV(RIDGE, {}, cv=CV, scoring=make_scorer(ndcg_score)),
+    "a search of pipelines": GridSearchCV(
+        make_pipeline(FunctionTransformer(np.asarray), RIDGE), {}, cv=CV
+    ),
+    "a pipeline of a search": make_pipeline(
+        FunctionTransformer(np.asarray), GridSearchCV(RIDGE, {}, cv=CV)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULT)
+@pytest.mark.parametrize("rows", [X, INDEXED], ids=["array", "index"])
+def test_the_default_score_is_that_of_the_ranker(name, rows):
+    folds = list(CV.split(X, Y, groups=QID))
+    values = cross_val_score(DEFAULT[name], rows, Y, groups=QID, cv=CV)
+    np.testing.assert_allclose(values, ndcg_by_hand(ridge_scores, folds), rtol=1e-9)
+
+
+def test_the_default_score_of_a_search_by_another_metric():
+    by_r2 = GridSearchCV(RIDGE, {}, cv=CV, scoring=["ndcg", "r2"], refit="r2")
+    folds = list(CV.split(X, Y, groups=QID))
+    values = cross_val_score(by_r2, X, Y, groups=QID, cv=CV)
+    expected = [r2_score(Y[test], ridge_scores(train, test)) for train, test in folds]
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+
+
+def test_the_default_score_of_a_pipeline_needs_ids():
+    model = make_pipeline(FunctionTransformer(), RIDGE)
+    with pytest.raises(NoGroupsError, match=r"the scorer Pipeline.score: pass groups=ids"):
+        cross_val_score(model, X, Y, cv=3)
+
+
+@pytest.mark.parametrize("scoring", [make_scorer(ndcg_score), "ndcg"])
+def test_ids_of_x_are_the_queries_of_every_kind_of_scorer(scoring):
+    """Those of the splitter may be coarser."""
+    folds = list(CV.split(X, Y, groups=QID // 2))
+    values = cross_val_score(Ridge(), INDEXED, Y, groups=QID // 2, cv=CV, scoring=scoring)
+    np.testing.assert_allclose(values, ndcg_by_hand(ridge_scores, folds), rtol=1e-9)
+
+
+@pytest.mark.parametrize("library", ["xgboost", "catboost"])
+def test_a_ranker_takes_its_own_ids_of_rows(library):
+    name = {"xgboost": "qid", "catboost": "group_id"}[library]
+    model = make_ranker(library)
+    by_query = np.argsort(QID, kind="stable")
+    rows, labels, ids = X[by_query], Y[by_query] % 10, QID[by_query]
+    values = cross_val_score(
+        model, rows, labels, groups=ids, cv=CV, scoring="ndcg", params={name: ids}
+    )
+    expected = [
+        ndcg_score(
+            labels[test],
+            clone(model).fit(rows[train], labels[train], **{name: ids[train]}).predict(rows[test]),
+            groups=ids[test],
+        )
+        for train, test in CV.split(rows, labels, groups=ids)
+    ]
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+
+
 SHUFFLES = {"permutation test", "permutation test, other folds"}
 
 
@@ -326,13 +412,11 @@ REFUSED = {
         ),
         "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)",
     ),
-    "score of a pipeline": (
-        lambda: cross_val_score(make_pipeline(StandardScaler(), never()), X, Y, groups=QID, cv=CV),
-        "Pipeline.score: name a metric",
-    ),
-    "score of a search": (
-        lambda: cross_val_score(search(never(), scoring="ndcg@3"), X, Y, groups=QID, cv=CV),
-        "GridSearchCV.score: name a metric",
+    "sizes of queries": (
+        lambda: GridSearchCV(LGBM, {}, cv=CV, scoring="ndcg@3").fit(
+            X, Y, groups=QID, group=np.unique(QID, return_counts=True)[1]
+        ),
+        "wrap the ranker as QueryRanker(LGBMRanker(...))",
     ),
     "candidates of two kinds": (
         lambda: search(PIPELINE, {"queryranker": [ranker(), Ridge()]}, scoring=ALIGNED).fit(
@@ -346,6 +430,22 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_served_is_refused_before_the_first_fit(name):
     refuse(*REFUSED[name])
+
+
+@pytest.mark.parametrize("function", [map_score, partial(ndcg_score, k=10), {"a": mrr_score}])
+def test_a_function_is_no_scorer(function):
+    message = r"(map_score|ndcg_score\(k=10\)|mrr_score) is a .*scoring='(ndcg@10|map@10|mrr@10)'"
+    with pytest.raises(TypeError, match=message):
+        cross_validate(NeverFitted(), X, Y, groups=QID, scoring=function, cv=CV)
+
+
+def test_ids_of_all_rows_fit_no_fold():
+    scoring = make_scorer(ndcg_score, groups=QID)
+    with pytest.raises(ValueError, match="Leave groups out there, and pass groups=ids and cv=Que"):
+        cross_val_score(NeverFitted(), X, Y, scoring=scoring, cv=3)
+    fitted = Ridge().fit(X, Y)
+    assert scoring(fitted, X, Y) == ndcg_score(Y, fitted.predict(X), groups=QID)
+    assert permutation_importance(fitted, X, Y, scoring=scoring, n_repeats=1).importances.size == 3
 
 
 @pytest.mark.parametrize("data", ["column", "level", "y level"])
