@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sklearn
 from sklearn import config_context
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from ..model_selection.splitter import QuerySplitter
 from ..query_ids import NoGroupsError, group_rows
@@ -83,16 +86,45 @@ def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], sou
                 if hasattr(data.X, "iloc"):
                     with suppress(NoGroupsError):  # from a tool that converts X to an array
                         return estimator.fit(data.X, data.y)
-        with config_context(enable_metadata_routing=True):
+        with config_context(enable_metadata_routing=True), final_estimator_wrapped(estimator):
             groups = {"groups": np.asarray(data.codes)} if takes_groups else {}
             return estimator.fit(data.X, data.y, **params, **groups)
 
 
 def _passes_groups_on(estimator: Any) -> bool:
     """Whether metadata routing passes groups within `estimator`."""
-    if hasattr(last_step(estimator)[0], "final_estimator"):
-        return False  # stacking passes what its estimators request to the final one too
     return bool(routing_of(estimator).consumes("fit", {"groups"}))
+
+
+class _WithoutGroups(MetaEstimatorMixin, BaseEstimator):
+    """The final estimator of a stack, to which scikit-learn passes what the others request."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any, groups: Any = None, **params: Any) -> Self:
+        self.estimator_ = clone(self.estimator).fit(X, y, **params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.estimator)
+
+
+@contextmanager
+def final_estimator_wrapped(estimator: Any) -> Iterator[None]:
+    """Fit the final estimator of a stack without the query ids that its other estimators get."""
+    stack, _ = last_step(estimator)
+    final = getattr(stack, "final_estimator", _WithoutGroups)
+    if final is _WithoutGroups or has_fit_parameter(final, "groups"):
+        yield
+        return
+    default = LogisticRegression() if is_classifier(stack) else RidgeCV()
+    stack.set_params(final_estimator=_WithoutGroups(default if final is None else final))
+    try:
+        yield
+        stack.final_estimator_ = stack.final_estimator_.estimator_
+    finally:
+        stack.set_params(final_estimator=final)
 
 
 @contextmanager

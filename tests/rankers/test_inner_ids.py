@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_rankers import LGBM
 
-from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, make_ranking
+from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking
 
 CV = QueryKFold(3)
 RANKER = QueryRanker(clone(LGBM).set_params(n_estimators=5))
@@ -120,7 +120,10 @@ def test_splitters_inside_split_queries(name, cv, weighted, rows):
         assert not isinstance(last.cv, list)
 
 
-@pytest.mark.parametrize("way", ["column", "index", "frame and groups", "name", "two names"])
+ENSEMBLES = ["column", "index", "array", "frame and groups", "name", "two names"]
+
+
+@pytest.mark.parametrize("way", ENSEMBLES)
 def test_rankers_inside_of_ensembles(way, rows):
     X, y, groups = rows
     given, params, source = WAYS[way](X, groups)
@@ -148,10 +151,42 @@ def test_arrays_reach_rankers_in_a_vote(rows):
     vote = QueryRanker(VotingRegressor([("ranker", RANKER)])).fit(X, y, groups=groups)
     expected = clone(RANKER).fit(X, y, groups=groups).predict(X)
     np.testing.assert_array_equal(vote.predict(X), expected)
-    # scikit-learn passes to the final estimator of a stack what others request
-    stack = QueryRanker(StackingRegressor([("ranker", RANKER)], cv=CV))
-    with pytest.raises(NoGroupsError, match=r"LGBMRanker.fit"):
-        stack.fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("final", [None, Ridge(), QueryRanker(Ridge()), RANKER], ids=str)
+def test_arrays_reach_the_final_estimator_of_a_stack(final, rows):
+    X, y, groups = rows
+    members = [("ranker", RANKER), ("ridge", Ridge())]
+    stack = StackingRegressor(members, final_estimator=final, cv=CV)
+    pipe = make_pipeline(StandardScaler(), stack)
+    fitted = QueryRanker(pipe).fit(X, y, groups=groups)
+    indexed = framed(StandardScaler().fit_transform(X), qid=groups).set_index("qid")
+    expected = QueryRanker(stack).fit(indexed, y)
+    np.testing.assert_allclose(fitted.predict(X), expected.predict(indexed), rtol=1e-6, atol=1e-8)
+    assert stack.final_estimator is final
+    last = fitted.estimator_[-1]
+    assert type(last.final_estimator) is type(final)
+    assert type(last.final_estimator_) is type(expected.estimator_.final_estimator_)
+
+
+@pytest.mark.parametrize("model", [Ridge(), RANKER], ids=["pointwise", "ranker"])
+def test_arrays_reach_a_search_of_features(model, rows):
+    X, y, groups = rows
+    q, X_gathered, y_gathered = gather(groups, X, y)
+    search = QueryRanker(RFECV(model, cv=CV, scoring="ndcg@10")).fit(X, y, groups=groups)
+    ranker = model if isinstance(model, QueryRanker) else QueryRanker(model)
+    by_hand = [
+        mean_ndcg(
+            y_gathered[test],
+            clone(ranker)
+            .fit(X_gathered[train], y_gathered[train], groups=q[train])
+            .predict(X_gathered[test]),
+            q[test],
+        )
+        for train, test in CV.split(X_gathered, y_gathered, q)
+    ]
+    with_all_features = search.estimator_.cv_results_["mean_test_score"][-1]
+    assert with_all_features == pytest.approx(np.mean(by_hand), rel=1e-9)
 
 
 @pytest.mark.parametrize("way", ["column", "array", "name"])
