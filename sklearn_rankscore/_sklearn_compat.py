@@ -7,15 +7,18 @@ none: `scoring_hooks` raises ImportError, and `register` warns.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import joblib
 import numpy as np
 from sklearn import utils
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring, make_scorer
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import indexable, parallel, validation
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -81,6 +84,10 @@ MultimetricScorer: Any = type(check_scoring(LinearRegression(), scoring=["r2"]))
 
 PassthroughScorer: Any = type(check_scoring(LinearRegression()))
 """The scorer of ``scoring=None``, which calls the method `score` of the estimator."""
+
+
+Search: Any = GridSearchCV.__mro__[1]
+"""The base class of scikit-learn's searches."""
 
 
 class ScorerBase(_Base):
@@ -180,15 +187,44 @@ def replace_scorers(before: dict[str, Any], after: dict[str, Any]) -> None:
 
 
 def called_by_sklearn() -> bool:
-    """Whether a module of scikit-learn asks for the names of the scorers.
+    """Whether a module of scikit-learn asks for the names of the scorers, or calls a scorer.
 
     Its modules ask when they are imported and keep the answer for as long as they live, and its
     tests have an estimator for each of its own scorers.
     """
-    frame = sys._getframe(2)  # get_scorer_names, or who reads the table
-    while frame.f_back and frame.f_globals.get("__name__") == "sklearn.metrics._scorer":
+    for frame in _callers():
+        module = str(frame.f_globals.get("__name__"))
+        package = module.partition(".")[0]
+        if module != "sklearn.metrics._scorer" and package != __name__.partition(".")[0]:
+            return package == "sklearn"
+    return False
+
+
+def _callers() -> Iterator[FrameType]:
+    """The frames around the function that asks for them."""
+    frame = sys._getframe(2)
+    while frame.f_back:
         frame = frame.f_back
-    return str(frame.f_globals.get("__name__")).partition(".")[0] == "sklearn"
+        yield frame
+
+
+def calling_estimator() -> str | None:
+    """The class of the outermost estimator of scikit-learn in whose method this runs.
+
+    None within a search or cross-validation alone, and within an estimator of this package, which
+    passes query ids on.
+    """
+    name = None
+    for frame in _callers():
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        caller = frame.f_locals.get("self")
+        if package not in ("sklearn", "joblib", __name__.partition(".")[0]):
+            break
+        if name is not None and hasattr(caller, "needs_query_ids"):
+            return None
+        if isinstance(caller, BaseEstimator) and not isinstance(caller, Search):
+            name = type(caller).__name__ if package == "sklearn" else name
+    return name
 
 
 __all__ = [
@@ -197,7 +233,9 @@ __all__ = [
     "Parallel",
     "PassthroughScorer",
     "ScorerBase",
+    "Search",
     "called_by_sklearn",
+    "calling_estimator",
     "check_method_params",
     "delayed",
     "fold_functions",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lightgbm import Dataset, LGBMRanker
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 
@@ -109,6 +110,16 @@ CALLS = [
     (lambda: make_ranking(5, noise=np.nan), ValueError, "noise must be .*; got nan"),
     (lambda: make_ranking(5, query_effect="big"), (TypeError, ValueError), "query_effect must be"),
     (lambda: make_ranking(5, random_state="x"), ValueError, "seed"),
+    (
+        lambda: fit(LGBMRanker()).set_params(n_estimators=3),
+        ValueError,
+        "'n_estimators' is a parameter of LGBMRanker.*: use 'estimator__n_estimators'",
+    ),
+    (
+        lambda: fit(X=Dataset(FEATURES, LABELS)),
+        TypeError,
+        "cannot select rows of a Dataset: pass X and y, and the query ids as groups=ids",
+    ),
 ]
 
 

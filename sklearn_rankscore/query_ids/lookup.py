@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._sklearn_compat import calling_estimator
 from .._typing import Array, IdSource
 from .grouping import group_rows
 from .read import as_id_column, as_objects
@@ -97,8 +98,12 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     return None, groups
 
 
-def no_groups_error(caller: str, *, fix: str = "pass them as groups=ids.") -> NoGroupsError:
+def no_groups_error(caller: str, *, fix: str | None = None) -> NoGroupsError:
     """The error for missing query ids: the shortest change to this call, then the other ways."""
+    if fix is None:
+        fix, around = "pass them as groups=ids.", calling_estimator()
+        if around is not None:  # one that passes no ids on
+            fix = f"wrap all as QueryRanker({around}(...)), whose fit takes groups=ids."
     return NoGroupsError(
         f"No query ids reached {caller}: {fix}\n"
         "Other ways to pass them:\n"

@@ -18,6 +18,26 @@ from .boosters.training_metric import EvaluatedSet, TrainingMetric, classes_of
 from .pipelines import fit_transformers, last_step
 from .training_data import TrainingData
 
+# parameters and callbacks of LightGBM and XGBoost, which refuse them without an evaluation set
+OWN_STOPPING = {"early_stopping_rounds", "early_stopping_round", "early_stopping"}
+OWN_CALLBACKS = {"_EarlyStoppingCallback", "EarlyStopping"}
+
+
+def check_watched_rows(ranker: Any, params: dict[str, Any]) -> None:
+    """Refuse early stopping by the booster itself if no evaluation set was given."""
+    if find_booster(ranker).stops_without_sets:
+        return
+    own = ranker.get_params()
+    names = [name for name in OWN_STOPPING & own.keys() if own[name]]
+    callbacks = [*(own.get("callbacks") or ()), *(params.get("callbacks") or ())]
+    if names or any(type(callback).__name__ in OWN_CALLBACKS for callback in callbacks):
+        name = names[0] if names else "a callback"
+        raise ValueError(
+            f"early stopping of {type(ranker).__name__} by {name} needs queries to watch: use "
+            "QueryRanker(..., early_stopping=True) instead, which holds out whole queries, or pass "
+            "eval_set=[(X_valid, y_valid)] to fit."
+        )
+
 
 @dataclass(frozen=True)
 class EarlyStopping:

@@ -15,13 +15,16 @@ from .._typing import IdSource
 from ..query_ids import find_explicit_ids, find_query_ids, no_groups_error
 from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
 from .column_positions import check_column_positions, renumber_columns
-from .early_stopping import EarlyStopping, fit_with_evaluation_sets
+from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
 from .evaluation_sets import ids_from_sizes, take_evaluation_sets
 from .id_columns import IdColumns
 from .inner_ids import fit_with_ids, splitters_replaced, takes_query_ids, with_index_of_ids
 from .metadata import names_of_fit
 from .pipelines import last_step
 from .training_data import TrainingData
+
+# data sets of CatBoost, LightGBM and XGBoost
+OF_BOOSTERS = ("Pool", "Dataset", "DMatrix", "QuantileDMatrix")
 
 
 @dataclass
@@ -79,6 +82,11 @@ class FitCall:
 
     def find_ids(self, X: Any, y: Any, groups: Any, qid: Any, params: dict[str, Any]) -> Any:
         """The query ids; those under the ranker's own name are removed from the parameters."""
+        if type(X).__name__ in OF_BOOSTERS:
+            raise TypeError(
+                f"QueryRanker cannot select rows of a {type(X).__name__}: pass X and y, and the "
+                "query ids as groups=ids."
+            )
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.source)
         for name in self._names_of_ids():
             given = params.pop(self.prefix + name, None)
@@ -152,6 +160,10 @@ class FitCall:
             if sets:
                 fit_with_evaluation_sets(self.estimator, data, sets, self.group_param)
                 return self.estimator, None
+            if self.is_booster:
+                check_watched_rows(
+                    self.ranker, {k.removeprefix(self.prefix): v for k, v in data.params.items()}
+                )
             arguments = fit_arguments(data, self.group_param, self.prefix)
             return self.estimator.fit(data.X, data.y, **arguments), None
 

@@ -10,6 +10,7 @@ import numpy as np
 import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -155,9 +156,14 @@ def _splits_by(cv: Any, source: Any) -> bool:
 
 
 def _steps(estimator: Any) -> Iterator[Any]:
-    """The steps of nested pipelines, or the estimator itself."""
+    """The steps of nested pipelines, or the estimator itself, and the models that select features.
+
+    All of them are fitted to the same rows.
+    """
     if not hasattr(estimator, "steps"):
         yield estimator
+        if isinstance(estimator, SelectFromModel):
+            yield estimator.estimator
         return
     for _, step in estimator.steps:
         yield from _steps(step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -203,6 +204,35 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         self.__dict__.pop("n_iter_", None)
         if n_iter is not None:
             self.n_iter_ = n_iter
+        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of QueryRanker, or as ``estimator__name`` of the wrapped estimator.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        QueryRanker
+            The ranker itself.
+
+        Raises
+        ------
+        ValueError
+            For an unknown parameter.
+        """
+        inner = params.get("estimator", self.estimator)
+        known = inspect.signature(type(inner)).parameters.keys() | inner.get_params().keys()
+        for name in params.keys() - self.get_params(deep=False).keys():
+            if name in known:
+                raise ValueError(
+                    f"{name!r} is a parameter of {type(inner).__name__}, which is inside of "
+                    f"QueryRanker: use 'estimator__{name}'."
+                )
+        super().set_params(**params)
         return self
 
     @property

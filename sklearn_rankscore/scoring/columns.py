@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV
 
 from .._columns import as_column, as_numbers
+from .._sklearn_compat import Search
 from ..metrics.names import OF_DATA, parse_name
 from ..metrics.propensity import check_propensities, find_column
 from ..query_ids.lookup import column_names
@@ -16,8 +16,6 @@ from ..ranking.shapes import SINGLE_QUERY
 
 # the name of a column or index level of X, an index level of y, or the position of a column of X
 ColumnSource: TypeAlias = str | int | None
-
-SEARCH: Any = GridSearchCV.__mro__[1]  # the base class of scikit-learn's searches
 
 # models that use all columns of X as features
 OF_MODELS = ("sklearn", "lightgbm", "xgboost", "catboost")
@@ -88,7 +86,7 @@ def _is_feature(source: Any, estimator: Any, X: Any) -> bool:
     position = _position(source, X)
     if position is None:
         return False
-    while isinstance(estimator, SEARCH) or hasattr(estimator, "drop_columns"):
+    while isinstance(estimator, Search) or hasattr(estimator, "drop_columns"):
         if position in (_position(c, X) for c in listed(getattr(estimator, "drop_columns", None))):
             return False
         estimator = estimator.estimator

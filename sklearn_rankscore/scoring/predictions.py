@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import get_config
 from sklearn.base import is_classifier
 
+from .._sklearn_compat import called_by_sklearn, calling_estimator
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import stacklevel_of_caller
 from ..query_ids import no_groups_error
@@ -187,10 +189,7 @@ def read_predictions(
         scores = scores[:, 0]  # as a regressor that was fitted to a column predicts
     labels = labels if ids is None else ravel_column(labels)
     if ids is None and scores.ndim == 1:
-        raise no_groups_error(
-            f"the metric {metric_name}",
-            fix="pass groups=ids, or rank all rows as one query by '...(groups=none)' in the name.",
-        )
+        raise no_groups_error(f"the metric {metric_name}", fix=_way_of_ids())
     if scores.ndim == 2 and labels.ndim == 1:
         if classes is not None:
             classes, scores = _with_unseen_classes(labels, classes, scores)
@@ -204,6 +203,18 @@ def read_predictions(
             )
         labels = labels == classes[-1]
     return read_queries(labels, scores, groups=ids, sample_weight=sample_weight)
+
+
+def _way_of_ids() -> str:
+    """How ids reach a scorer, called as it was just now."""
+    estimator = calling_estimator()
+    if estimator is not None and "HistGradientBoosting" in estimator:
+        return "scikit-learn draws the rows itself; use scoring='loss'."
+    if estimator is not None:
+        return f"wrap all as QueryRanker({estimator}(...))."
+    if called_by_sklearn() and not get_config()["enable_metadata_routing"]:
+        return "pass them with y, as pd.Series(y, index=pd.Index(ids, name='qid'))."
+    return "pass groups=ids, or rank all rows as one query by '...(groups=none)' in the name."
 
 
 def _are_strings(labels: Array) -> bool:

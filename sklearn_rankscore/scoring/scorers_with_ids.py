@@ -11,20 +11,18 @@ import inspect
 from typing import Any
 
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV
 
 from .._sklearn_compat import (
     FunctionScorer,
     MultimetricScorer,
     PassthroughScorer,
+    Search,
     list_scorers,
     num_samples,
 )
 from ..metrics.names import METRICS, display_name, name_of_function
 from ..query_ids import find_query_ids
 from .scorer import WITHOUT_IDS, RankingScorer
-
-SEARCH: Any = GridSearchCV.__mro__[1]  # the base class of scikit-learn's searches
 
 
 class ScorerWithIds:
@@ -72,7 +70,7 @@ def _score_with_ids(ids: Any, estimator: Any, X: Any, *y: Any, **params: Any) ->
     if hasattr(estimator, "steps"):
         transformed = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
         return _score_with_ids(ids, estimator.steps[-1][1], transformed, *y, **params)
-    if isinstance(estimator, SEARCH) and estimator.refit:
+    if isinstance(estimator, Search) and estimator.refit:
         scorer = _bind(_scorer_of_search(estimator), ids)
         return scorer(estimator.best_estimator_, X, *y, **params)
     name = "qid" if _takes(estimator, "qid") else "groups"
@@ -96,7 +94,7 @@ def query_ids_for(scorer: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     source = getattr(scorer, "groups", None)
     if isinstance(scorer, PassthroughScorer):
         estimator = scorer._estimator
-        if isinstance(estimator, SEARCH):
+        if isinstance(estimator, Search):
             return query_ids_for(_scorer_of_search(estimator), X, y, params)
         if hasattr(estimator, "steps"):
             return None  # the steps may drop ids from X
@@ -134,7 +132,7 @@ def _ranks_within_queries(scorer: Any) -> bool:
         return scorer.groups not in WITHOUT_IDS
     if isinstance(scorer, PassthroughScorer):
         estimator = scorer._estimator
-        if isinstance(estimator, SEARCH):
+        if isinstance(estimator, Search):
             return _ranks_within_queries(_scorer_of_search(estimator))
         if hasattr(estimator, "steps"):
             return _ranks_within_queries(PassthroughScorer(estimator.steps[-1][1]))

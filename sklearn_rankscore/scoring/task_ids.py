@@ -17,10 +17,10 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
-from .._sklearn_compat import num_samples
+from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, column_names, index_level
-from .scorers_with_ids import SEARCH, describe, query_ids_for, scorers_of_queries, takes_groups
+from .scorers_with_ids import describe, query_ids_for, scorers_of_queries, takes_groups
 from .tasks import FoldTask
 
 
@@ -59,7 +59,9 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
         return
     for ranker in _rankers_in(estimator):
         if _ids_in_data(task, ranker) is None:
-            raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=_fix(task))
+            fix = f"wrap all as QueryRanker({type(last).__name__}(...))."
+            fix = _fix(task) if task.carried_ids is None or ranker is last else fix
+            raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=fix)
 
 
 def _ids_for_fit(task: FoldTask, ranker: Any, *, in_pipeline: bool) -> Any:
@@ -81,7 +83,7 @@ def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
         return find_groups_param(last, f"{prefix}{name}__")
     if isinstance(estimator, TransformedTargetRegressor):
         return find_groups_param(estimator.regressor, prefix)
-    takes_groups = isinstance(estimator, SEARCH) or (
+    takes_groups = isinstance(estimator, Search) or (
         hasattr(estimator, "fit") and has_fit_parameter(estimator, "groups")
     )
     return (f"{prefix}groups" if takes_groups else ""), estimator
@@ -99,12 +101,10 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
     own = [p for p in ("group", "group_id") if has_fit_parameter(ranker, p)]
     own = own if hasattr(ranker, "predict") and not has_fit_parameter(ranker, "groups") else []
     # sizes of queries cannot be selected with the rows of a fold
-    given = [
-        name.rpartition("__")[2]
-        for name, value in task.fit_params.items()
-        if np.shape(value)[:1] == (num_samples(task.X),)
-    ]
-    if own and not {"group", "group_id", "qid"} & set(given):
+    if own and not any(
+        name.rpartition("__")[2] in ("group", "group_id", "qid") and len(ids) == num_samples(task.X)
+        for name, ids in task.fit_params.items()
+    ):
         name = type(ranker).__name__
         if has_fit_parameter(ranker, "qid") and QID in column_names(task.X):
             return  # XGBRanker reads this column
@@ -114,7 +114,7 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
 
 def _check_inner_search(search: Any) -> None:
     """Refuse a search inside of a search whose splitter would not pass the ids on."""
-    if not isinstance(search, SEARCH) or getattr(search.cv, "passes_query_ids", False):
+    if not isinstance(search, Search) or getattr(search.cv, "passes_query_ids", False):
         return
     scorer = check_scoring(search.estimator, scoring=search.scoring)
     if scorers_of_queries(scorer) or any(_rankers_in(search.estimator)):

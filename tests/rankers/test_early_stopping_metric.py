@@ -2,6 +2,7 @@
 
 import pickle
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -344,3 +345,23 @@ def test_training_metrics_take_no_propensity():
         lightgbm_metric(metric)
     with pytest.raises(ValueError, match="early stopping take no propensity"):
         QueryRanker(LGBMRanker(), early_stopping=metric).fit([[1]], [1], groups=[1])
+
+
+OWN_STOPPING = {
+    "early_stopping_round": (LGBMRanker(early_stopping_round=3), {}),
+    "early_stopping_rounds": (XGBRanker(early_stopping_rounds=3), {}),
+    "a callback": (LGBMRanker(), {"callbacks": [lightgbm.early_stopping(3)]}),
+    "a callback of XGBoost": (XGBRanker(callbacks=[xgboost.callback.EarlyStopping(rounds=3)]), {}),
+    "in a pipeline": (make_pipeline(StandardScaler(), XGBRanker(early_stopping_rounds=3)), {}),
+}
+
+
+@pytest.mark.parametrize("name", OWN_STOPPING)
+def test_early_stopping_of_the_booster_itself_needs_queries_to_watch(name, data):
+    X, y, qid = data
+    model, params = OWN_STOPPING[name]
+    ranker = QueryRanker(model)
+    with pytest.raises(ValueError, match=r"use QueryRanker\(..., early_stopping=True\) instead"):
+        ranker.fit(X, y, groups=qid, **params)
+    if not params and not hasattr(model, "steps"):
+        ranker.fit(X, y, groups=qid, eval_set=[(X, y)], eval_qid=[qid])

@@ -404,7 +404,7 @@ REFUSED = {
         lambda: cross_val_score(
             VotingRegressor([("a", never())]), X, Y, groups=QID, scoring="r2", cv=CV
         ),
-        "pd.DataFrame(X, index=pd.Index(ids, name='qid'))",
+        "NeverFitted.fit: wrap all as QueryRanker(VotingRegressor(...)).",
     ),
     "inner folds": (
         lambda: cross_val_score(

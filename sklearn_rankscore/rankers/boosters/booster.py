@@ -39,11 +39,14 @@ class Stopping:
 class Booster(ABC):
     """How the estimators of a package are fitted.
 
-    `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes.
+    `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes, and
+    `stops_without_sets` tells whether early stopping without an evaluation set has no effect,
+    instead of being an error.
     """
 
     package: ClassVar[str]
     group_param: ClassVar[str]
+    stops_without_sets: ClassVar[bool] = False
 
     @abstractmethod
     def fit_arguments(self, data: TrainingData) -> FitArguments:

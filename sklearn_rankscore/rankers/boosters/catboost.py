@@ -28,6 +28,7 @@ class CatBoost(Booster):
 
     package = "catboost"
     group_param = "group_id"
+    stops_without_sets = True
 
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query ids, and query weights repeated for each row."""
