@@ -16,11 +16,17 @@ from requires import requires
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import (
+    BaggingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    StackingRegressor,
+    VotingRegressor,
+)
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SelectKBest, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge, RidgeCV
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.metrics import ndcg_score as sklearn_ndcg
 from sklearn.model_selection import (
@@ -38,10 +44,10 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from training_rounds import best_round, sizes_of
 from xgboost import XGBRanker
 
 from sklearn_rankscore import (
-    NoGroupsError,
     PartialQueryWarning,
     QueryKFold,
     QueryRanker,
@@ -60,6 +66,7 @@ INDEXED = FRAME.set_index(INDEX)
 WITH_COLUMN = FRAME.assign(qid=IDS)
 SESSIONS = FRAME.assign(session_id=IDS)
 CV = QueryKFold(3)
+ALL = np.arange(len(Y))
 FOLDS = [(np.asarray(a), np.asarray(b)) for a, b in QueryKFold(3).split(X, Y, groups=IDS)]
 
 LGBM = LGBMRanker(n_estimators=5, num_leaves=7, min_child_samples=5, n_jobs=1, verbose=-1)
@@ -78,7 +85,7 @@ def fit_natively(model, rows):
     """Fit a booster with its own parameter for queries; rows of a query are adjacent."""
     ids = IDS[rows]
     arguments = {
-        "LGBMRanker": lambda: {"group": np.unique(ids, return_counts=True)[1]},
+        "LGBMRanker": lambda: {"group": sizes_of(ids)},
         "XGBRanker": lambda: {"qid": ids},
         "CatBoostRanker": lambda: {"group_id": ids},
     }.get(type(model).__name__, dict)()
@@ -105,6 +112,122 @@ def best(model, params, **options):
 
 def ranker(model=LGBM):
     return QueryRanker(model)
+
+
+ROUNDS, WITHOUT = 12, 2
+STOPPING = {"n_iter_no_change": WITHOUT, "validation_fraction": 0.2, "random_state": 0}
+LONG_LGBM = LGBMRanker(
+    n_estimators=ROUNDS, learning_rate=0.4, min_child_samples=5, n_jobs=1, verbose=-1
+)
+LONG_XGB = XGBRanker(n_estimators=ROUNDS, max_depth=3, n_jobs=1)
+
+
+def make_long_catboost():
+    return make_catboost().set_params(iterations=ROUNDS, learning_rate=0.4)
+
+
+def predict_rounds(model, rows, n):
+    """What the first n rounds of a booster predict."""
+    limit = {
+        "LGBMRanker": {"num_iteration": n},
+        "XGBRanker": {"iteration_range": (0, n)},
+        "CatBoostRanker": {"ntree_end": n},
+    }[type(model).__name__]
+    return model.predict(X[rows], **limit)
+
+
+def watched(rows):
+    """The rows of a fold to train on, and those of the queries to watch."""
+    split = QueryShuffleSplit(1, test_size=0.2, random_state=0, skip_constant_queries=True)
+    ((train, held_out),) = split.split(X[rows], Y[rows], groups=IDS[rows])
+    return rows[train], rows[held_out]
+
+
+def stopped(model, rows):
+    """A booster and the number of its rounds that rank held-out queries best."""
+    train, held_out = watched(rows)
+    fitted = fit_natively(model, train)
+    values = [
+        ndcg(Y[held_out], predict_rounds(fitted, held_out, n + 1), IDS[held_out])
+        for n in range(ROUNDS)
+    ]
+    return fitted, best_round(values, WITHOUT) + 1
+
+
+def stopping_loop(model):
+    """The scores of the folds, each stopped early on some of its training queries."""
+    fitted = [(*stopped(model, train), test) for train, test in FOLDS]
+    assert any(n < ROUNDS for _, n, _ in fitted)
+    return [ndcg(Y[t], predict_rounds(model, t, n), IDS[t]) for model, n, t in fitted]
+
+
+def stop_natively(rows):
+    """XGBRanker with its own early stopping, on the queries to watch."""
+    train, held_out = watched(rows)
+    model = clone(LONG_XGB).set_params(eval_metric="ndcg@10", early_stopping_rounds=WITHOUT)
+    return model.fit(
+        X[train],
+        Y[train],
+        qid=IDS[train],
+        eval_set=[(X[held_out], Y[held_out])],
+        eval_qid=[IDS[held_out]],
+        verbose=False,
+    )
+
+
+T, V = watched(ALL)
+
+
+def cross_validate_stopping(model, metric="ndcg@10"):
+    stopping = QueryRanker(model, early_stopping=metric, **STOPPING)
+    return cross_val_score(stopping, X, Y, **GROUPS, **BY_NDCG)
+
+
+def refit_of_a_search():
+    stopping = QueryRanker(LONG_LGBM, early_stopping="ndcg@10", refit_all=True, **STOPPING)
+    search = GridSearchCV(stopping, {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS)
+    return search.predict(X)
+
+
+def refit_by_hand():
+    return predict_rounds(fit_natively(LONG_LGBM, ALL), ALL, stopped(LONG_LGBM, ALL)[1])
+
+
+def search_of_optuna(**options):
+    optuna, tools = requires("optuna"), requires("optuna_integration.sklearn")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    space = {"estimator__num_leaves": optuna.distributions.CategoricalDistribution([7])}
+    options = {"cv": CV, "scoring": "ndcg@10", "n_trials": 1, "error_score": "raise", **options}
+    return tools.OptunaSearchCV(ranker(), space, **options)
+
+
+def study_of_optuna():
+    optuna = requires("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    def objective(trial):
+        model = clone(LGBM).set_params(num_leaves=trial.suggest_int("num_leaves", 7, 7))
+        return cross_val_score(QueryRanker(model), X, Y, **GROUPS, **BY_NDCG).mean()
+
+    study = optuna.create_study(direction="maximize")
+    study.optimize(objective, n_trials=1)
+    return study.best_value
+
+
+def stack_by_hand():
+    """A linear model of the predictions for the folds."""
+    column = np.empty(len(Y))
+    for train, test in FOLDS:
+        column[test] = fit_natively(LGBM, train).predict(X[test])
+    final = LinearRegression().fit(column[:, None], Y)
+    return final.predict(fit_natively(LGBM, ALL).predict(X)[:, None])
+
+
+def bagged(model, rows, n=2):
+    """Two models on rows that BaggingRegressor draws."""
+    drawn = BaggingRegressor(Ridge(), n, random_state=0).fit(X[rows], Y[rows])
+    models = [clone(model).fit(X[rows][d], Y[rows][d]) for d in drawn.estimators_samples_]
+    return lambda features: np.mean([m.predict(features) for m in models], axis=0)
 
 
 GROUPS = {"groups": IDS, "cv": CV}
@@ -172,9 +295,75 @@ RIGHT = {
         ],
         lambda: loop(LGBM),
     ),
+    "LightGBM, early stopping": (
+        lambda: cross_validate_stopping(LONG_LGBM),
+        lambda: stopping_loop(LONG_LGBM),
+    ),
+    "XGBoost, early stopping": (
+        lambda: cross_validate_stopping(LONG_XGB),
+        lambda: stopping_loop(LONG_XGB),
+    ),
+    "CatBoost, early stopping": (
+        lambda: cross_validate_stopping(make_long_catboost()),
+        lambda: stopping_loop(make_long_catboost()),
+    ),
+    "early stopping by the booster's own metric": (
+        lambda: cross_validate_stopping(
+            clone(LONG_XGB).set_params(eval_metric="ndcg@10"), metric=True
+        ),
+        lambda: [
+            ndcg(Y[test], stop_natively(train).predict(X[test]), IDS[test]) for train, test in FOLDS
+        ],
+    ),
+    "early stopping, then all queries": (refit_of_a_search, refit_by_hand),
+    "early stopping on evaluation sets": (
+        lambda: (
+            QueryRanker(LONG_LGBM, early_stopping="ndcg@10", n_iter_no_change=WITHOUT)
+            .fit(INDEXED.iloc[T], Y[T], eval_set=[(INDEXED.iloc[V], Y[V])])
+            .predict(X)
+        ),
+        lambda: predict_rounds((fitted := stopped(LONG_LGBM, ALL))[0], ALL, fitted[1]),
+    ),
+    "a search of Optuna": (
+        lambda: search_of_optuna().fit(INDEXED, Y).best_score_,
+        lambda: np.mean(loop(LGBM)),
+    ),
+    "a search of Optuna, groups=": (
+        lambda: search_of_optuna().fit(X, Y, groups=IDS, qid=IDS).predict(X),
+        lambda: fit_natively(LGBM, ALL).predict(X),
+    ),
+    "a study of Optuna": (study_of_optuna, lambda: np.mean(loop(LGBM))),
     "no scoring": (
         lambda: cross_val_score(ranker(), X, Y, **GROUPS),
         lambda: loop(LGBM, k=None),
+    ),
+    "no scoring, a pipeline": (
+        lambda: cross_val_score(make_pipeline(SelectKBest(k=5), ranker()), X, Y, **GROUPS),
+        lambda: loop(LGBM, k=None),
+    ),
+    "no scoring, a pipeline and an index level": (
+        lambda: cross_val_score(make_pipeline(SelectKBest(k=5), ranker()), INDEXED, Y, cv=CV),
+        lambda: loop(LGBM, k=None),
+    ),
+    "no scoring, a search": (
+        lambda: cross_val_score(GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG), X, Y, **GROUPS),
+        lambda: loop(LGBM),
+    ),
+    "no scoring, a search of pipelines": (
+        lambda: (
+            GridSearchCV(make_pipeline(SelectKBest(k=5), ranker()), {}, cv=CV)
+            .fit(X, Y, groups=IDS)
+            .cv_results_["mean_test_score"]
+        ),
+        lambda: [np.mean(loop(LGBM, k=None))],
+    ),
+    "XGBRanker with its own qid": (
+        lambda: cross_val_score(XGB, X, Y, **GROUPS, **BY_NDCG, params={"qid": IDS}),
+        lambda: loop(XGB),
+    ),
+    "groups in params too": (
+        lambda: cross_val_score(ranker(), X, Y, **GROUPS, **BY_NDCG, params={"groups": IDS}),
+        lambda: loop(LGBM),
     ),
     "grid search, groups=": (
         lambda: GridSearchCV(ranker(), LEAVES, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).best_score_,
@@ -182,7 +371,7 @@ RIGHT = {
     ),
     "the model that grid search refits": (
         lambda: GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).predict(X),
-        lambda: fit_natively(LGBM, np.arange(len(Y))).predict(X),
+        lambda: fit_natively(LGBM, ALL).predict(X),
     ),
     "grid search, an index level": (
         lambda: GridSearchCV(ranker(), LEAVES, cv=CV, **BY_NDCG).fit(INDEXED, Y).best_score_,
@@ -263,6 +452,56 @@ RIGHT = {
         ),
         lambda: np.mean(loop(Ridge())),
     ),
+    "RFECV inside of the ranker": (
+        lambda: (
+            QueryRanker(RFECV(Ridge(), cv=CV, **BY_NDCG))
+            .fit(X, Y, groups=IDS)
+            .estimator_.cv_results_["mean_test_score"][-1]
+        ),
+        lambda: np.mean(loop(Ridge())),
+    ),
+    "RFECV in a pipeline inside of the ranker": (
+        lambda: cross_val_score(
+            QueryRanker(make_pipeline(RFECV(Ridge(), min_features_to_select=5, cv=CV), LGBM)),
+            X,
+            Y,
+            **GROUPS,
+            **BY_NDCG,
+        ),
+        lambda: loop(LGBM),
+    ),
+    "LassoCV inside of the ranker": (
+        lambda: (
+            QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG))
+            .fit(X, Y, groups=IDS)
+            .estimator_.best_score_
+        ),
+        lambda: np.mean(loop(Ridge())),
+    ),
+    "a vote inside of the ranker": (
+        lambda: (
+            QueryRanker(VotingRegressor([("a", ranker()), ("b", Ridge())]))
+            .fit(X, Y, groups=IDS)
+            .predict(X)
+        ),
+        lambda: (fit_natively(LGBM, ALL).predict(X) + Ridge().fit(X, Y).predict(X)) / 2,
+    ),
+    "a stack inside of the ranker": (
+        lambda: (
+            QueryRanker(StackingRegressor([("a", ranker())], LinearRegression(), cv=CV))
+            .fit(X, Y, groups=IDS)
+            .predict(X)
+        ),
+        stack_by_hand,
+    ),
+    "bagging inside of the ranker": (
+        lambda: (
+            QueryRanker(BaggingRegressor(ranker(Ridge()), 2, random_state=0))
+            .fit(X, Y, groups=IDS)
+            .predict(X)
+        ),
+        lambda: bagged(Ridge(), ALL)(X),
+    ),
     "nested search": (
         lambda: cross_val_score(
             GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG), X, Y, **GROUPS, **BY_NDCG
@@ -316,7 +555,7 @@ RIGHT = {
         lambda: evaluate(Y, ranker().fit(X, Y, groups=IDS).predict(X), "ndcg@10", groups=IDS)[
             "ndcg@10"
         ],
-        lambda: ndcg(Y, fit_natively(LGBM, np.arange(len(Y))).predict(X), IDS),
+        lambda: ndcg(Y, fit_natively(LGBM, ALL).predict(X), IDS),
     ),
     "scorer of a fitted model": (
         lambda: get_scorer("ndcg@10")(Ridge().fit(X, Y), X, Y, groups=IDS),
@@ -354,6 +593,8 @@ RIGHT = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")
+@pytest.mark.filterwarnings("ignore:`optuna.terminator` module:FutureWarning")
 @pytest.mark.parametrize("name", RIGHT)
 def test_the_number_of_a_loop_written_by_hand(name):
     call, expected = RIGHT[name]
@@ -374,6 +615,97 @@ REFUSED = {
     "a bare XGBRanker": (
         lambda: GridSearchCV(XGB, {"max_depth": [2]}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
         "QueryRanker(XGBRanker(...))",
+    ),
+    "a bare ranker and sizes": (
+        lambda: GridSearchCV(LGBM, {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS, group=sizes_of(IDS)),
+        "QueryRanker(LGBMRanker(...))",
+    ),
+    "sizes instead of ids": (
+        lambda: ranker().fit(X, Y, groups=sizes_of(IDS)),
+        "np.repeat(np.arange(len(sizes)), sizes)",
+    ),
+    "a function instead of a scorer": (
+        lambda: cross_val_score(ranker(), X, Y, **GROUPS, scoring=ndcg_score),
+        "scoring='ndcg@10'",
+    ),
+    "ids of all rows in make_scorer": (
+        lambda: cross_val_score(
+            Ridge(), X, Y, **GROUPS, scoring=make_scorer(ndcg_score, groups=IDS)
+        ),
+        "Leave groups out there, and pass groups=ids and cv=QueryKFold(5)",
+    ),
+    "LightGBM's own early stopping": (
+        lambda: QueryRanker(LGBMRanker(early_stopping_round=5)).fit(X, Y, groups=IDS),
+        "use QueryRanker(..., early_stopping=True)",
+    ),
+    "XGBoost's own early stopping in a search": (
+        lambda: GridSearchCV(
+            QueryRanker(XGBRanker(early_stopping_rounds=5)), {}, error_score="raise", cv=CV
+        ).fit(X, Y, groups=IDS),
+        "use QueryRanker(..., early_stopping=True)",
+    ),
+    "early stopping by a number": (
+        lambda: QueryRanker(LGBM, early_stopping=50).fit(X, Y, groups=IDS),
+        "name of a metric such as 'ndcg@10'",
+    ),
+    "an evaluation set without ids": (
+        lambda: ranker().fit(X, Y, groups=IDS, eval_set=[(X, Y)]),
+        "pass eval_qid=[ids]",
+    ),
+    "a grid without the prefix": (
+        lambda: GridSearchCV(ranker(), {"num_leaves": [3]}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
+        "use 'estimator__num_leaves'",
+    ),
+    "a search of Optuna, groups= alone": (
+        lambda: search_of_optuna().fit(X, Y, groups=IDS),
+        "call fit(X, y, groups=ids, qid=ids)",
+    ),
+    "a search of Optuna without ids": (
+        lambda: search_of_optuna().fit(X, Y),
+        "QueryKFold: pass them as groups=ids",
+    ),
+    "a search of Optuna by folds of rows": (
+        lambda: search_of_optuna(cv=3).fit(X, Y),
+        "pass groups=ids and cv=QueryKFold(5)",
+    ),
+    "RFECV of a ranker": (
+        lambda: RFECV(ranker(), cv=CV, **BY_NDCG).fit(INDEXED, Y),
+        "wrap all as QueryRanker(RFECV(...))",
+    ),
+    "LassoCV": (
+        lambda: LassoCV(cv=CV).fit(X, Y),
+        "wrap all as QueryRanker(LassoCV(...))",
+    ),
+    "a pipeline": (
+        lambda: make_pipeline(StandardScaler(), ranker()).fit(X, Y),
+        "wrap all as QueryRanker(Pipeline(...))",
+    ),
+    "a stack": (
+        lambda: cross_val_score(StackingRegressor([("a", ranker())]), X, Y, **GROUPS, **BY_NDCG),
+        "wrap all as QueryRanker(StackingRegressor(...))",
+    ),
+    "a scaler of a column of ids": (
+        lambda: cross_val_score(
+            make_pipeline(StandardScaler(), ranker()),
+            WITH_COLUMN,
+            Y,
+            cv=CV,
+            error_score="raise",
+            **BY_NDCG,
+        ),
+        "wrap all as QueryRanker(Pipeline(...))",
+    ),
+    "permutation importance": (
+        lambda: permutation_importance(Ridge().fit(X, Y), X, Y, **BY_NDCG),
+        "pass them with y, as pd.Series(y, index=pd.Index(ids, name='qid'))",
+    ),
+    "score of a search": (
+        lambda: GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).score(X, Y),
+        "pass them with y, as pd.Series(y, index=pd.Index(ids, name='qid'))",
+    ),
+    "validation by HistGradientBoosting": (
+        lambda: HistGradientBoostingRegressor(early_stopping=True, **BY_NDCG).fit(INDEXED, Y),
+        "use scoring='loss'",
     ),
     "folds of rows": (
         lambda: cross_val_score(ranker(), X, Y, cv=5, **BY_NDCG),
@@ -424,10 +756,12 @@ REFUSED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")
+@pytest.mark.filterwarnings("ignore:`optuna.terminator` module:FutureWarning")
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_error_that_names_the_fix(name):
     call, fix = REFUSED[name]
-    with pytest.raises((NoGroupsError, ValueError), match=re.escape(fix)) as raised:
+    with pytest.raises((ValueError, TypeError, RuntimeError), match=re.escape(fix)) as raised:
         call()
     assert fix in str(raised.value).splitlines()[0]
 
@@ -438,8 +772,21 @@ def test_an_error_that_names_the_fix(name):
         lambda: cross_val_score(Ridge(), INDEXED, Y, cv=5, **BY_NDCG),
         lambda: cross_val_score(Ridge(), WITH_COLUMN, Y, cv=5, **BY_NDCG),
         lambda: cross_val_predict(ranker(), INDEXED, Y, cv=5),
+        lambda: search_of_optuna(subsample=0.5, random_state=0).fit(INDEXED, Y),
+        lambda: HalvingRandomSearchCV(
+            Ridge(),
+            {"alpha": [1, 2, 3]},
+            n_candidates=3,
+            min_resources=100,
+            cv=CV,
+            random_state=0,
+            **BY_NDCG,
+        ).fit(INDEXED, Y),
     ],
 )
+@pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")
+@pytest.mark.filterwarnings("ignore:`optuna.terminator` module:FutureWarning")
 def test_divided_queries_warn(call):
-    with pytest.warns(PartialQueryWarning, match="Use QueryKFold"):
+    message = "Use QueryKFold|Use subsample=1.0"
+    with pytest.warns(PartialQueryWarning, match=message):
         call()

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from .._sklearn_compat import list_scorers
+from ..query_ids.optuna_search import not_nan_in_optuna
 from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
 from .scorer import RankingScorer
@@ -24,11 +25,14 @@ def prepare_tasks(tasks: Iterable[Any]) -> Iterator[Any]:
     for function, args, kwargs in tasks:
         task = FoldTask(function, args, kwargs)
         checker.check(task)
-        if (inputs := (id(task.scorer), id(task.X))) not in checked:
-            checked.add(inputs)
-            check_scorers(task)
-        if task.fits:
-            pass_query_ids(task)
+        try:
+            if (inputs := (id(task.scorer), id(task.X))) not in checked:
+                checked.add(inputs)
+                check_scorers(task)
+            if task.fits:
+                pass_query_ids(task)
+        except ValueError as error:
+            raise not_nan_in_optuna(error) from error
         yield task.as_tuple()
 
 

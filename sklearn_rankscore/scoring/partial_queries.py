@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
@@ -12,6 +11,7 @@ from .._sklearn_compat import num_samples
 from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids import find_query_ids, group_rows
+from ..query_ids.optuna_search import optuna_search
 from .scorers_with_ids import query_ids_for, scorers_of_queries
 from .tasks import FoldTask
 
@@ -58,7 +58,7 @@ class FoldChecker:
             return None
         if task.arguments.get("max_samples", np.inf) < num_samples(task.X):
             return SAMPLED_ROWS
-        if _optuna_samples_rows():
+        if getattr(optuna_search(), "subsample", 1.0) != 1.0:
             return SUBSAMPLE
         if task.test is None or id(task.test) in self._checked:
             return None
@@ -93,13 +93,3 @@ def _describe_partial_queries(codes: Array, test: Any) -> str | None:
         "splitter that keeps queries whole; for successive halving use QueryRanker and "
         "resource='max_queries' instead of n_samples."
     )
-
-
-def _optuna_samples_rows() -> bool:
-    """Whether a search of Optuna, which has drawn the rows before, called this."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None:
-        frame = frame.f_back
-        if frame.f_code.co_name == "fit" and "optuna" in str(frame.f_globals.get("__name__")):
-            return bool(getattr(frame.f_locals.get("self"), "subsample", 1.0) != 1.0)
-    return False

@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, column_names, index_level
+from ..query_ids.optuna_search import optuna_search
 from .scorers_with_ids import describe, query_ids_for, scorers_of_queries, takes_groups
 from .tasks import FoldTask
 
@@ -55,6 +56,7 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
     ids = _ids_for_fit(task, last, in_pipeline="__" in param)
     if param and ids is not None:
         _check_inner_search(last)
+        _check_optuna(param)
         task.pass_to_fit(param, ids)
         return
     for ranker in _rankers_in(estimator):
@@ -120,6 +122,17 @@ def _check_inner_search(search: Any) -> None:
     if scorers_of_queries(scorer) or any(_rankers_in(search.estimator)):
         raise no_groups_error(
             f"the folds of the inner {type(search).__name__}", fix="give it cv=QueryKFold(3)."
+        )
+
+
+def _check_optuna(param: str) -> None:
+    """Refuse a search of Optuna, whose final fit does not get what is passed to the trials."""
+    search = optuna_search()
+    if getattr(search, "refit", False):
+        also = param.removesuffix("groups") + "qid"
+        raise no_groups_error(
+            f"the final fit of {type(search).__name__}",
+            fix=f"call fit(X, y, groups=ids, {also}=ids), or have the ids in the index of X.",
         )
 
 
