@@ -462,7 +462,9 @@ RIGHT = {
     ),
     "RFECV in a pipeline inside of the ranker": (
         lambda: cross_val_score(
-            QueryRanker(make_pipeline(RFECV(Ridge(), min_features_to_select=5, cv=CV), LGBM)),
+            QueryRanker(
+                make_pipeline(RFECV(Ridge(), min_features_to_select=5, cv=CV, **BY_NDCG), LGBM)
+            ),
             X,
             Y,
             **GROUPS,
@@ -470,7 +472,7 @@ RIGHT = {
         ),
         lambda: loop(LGBM),
     ),
-    "LassoCV inside of the ranker": (
+    "RidgeCV inside of the ranker": (
         lambda: (
             QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG))
             .fit(X, Y, groups=IDS)
