@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -224,15 +223,18 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         ValueError
             For an unknown parameter.
         """
-        inner = params.get("estimator", self.estimator)
-        known = inspect.signature(type(inner)).parameters.keys() | inner.get_params().keys()
-        for name in params.keys() - self.get_params(deep=False).keys():
-            if name in known:
-                raise ValueError(
-                    f"{name!r} is a parameter of {type(inner).__name__}, which is inside of "
-                    f"QueryRanker: use 'estimator__{name}'."
-                )
-        super().set_params(**params)
+        try:
+            super().set_params(**params)
+        except ValueError as error:
+            inner = self.estimator
+            known = inner.get_params() if hasattr(inner, "get_params") else {}
+            for name in params.keys() - self.get_params(deep=False).keys():
+                if name in known:
+                    raise ValueError(
+                        f"{name!r} is a parameter of {type(inner).__name__}, which is inside of "
+                        f"QueryRanker: use 'estimator__{name}'."
+                    ) from error
+            raise
         return self
 
     @property
