@@ -1,5 +1,6 @@
 """Malformed files: one error each, which names the file and the line."""
 
+import bz2
 import gzip
 import lzma
 from io import StringIO
@@ -89,6 +90,8 @@ BAD_FILES = [
     ("qrels.gz", b"", "has no rows"),
     ("qrels.xz", lzma.compress(QRELS.encode())[:-9], "truncated or damaged"),
     ("qrels.xz", QRELS.encode(), "truncated or damaged"),
+    ("qrels.bz2", bz2.compress(QRELS.encode() * 99)[:-9], "truncated or damaged"),
+    ("qrels.bz2", QRELS.encode(), "truncated or damaged"),
     (
         "qrels.gz",
         gzip.compress(b"1 0 a 1\n1 0 b\n", mtime=0),
