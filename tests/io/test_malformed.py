@@ -142,3 +142,8 @@ def test_text_after_the_tag_is_ignored():
     with_text = "1 Q0 a 1 0.5 t more text\n1 Q0 b 2 0.25 t\n"
     documents = from_trec({"1": {"a": 1}}, StringIO(with_text))
     assert documents["y_score"].tolist() == expected["y_score"].tolist() == [0.5, 0.25]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_query(tmp_path):
+    path = write(tmp_path, "bom.qrels", b"\xef\xbb\xbf" + QRELS.encode())
+    assert from_trec(path, StringIO(RUN))["groups"].tolist() == ["1", "2"]
