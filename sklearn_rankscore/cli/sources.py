@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import did_you_mean
 from ..io import from_frames, from_trec
 from ..io.trec import UnjudgedInPool
-from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
+from .tables import SEPARATORS, Table, read_csv, read_parquet
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 COMPRESSED = (".gz", ".bz2", ".xz")
-# the usual names of each field's column
-NAMES = {
-    "query": (*QUERY.names, "user", "user_id", "userId", "session", "session_id", "group"),
-    "document": (*DOCUMENT.names, "item", "item_id", "itemId", "movieId", "product_id"),
-    "relevance": (*QRELS.value.names, "rating"),
-    "score": (*RUN.value.names, "prediction"),
-    "rank": ("rank",),
-}
-
-
-class Table(NamedTuple):
-    """Columns by name, as `from_frames` and `from_trec` take them."""
-
-    data: dict[str, Any]
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.data)
-
-    def __getitem__(self, name: Any) -> Any:
-        return self.data[name]
 
 
 def read_sources(
@@ -56,6 +29,8 @@ def read_sources(
     judged = _read(qrels, "relevance", columns)
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
     if all(isinstance(source, Table) for source in (judged, *systems.values())):
+        for name, table in systems.items():
+            _check_common_queries(qrels, judged, runs[name], table)
         # unlike in TREC files, relevance need not be an integer
         documents: Any = from_frames(
             judged, systems, query="query_id", document="doc_id", relevance="relevance",
@@ -65,6 +40,15 @@ def read_sources(
     else:
         documents = from_trec(judged, systems, complete=complete, unjudged=unjudged)
     return documents, list(_missing(documents))
+
+
+def _check_common_queries(qrels: str, judged: Any, run: str, table: Any) -> None:
+    """Refuse a run of other queries by the names of the files."""
+    if set(judged["query_id"]).isdisjoint(table["query_id"]):
+        raise ValueError(
+            f"{run} and {qrels} have no query in common: the first has {table['query_id'][0]!r}, "
+            f"the second {judged['query_id'][0]!r}."
+        )
 
 
 def _missing(documents: dict[str, Any]) -> Iterator[str]:
@@ -110,101 +94,7 @@ def _read(path: str, value: str, columns: dict[str, str]) -> Any:
     suffixes = [s for s in Path(path).suffixes if s not in COMPRESSED]
     suffix = suffixes[-1] if suffixes else ""
     if suffix in SEPARATORS:
-        return _standard(path, _read_csv(path, SEPARATORS[suffix]), value, columns)
+        return read_csv(path, SEPARATORS[suffix]).standard(value, columns)
     if suffix == ".parquet":
-        return _standard(path, _read_parquet(path), value, columns)
+        return read_parquet(path).standard(value, columns)
     return path
-
-
-def _standard(path: str, data: Any, value: str, columns: dict[str, str]) -> Table:
-    """The columns under the names that `from_trec` knows, in ascending order of document ids."""
-    present = list(data)
-    of_value = value
-    if value == "score" and _find(present, "score", columns) is None:
-        of_value = "rank"
-    names = {field: _find(present, field, columns) for field in ("query", "document", of_value)}
-    for field, name in names.items():
-        if name is None:
-            wanted = columns.get(field)
-            usual = ", ".join(str(n) for n in NAMES[field] if isinstance(n, str))
-            raise ValueError(
-                f"{path}: no column for the {value if field == of_value else field}, "
-                f"{f'{wanted!r}' if wanted else f'such as {usual}'}; it has {', '.join(present)}. "
-                f"Name it by --columns {field}=NAME.{did_you_mean(wanted, present)}"
-            )
-    query, document = (np.array([str(v) for v in data[names[f]]], dtype=object)
-                       for f in ("query", "document"))  # fmt: skip
-    numbers = _numbers(data[names[of_value]], f"{path}, column {names[of_value]}")
-    numbers = -numbers if of_value == "rank" else numbers
-    order = np.lexsort((document.astype(str), query.astype(str))) if len(query) else np.arange(0)
-    # the order in which trec_eval breaks ties
-    return Table({"query_id": query[order], "doc_id": document[order], value: numbers[order]})
-
-
-def _find(present: list[str], field: str, columns: dict[str, str]) -> str | None:
-    """The column of a field: the one that was asked for, or the first with a usual name."""
-    names = (columns[field],) if field in columns else NAMES[field]
-    return next((name for name in names if name in present), None)
-
-
-def _numbers(column: Any, name: str) -> Array:
-    values = np.empty(len(column))
-    for row, text in enumerate(column):
-        try:
-            values[row] = float(text)
-            is_number = values[row] == values[row]
-        except (TypeError, ValueError):
-            is_number = False
-        if not is_number:
-            # the header is line 1
-            raise ValueError(f"{name}, line {row + 2}: must be a number; got {text!r}.")
-    return values
-
-
-def _read_csv(path: str, separator: str) -> dict[str, list[str]]:
-    opened: Any = gzip.open if path.endswith(".gz") else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-        try:
-            return _columns_of_csv(path, file, separator)
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path}: not UTF-8 ({error}).") from error
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise ValueError(f"{path}: the compressed file is damaged ({error}).") from error
-
-
-def _columns_of_csv(path: str, file: TextIO, separator: str) -> dict[str, list[str]]:
-    rows = csv.reader(file, delimiter=separator, strict=True)
-    header = next(rows, None)
-    if not header:
-        raise ValueError(f"{path}: the file is empty; its first line must name the columns.")
-    if len(set(header)) < len(header):
-        raise ValueError(f"{path}, line 1: a column is named twice: {', '.join(header)}.")
-    columns: dict[str, list[str]] = {name: [] for name in header}
-    try:
-        for row in rows:
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise ValueError(
-                    f"{path}, line {rows.line_num}: {len(row)} fields, but the header has "
-                    f"{len(header)}: {', '.join(header)}."
-                )
-            for column, cell in zip(columns.values(), row, strict=True):
-                column.append(cell)
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
-    return columns
-
-
-def _read_parquet(path: str) -> dict[str, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError(
-            f"{path}: Parquet files need pyarrow, which is not installed: pip install pyarrow"
-        ) from error
-    try:
-        return dict(parquet.read_table(path).to_pydict())
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{path}: not a Parquet file ({error}).") from error

@@ -1,8 +1,9 @@
-"""Ranked lists, recommendations and TREC files as arguments of a metric function."""
+"""Frames, ranked lists, recommendations and TREC files as arguments of a metric function."""
 
 from .frames import from_frames
-from .ranked_lists import from_ranked_lists, from_relevance_lists
+from .ranked_lists import from_ranked_lists
 from .recommendations import from_recommendations
+from .relevance_lists import from_relevance_lists
 from .trec import from_trec
 
 __all__ = [

@@ -1,30 +1,17 @@
-"""Lists of items, or of their relevance, by rank."""
+"""Lists of items by rank."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import chain
 from typing import Any, TypeAlias, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from .._columns import as_numbers
 from .._typing import UnjudgedDocuments
-from ..query_ids import as_ids
 from .align import align_queries
-from .entries import as_collections, check_ordered, read_entries
-from .items import item_lists, query_positions, scores_by_rank
-from .join import (
-    ALONE,
-    Documents,
-    MetricArguments,
-    SystemArguments,
-    append_missed,
-    join,
-    label_of_unjudged,
-    metric_arguments,
-)
+from .entries import as_collections
+from .items import item_lists
+from .join import MetricArguments, SystemArguments, join, label_of_unjudged
 from .nested import ToDict, as_nested
 
 # one entry per query, by position or by query id
@@ -114,61 +101,3 @@ def from_ranked_lists(
     label = label_of_unjudged(unjudged)
     ids, relevant, systems = align_queries(as_nested(actual), as_nested(predicted))
     return join(ids, *item_lists(as_collections(relevant), systems), label)
-
-
-def from_relevance_lists(relevances: QueryLists) -> MetricArguments:
-    """Arguments of a metric from the relevance of documents by rank.
-
-    Parameters
-    ----------
-    relevances : sequence or mapping of n_queries sequences
-        For each query the relevance of its documents, best rank first, in lists of any length;
-        also a dict of lists by query id, or a two-dimensional array. NaN means that nobody judged
-        the document.
-
-    Returns
-    -------
-    dict
-        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
-        ``ndcg_score(**from_relevance_lists(relevances))``. The query ids are the keys of a
-        dict, and otherwise 0, 1, 2, ….
-
-    Raises
-    ------
-    ValueError
-        If there are no queries.
-    TypeError
-        If the entry of a query is not a sequence of numbers.
-
-    See Also
-    --------
-    from_ranked_lists : From the items themselves; relevant items that were not predicted count
-        too.
-
-    Notes
-    -----
-    Recall, average precision and the ideal ranking know only the relevant documents listed here.
-    On a query with an empty list a metric is undefined.
-
-    Examples
-    --------
-    >>> from sklearn_rankscore import from_relevance_lists, mrr_score
-    >>> mrr_score(**from_relevance_lists([[0, 1], [0, 0, 0, 1], [2]]))
-    0.5833333333333334
-    """
-    keys = list(relevances) if isinstance(relevances, Mapping) else None
-    lists = read_entries(relevances, "relevances")
-    check_ordered(lists, "relevances", "numbers, the relevance at each rank,")
-    values = list(chain.from_iterable(lists))
-    labels = (
-        as_numbers(values, "relevances", allow_nan=True) if values else np.zeros(0, dtype=np.int64)
-    )
-    if labels.ndim != 1:
-        raise ValueError("relevances must hold one list of numbers per query; got nested lists.")
-    ids = np.arange(len(lists)) if keys is None else as_ids(keys)[0]
-    query, missed = query_positions(lists), np.zeros(0, dtype=np.intp)
-    labels, scores, sizes = append_missed(
-        len(ids), query, labels, scores_by_rank(lists), missed, labels[:0]
-    )
-    arguments: MetricArguments = metric_arguments(ids, Documents(labels, {ALONE: scores}, sizes))
-    return arguments

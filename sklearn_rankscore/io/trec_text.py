@@ -168,7 +168,7 @@ def _shorten(text: str) -> str:
 
 def read_chunks(source: Any, name: str) -> Iterator[bytes]:
     """Whole lines of a path or a file object, some megabytes at a time."""
-    with _opened(source) as file, _damage_named(name):
+    with _opened(source) as file, damage_named(name):
         rest: list[bytes] = []
         is_first = True
         while data := file.read(CHUNK):
@@ -195,10 +195,13 @@ def _opened(source: Any) -> Iterator[IO[Any]]:
 
 
 @contextmanager
-def _damage_named(name: str) -> Iterator[None]:
+def damage_named(name: str) -> Iterator[None]:
+    """Name the file in the errors of decompression, most of which are no errors of the system."""
     try:
         yield
-    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise ValueError(
             f"{name}: the compressed file is truncated or damaged ({error})."
         ) from error

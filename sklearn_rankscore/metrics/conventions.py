@@ -13,8 +13,8 @@ Numbers that are defects of a library are not reproduced:
   and recall (give them the score -inf to obtain the same);
 - torchmetrics (except for NDCG) and ranx (from 16 documents on) break ties arbitrarily; the entries
   average and use the input order, respectively;
-- XGBoost's `auc` of a ranking is another statistic than `pair_accuracy`, also without ties; there
-  is no entry.
+- XGBoost's `auc` of a ranking also compares documents with equal labels, by their rows; there is
+  no entry.
 
 trec_eval 10 normalizes graded gains in RBP from variables that it does not initialise; the entry is
 what its published outputs have, the label divided by the highest judged label of the query.

@@ -1,10 +1,11 @@
 """The same numbers from files, dicts, frames, the command line, and trec_eval (pytrec_eval)."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from requires import requires
@@ -24,20 +25,39 @@ PAIRS = {
     "hit_rate@5": "success_5",
 }
 DOCUMENTS = ["d1", "d10", "d9", "é", "日本", "\U0001f600", "Q0", "a-b_c.d"]
-queries = st.sampled_from(["1", "2", "10", "ü", "301"])
+queries = st.sampled_from(["1", "2", "10", "ü", "301", "Ω-7", "q", "é", "日", "02", "x#", "z"])
 documents = st.sampled_from(DOCUMENTS)
 # few scores, which single precision can represent, so that ties are frequent
 scores = st.sampled_from([-1.5, 0.0, 0.25, 0.5, 3.0])
+# a negative relevance means not judged
 qrels = st.dictionaries(
-    queries, st.dictionaries(documents, st.integers(0, 3), min_size=1), min_size=1
+    queries, st.dictionaries(documents, st.integers(-1, 3), min_size=1), min_size=9
 )
-runs = st.dictionaries(queries, st.dictionaries(documents, scores, min_size=1), min_size=1)
+runs = st.dictionaries(queries, st.dictionaries(documents, scores, min_size=1), min_size=9)
 
 
 def long(nested, names):
     rows = [(q, d, v) for q, of_query in nested.items() for d, v in of_query.items()]
     # a run by rank may be in any order; trec_eval breaks ties by document id
     return pd.DataFrame(sorted(rows), columns=names)
+
+
+def repeated(frame):
+    """Some documents again, with a lower score: the second occurrence is to be dropped."""
+    again = frame[::3].assign(s=frame["s"] - 1)
+    return pd.concat([frame, again]).sort_values(["q", "d"], kind="stable", ignore_index=True)
+
+
+def refused_with_its_line(qrels_file, run_file, judged, capsys):
+    """A line that repeats a document is an error in the package and on the command line."""
+    lines = run_file.read_text().splitlines(keepends=True)
+    again = next(line for line in lines if line.split()[0] in judged)
+    run_file.write_text("".join([*lines, again]))
+    message = f"{run_file}, line {len(lines) + 1}: duplicate document"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        from_trec(qrels_file, run_file)
+    assert main(["evaluate", str(qrels_file), str(run_file)]) == 1
+    assert message in capsys.readouterr().err
 
 
 def trec_eval(judged, run):
@@ -58,25 +78,29 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("agreement")
 
 
-def test_all_ways_agree(folder, capsys):
-    n_cases = 0
+@pytest.mark.parametrize("n", [60, pytest.param(300, marks=pytest.mark.slow)])
+def test_all_ways_agree(n, folder, capsys):
+    n_queries = 0
 
     @given(qrels, runs)
-    @examples(400)
+    @settings(examples(n), phases=[Phase.generate])  # shrinking takes minutes
     def check(judged, run):
-        nonlocal n_cases
+        nonlocal n_queries
         if judged.keys().isdisjoint(run):
             return
-        n_cases += 1
         theirs = trec_eval(judged, run)
+        n_queries += len(theirs)
         expected = {m: [theirs[q][t] for q in sorted(theirs)] for m, t in PAIRS.items()}
         files = write(folder, judged, run)
-        frames = long(judged, ["q", "d", "y"]), long(run, ["q", "d", "s"])
+        truth, top = long(judged, ["q", "d", "y"]), long(run, ["q", "d", "s"])
+        truth["y"] = truth["y"].clip(lower=0)
+        names = {"query": "q", "document": "d", "relevance": "y", "score": "s"}
         ways = {
             "files": from_trec(*files),
             "dicts": from_trec(judged, run),
-            "frames": from_frames(
-                *frames, query="q", document="d", relevance="y", score="s", missing_queries="drop"
+            "frames": from_frames(truth, top, **names, missing_queries="drop"),
+            "repeated": from_frames(
+                truth, repeated(top), **names, missing_queries="drop", duplicates="drop"
             ),
         }
         for way, arrays in ways.items():
@@ -89,6 +113,7 @@ def test_all_ways_agree(folder, capsys):
         assert of_run == {
             q: pytest.approx({m: theirs[q][t] for m, t in PAIRS.items()}, abs=1e-12) for q in theirs
         }
+        refused_with_its_line(*files, judged, capsys)
 
     check()
-    assert n_cases > 40  # of a hundred, the others without a common query
+    assert n_queries > n  # with the profile `all` and 300 examples more than 2,000

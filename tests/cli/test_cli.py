@@ -194,15 +194,15 @@ def test_all_metrics_are_listed(capsys):
         (["qrels.txt", "bm25.run", "dense.run.gz", "--baseline", "bm52"], 1, "Did you mean 'bm25'"),
         (["bm25.run", "bm25.run"], 1, "bm25.run, line 1: a line must have 4 fields"),
         (["qrels.txt", "bad.csv"], 1, "bad.csv, line 3: 2 fields, but the header has 3"),
-        (["qrels.txt", "text.csv"], 1, "text.csv, column score, line 3: must be a number"),
+        (["qrels.txt", "text.csv"], 1, "text.csv, line 3, column score: must be a finite number"),
         (["qrels.txt", "names.csv"], 1, "no column for the document"),
         (["qrels.txt", "names.csv", "--columns", "document=itm"], 1, "Did you mean 'it'"),
         (["qrels.txt", "empty.csv"], 1, "empty.csv: the file is empty"),
         (["qrels.txt", "twice.csv"], 1, "twice.csv, line 1: a column is named twice"),
-        (["qrels.txt", "latin.csv"], 1, "latin.csv: not UTF-8"),
+        (["qrels.txt", "latin.csv"], 1, "latin.csv, line 2: not UTF-8"),
         (["qrels.txt", "quote.csv"], 1, "quote.csv, line"),
         (["qrels.txt", "not.parquet"], 1, "not.parquet: not a Parquet file"),
-        (["qrels.txt", "cut.csv.gz"], 1, "cut.csv.gz: the compressed file is damaged"),
+        (["qrels.txt", "cut.csv.gz"], 1, "cut.csv.gz: the compressed file is truncated"),
     ],
 )
 def test_errors_are_one_line_with_a_status(arguments, status, message, files, capsys):

@@ -34,6 +34,14 @@ EXTRAS = {
     "fsspec": CLUSTERS,
     "pyspark": CLUSTERS,
 }
+#: how to install what no extra can name
+COMMANDS = {
+    **dict.fromkeys(
+        ("beir", "implicit", "recommenders", "rectools", "torchmetrics"),
+        "pip install --no-deps -r tests/peers.txt",
+    ),
+    "torch": "pip install torch --index-url https://download.pytorch.org/whl/cpu",
+}
 KINDS = {"libraries", "data", "browser"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REQUIRED = {kind for kind in os.environ.get("SKLEARN_RANKSCORE_REQUIRE", "").split(",") if kind}
@@ -70,7 +78,8 @@ def requires(module):
             raise
         imported = None
     if imported is None:
-        absent("libraries", f"needs {library}: pip install -e '.[{EXTRAS.get(library, 'test')}]'")
+        extra = f"pip install -e '.[{EXTRAS.get(library, 'test')}]'"
+        absent("libraries", f"needs {library}: {COMMANDS.get(library, extra)}")
     if library == "pyspark" and not java_runs():
         absent("libraries", "needs Java 17 or newer, which Spark runs on")
     return imported

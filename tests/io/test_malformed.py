@@ -1,5 +1,6 @@
 """Malformed files: one error each, which names the file and the line."""
 
+import bz2
 import gzip
 import lzma
 from io import StringIO
@@ -89,6 +90,8 @@ BAD_FILES = [
     ("qrels.gz", b"", "has no rows"),
     ("qrels.xz", lzma.compress(QRELS.encode())[:-9], "truncated or damaged"),
     ("qrels.xz", QRELS.encode(), "truncated or damaged"),
+    ("qrels.bz2", bz2.compress(QRELS.encode() * 99)[:-9], "truncated or damaged"),
+    ("qrels.bz2", QRELS.encode(), "truncated or damaged"),
     (
         "qrels.gz",
         gzip.compress(b"1 0 a 1\n1 0 b\n", mtime=0),
@@ -139,3 +142,8 @@ def test_text_after_the_tag_is_ignored():
     with_text = "1 Q0 a 1 0.5 t more text\n1 Q0 b 2 0.25 t\n"
     documents = from_trec({"1": {"a": 1}}, StringIO(with_text))
     assert documents["y_score"].tolist() == expected["y_score"].tolist() == [0.5, 0.25]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_query(tmp_path):
+    path = write(tmp_path, "bom.qrels", b"\xef\xbb\xbf" + QRELS.encode())
+    assert from_trec(path, StringIO(RUN))["groups"].tolist() == ["1", "2"]

@@ -319,3 +319,9 @@ def test_bad_lists_are_refused(actual, predicted, error, message):
 def test_bad_relevances_are_refused(relevances, error, message):
     with pytest.raises(error, match=message):
         from_relevance_lists(relevances)
+
+
+def test_items_without_a_relevance_have_the_relevance_1():
+    assert from_ranked_lists([["a"]], [["b", "a"]])["y_true"].tolist() == [0, 1]
+    graded = from_ranked_lists([["a"], {"a": 3}], [["a"], ["a"]])
+    assert graded["y_true"].tolist() == [1, 3]

@@ -63,6 +63,49 @@ def test_lists(repeats):
     np.testing.assert_allclose(by_query, expected)
 
 
+def as_items(systems):
+    """Items that carry their relevance: the n-th with one is the same item in all systems."""
+    items = {
+        name: [[(x, ranked[:i].count(x)) for i, x in enumerate(ranked)] for ranked in lists]
+        for name, lists in systems.items()
+    }
+    by_query = zip(*items.values(), strict=True)
+    return [{item: item[0] for lists in of_query for item in lists} for of_query in by_query], items
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_relevance_by_rank(same):
+    rng = np.random.default_rng(4)
+    lists = [rng.integers(0, 3, rng.integers(1, 9)).tolist() for _ in range(30)]
+    systems = {
+        name: [rng.permutation(labels)[: None if same else size].tolist() for labels in lists]
+        for name, size in [("a", 5), ("b", 3)]
+    }
+    together = from_relevance_lists(systems)
+    if same:
+        alone = {name: from_relevance_lists(lists) for name, lists in systems.items()}
+        assert_each_as_alone(together, alone)
+    expected = evaluate(metrics=NAMES, **from_ranked_lists(*as_items(systems)), average=None)
+    values = evaluate(metrics=NAMES, **together, average=None)
+    np.testing.assert_equal(values, expected)
+    arrays = {name: np.array([labels[:2] for labels in lists]) for name, lists in
+              {"a": [[0, 1], [1, 1]], "b": [[1, 0], [1, 1]]}.items()}  # fmt: skip
+    assert evaluate(metrics="mrr", **from_relevance_lists(arrays)) == {
+        "a": {"mrr": 0.75},
+        "b": {"mrr": 1.0},
+    }
+
+
+def test_relevance_by_rank_of_a_system_without_a_query():
+    systems = {"a": {"p": [1, 0], "q": [np.nan, 1, 1]}, "b": {"q": [1, np.nan]}}
+    documents = from_relevance_lists(systems)
+    assert documents["groups"].tolist() == ["p", "p", "q", "q", "q"]
+    values = evaluate(metrics=["mrr", "recall"], **documents, unjudged="drop", average=None)
+    assert values["a"]["mrr"].tolist() == [1, 1]
+    assert values["b"]["mrr"].tolist() == [0, 1]
+    assert values["b"]["recall"].tolist() == [0, 0.5]
+
+
 def scored(lists):
     return {q: {d: float(len(ds) - i // 2) for i, d in enumerate(ds)} for q, ds in lists.items()}
 
@@ -170,8 +213,14 @@ def test_a_dict_without_systems_and_metrics_of_one_system():
         from_trec(StringIO(QRELS), {})
     with pytest.raises(TypeError, match="names as keys"):
         from_ranked_lists([["a"]], {1: [["a"]]})
-    with pytest.raises(ValueError, match="nested lists"):
-        from_relevance_lists({"a": [[1, 0]], "b": [[0, 1]]})
+    with pytest.raises(TypeError, match="names as keys; got \\[1, 2\\]"):
+        from_relevance_lists({1: [[1, 0]], 2: [[0, 1]]})
+    with pytest.raises(ValueError, match=r"different numbers of queries, {'a': 1, 'b': 2}"):
+        from_relevance_lists({"a": [[1, 0]], "b": [[0, 1], [1]]})
+    with pytest.raises(TypeError, match="dicts for \\['b'\\] only"):
+        from_relevance_lists({"a": [[1, 0]], "b": {"q": [0, 1]}})
+    with pytest.raises(TypeError, match=r"relevances\['b'\] must hold a list of numbers"):
+        from_relevance_lists({"a": [[1, 0]], "b": [0, 1]})
     with pytest.raises(ValueError, match="predicted 'b' has 1"):
         from_ranked_lists([["a"], ["b"]], {"a": [["a"], []], "b": [["a"]]})
 

@@ -105,6 +105,16 @@ def test_xgboost_weighted(sample):
         assert_same(number, full, labels, ours, "xgboost", sample_weight=w)
 
 
+@pytest.mark.parametrize("labels", ["graded", "binary"])
+def test_xgboost_auc(sample, labels):
+    """It compares all pairs, of equal labels by row, and leaves out queries of two documents."""
+    long = sample.of_queries(sample.sizes > 2)
+    by_row = np.lexsort((-np.arange(len(long.y)), long.labels[labels]))
+    ranked = Sample(np.argsort(by_row), long.score, long.qid)
+    theirs = by_xgboost(sample, labels, "auc")
+    assert_same(theirs, ranked, "graded", "pair_accuracy", None)
+
+
 def test_xgboost_without_a_cutoff_means_32():
     sample = Sample(np.arange(40) == 34, -np.arange(40.0), np.zeros(40))
     assert evaluate(sample.y, sample.score, "ndcg", like="xgboost") == {"ndcg": 0.0}
@@ -156,6 +166,28 @@ def test_catboost(sample, theirs, labels, ours, k):
 def test_catboost_query_auc(sample, kind):
     theirs = by_catboost(sample, "binary", f"QueryAUC:type={kind}")
     assert_same(theirs, sample, "binary", "query_auc", "catboost")
+
+
+def test_catboost_pair_accuracy(sample):
+    theirs = by_catboost(sample, "graded", "QueryAUC:type=Ranking")
+    assert_same(theirs, sample, "graded", "pair_accuracy", "catboost")
+
+
+def test_catboost_pair_accuracy_of_given_pairs():
+    """PairAccuracy is pooled over all queries and counts a tie as wrong."""
+    catboost, rng = requires("catboost"), np.random.default_rng(0)
+    qid = np.repeat(np.arange(20), rng.integers(1, 9, 20))
+    y, X = rng.integers(0, 3, len(qid)), rng.integers(0, 3, (len(qid), 2))
+    pairs = np.argwhere((qid[:, None] == qid) & (y[:, None] > y))
+    pool = catboost.Pool(X, y, group_id=qid, pairs=pairs)
+    model = catboost.CatBoostRanker(
+        loss_function="PairLogit", iterations=3, depth=2, verbose=False, allow_writing_files=False
+    ).fit(pool)
+    (theirs,) = model.eval_metrics(pool, ["PairAccuracy"], ntree_start=0, eval_period=3).values()
+    name = "pair_accuracy(ties=pessimistic,average=micro)"
+    ours = evaluate(y, model.predict(pool), name, groups=qid)[name]
+    assert ours == pytest.approx(theirs[-1], rel=1e-12)
+    assert ours < evaluate(y, model.predict(pool), "pair_accuracy", groups=qid)["pair_accuracy"]
 
 
 @pytest.mark.parametrize("row", [0, 1, 5, 6])

@@ -1,16 +1,15 @@
-"""The conventions of libraries for recommender systems: live where installed, else their formulas.
+"""`like=` gives the numbers of libraries for recommender systems, which are called here.
 
-The formulas cite file and line of the library: beir 2.2.0 (commit in the comment), recbole 1.2.1.
+RecBole 1.2.1 does not run with NumPy 2, from which it takes `np.float`: its formulas are cited.
 """
-
-import importlib
 
 import numpy as np
 import pandas as pd
 import pytest
+from requires import requires
 from scipy.sparse import csr_matrix
 
-from sklearn_rankscore import evaluate, from_frames, from_ranked_lists
+from sklearn_rankscore import evaluate, from_frames, from_ranked_lists, from_trec
 
 K = 4
 
@@ -30,15 +29,8 @@ def ours(like, names, actual, predicted):
     return evaluate(metrics=names, **from_ranked_lists(actual, predicted), like=like)
 
 
-def installed(module):
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        return pytest.skip(f"needs {module}, which is compared by hand before a release")
-
-
 def test_implicit():
-    evaluation = installed("implicit.evaluation")
+    evaluation = requires("implicit.evaluation")
     actual, predicted = lists()
     rows = [(u, i) for u, relevant in actual.items() for i in relevant]
     u, i = np.array(rows).T
@@ -87,7 +79,7 @@ def frames(actual, predicted):
 # pandas 3 warns of an argument of the library
 @pytest.mark.filterwarnings("ignore")
 def test_recommenders():
-    theirs = installed("recommenders.evaluation.python_evaluation")
+    theirs = requires("recommenders.evaluation.python_evaluation")
     truth, top = frames(*lists(1))
     documents = from_frames(
         truth, top, query="userID", document="itemID", relevance="rating", score="prediction"
@@ -105,7 +97,7 @@ def test_recommenders():
 
 @pytest.mark.filterwarnings("ignore")
 def test_rectools():
-    metrics = installed("rectools.metrics")
+    metrics = requires("rectools.metrics")
     truth, top = frames(*lists(2))
     truth = truth.rename(columns={"userID": "user_id", "itemID": "item_id"})
     top = top.rename(columns={"userID": "user_id", "itemID": "item_id"})
@@ -146,24 +138,33 @@ def test_recbole_by_its_formulas():
     assert ours("recbole", list(expected), actual, predicted) == pytest.approx(expected)
 
 
-def test_beir_by_its_formulas():
-    """beir 2.2.0, beir/retrieval/custom_metrics.py: mrr, recall_cap and top_k_accuracy."""
+def test_beir():
+    retrieval = requires("beir.retrieval.evaluation")
     rng = np.random.default_rng(4)
     actual, predicted = lists(4)
-    qrels = {u: dict.fromkeys(items, 1) for u, items in actual.items() if items}
-    run = {u: {i: float(rng.integers(0, 3)) for i in predicted[u]} for u in qrels}
-    mrr, capped, accuracy = [], [], []
-    for u, relevant in qrels.items():
-        top = [i for i, _ in sorted(run[u].items(), key=lambda pair: pair[1], reverse=True)][:K]
-        ranks = [rank for rank, i in enumerate(top, start=1) if i in relevant]
-        mrr.append(1 / ranks[0] if ranks else 0)
-        capped.append(len(ranks) / min(len(relevant), K))
-        accuracy.append(bool(ranks))
-    documents = from_ranked_lists(qrels, run)
-    mine = evaluate(metrics=["mrr@4", "hit_rate@4"], **documents, like="beir")
-    assert mine == pytest.approx({"mrr@4": np.mean(mrr), "hit_rate@4": np.mean(accuracy)})
+    actual = {u: items for u, items in actual.items() if items}
+    # two digits each, because BEIR's ties are by document id
+    qrels = {str(u): {f"d{i:02}": 1 for i in items} for u, items in actual.items()}
+    run = {
+        str(u): {f"d{i:02}": float(rng.integers(0, 3)) for i in sorted(predicted[u])}
+        for u in actual
+    }
+    evaluation = retrieval.EvaluateRetrieval
+    ndcg, mean_ap, recall, precision = evaluation.evaluate(qrels, run, [K])
+    theirs = {
+        "ndcg@4": ndcg["NDCG@4"],
+        "map@4": mean_ap["MAP@4"],
+        "recall@4": recall["Recall@4"],
+        "precision@4": precision["P@4"],
+        "mrr@4": evaluation.evaluate_custom(qrels, run, [K], "mrr")["MRR@4"],
+        "hit_rate@4": evaluation.evaluate_custom(qrels, run, [K], "accuracy")["Accuracy@4"],
+    }
+    documents = from_trec(qrels, run)
+    mine = evaluate(metrics=list(theirs), **documents, like="beir")
+    assert mine == pytest.approx(theirs, abs=5.1e-6)  # BEIR rounds to five decimals
+    capped = evaluation.evaluate_custom(qrels, run, [K], "r_cap")["R_cap@4"]
     name = "recall@4(denominator=min,ties=stable)"
-    assert evaluate(metrics=name, **documents)[name] == pytest.approx(np.mean(capped))
+    assert evaluate(metrics=name, **documents)[name] == pytest.approx(capped, abs=5.1e-6)
 
 
 def test_otto_by_its_formula():

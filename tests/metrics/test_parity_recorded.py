@@ -1,14 +1,18 @@
 """`like=` gives recorded numbers of eight libraries, on one real data set and on small cases.
 
-These are the only comparisons with torchmetrics and rax.
+These are the only comparisons with rax (0.4.0), whose dependencies are large.
 """
 
 import json
+import re
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sklearn_rankscore import evaluate
+from sklearn_rankscore.metrics.conventions import CONVENTIONS
 
 KS = [1, 5, 10]
 NAMES = ("ndcg", "map", "mrr", "precision", "recall")
@@ -122,6 +126,21 @@ def test_ranx_within_the_bounds(ranked, recorded, k, name):
     assert worst - 1e-6 <= number <= best + 1e-6
 
 
+def test_the_table_of_the_guide(ranked):
+    """ "On real data": the second pair of columns is without the labels of every third query."""
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "conventions.md").read_text("utf-8")
+    rows = re.findall(r"^\| `like=\"(\w+)\"` \| (.*) \|$", guide, re.M)
+    assert [like for like, _ in rows] == list(CONVENTIONS)
+    y_true, y_score, groups = ranked
+    thinned = np.where(np.isin(groups, np.unique(groups)[::3]), 0, y_true)
+    for like, cells in [*rows, (None, re.search(r"\| this package \| (0.*) \|", guide)[1])]:
+        for number, (labels, name) in zip(
+            cells.split(" | "), product((y_true, thinned), ("ndcg@5", "map@5")), strict=True
+        ):
+            if number != "–":
+                assert f"{value((labels, y_score, groups), name, like):.4f}" == number, like
+
+
 GRADED, BINARY, NONE = [0, 2, 3, 0, 1, 2], [1, 0, 1, 1, 0, 1], [0, 0, 0, 0]
 LAST, FIRST, SHORT = [0, 0, 1, 1], [1, 1, 0, 0], [0, 1]
 FRACTIONS = [0.5, 1, 0.9, 2, 0]
@@ -196,6 +215,9 @@ SMALL_CASES = {
         (FRACTIONS, "map", 0.5),
         (FRACTIONS, "precision@3", 0.333333),
         (FRACTIONS, "recall@3", 0.5),
+        (GRADED, "pair_accuracy", 0.384615),
+        (BINARY, "pair_accuracy", 0.5),
+        (NONE, "pair_accuracy", 0),
     ],
 }
 ALL_TIED = {
@@ -213,6 +235,7 @@ ALL_TIED = {
         for library in ("lightgbm", "xgboost", "ranx", "rax")
     },
 }
+ALL_TIED["rax"].append((LAST, "pair_accuracy", 0))
 
 
 def cases(table):

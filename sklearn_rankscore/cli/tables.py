@@ -1,0 +1,200 @@
+"""CSV and Parquet files of judgments and runs, as tables with standard names of columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+
+from .._typing import Array
+from .._validation import did_you_mean
+from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
+from ..io.trec_text import OPENERS, damage_named
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# the usual names of each field's column
+NAMES = {
+    "query": (*QUERY.names, "user", "user_id", "userId", "session", "session_id", "group"),
+    "document": (*DOCUMENT.names, "item", "item_id", "itemId", "movieId", "product_id"),
+    "relevance": (*QRELS.value.names, "rating"),
+    "score": (*RUN.value.names, "prediction"),
+    "rank": ("rank",),
+}
+
+
+class Table(NamedTuple):
+    """Columns by name, as `from_frames` and `from_trec` take them."""
+
+    data: dict[str, Any]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.data)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.data[name]
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """The columns of a file, and where its rows are.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    data : dict of str to sequence
+        Columns by name.
+    locate : callable
+        The file and the line or row of a position in the columns.
+    """
+
+    path: str
+    data: dict[str, Sequence[Any]]
+    locate: Callable[[int], str]
+
+    def standard(self, value: str, columns: dict[str, str]) -> Table:
+        """The columns under the names that `from_trec` knows, in ascending order of documents."""
+        is_rank = value == "score" and self._find("score", columns) is None
+        names = {
+            field: self._name(field, value, columns)
+            for field in ("query", "document", "rank" if is_rank else value)
+        }
+        query, document, of_value = names.values()
+        if not len(self.data[query]):
+            raise ValueError(f"{self.path}: the file has no rows; at least one is needed.")
+        queries, documents = self._ids(query), self._ids(document)
+        numbers = self._numbers(of_value)
+        # the order in which trec_eval breaks ties
+        order = np.lexsort((documents.astype(str), queries.astype(str)))
+        queries, documents, numbers = queries[order], documents[order], numbers[order]
+        repeats = (queries[1:] == queries[:-1]) & (documents[1:] == documents[:-1])
+        if repeats.any():
+            row = int(order[1:][repeats].min())
+            raise ValueError(
+                f"{self.locate(row)}: duplicate document {self.data[document][row]!r} for query "
+                f"{self.data[query][row]!r}."
+            )
+        return Table(
+            {"query_id": queries, "doc_id": documents, value: -numbers if is_rank else numbers}
+        )
+
+    def _find(self, field: str, columns: dict[str, str]) -> str | None:
+        """The column of a field: the one that was asked for, or the first with a usual name."""
+        names = (columns[field],) if field in columns else NAMES[field]
+        return next((name for name in names if name in self.data), None)
+
+    def _name(self, field: str, value: str, columns: dict[str, str]) -> str:
+        name = self._find(field, columns)
+        if name is not None:
+            return name
+        wanted = columns.get(field)
+        usual = ", ".join(str(n) for n in NAMES[field] if isinstance(n, str))
+        raise ValueError(
+            f"{self.path}: no column for the {value if field == 'rank' else field}, "
+            f"{f'{wanted!r}' if wanted else f'such as {usual}'}; it has {', '.join(self.data)}. "
+            f"Name it by --columns {field}=NAME.{did_you_mean(wanted, list(self.data))}"
+        )
+
+    def _ids(self, name: str) -> Array:
+        """Ids as text, as they stand in a TREC file."""
+        column = self.data[name]
+        ids = np.empty(len(column), dtype=object)
+        for row, value in enumerate(column):
+            text = "" if value is None else str(value)
+            if not text.strip() or isinstance(value, float | list | dict):
+                got = f"got {value!r}" if text.strip() else "it is missing"
+                raise ValueError(
+                    f"{self.locate(row)}, column {name}: an id must be text or an integer; {got}."
+                )
+            ids[row] = text
+        return ids
+
+    def _numbers(self, name: str) -> Array:
+        values = np.empty(len(self.data[name]))
+        for row, text in enumerate(self.data[name]):
+            try:
+                values[row] = np.nan if "_" in str(text) else float(text)
+            except (TypeError, ValueError):
+                values[row] = np.nan
+            if not np.isfinite(values[row]):
+                raise ValueError(
+                    f"{self.locate(row)}, column {name}: must be a finite number; got {text!r}."
+                )
+        return values
+
+
+def read_csv(path: str, separator: str) -> TableFile:
+    """The columns of a file whose first line names them."""
+    opened: Any = OPENERS.get(Path(path).suffix, open)
+    text = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
+    with damage_named(path), opened(path, "rt", **text) as file:
+        return _columns_of_csv(path, file, separator)
+
+
+def _columns_of_csv(path: str, file: TextIO, separator: str) -> TableFile:
+    rows = csv.reader(file, delimiter=separator, strict=True)
+    lines: list[int] = []
+    try:
+        header = next(rows, None)
+        columns = _header(path, header)
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != len(columns):
+                raise ValueError(
+                    f"{path}, line {rows.line_num}: {len(row)} fields, but the header has "
+                    f"{len(columns)}: {', '.join(columns)}."
+                )
+            _check_text(path, rows.line_num, row)
+            lines.append(rows.line_num)
+            for column, cell in zip(columns.values(), row, strict=True):
+                column.append(cell)
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
+    return TableFile(path, {**columns}, lambda row: f"{path}, line {lines[row]}")
+
+
+def _header(path: str, header: list[str] | None) -> dict[str, list[str]]:
+    """An empty column for each name of the first line."""
+    if not header:
+        raise ValueError(f"{path}: the file is empty; its first line must name the columns.")
+    _check_text(path, 1, header)
+    if len(set(header)) < len(header):
+        raise ValueError(f"{path}, line 1: a column is named twice: {', '.join(header)}.")
+    return {name: [] for name in header}
+
+
+def _check_text(path: str, line: int, cells: list[str]) -> None:
+    """Refuse bytes that are not UTF-8, which were read as surrogates, and NUL bytes."""
+    text = "".join(cells)
+    if "\0" in text:
+        raise ValueError(f"{path}, line {line}: not a text file, it has a NUL byte.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{path}, line {line}: not UTF-8, got the byte {ord(text[error.start]) - 0xDC00:#04x}. "
+            "Convert the file, for example by iconv -f LATIN1 -t UTF-8."
+        ) from error
+
+
+def read_parquet(path: str) -> TableFile:
+    """The columns of a Parquet file."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(
+            f"{path}: Parquet files need pyarrow, which is not installed: pip install pyarrow"
+        ) from error
+    try:
+        data = parquet.read_table(path).to_pydict()
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{path}: not a Parquet file ({error}).") from error
+    return TableFile(path, data, lambda row: f"{path}, row {row + 1}")

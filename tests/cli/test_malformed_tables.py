@@ -1,0 +1,136 @@
+"""Malformed CSV and Parquet files: one line each, which names the file and the line or row."""
+
+import bz2
+import gzip
+import re
+
+import pandas as pd
+import pytest
+
+from sklearn_rankscore.cli import main
+
+GOOD_QRELS, GOOD_RUN = "qid,docno,label\n1,a,1\n2,b,0\n", "qid,docno,score\n1,a,0.5\n2,b,0.25\n"
+BOM = "\ufeff"
+
+BAD_QRELS = [
+    ("", r"BAD: the file is empty"),
+    ("\n\n", r"BAD: the file is empty"),
+    ("qid,docno,label\n", r"BAD: the file has no rows"),
+    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, such as relevance"),
+    ("qid,label\n1,1\n", r"BAD: no column for the document"),
+    ("docno,label\na,1\n", r"BAD: no column for the query"),
+    ("1,a,2\n2,b,0\n", r"BAD: no column for the query"),
+    ("qid;docno;label\n1;a;1\n", r"BAD: no column for the query"),
+    ("qid,docno,label,label\n1,a,1,1\n", r"BAD, line 1: a column is named twice"),
+    ("qid,docno,label\n1,a\n", r"BAD, line 2: 2 fields, but the header has 3"),
+    (GOOD_QRELS + "3,c,1,9\n", r"BAD, line 4: 4 fields, but the header has 3"),
+    (GOOD_QRELS + "\n\n3,c\n", r"BAD, line 6: 2 fields, but the header has 3"),
+    (GOOD_QRELS + "3,c,\n", r"BAD, line 4, column label: must be a finite number; got ''"),
+    (GOOD_QRELS + "3,c,yes\n", r"BAD, line 4, column label: must be a finite number; got 'yes'"),
+    (GOOD_QRELS + "3,c,1_0\n", r"BAD, line 4, column label: must be a finite number; got '1_0'"),
+    (GOOD_QRELS + '3,c,"1,5"\n', r"BAD, line 4, column label: must be a finite number"),
+    (GOOD_QRELS + "3,c,nan\n", r"BAD, line 4, column label: must be a finite number; got 'nan'"),
+    (GOOD_QRELS + "3,c,inf\n", r"BAD, line 4, column label: must be a finite number; got 'inf'"),
+    (GOOD_QRELS + ",c,1\n", r"BAD, line 4, column qid: an id must be .*; it is missing"),
+    (GOOD_QRELS + "3, ,1\n", r"BAD, line 4, column docno: an id must be .*; it is missing"),
+    (GOOD_QRELS + "1,a,1\n", r"BAD, line 4: duplicate document 'a' for query '1'"),
+    (GOOD_QRELS + "\n1,a,0\n", r"BAD, line 5: duplicate document 'a' for query '1'"),
+    ('qid,docno,label\n1,"a\nb",1\n1,"a\nb",1\n', r"BAD, line 5: duplicate document"),
+    ('qid,docno,label\n1,"a"b,1\n', r"BAD, line 2: .*expected after"),
+    ('qid,docno,label\n1,a,1\n2,"b,0\n', r"BAD, line 3: unexpected end of data"),
+    (GOOD_QRELS.encode("utf-16"), r"BAD, line 1: not (UTF-8|a text file)"),
+    (GOOD_QRELS.encode("utf-16-le"), r"BAD, line \d: (not a text file|line contains NUL)"),
+    ((GOOD_QRELS + "3,é,1\n").encode("latin-1"), r"BAD, line 4: not UTF-8, got the byte 0xe9"),
+    ("qid,docné,label\n".encode("latin-1"), r"BAD, line 1: not UTF-8, got the byte 0xe9"),
+    (GOOD_QRELS + "3,c\0,1\n", r"BAD, line 4: (not a text file|line contains NUL)"),
+    (gzip.compress(GOOD_QRELS.encode(), mtime=0), r"BAD, line 1: not (UTF-8|a text file)"),
+]
+BAD_RUNS = [
+    ("qid,docno\n1,a\n", r"BAD: no column for the score"),
+    ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a finite number"),
+    ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a finite number"),
+    ("qid,docno,score\n1,a,-inf\n", r"BAD, line 2, column score: must be a finite number"),
+    (GOOD_RUN + "2,b,0.5\n", r"BAD, line 4: duplicate document 'b' for query '2'"),
+    ("qid,docno,score\n7,a,1\n", r"BAD and .* have no query in common: the first has '7'"),
+]
+BAD_FILES = [
+    (
+        "bad.csv.gz",
+        gzip.compress(GOOD_QRELS.encode() * 9, mtime=0)[:-9],
+        r"BAD: .* is truncated or damaged",
+    ),
+    (
+        "bad.csv.gz",
+        GOOD_QRELS.encode(),
+        r"BAD: the compressed file is truncated or damaged \(Not a gzipped",
+    ),
+    ("bad.csv.gz", gzip.compress(b"qid,docno,label\n1,a\n", mtime=0), r"BAD, line 2: 2 fields"),
+    ("bad.csv.bz2", bz2.compress(GOOD_QRELS.encode())[:-9], r"BAD: .* is truncated or damaged"),
+    ("bad.csv.bz2", GOOD_QRELS.encode(), r"BAD: the compressed file is truncated or damaged"),
+    ("bad.tsv", GOOD_QRELS.encode(), r"BAD: no column for the query"),
+    ("bad.parquet", b"PAR1", r"BAD: not a Parquet file"),
+    ("bad.parquet", b"", r"BAD: not a Parquet file"),
+    ("bad.parquet", GOOD_QRELS.encode(), r"BAD: not a Parquet file"),
+]
+BAD_FRAMES = [
+    (
+        {"qid": [1, 2], "docno": ["a", None], "label": [1, 0]},
+        r"BAD, row 2, column docno: .*missing",
+    ),
+    ({"qid": [1.0, 2.5], "docno": ["a", "b"], "label": [1, 0]}, r"BAD, row 1, column qid.*got 1.0"),
+    ({"qid": [1, 2], "docno": ["a", "b"], "label": [1, None]}, r"BAD, row 2, column label.*number"),
+    ({"qid": [1, 2], "docno": ["a", "b"], "label": ["x", "y"]}, r"BAD, row 1, column label.*'x'"),
+    ({"qid": [1, 1], "docno": ["a", "a"], "label": [1, 0]}, r"BAD, row 2: duplicate document 'a'"),
+    (
+        {"qid": [[1], [2]], "docno": ["a", "b"], "label": [1, 0]},
+        r"BAD, row 1, column qid: an id.*got \[1\]",
+    ),
+    ({"qid": [], "docno": [], "label": []}, r"BAD: the file has no rows"),
+]
+
+
+def check(message, capsys, folder, *arguments):
+    assert main(["evaluate", *arguments, "-m", "map"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    bad = next(str(argument) for argument in arguments if "bad" in argument)
+    assert re.search(message.replace("BAD", re.escape(bad)), line), line
+
+
+def write(path, content):
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_QRELS)
+def test_judgments(content, message, tmp_path, capsys):
+    run = write(tmp_path / "good.csv", GOOD_RUN)
+    check(message, capsys, tmp_path, write(tmp_path / "bad.csv", content), run)
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_RUNS)
+def test_runs(content, message, tmp_path, capsys):
+    qrels = write(tmp_path / "good.csv", GOOD_QRELS)
+    check(message, capsys, tmp_path, qrels, write(tmp_path / "bad.csv", content))
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES)
+def test_compressed_and_parquet_files(name, content, message, tmp_path, capsys):
+    run = write(tmp_path / "good.csv", GOOD_RUN)
+    check(message, capsys, tmp_path, write(tmp_path / name, content), run)
+
+
+@pytest.mark.parametrize(("columns", "message"), BAD_FRAMES)
+def test_parquet_columns(columns, message, tmp_path, capsys):
+    pd.DataFrame(columns).to_parquet(tmp_path / "bad.parquet")
+    run = write(tmp_path / "good.csv", GOOD_RUN)
+    check(message, capsys, tmp_path, str(tmp_path / "bad.parquet"), run)
+
+
+def test_a_byte_order_mark_and_crlf_are_no_fault(tmp_path, capsys):
+    text = BOM + GOOD_QRELS.replace("\n", "\r\n")
+    qrels = write(tmp_path / "qrels.csv", text)
+    run = write(tmp_path / "run.csv", GOOD_RUN)
+    assert main(["evaluate", qrels, run, "-m", "mrr"]) == 0
+    assert capsys.readouterr().out.split()[-1] == "0.5000"
