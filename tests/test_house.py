@@ -52,6 +52,7 @@ RANKING = [
     "plain",
     "first_group",
     "block",
+    "reordered",
     "weighted_labels",
     "aggregate",
     "shapes",
