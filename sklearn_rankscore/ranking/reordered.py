@@ -81,12 +81,12 @@ class RandomOrder(Block):
 
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
         rows, of_query = distinct_rows(self._ascending(continue_prob, np.inf))
-        n, width = rows.shape
-        sizes = np.isfinite(rows).sum(axis=1)
-        n_degrees = np.minimum(sizes, len(self.ranks))
-        means = symmetric_means(rows.ravel(), np.arange(n) * width, sizes, n_degrees)
-        survival = np.zeros((n, len(self.ranks)))
-        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = means
+        sizes, width = np.isfinite(rows).sum(axis=1), rows.shape[1]
+        n_degrees, some = np.minimum(sizes, len(self.ranks)), np.flatnonzero(sizes)
+        survival = np.zeros((len(rows), len(self.ranks)))
+        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = symmetric_means(
+            rows.ravel(), some * width, sizes[some], n_degrees[some]
+        )
         return np.asarray(survival[of_query])
 
     def _ascending(self, function: ArrayFunction, padding: float) -> Array:
