@@ -34,7 +34,7 @@ BUILDS_ON = {
     "rankers": ["scoring", "model_selection"],
     "inspection": ["rankers"],
     "plots": ["inspection"],
-    "reports": ["plots"],
+    "reports": ["plots", "clicks"],
     "io": ["query_ids"],
     "streaming": ["metrics"],
     "spark": ["streaming"],
