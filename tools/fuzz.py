@@ -91,6 +91,9 @@ CHOICES = {
     "unjudged": ["error", "irrelevant", "drop"],
     "k": [None, 1, 2, 3, 4, 5, 7, 10, 1000],
 }
+PROPENSITIES = np.array([1.0, 0.5, 0.25, 0.01])
+CLIPS = [None, None, 0.1, 0.5]
+ONLY_WITHIN_CUTOFF = ("precision", "recall", "f1", "hits", "hit_rate", "judged")
 DENOMINATORS = {
     "map": ["min", "relevant", "hits"],
     "precision": ["k", "min", "attainable"],
@@ -112,7 +115,23 @@ def drawn_options(metric, random):
         options = {name: value for name, value in options.items() if name in known}
     if options.get("unjudged") == "irrelevant" and options.get("threshold", 0) < 0:
         options["unjudged"] = "drop"
-    return options
+    return with_clicks_or_chance(metric, options, random)
+
+
+def with_clicks_or_chance(metric, options, random):
+    """Sometimes clicks, which exclude some options, or adjusted for chance, or neither."""
+    choice = random.integers(4)
+    if choice == 0 and not (metric in ONLY_WITHIN_CUTOFF and options.get("k") is None):
+        return {**options, "adjusted": True}
+    if choice > 1 or "propensity" not in METRICS[metric].options:
+        return options
+    of_clicks = {  # a document without a click counts nothing
+        "threshold": abs(options.get("threshold", 0)),
+        "normalize": False,
+        "denominator": {"precision": "min", "recall": "relevant"}.get(metric),
+    }
+    options = {name: of_clicks.get(name, value) for name, value in options.items()}
+    return {**options, "propensity": True, "clip": CLIPS[random.integers(len(CLIPS))]}
 
 
 def drawn_pool(metric, options, random):
@@ -133,9 +152,12 @@ def drawn_queries(pool, random, sizes):
 
 
 @functools.lru_cache(maxsize=2**16)
-def oracle_value(metric, y, s, options):
+def oracle_value(metric, y, s, seen, options):
     """The oracle's value of one query; positions stand for scores, in the same order."""
     given = {n: list(v) if isinstance(v, tuple) else v for n, v in options}
+    if given.pop("propensity", False):
+        least = given.pop("clip") or 0
+        y = [oracle.Click(label, max(p, least)) for label, p in zip(y, seen, strict=True)]
     return oracle.query_value(metric, y, [-math.inf if p == 0 else float(p) for p in s], **given)
 
 
@@ -144,13 +166,17 @@ def against_the_oracle(metric, options, random):
     pool = drawn_pool(metric, options, random)
     longest = 6 if options.get("ties", "stable") in ("stable", "reversed") else 5
     y, positions, groups = drawn_queries(pool, random, random.integers(1, longest + 1, BATCH))
-    values = each(metric, y, SCORES[positions], groups, replace_undefined_by=-9.0, **options)
+    seen = random.choice(PROPENSITIES, len(y)) if options.get("propensity") else None
+    given = {**options, "propensity": seen} if seen is not None else options
+    values = each(metric, y, SCORES[positions], groups, replace_undefined_by=-9.0, **given)
     key = tuple((n, tuple(v) if isinstance(v, list) else v) for n, v in options.items())
     order = np.argsort(groups, kind="stable")
     heads = np.flatnonzero(np.diff(groups[order], prepend=-1, append=BATCH))
     y, positions = y[order].tolist(), positions[order].tolist()
+    seen = [None] * len(y) if seen is None else seen[order].tolist()
     for query, (a, b) in enumerate(itertools.pairwise(heads.tolist())):
-        expected = oracle_value(metric, tuple(y[a:b]), tuple(positions[a:b]), key)
+        rows = (tuple(column[a:b]) for column in (y, positions, seen))
+        expected = oracle_value(metric, *rows, key)
         expected = -9.0 if expected is None else expected
         if not math.isclose(values[query], expected, rel_tol=1e-9, abs_tol=1e-11):
             fail(metric, options, y[a:b], SCORES[positions[a:b]].tolist(), values[query], expected)
@@ -165,7 +191,14 @@ def against_itself(metric, options, random):
     s = SCORES[positions]
     if random.integers(2):
         s = np.where(np.isfinite(s), random.normal(size=len(s)).round(random.integers(4)), s)
-    before = each(metric, y, s, groups, **options)
+    seen = random.choice(PROPENSITIES, len(y))
+
+    def measured(y, s, groups, rows=slice(None), **changes):
+        given = {**options, **changes}
+        given |= {"propensity": seen[rows]} if "propensity" in options else {}
+        return each(metric, y[rows], s[rows], groups[rows], **given)
+
+    before = measured(y, s, groups)
 
     def same(what, after, expected=before, tolerance=0.0):
         good = np.isclose(after, expected, rtol=tolerance, atol=tolerance / 100, equal_nan=True)
@@ -176,35 +209,33 @@ def against_itself(metric, options, random):
             fail(*given, after[query], expected[query], what)
 
     ranks = np.where(s == -math.inf, s, np.unique(s, return_inverse=True)[1])
-    same("ranks for scores", each(metric, y, ranks, groups, **options))
+    same("ranks for scores", measured(y, ranks, groups))
     order = np.argsort(groups, kind="stable")
-    same("rows together", each(metric, y[order], s[order], groups[order], **options))
+    same("rows together", measured(y, s, groups, order))
     documents = plan.BLOCK_DOCUMENTS
     plan.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = int(random.integers(1, 2000))
-    same("other block sizes", each(metric, y, s, groups, n_jobs=2, **options))
+    same("other block sizes", measured(y, s, groups, n_jobs=2))
     plan.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = documents
     ranking.PLAIN = True
-    same("the plain sort", each(metric, y, s, groups, **options), before, 1e-12)
+    same("the plain sort", measured(y, s, groups), before, 1e-12)
     ranking.PLAIN = False
     query = int(random.integers(len(sizes)))
-    alone = each(metric, y[groups == query], s[groups == query], None, **options)
+    alone = measured(y, s, groups, groups == query)
     same("alone", alone, before[[query]])
     if options.get("ties", "average") not in ("stable", "reversed"):
         mixed = random.permutation(len(y))
         same(
             "other row order",
-            each(metric, y[mixed], s[mixed], groups[mixed], **options),
+            measured(y, s, groups, mixed),
             before,
             1e-9,
         )
     if "ties" in options and metric != "infap":
-        best, worst = (
-            each(metric, y, s, groups, **{**options, "ties": t})
-            for t in ("optimistic", "pessimistic")
-        )
+        best, worst = (measured(y, s, groups, ties=t) for t in ("optimistic", "pessimistic"))
         same("no better than the best order", np.fmin(before, best), before, 1e-9)
         same("no worse than the worst order", np.fmax(before, worst), before, 1e-9)
-    (mean,) = evaluate(y, s, metric, groups=groups, **options).values()
+    given = {**options, "propensity": seen} if "propensity" in options else options
+    (mean,) = evaluate(y, s, metric, groups=groups, **given).values()
     defined = before[~np.isnan(before)]
     same("mean", np.array([mean]), np.array([defined.mean() if len(defined) else math.nan]), 1e-9)
     return len(sizes)

@@ -58,7 +58,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     except (ValueError, TypeError) as error:
         evaluate.error(str(error))
     for name, metric in resolved.items():
-        if metric.propensity is not None:
+        if metric.propensity is not None or metric.clip is not None:
             evaluate.error(f"{name}: files have no propensities; use evaluate in Python.")
     if [arguments.qrels, *arguments.runs].count("-") > 1:
         evaluate.error("only one of QRELS and RUN can be standard input.")

@@ -21,14 +21,15 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn_compat import Parallel, check_method_params, delayed, num_samples, safe_indexing
 from .._typing import Array, Library, MatrixLike, QueryIds
-from ..metrics.evaluate import Metrics
-from ..metrics.metric import Metric
+from ..metrics.evaluate import MetricLike, Metrics
 from ..model_selection import QueryKFold
 from ..query_ids import group_rows
 from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
+from ..ranking import Queries
 from ..scoring.predictions import predict_scores, read_predictions
-from .per_query import measure_per_query, resolve_per_query
+from ..scoring.scorer import RankingScorer
 from .query_results import QueryScores
+from .targets import TargetMetric, check_targets, measure_targets, resolve_targets
 
 CALLER = "cross_val_query_scores"
 
@@ -48,7 +49,8 @@ def cross_val_query_scores(
     X: MatrixLike,
     y: ArrayLike,
     *,
-    metrics: Metrics,
+    metrics: Metrics | RankingScorer | Iterable[MetricLike | RankingScorer],
+    target: str | int | None = None,
     cv: int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
     groups: QueryIds | str | None = None,
     sample_weight: ArrayLike | None = None,
@@ -72,8 +74,13 @@ def cross_val_query_scores(
         Documents.
     y : array-like of shape (n_documents,)
         Relevance labels.
-    metrics : str, callable or iterable of them
-        As in `query_scores`.
+    metrics : str, callable, scorer or iterable of them
+        As in `query_scores`, and scorers of `make_ranking_scorer`. A name may have a target:
+        ``"recall@20(target=orders)"``.
+    target : str or int, default=None
+        The labels by which all metrics without a target of their own judge: the name of a column or
+        index level of X or y, or the position of a column. None means y, by which models are
+        trained in either case.
     cv : int, splitter or iterable of (train, test), default=None
         Folds of whole queries that test each query once. An integer k means ``QueryKFold(k)``,
         None means ``QueryKFold(5)``.
@@ -106,7 +113,8 @@ def cross_val_query_scores(
     NoGroupsError
         If no query ids are found.
     ValueError
-        If a query is not in exactly one test fold, or for whatever `query_scores` refuses.
+        If a query is not in exactly one test fold, a target is missing or among the features of
+        the model, or for whatever `query_scores` refuses.
 
     See Also
     --------
@@ -122,7 +130,7 @@ def cross_val_query_scores(
     >>> len(scores)
     100
     """
-    resolved = resolve_per_query(metrics, like=like, **options)
+    resolved = resolve_targets(metrics, target, like, options)
     arrays: Any = indexable(X, y, sample_weight)
     X, y, sample_weight = arrays
     params = params or {}
@@ -133,6 +141,7 @@ def cross_val_query_scores(
     ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
     if ids is None:
         raise no_groups_error(CALLER)
+    check_targets(resolved, estimator, X, y)
     splitter = _check_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)
     grouping = group_rows(ids, num_samples(X))
@@ -207,7 +216,7 @@ def _score_fold(
     codes: Array,
     fold: Fold,
     fit_params: dict[str, Any],
-    metrics: dict[str, Metric],
+    metrics: list[TargetMetric],
 ) -> QueryScores:
     """Scores of the queries of one test fold, whose ids are their codes."""
     train, test = fold
@@ -215,9 +224,12 @@ def _score_fold(
     estimator.fit(safe_indexing(X, train), safe_indexing(y, train), **fit_params)
     scores = predict_scores(estimator, safe_indexing(X, test))
     weights = None if sample_weight is None else safe_indexing(sample_weight, test)
-    labels, name = safe_indexing(y, test), ", ".join(metrics)
-    queries = read_predictions(estimator, labels, scores, codes[test], weights, name)
-    return measure_per_query(queries, metrics, data=(safe_indexing(X, test), labels))
+    name = ", ".join(metric.name for metric in metrics)
+
+    def read(labels: Any) -> Queries:
+        return read_predictions(estimator, labels, scores, codes[test], weights, name)
+
+    return measure_targets(metrics, read, safe_indexing(X, test), safe_indexing(y, test))
 
 
 def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:

@@ -142,13 +142,18 @@ def resolve_per_query(
 ) -> dict[str, Metric]:
     """Metrics by their names; refuses those without a value for each query."""
     resolved = resolve_all(metrics, like=like, **options)
-    for name, metric in resolved.items():
+    check_per_query(resolved)
+    return resolved
+
+
+def check_per_query(metrics: Mapping[str, Metric]) -> None:
+    """Refuse metrics without a value for each query."""
+    for name, metric in metrics.items():
         if metric.average == "micro":
             raise ValueError(
                 f"{name!r} has average='micro', a ratio of sums over all queries, which has no "
                 "value for a single query. Use average='macro'."
             )
-    return resolved
 
 
 def measure_per_query(

@@ -30,8 +30,8 @@ def adjusted(function: Function, options: dict[str, Any], block: Block) -> Any:
     numerator, scale, is_defined = function(ideal, **_over_all_orders(options))
     best, (expected, _, _) = _ratio(numerator, scale), random_order(function, options, block)
     possible = (best - expected) * scale
-    is_defined = is_defined & (best - expected > ROUNDING * np.abs(best))
-    measured, denominator, _ = function(block, **options)
+    measured, denominator, of_scores = function(block, **options)
+    is_defined = is_defined & of_scores & (best - expected > ROUNDING * np.abs(best))
     gained = (_ratio(measured, denominator) - expected) * scale
     return np.where(is_defined, gained, 0.0), np.where(is_defined, possible, 0.0), is_defined
 

@@ -49,15 +49,27 @@ def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
     values = relevant * _precision(block.ranks, *above)
     offset, size = block.tie_groups(ties)
     heads = np.nonzero((size > 1) & (offset == 0) & (relevant > 0))
+    known: dict[tuple[int, ...], Array] = {}  # groups of equal counts, of which there are many
     for row, start in zip(*(at.tolist() for at in heads), strict=True):
         m = int(np.asarray(size)[row, start])
-        in_group = [round(float(p[row, start]) * m) for p in (relevant, irrelevant, unjudged)]
-        before = [round(float(part[row, start])) for part in above]
-        group = values[row, start : start + m]
-        for first in range(0, m, step := max(1, PAIRS // m)):
-            positions = np.arange(first, min(first + step, m))[:, None]
-            group[positions[:, 0]] = _expected(start, m, positions, before, in_group)
+        in_group = (round(float(p[row, start]) * m) for p in (relevant, irrelevant, unjudged))
+        before = (round(float(part[row, start])) for part in above)
+        counts = (start, m, *before, *in_group)
+        if counts not in known:
+            known[counts] = _expected_in_group(*counts)
+        values[row, start : start + m] = known[counts]
     return np.asarray(values)
+
+
+def _expected_in_group(start: int, m: int, *counts: int) -> Array:
+    """Expected contribution of each position of a group of m ties after rank `start`.
+
+    `counts` are those of the relevant, irrelevant and unjudged documents before it, and in it.
+    """
+    step = max(1, PAIRS // m)
+    parts = [np.arange(first, min(first + step, m))[:, None] for first in range(0, m, step)]
+    before, within = list(counts[:3]), list(counts[3:])
+    return np.concatenate([_expected(start, m, part, before, within) for part in parts])
 
 
 def _precision(rank: Any, relevant: Any, irrelevant: Any, unjudged: Any) -> Any:

@@ -98,20 +98,27 @@ def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
 def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:
     """Metrics by their names; an option applies to every metric that has it."""
     several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
+    resolved: dict[str, Metric] = {}
     listed = list(metrics) if several and not callable(metrics) else [metrics]
+    for ready in resolve_each(listed, like=like, **options):
+        if ready.name in resolved:
+            raise ValueError(f"metrics names {ready.name!r} twice.")
+        resolved[ready.name] = ready
+    return resolved
+
+
+def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) -> list[Metric]:
+    """Metrics in the order given, which may have equal names."""
     if not listed:
         raise ValueError("metrics is empty; name at least one, such as 'ndcg@10'.")
     if options.get("propensity", ...) is None:  # as if it were not given
         del options["propensity"]
-    resolved: dict[str, Metric] = {}
+    resolved: list[Metric] = []
     used: set[str] = set(OF_FUNCTIONS)  # nearly every metric has these
     for metric in listed:
         own = {name: value for name, value in options.items() if _applies(metric, name)}
         used |= own.keys()
-        ready = resolve(metric, like, **own)
-        if ready.name in resolved:
-            raise ValueError(f"metrics names {ready.name!r} twice.")
-        resolved[ready.name] = ready
+        resolved.append(resolve(metric, like, **own))
     if unused := options.keys() - used:
         raise ValueError(f"none of the metrics has an option {sorted(unused)[0]!r}.")
     return resolved

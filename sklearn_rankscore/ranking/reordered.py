@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, ArrayFunction
+from .._typing import Array, ArrayFunction, Ties
 from .block import Block
-from .plain import stable_order
-from .ties import TiedRows
+from .first_group import FirstGroup
+from .plain import stable_order, zero_from
+from .symmetric_means import symmetric_means
 
 
 def in_random_order(block: Block) -> Block:
@@ -17,7 +18,7 @@ def in_random_order(block: Block) -> Block:
 
     With ``ties="average"``, a formula then has its expectation over all orders of the documents.
     """
-    return _cached(block, "random", _random_order)
+    return _cached(block, "random", RandomOrder)
 
 
 def in_ideal_order(block: Block, gain: ArrayFunction) -> Block:
@@ -32,15 +33,84 @@ def _cached(block: Block, key: Any, reorder: Any) -> Block:
     return cache[key]  # type: ignore[no-any-return]
 
 
-def _random_order(block: Block) -> Block:
-    labels, depth = block._labels.labels, len(block.ranks)
-    is_document = np.arange(labels.shape[1]) < block.sizes[:, None]
-    equals_next, tied = is_document[:, 1:], None
-    rows = np.flatnonzero(equals_next.any(axis=1))
-    if len(rows):
-        in_order = labels[rows]
-        tied = TiedRows(rows, in_order, equals_next[rows], depth, lambda: in_order)
-    return _of_scores(block, np.where(is_document, 0.0, -np.inf), labels[:, :depth], tied)
+class RandomOrder(Block):
+    """A block of which each query is a single tie group.
+
+    What a formula asks for follows from the number of documents and the sum of their gains, which
+    `given`, the block in the order of the scores, has computed once. No document is ranked.
+    """
+
+    def __init__(self, given: Block) -> None:
+        sizes, ranked = given.sizes, given._ranked
+        super().__init__(given.queries, sizes, sizes, given._labels, ranked, None, given._scores_of)
+        self._given = given
+
+    def total(self, gain: ArrayFunction) -> Array:
+        """The sum of the gains of all documents of each query."""
+        return self._given.total(gain)
+
+    def ideal(self, gain: ArrayFunction) -> Array:
+        """The gain at each rank of the ideal order."""
+        return self._given.ideal(gain)
+
+    def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
+        """Each rank's offset in its tie group, and the size of the group."""
+        if ties != "average":
+            return 0, 1
+        within = self._within()
+        return np.where(within, self.ranks - 1, 0), np.where(within, self.sizes[:, None], 1)
+
+    def first_group(
+        self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
+    ) -> FirstGroup:
+        """The group of all documents, if one of them meets the condition."""
+        count = np.rint(self.total(condition)).astype(np.intp)
+        return FirstGroup(np.zeros_like(count), np.where(count > 0, self.sizes, 0), count)
+
+    def complete(self) -> Block:
+        """The block itself, because all documents are retrieved."""
+        return self
+
+    def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
+        if ties == "average":
+            means = self.total(gain) / np.maximum(self.sizes, 1)
+            return np.where(self._within(), means[:, None], 0.0)
+        # of pairs alone: ties in the best order
+        best = -self._ascending(lambda labels: -gain(labels), np.inf)[:, : len(self.ranks)]
+        return zero_from(self.sizes, best)
+
+    def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
+        rows, of_query = distinct_rows(self._ascending(continue_prob, np.inf))
+        sizes, width = np.isfinite(rows).sum(axis=1), rows.shape[1]
+        n_degrees, some = np.minimum(sizes, len(self.ranks)), np.flatnonzero(sizes)
+        survival = np.zeros((len(rows), len(self.ranks)))
+        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = symmetric_means(
+            rows.ravel(), some * width, sizes[some], n_degrees[some]
+        )
+        return np.asarray(survival[of_query])
+
+    def _ascending(self, function: ArrayFunction, padding: float) -> Array:
+        """A function of the labels of each query in ascending order, followed by padding."""
+        labels = self._labels.labels
+        values = self._labels.values(function, labels, self.sizes)
+        values[np.arange(labels.shape[1]) >= self.sizes[:, None]] = padding
+        values.sort(axis=1)
+        return values
+
+    def _within(self) -> Array:
+        return np.asarray(self.ranks <= self.sizes[:, None])
+
+
+def distinct_rows(values: Array) -> tuple[Array, Array]:
+    """The distinct rows of an array, and for each row the position among them."""
+    weights = np.random.default_rng(0).random(values.shape[1])
+    # not a matrix product, which may round equal rows differently
+    hashes = (np.where(np.isfinite(values), values, -1.0) * weights).sum(axis=1)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    rows = values[first]
+    if (rows[inverse] == values).all():
+        return rows, inverse
+    return values, np.arange(len(values))  # different rows with equal sums
 
 
 def _ideal_order(block: Block, gain: ArrayFunction) -> Block:
@@ -49,9 +119,5 @@ def _ideal_order(block: Block, gain: ArrayFunction) -> Block:
     gains[np.isnan(gains)] = -np.finfo(np.float64).max  # unjudged documents come last
     gains[np.arange(labels.shape[1]) >= sizes[:, None]] = -np.inf
     ranked = np.take_along_axis(labels, stable_order(gains), axis=1)[:, : len(block.ranks)]
-    return _of_scores(block, gains, ranked, None)
-
-
-def _of_scores(block: Block, scores: Array, ranked: Array, tied: TiedRows | None) -> Block:
-    labels, sizes = block._labels, block.sizes
-    return Block(block.queries, sizes, sizes, labels, ranked, tied, lambda rows: scores[rows])
+    all_labels, queries = block._labels, block.queries
+    return Block(queries, sizes, sizes, all_labels, ranked, None, lambda rows: gains[rows])

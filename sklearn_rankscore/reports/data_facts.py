@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +24,9 @@ class DataFacts:
     all_tied, documents_tied, documents_unjudged : float
         Share of the queries of which all scores are tied, of the documents tied with another, and
         of the documents without a judgment.
+    clicks : dict of str to float
+        Number of clicks, their effective number, and the share of clipped documents; empty without
+        propensities.
     """
 
     sizes: Array
@@ -30,6 +34,7 @@ class DataFacts:
     all_tied: float
     documents_tied: float
     documents_unjudged: float
+    clicks: Mapping[str, float] = field(default_factory=dict)
 
     def summary(self) -> dict[str, float]:
         """The entry "data" of a report."""
@@ -44,6 +49,7 @@ class DataFacts:
             "queries_all_tied": self.all_tied,
             "documents_tied": self.documents_tied,
             "documents_unjudged": self.documents_unjudged,
+            **self.clicks,
         }
 
 

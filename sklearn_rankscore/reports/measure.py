@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .._validation import check_number
+from .._validation import check_flag, check_number
 from ..inspection.compare import compare
 from ..inspection.per_query import measure_per_query
 from ..inspection.segments import Segments, read_segments
@@ -16,6 +16,7 @@ from ..query_ids.lookup import index_level
 from ..ranking import Queries
 from .cells import Cell
 from .data_facts import describe
+from .label_facts import bounds_of_means, click_facts
 from .measurements import UNNAMED, Measurements, SystemMeasurements
 
 
@@ -23,18 +24,27 @@ def measure_system(
     queries: Queries,
     metrics: Mapping[str, Metric],
     threshold: float,
-    segments: Segments | None,
+    by: Segments | str | Sequence[str] | None,
     inference: Mapping[str, Any],
     n_jobs: int | None,
+    data: Sequence[Any],
+    bounds: bool,
 ) -> SystemMeasurements:
-    """Properties of the data, and means with intervals, of all queries and by segment."""
+    """Properties of the data, and means with intervals, of all queries and by segment.
+
+    Propensities and segments that are given by name are looked up in `data`.
+    """
     facts = describe(queries, check_number("threshold", threshold), n_jobs)
-    scores = measure_per_query(queries, metrics, n_jobs)
+    facts = replace(facts, clicks=click_facts(queries, metrics, data))
+    scores = measure_per_query(queries, metrics, n_jobs, data)
+    within = bounds_of_means(queries, metrics) if check_flag("bounds", bounds) else {}
+    segments = columns_or_levels(by, *data)
     if segments is None:
-        return SystemMeasurements(facts, scores, scores.interval(**inference), None)
+        return SystemMeasurements(facts, scores, scores.interval(**inference), None, within)
     columns = read_segments(segments, queries.ids, queries.grouping.codes)
     scores = replace(scores, segments=columns)
-    return SystemMeasurements(facts, scores, scores.interval(**inference), scores.by(**inference))
+    by_segment = scores.by(**inference)
+    return SystemMeasurements(facts, scores, scores.interval(**inference), by_segment, within)
 
 
 def measure_all(

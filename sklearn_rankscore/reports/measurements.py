@@ -25,6 +25,7 @@ class SystemMeasurements:
     scores: QueryScores
     intervals: dict[str, Interval]
     segments: SegmentScores | None
+    bounds: Mapping[str, Interval] = field(default_factory=dict)
 
     def summary(self, comparison: Comparison | None, name: str) -> dict[str, Any]:
         """Unrounded numbers, with the differences from the baseline by segment."""
@@ -33,6 +34,8 @@ class SystemMeasurements:
             metric: {"mean": means[metric], **self.intervals[metric]._asdict(), "queries": count}
             for metric, count in zip(self.scores.metrics, counts, strict=True)
         }
+        for metric, (low, high) in self.bounds.items():
+            metrics[metric] |= {"lowest": low, "highest": high}
         summary = {"data": self.facts.summary(), "metrics": metrics}
         return summary if self.segments is None else {**summary, **self._rows(comparison, name)}
 

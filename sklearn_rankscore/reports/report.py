@@ -12,7 +12,7 @@ from ..inspection.segments import Segments
 from ..metrics.evaluate import Metrics
 from ..ranking import read_queries
 from .cells import Cutoffs, read_cells
-from .measure import columns_or_levels, measure_all, measure_each, measure_system
+from .measure import measure_all, measure_each, measure_system
 from .measurements import SystemMeasurements
 from .report_object import RankingReport
 
@@ -35,6 +35,7 @@ def ranking_report(
     k: Cutoffs = ...,
     threshold: float | None = None,
     by: Segments | str | Sequence[str] | None = None,
+    bounds: bool = False,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -57,6 +58,7 @@ def ranking_report(
     k: Cutoffs = ...,
     threshold: float | None = None,
     by: Segments | str | Sequence[str] | None = None,
+    bounds: bool = False,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -78,6 +80,7 @@ def ranking_report(
     k: Cutoffs = ...,
     threshold: float | None = None,
     by: Segments | str | Sequence[str] | None = None,
+    bounds: bool = False,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -98,6 +101,7 @@ def ranking_report(
     k: Cutoffs = (1, 5, 10, None),
     threshold: float | None = None,
     by: Segments | str | Sequence[str] | None = None,
+    bounds: bool = False,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
     n_resamples: int = 9999,
@@ -138,6 +142,9 @@ def ranking_report(
         value per document, constant within each query, or one per query; several such columns by
         name; a mapping from query ids to values; or the names of index levels of `y_true`,
         `y_score` or `groups`. Numbers with more than ten values are cut into quartiles.
+    bounds : bool, default=False
+        Whether to add, as a second interval, the least and the greatest mean that any labels of
+        unjudged documents give, see `score_bounds`. Metrics without exact bounds have none.
     confidence : float, default=0.95
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"
@@ -166,7 +173,8 @@ def ranking_report(
     RankingReport or dict
         A text that notebooks show as tables, with `to_html` for a file; or ``{"data": {...},
         "metrics": {"ndcg@1": {"mean", "low", "high", "queries"}, ...}}``, where "queries" is the
-        number of queries for which the metric is defined. With `by`, the dict has a list
+        number of queries for which the metric is defined; with `bounds`, also "lowest" and
+        "highest". With `by`, the dict has a list
         "segments", one row per metric and segment, as in `QueryScores.by`. For several systems,
         the text has their differences from the first too, and there is a dict of such dicts.
 
@@ -206,8 +214,8 @@ def ranking_report(
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
-        segments = columns_or_levels(by, y_true, scores, groups)
-        return measure_system(queries, resolved, threshold or 0, segments, inference, n_jobs)
+        given = (by, inference, n_jobs, (y_true, scores, groups), bounds)
+        return measure_system(queries, resolved, threshold or 0, *given)
 
     systems = measure_each(compute, y_true, y_score, groups)
     conventions = {"like": like, "threshold": threshold, **options}

@@ -9,7 +9,7 @@ from ..inspection.table import Table
 from .details import convention_table, version_table, worst_query_tables
 from .figures import NARROW, WIDE, report_figures
 from .measurements import UNNAMED, Measurements
-from .tables import difference_table, facts_rows, mean_table, segment_table
+from .tables import bounds_table, difference_table, facts_rows, mean_table, segment_table
 
 CSS = """
 .rankscore { color: inherit; font: 15px/1.5 system-ui, sans-serif; }
@@ -65,6 +65,8 @@ def _tables(measured: Measurements) -> Iterator[str]:
     for name, system in measured.systems.items():
         yield f"<h3>{escape(str(name))}</h3>" if name != UNNAMED else ""
         yield _scroll(mean_table(system.scores.mean(), system.intervals, cells, level, spec))
+        if system.bounds:
+            yield _scroll(bounds_table(system.bounds, cells, spec))
         if system.segments is not None:
             yield _scroll(segment_table(system.segments, cells, level, spec))
     if measured.comparison is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .measurements import Measurements, SystemMeasurements
-from .tables import difference_table, facts_rows, mean_table, segment_table
+from .tables import bounds_table, difference_table, facts_rows, mean_table, segment_table
 
 
 def report_text(measured: Measurements) -> str:
@@ -26,6 +26,8 @@ def _system(system: SystemMeasurements, measured: Measurements) -> str:
         system.scores.mean(), system.intervals, measured.cells, measured.confidence, measured.spec
     )
     texts = ["\n".join(f"{name:<36}{value}" for name, value in facts.items()), table.text()]
+    if system.bounds:
+        texts.append(bounds_table(system.bounds, measured.cells, measured.spec).text())
     if system.segments is not None:
         shown = segment_table(system.segments, measured.cells, measured.confidence, measured.spec)
         texts.append(shown.text())

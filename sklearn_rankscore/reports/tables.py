@@ -38,7 +38,19 @@ def facts_rows(data: Mapping[str, float]) -> dict[str, str]:
     }
     if data["documents_unjudged"]:
         facts["documents without a judgment"] = f"{data['documents_unjudged']:.1%}"
+    if "clicks" in data:
+        facts["clicks, and their effective number"] = (
+            f"{data['clicks']:,}, {data['effective_clicks']:,.0f}"
+        )
+        facts["documents with a clipped propensity"] = f"{data['documents_clipped']:.1%}"
     return facts
+
+
+def bounds_table(bounds: Mapping[str, Interval], cells: Mapping[str, Cell], spec: str) -> Table:
+    """One row per metric that has bounds, one column per cut-off."""
+    entries = [Entry(cells[name], f"{interval:{spec}}") for name, interval in bounds.items()]
+    corner = "[lowest, highest mean of any missing labels]"
+    return _by_cutoff(entries, corner, with_segments=False)
 
 
 def mean_table(

@@ -55,7 +55,7 @@ def find_target(scorer: Any, given: Any, X: Any, y: Any) -> Any:
     values = find_column(scorer.target, (X, y), "target") if given is None else given
     shown = "target" if given is not None else f"target {scorer.target!r}"
     # NaN is left to the metric if it has a rule for documents that nobody judged
-    read = as_numbers if scorer.unjudged == "error" else as_column
+    read = as_numbers if scorer.resolved.unjudged == "error" else as_column
     read(values, shown)
     return values
 

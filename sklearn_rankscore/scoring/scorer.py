@@ -146,9 +146,9 @@ class RankingScorer(RequestsMetadata, ScorerBase):
         return scorer
 
     @property
-    def unjudged(self) -> str:
-        """The rule for documents that nobody judged."""
-        return self._resolved.unjudged
+    def resolved(self) -> Metric:
+        """The metric with its options, which takes queries instead of an estimator."""
+        return self._resolved
 
     def __repr__(self) -> str:
         shown = [repr(self.metric)]

@@ -105,9 +105,10 @@ def resolve_averaged(
             "per_query=True and query_values()."
         )
     for name, metric in resolved.items():
-        if metric.propensity is not None:
+        if metric.propensity is not None or metric.clip is not None:
+            option = "clip" if metric.propensity is None else "propensity"
             raise ValueError(
-                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no propensity. Use "
+                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no {option}. Use "
                 "evaluate or query_scores, or compute each part by query_scores and join them."
             )
     return resolved

@@ -341,12 +341,22 @@ def under_rule(y: Floats, s: Floats, unjudged: str) -> tuple[Floats, Floats]:
 
 
 def query_value(
-    metric: str, y: Floats, s: Floats, *, k=None, ties="average", unjudged="error", **options
+    metric: str,
+    y: Floats,
+    s: Floats,
+    *,
+    k=None,
+    ties="average",
+    unjudged="error",
+    adjusted=False,
+    **options,
 ) -> float | None:
     """Value of the metric on one query, None if it is undefined."""
     if ties not in TIES:
         raise ValueError(f"unknown ties: {ties!r}")
     y, s = under_rule(y, s, unjudged)
+    if adjusted and metric not in ("kendall_tau", "spearman"):
+        return _adjusted_value(metric, y, s, ties, {"k": k, **options})
     o = _options(metric, y, s, k, options)
     if metric == "query_auc":
         wins, pairs = _auc_ratio(y, s, ties, o)
@@ -362,6 +372,17 @@ def query_value(
     if not _is_defined(metric, y, o):
         return None
     return _over_orders(ties, (of_order(top, y, o) for top in _tops(y, s, ties, o)))
+
+
+def _adjusted_value(metric: str, y: Floats, s: Floats, ties: str, given: dict) -> float | None:
+    """(value - mean) / (maximum - mean) over all orders of the documents; None if undefined."""
+    value = query_value(metric, y, s, ties=ties, **given)
+    if value is None:
+        return None
+    orders = itertools.permutations(range(len(y)))
+    values = [query_value(metric, y, list(order), **given) for order in orders]
+    mean, best = _mean(values), max(values)
+    return None if best - mean < 1e-12 else (value - mean) / (best - mean)
 
 
 def query_ratio(

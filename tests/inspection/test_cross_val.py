@@ -7,7 +7,13 @@ import sklearn
 from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, ShuffleSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    ShuffleSplit,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_rankscore import (
@@ -16,8 +22,11 @@ from sklearn_rankscore import (
     QueryRanker,
     compare,
     cross_val_query_scores,
+    evaluate,
     make_ranking,
+    make_ranking_scorer,
     ndcg_score,
+    query_scores,
 )
 
 METRICS = ["ndcg@5", "map"]
@@ -220,3 +229,75 @@ def test_ids_in_a_column_of_another_name(table, given):
     )
     assert scores.ids.tolist() == expected.ids.tolist()
     np.testing.assert_array_equal(scores["ndcg@5"], expected["ndcg@5"])
+
+
+@pytest.fixture(scope="module")
+def with_orders(table):
+    """Documents with the index level "orders", by which models are judged but not trained."""
+    X, y = table
+    orders = np.random.default_rng(1).permutation(y) > 2
+    return X.assign(orders=orders.astype(int)).set_index("orders", append=True), y, orders
+
+
+RECALL = "recall@5(target=orders)"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "target"),
+    [
+        (["ndcg@5", RECALL, "recall@5"], None),
+        (["ndcg@5", make_ranking_scorer("recall@5", target="orders"), "recall@5"], None),
+        ([make_ranking_scorer("ndcg@5"), make_ranking_scorer(RECALL), "recall@5"], None),
+    ],
+)
+def test_metrics_that_judge_by_another_target(with_orders, metrics, target):
+    """The models, folds and scores are those of cross_val_predict."""
+    X, y, orders = with_orders
+    given = {"cv": QueryKFold(3)}
+    scores = cross_val_query_scores(QueryRanker(Ridge()), X, y, metrics=metrics, **given)
+    predicted = cross_val_predict(QueryRanker(Ridge()), X, y, **given)
+    by_orders = query_scores(orders, predicted, "recall@5", groups=X["qid"])
+    by_labels = query_scores(y, predicted, ["ndcg@5", "recall@5"], groups=X["qid"])
+    assert scores.metrics == ("ndcg@5", RECALL, "recall@5")
+    np.testing.assert_allclose(scores[RECALL], by_orders["recall@5"])
+    for name in by_labels.metrics:
+        np.testing.assert_allclose(scores[name], by_labels[name])
+    assert not np.allclose(scores[RECALL], scores["recall@5"])
+
+
+def test_one_target_for_all_metrics(with_orders):
+    X, y, orders = with_orders
+    given = {"cv": QueryKFold(3), "denominator": "min"}
+    ranker = QueryRanker(Ridge())
+    scores = cross_val_query_scores(ranker, X, y, metrics="recall@5", target="orders", **given)
+    named = cross_val_query_scores(ranker, X, y, metrics=["mrr", RECALL], **given)
+    np.testing.assert_array_equal(scores["recall@5"], named[RECALL])
+    predicted = cross_val_predict(ranker, X, y, cv=QueryKFold(3))
+    expected = evaluate(orders, predicted, "recall@5(denominator=min)", groups=X["qid"])
+    assert [*scores.mean().values()] == pytest.approx([*expected.values()])
+
+
+@pytest.mark.parametrize(
+    ("metrics", "change", "message"),
+    [
+        ("recall@5(target=sold)", {}, "target='sold' is neither a column of X nor"),
+        ("recall@5", {"target": "sold"}, "target='sold' is neither a column of X nor"),
+        ("recall@5(target=f0)", {}, "column 'f0' of X, which is the target .* is a feature"),
+        ([RECALL, make_ranking_scorer(RECALL)], {}, "names 'recall@5.target=orders.' twice"),
+        (make_ranking_scorer("mrr", groups="qid"), {}, "has groups of its own"),
+        ("recall@5(target=orders,average=micro)", {}, "average='micro', a ratio of sums"),
+    ],
+)
+def test_refuses_targets_before_any_fit(with_orders, metrics, change, message):
+    X, y, _ = with_orders
+    X = X.rename(columns={X.columns[1]: "f0"})
+
+    class Unfit(Ridge):
+        def fit(self, X, y):
+            raise AssertionError("fitted")
+
+    model = QueryRanker(Ridge() if "f0" in str(metrics) else Unfit())
+    with pytest.raises(ValueError, match=message):
+        cross_val_query_scores(model, X, y, metrics=metrics, **change)
+    with pytest.raises(TypeError, match="target must be the name of a column"):
+        cross_val_query_scores(QueryRanker(Unfit()), X, y, metrics="mrr", target=y)

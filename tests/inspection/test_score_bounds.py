@@ -199,6 +199,25 @@ def test_rbp_and_its_residual(p):
     assert residual == pytest.approx(1 - weights[~np.isnan(y)].sum())
 
 
+# cwl-eval 1.0.12: expected_utility and residual_expected_utility of RBPCWLMetric(p), a Ranking with
+# max_n=4000 and these gains, by p
+CWL = [
+    ([1, NAN, 0, NAN, 1, 0, NAN, 1, 0, 0], 0.5, 0.53515625, 0.3212890625),
+    ([1, NAN, 0, NAN, 1, 0, NAN, 1, 0, 0], 0.8, 0.32386303999999994, 0.42220298240000004),
+    ([NAN, 0.5, 1, NAN, 0, 0.25, NAN, 0, 1, NAN], 0.95, 0.1117182832832032, 0.759872754255859),
+    ([NAN] * 4, 0.8, 0.0, 0.9999999999999998),
+]
+
+
+@pytest.mark.parametrize(("gains", "p", "utility", "residual"), CWL)
+def test_cwl_eval(gains, p, utility, residual):
+    name = f"rbp(p={p},gain=linear)"
+    order = -np.arange(len(gains))
+    bounds = score_bounds(gains, order, name, replace_undefined_by=0).mean()[name]
+    assert bounds.low == pytest.approx(utility, rel=1e-12)
+    assert bounds.high - bounds.low + p ** len(gains) == pytest.approx(residual, rel=1e-12)
+
+
 def test_several_systems():
     systems = {"one": S, "two": -S}
     bounds = score_bounds(Y, systems, "ndcg@2", groups=G)

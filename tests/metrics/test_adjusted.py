@@ -14,6 +14,7 @@ from sklearn_rankscore import (
     RankingAccumulator,
     dcg_score,
     evaluate,
+    judged_at_k,
     make_ranking,
     make_ranking_scorer,
     metrics,
@@ -198,6 +199,21 @@ def test_chance_does_not_depend_on_what_was_retrieved():
         chance = evaluate(y_true, [0, 0, 0, 0], name)[name]
         best = evaluate(y_true, [4, 3, 2, 1], name)[name]
         assert ours == pytest.approx((plain - chance) / (best - chance)), name
+
+
+def test_a_query_of_which_nothing_is_retrieved_has_no_share_of_judged_documents():
+    given = {"k": 1, "adjusted": True, "average": None, "replace_undefined_by": -7}
+    assert judged_at_k([[0, np.nan]], [[-math.inf, -math.inf]], **given) == [-7]
+
+
+def test_a_query_without_documents_left():
+    """ERR of queries of which no document was judged, some of which are in the same block."""
+    y_true, y_score, groups = [1, 0, np.nan, np.nan], [1, 2, 1, 2], [0, 0, 1, 1]
+    given = {"groups": groups, "adjusted": True, "unjudged": "drop", "average": None}
+    (values,) = evaluate(y_true, y_score, "err", **given).values()
+    np.testing.assert_allclose(values, [-1, 0])
+    (values,) = evaluate(np.full(4, np.nan), y_score, "err", **given).values()
+    np.testing.assert_array_equal(values, [0, 0])
 
 
 def test_the_same_wherever_a_metric_is_named():

@@ -1,0 +1,111 @@
+"""Metrics per query that judge by other labels than those that the models are trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._columns import as_column, as_numbers
+from .._typing import Library
+from ..metrics.metric import Metric
+from ..metrics.names import METRICS, parse_name
+from ..metrics.propensity import find_column
+from ..metrics.resolve import resolve_each
+from ..ranking import Queries
+from ..scoring.columns import ColumnSource, check_no_feature, check_source
+from ..scoring.scorer import RankingScorer
+from .per_query import check_per_query, measure_per_query
+from .query_results import QueryScores
+
+
+class TargetMetric(NamedTuple):
+    """A metric under the name of its values, and where the labels are that it judges by."""
+
+    name: str
+    metric: Metric
+    target: ColumnSource
+
+    @property
+    def propensity(self) -> Any:
+        """The place of the propensities, if they are found by one."""
+        given = self.metric.propensity
+        return given if isinstance(given, str | int) else None
+
+
+def resolve_targets(
+    metrics: Any, target: ColumnSource, like: Library | None, options: dict[str, Any]
+) -> list[TargetMetric]:
+    """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
+    is_one = isinstance(metrics, str) or callable(metrics) or not isinstance(metrics, Iterable)
+    listed = [metrics] if is_one else list(metrics)
+    parts = [_split(metric, check_source("target", target)) for metric in listed]
+    others = [metric for _, metric, _ in parts if not isinstance(metric, Metric)]
+    ready = iter(resolve_each(others, like=like, **options) if others or not listed else [])
+    resolved: dict[str, TargetMetric] = {}
+    for name, metric, source in parts:
+        metric = metric if isinstance(metric, Metric) else next(ready)
+        name = name or metric.name
+        if name in resolved:
+            raise ValueError(f"metrics names {name!r} twice.")
+        resolved[name] = TargetMetric(name, metric, source)
+    check_per_query({name: one.metric for name, one in resolved.items()})
+    return list(resolved.values())
+
+
+def _split(metric: Any, target: ColumnSource) -> tuple[str | None, Any, ColumnSource]:
+    """The name of the values if it is not the metric's own, the metric itself, its target."""
+    if isinstance(metric, RankingScorer):
+        return _split_scorer(metric, target)
+    pairs = dict(parse_name(metric)[1]) if isinstance(metric, str) else {}
+    if "target" not in pairs:
+        return None, metric, target
+    own = check_source("target", pairs.pop("target"))
+    return metric, partial(METRICS[parse_name(metric)[0]].function, **pairs), own
+
+
+def _split_scorer(scorer: RankingScorer, target: ColumnSource) -> tuple[str, Metric, ColumnSource]:
+    if scorer.groups is not None:
+        raise ValueError(
+            f"{scorer!r} has groups of its own, but all metrics are computed on the same queries. "
+            "Give groups= to cross_val_query_scores instead."
+        )
+    name = scorer.metric if isinstance(scorer.metric, str) else scorer.resolved.name
+    if scorer.target is None:
+        return name, scorer.resolved, target
+    if "target" not in name:
+        joined = f"{name[:-1]}," if name.endswith(")") else f"{name}("
+        name = f"{joined}target={scorer.target})"
+    return name, scorer.resolved, scorer.target
+
+
+def check_targets(metrics: list[TargetMetric], estimator: Any, X: Any, y: Any) -> None:
+    """Refuse targets that are missing, hold no numbers, or are features, before the first fit."""
+    for one in metrics:
+        check_no_feature(one, estimator, X)
+        if one.target is not None:
+            values = find_column(one.target, (X, y), "target")
+            read = as_numbers if one.metric.unjudged == "error" else as_column
+            read(values, f"target {one.target!r}")
+
+
+def measure_targets(
+    metrics: list[TargetMetric], read: Callable[[Any], Queries], X: Any, y: Any
+) -> QueryScores:
+    """The value of each metric for every query, with one sort for each target.
+
+    `read` makes queries of labels.
+    """
+    scores: dict[ColumnSource, QueryScores] = {}
+    for target in dict.fromkeys(one.target for one in metrics):
+        labels = y if target is None else find_column(target, (X, y), "target")
+        own = {one.name: one.metric for one in metrics if one.target == target}
+        scores[target] = measure_per_query(read(labels), own, data=(X, y))
+    if len(scores) == 1:
+        return next(iter(scores.values()))
+    first = scores[metrics[0].target]
+    values = np.column_stack([scores[one.target][one.name] for one in metrics])
+    names = [name for one in metrics for name in scores[one.target].metrics if name == one.name]
+    return QueryScores(first.ids, values, names, first.weights)

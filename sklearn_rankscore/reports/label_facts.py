@@ -1,0 +1,56 @@
+"""What unjudged documents, and clicks weighted by propensities, leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..clicks import propensity_summary
+from ..inspection.intervals import Interval
+from ..inspection.query_results import QueryScores
+from ..metrics.label_bounds import default_max_label, metric_bounds
+from ..metrics.metric import Metric
+from ..metrics.propensity import read_propensity
+from ..ranking import Queries
+
+
+def bounds_of_means(queries: Queries, metrics: Mapping[str, Metric]) -> dict[str, Interval]:
+    """The least and the greatest mean that any labels of unjudged documents give.
+
+    Metrics without exact bounds are left out.
+    """
+    bounds: dict[str, Interval] = {}
+    for name, metric in metrics.items():
+        if metric.propensity is not None:
+            continue
+        given = replace(metric, unjudged="error")
+        try:
+            values = metric_bounds(queries, given, default_max_label(queries))
+        except ValueError:  # it has no exact bounds
+            continue
+        both = QueryScores(queries.ids, np.column_stack(values), ("low", "high"), queries.weights)
+        bounds[name] = Interval(**both.mean())
+    return bounds
+
+
+def click_facts(
+    queries: Queries, metrics: Mapping[str, Metric], data: Sequence[Any]
+) -> dict[str, float]:
+    """Number of clicks, their effective number, and the share of clipped documents.
+
+    They are those of the first metric with propensities; empty if there is none.
+    """
+    for metric in metrics.values():
+        if metric.propensity is not None:
+            propensity = read_propensity(metric.propensity, queries, data)
+            labels = np.nan_to_num(queries.y_true.astype(np.float64))
+            summary = propensity_summary(labels, propensity, clip=metric.clip)
+            return {
+                "clicks": summary.n_clicks,
+                "effective_clicks": summary.effective_clicks,
+                "documents_clipped": summary.clipped_share,
+            }
+    return {}
