@@ -30,11 +30,16 @@ def measure_system(
     """Properties of the data, and means with intervals, of all queries and by segment."""
     facts = describe(queries, check_number("threshold", threshold), n_jobs)
     scores = measure_per_query(queries, metrics, n_jobs)
+    chance = {name: metric.of_random_order() for name, metric in metrics.items()}
+    known = {name: metric for name, metric in chance.items() if metric is not None}
+    random_order = measure_per_query(queries, known, n_jobs).mean() if known else {}
     if segments is None:
-        return SystemMeasurements(facts, scores, scores.interval(**inference), None)
+        return SystemMeasurements(facts, scores, scores.interval(**inference), None, random_order)
     columns = read_segments(segments, queries.ids, queries.grouping.codes)
     scores = replace(scores, segments=columns)
-    return SystemMeasurements(facts, scores, scores.interval(**inference), scores.by(**inference))
+    return SystemMeasurements(
+        facts, scores, scores.interval(**inference), scores.by(**inference), random_order
+    )
 
 
 def measure_all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,14 +26,19 @@ class SystemMeasurements:
     scores: QueryScores
     intervals: dict[str, Interval]
     segments: SegmentScores | None
+    # the mean of each metric for random orders of the documents, where it is known
+    random_order: dict[str, float]
 
     def summary(self, comparison: Comparison | None, name: str) -> dict[str, Any]:
         """Unrounded numbers, with the differences from the baseline by segment."""
         means, counts = self.scores.mean(), self.scores.included().sum(axis=0).tolist()
         metrics = {
-            metric: {"mean": means[metric], **self.intervals[metric]._asdict(), "queries": count}
+            metric: {
+                "mean": means[metric], **self.intervals[metric]._asdict(), "queries": count,
+                "random_order": self.random_order.get(metric, math.nan),
+            }
             for metric, count in zip(self.scores.metrics, counts, strict=True)
-        }
+        }  # fmt: skip
         summary = {"data": self.facts.summary(), "metrics": metrics}
         return summary if self.segments is None else {**summary, **self._rows(comparison, name)}
 
