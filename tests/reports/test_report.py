@@ -108,13 +108,13 @@ def test_random_orders_have_the_mean_of_equal_scores(data, given):
     names = list(report["metrics"])
     equal = {o: v for o, v in given.items() if o != "ties"}
     expected = evaluate(y, np.zeros(len(y)), names, groups=groups, **equal)
-    found = {name: one["random_order"] for name, one in report["metrics"].items()}
-    assert found == pytest.approx(expected)
+    expectations = {name: one["random_order"] for name, one in report["metrics"].items()}
+    assert expectations == pytest.approx(expected)
     random = np.random.default_rng(0)
     drawn = [evaluate(y, random.random(len(y)), names, groups=groups, **equal) for _ in range(60)]
     for name in names:
         values = np.array([one[name] for one in drawn])
-        assert found[name] == pytest.approx(values.mean(), abs=4 * values.std() / 60**0.5)
+        assert expectations[name] == pytest.approx(values.mean(), abs=4 * values.std() / 60**0.5)
 
 
 def test_random_orders_that_are_zero_or_not_known_have_no_row(data):
