@@ -4,6 +4,7 @@ import itertools
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
@@ -36,6 +37,12 @@ def plot(display, data, ax=None, names=LONG):
     if display == "QueryLearningCurveDisplay":
         models = {name: rs.QueryRanker(Ridge(), random_state=0) for name in names}
         return kind.from_estimator(models, X, y, max_queries=[4, 30], **given)
+    if display == "FeatureImportanceDisplay":
+        wide = np.column_stack([X[:, :2], np.zeros(len(y))])
+        features = [*names, names[0] + ", once more"]
+        frame = pd.DataFrame(wide, columns=features, index=pd.Index(groups, name="qid"))
+        model = rs.QueryRanker(Ridge()).fit(frame, y)
+        return kind.from_estimator(model, frame, y, n_repeats=1, random_state=0, ax=ax)
     if display == "RankChangeDisplay":
         documents = [f"the document of row {i} with a long name" for i in range(len(y))]
         return kind.from_predictions(y, scores, query=3, names=documents, **given)
@@ -48,8 +55,8 @@ def plot(display, data, ax=None, names=LONG):
 DISPLAYS = [name for name in rs.__all__ if name.endswith("Display")]
 
 
-def test_there_are_nine():
-    assert len(DISPLAYS) == 9
+def test_there_are_ten():
+    assert len(DISPLAYS) == 10
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
