@@ -15,6 +15,7 @@ from .interval_methods import interval_estimate
 from .intervals import difference_interval
 from .margins import Margin, read_margin
 from .pairing import align, baseline_first
+from .progress import with_progress
 from .query_results import QueryScores
 from .resampling import generator
 from .segments import Segments, bin_segments, select_segments
@@ -134,12 +135,16 @@ def compare(
     margins = read_margin(margin, first.metrics)
     measure = partial(compare_pair, estimate=estimate, p_values_of=p_values, margin=margins)
     columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
-    all_pairs = combinations([baseline, *models], 2)
-    differences = [
+    every_two = combinations([baseline, *models], 2)
+    compared = list(every_two if pairs == "all" else product([baseline], models))
+    n_segments = 1 + sum(len(column.values) for column in columns)
+    measured = (
         difference
-        for pair in (all_pairs if pairs == "all" else product([baseline], models))
+        for pair in compared
         for difference in compare_segments(*pair, aligned, columns, measure)
-    ]
+    )
+    total = len(compared) * n_segments * len(first.metrics)
+    differences = list(with_progress(measured, total, "differences"))
     differences.sort(key=lambda d: first.column(d.metric))
     tukey = tukey_of_pairs(aligned, n_resamples, random) if correction == "tukey" else None
     with_verdict = margin is not None
