@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import get_args
 
 from .._typing import IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count
-from .compare_pairs import adjust, compare_pair, compare_segments, tukey_of_pairs
+from .compare_pairs import adjust, compare_pair, compare_segments, n_segments, tukey_of_pairs
 from .comparison import Comparison, Correction, Pairs
 from .interval_methods import interval_estimate
 from .intervals import difference_interval
@@ -137,14 +137,9 @@ def compare(
     columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
     every_two = combinations([baseline, *models], 2)
     compared = list(every_two if pairs == "all" else product([baseline], models))
-    n_segments = 1 + sum(len(column.values) for column in columns)
-    measured = (
-        difference
-        for pair in compared
-        for difference in compare_segments(*pair, aligned, columns, measure)
-    )
-    total = len(compared) * n_segments * len(first.metrics)
-    differences = list(with_progress(measured, total, "differences"))
+    measured = (compare_segments(*pair, aligned, columns, measure) for pair in compared)
+    total = len(compared) * n_segments(columns) * len(first.metrics)
+    differences = list(with_progress(chain.from_iterable(measured), total, "differences"))
     differences.sort(key=lambda d: first.column(d.metric))
     tukey = tukey_of_pairs(aligned, n_resamples, random) if correction == "tukey" else None
     with_verdict = margin is not None
