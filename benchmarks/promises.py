@@ -18,7 +18,15 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.metrics import ndcg_score as their_ndcg
 from sklearn.model_selection import cross_validate
 
-from sklearn_rankscore import QueryKFold, QueryRanker, evaluate, make_ranking, ndcg_score
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    compare,
+    evaluate,
+    make_ranking,
+    ndcg_score,
+    query_scores,
+)
 from sklearn_rankscore.scoring.registration import register, unregister
 
 TEN = [
@@ -146,6 +154,32 @@ def memory() -> None:
             check(f"peak memory / inputs, {name}, k={k}", peak / inputs, 1.5)
 
 
+def comparison() -> None:
+    """Five systems, twenty metrics and thirty segments of 100,000 queries, with a margin."""
+    data = make(np.full(100_000, 10))
+    random = np.random.default_rng(0)
+    noise = random.normal(size=(5, len(data.y)))
+    systems = {f"system {i}": data.y + data.score + noise[i] for i in range(5)}
+    metrics = [
+        f"{m}@{k}" for m in ("ndcg", "map", "mrr", "precision", "recall") for k in range(1, 5)
+    ]
+    segments = np.arange(100_000) % 30
+    given = {"groups": data.groups, "n_jobs": 1, "segments": segments.astype(str)}
+    scores = query_scores(data.y, systems, metrics, **given)
+
+    def compared() -> object:
+        return compare(scores, by="segment", margin=0.005, random_state=0)
+
+    measured = ratio(compared, lambda: query_scores(data.y, systems, metrics, **given), 3)
+    check("compare by 30 segments with a margin / query_scores", measured, 10)
+    tracemalloc.start()
+    compared()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    values = sum(system.values.nbytes for system in scores.values())
+    check("peak memory of it / the values compared", peak / values, 2)
+
+
 def cross_validation() -> None:
     X, y = make_ranking(n_queries=1000, n_documents=50, as_frame=True, random_state=0)
     model = QueryRanker(HistGradientBoostingRegressor(max_iter=100, early_stopping=False))
@@ -166,6 +200,7 @@ def main() -> None:
     imports()
     unrelated_code()
     memory()
+    comparison()
     cross_validation()
 
 

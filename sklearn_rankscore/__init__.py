@@ -68,6 +68,7 @@ from .model_selection import (
 from .plots import (
     CutoffCurveDisplay,
     DifferenceCurveDisplay,
+    FeatureImportanceDisplay,
     ForestDisplay,
     LabelScoresDisplay,
     QueryDeltaDisplay,
@@ -95,6 +96,7 @@ __all__ = [
     "Block",
     "CutoffCurveDisplay",
     "DifferenceCurveDisplay",
+    "FeatureImportanceDisplay",
     "ForestDisplay",
     "LabelScoresDisplay",
     "NoGroupsError",

@@ -21,6 +21,7 @@ from sklearn_rankscore import (
     Block,
     CutoffCurveDisplay,
     DifferenceCurveDisplay,
+    FeatureImportanceDisplay,
     ForestDisplay,
     LabelScoresDisplay,
     NoGroupsError,
@@ -54,6 +55,7 @@ from sklearn_rankscore import (
     pfound_score,
     precision_at_k,
     query_auc_score,
+    query_permutation_importance,
     query_scores,
     query_train_test_split,
     ranking_report,
@@ -217,6 +219,8 @@ def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
     scores = query_scores(y, models, ["ndcg@5", "mrr"], groups=g)
     assert_type(ForestDisplay.from_query_scores(scores, metric="mrr"), ForestDisplay)
     DifferenceCurveDisplay.from_predictions(y, models, groups=g).plot(lw=1)
+    importances = query_permutation_importance(fitted, X, y, "mrr")
+    assert_type(FeatureImportanceDisplay.from_importances(importances), FeatureImportanceDisplay)
     QueryPropertyDisplay.from_predictions(y, s, groups=g, property="relevant")
     assert_type(LabelScoresDisplay.from_predictions(y, s, groups=g), LabelScoresDisplay)
     RankChangeDisplay.from_estimator({"a": fitted, "b": fitted}, X, y, query=1).lines_.copy()

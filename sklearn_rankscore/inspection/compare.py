@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import get_args
 
 from .._typing import IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count
-from .compare_pairs import adjust, compare_pair, compare_segments, tukey_of_pairs
+from .compare_pairs import adjust, compare_pair, compare_segments, n_segments, tukey_of_pairs
 from .comparison import Comparison, Correction, Pairs
 from .interval_methods import interval_estimate
 from .intervals import difference_interval
 from .margins import Margin, read_margin
 from .pairing import align, baseline_first
+from .progress import with_progress
 from .query_results import QueryScores
 from .resampling import generator
 from .segments import Segments, bin_segments, select_segments
@@ -134,12 +135,11 @@ def compare(
     margins = read_margin(margin, first.metrics)
     measure = partial(compare_pair, estimate=estimate, p_values_of=p_values, margin=margins)
     columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
-    all_pairs = combinations([baseline, *models], 2)
-    differences = [
-        difference
-        for pair in (all_pairs if pairs == "all" else product([baseline], models))
-        for difference in compare_segments(*pair, aligned, columns, measure)
-    ]
+    every_two = combinations([baseline, *models], 2)
+    compared = list(every_two if pairs == "all" else product([baseline], models))
+    measured = (compare_segments(*pair, aligned, columns, measure) for pair in compared)
+    total = len(compared) * n_segments(columns) * len(first.metrics)
+    differences = list(with_progress(chain.from_iterable(measured), total, "differences"))
     differences.sort(key=lambda d: first.column(d.metric))
     tukey = tukey_of_pairs(aligned, n_resamples, random) if correction == "tukey" else None
     with_verdict = margin is not None

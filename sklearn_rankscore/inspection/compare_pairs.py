@@ -22,6 +22,11 @@ from .significance import holm
 from .tukey import tukey_p_values
 
 
+def n_segments(columns: Sequence[SegmentColumn]) -> int:
+    """How many segments are compared, where all queries are one."""
+    return 1 + sum(len(column.values) for column in columns)
+
+
 def compare_segments(
     baseline: str,
     model: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -23,6 +23,7 @@ from .intervals import Interval, difference_interval, standard_error
 from .pairing import difference_ranges
 from .per_query import measure_per_query, resolve_per_query
 from .permuted_features import Within, as_table, changes, permutations, predict_copies
+from .progress import with_progress
 from .query_importances import FeatureImportance, QueryImportances
 from .query_results import QueryScores
 
@@ -138,9 +139,10 @@ def query_permutation_importance(
 
     predict = partial(predict_scores, estimator)
     baseline = score(predict(X))
-    losses = _losses(
+    losses: Iterable[tuple[NDArray[np.float64], bool]] = _losses(
         baseline, lambda plan: map(score, predict_copies(predict, X, plan)), X, positions, rows
     )
+    losses = with_progress(losses, len(names), "features")
     deltas, entries = _summarize(names, baseline, losses, estimate)
     return QueryImportances(baseline, deltas, tuple(entries), within, confidence)
 
@@ -158,7 +160,7 @@ def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
 def _summarize(
     names: list[str],
     baseline: QueryScores,
-    losses: Iterator[tuple[NDArray[np.float64], bool]],
+    losses: Iterable[tuple[NDArray[np.float64], bool]],
     estimate: Any,
 ) -> tuple[dict[str, QueryScores], list[FeatureImportance]]:
     """The losses by query, and the importances by metric, the largest first."""

@@ -128,26 +128,41 @@ def has_few_distinct(values: Array) -> Array:
         equal = np.abs(values[:, None] - values[None]) <= TOLERANCE
         most = equal.sum(axis=0).max(axis=0)
     else:  # it is then the value of six of any eleven queries, and their median
-        median = np.sort(values[: 2 * FEWEST_DISTINCT - 1], axis=0)[FEWEST_DISTINCT - 1]
-        most = (np.abs(values - median) <= TOLERANCE).sum(axis=0)
+        most = (np.abs(values - _common(values)) <= TOLERANCE).sum(axis=0)
     return np.asarray(n - most < FEWEST_DISTINCT)
+
+
+def _common(values: Array) -> Array:
+    """The most common value of each column if fewer than six of many differ from it."""
+    first = values[: 2 * FEWEST_DISTINCT - 1]
+    return np.asarray(np.sort(first, axis=0)[len(first) // 2])
 
 
 def bounded_tail(values: Array, weights: Array, at: Array, low: Array) -> Array:
     """p-value of a mean of at most `at`, for values of at least `low`; see `bounded_interval`."""
-    values, weights = _with_lowest(values, weights, low)
+    values, weights, counts = _with_lowest(values, weights, low)
     inside = (at > low) & (at < values.max(axis=0))
     p_values = np.where(at <= low, 0.0, 1.0)
     if inside.any():
-        quantiles = _tail_quantile(values[:, inside], weights, at[inside])
+        quantiles = _tail_quantile(values[:, inside], weights, counts, at[inside])
         p_values[inside] = stats.norm.cdf(quantiles)
     return p_values
 
 
-def _with_lowest(values: Array, weights: Array, low: Array) -> tuple[Array, Array]:
-    """With one further value, of the weight of a query drawn in proportion to the weights."""
+def _with_lowest(values: Array, weights: Array, low: Array) -> tuple[Array, Array, Array]:
+    """With one further value, of the weight of a query drawn in proportion to the weights.
+
+    The third array has the number of queries of each row: those with the most common values and
+    weight share the first one.
+    """
     further = (weights**2).sum() / weights.sum()
-    return np.vstack([low, values]), np.insert(weights, 0, further)
+    rows = np.column_stack([values, weights])
+    is_common = (rows == _common(rows)).all(axis=1)
+    common, others = np.flatnonzero(is_common), np.flatnonzero(~is_common)
+    rows = rows[np.concatenate([common[:1], others])]
+    counts = np.ones(1 + len(rows))
+    counts[1 : 1 + len(common[:1])] = len(common)
+    return np.vstack([low, rows[:, :-1]]), np.insert(rows[:, -1], 0, further), counts
 
 
 def _lower_end(values: Array, weights: Array, confidence: float, low: Array) -> Array:
@@ -155,27 +170,27 @@ def _lower_end(values: Array, weights: Array, confidence: float, low: Array) -> 
 
     E are standard exponential variables, whose normalized values are uniform on the simplex.
     """
-    values, weights = _with_lowest(values, weights, low)
+    values, weights, counts = _with_lowest(values, weights, low)
     target = stats.norm.ppf((1 - confidence) / 2)
     end = low.astype(np.float64)
     open_columns = values.max(axis=0) - low > TOLERANCE
     columns = values[:, open_columns]
     if columns.size:
-        end[open_columns] = _solve(columns, weights, target, low[open_columns])
+        end[open_columns] = _solve(columns, weights, counts, target, low[open_columns])
     return end
 
 
-def _solve(values: Array, weights: Array, target: float, low: Array) -> Array:
+def _solve(values: Array, weights: Array, counts: Array, target: float, low: Array) -> Array:
     """The mean at which the normal quantile of `_tail_quantile` is `target`; regula falsi."""
-    a, b = low.astype(np.float64), mean(values, weights)
+    a, b = low.astype(np.float64), mean(values, weights * counts)
     # at the lowest value the sum is never negative; at the mean it is so about half of the time
     at_a, at_b = np.full(len(a), 8 * target), np.zeros(len(a))
     center, scale = b, b - a
-    spread = np.sqrt(weights**2 @ (values - b) ** 2) / weights.sum()
+    spread = np.sqrt((weights**2 * counts) @ (values - b) ** 2) / (weights @ counts)
     guess = np.clip(center + target * spread, a + scale / 100, b - scale / 100)
     side = np.zeros(len(a))
     for _ in range(60):
-        quantile = _tail_quantile(values, weights, guess)
+        quantile = _tail_quantile(values, weights, counts, guess)
         below = quantile < target
         # the Illinois rule: an end that stays twice counts half
         at_b = np.where(below & (side == -1), (at_b + target) / 2, at_b)
@@ -191,7 +206,7 @@ def _solve(values: Array, weights: Array, target: float, low: Array) -> Array:
     return np.asarray(guess)
 
 
-def _tail_quantile(values: Array, weights: Array, at: Array) -> Array:
+def _tail_quantile(values: Array, weights: Array, counts: Array, at: Array) -> Array:
     """Normal quantile of P(Σ E_i w_i (v_i - at) <= 0), for standard exponential variables E.
 
     A saddlepoint approximation: O. E. Barndorff-Nielsen. Inference on Full or Partial Parameters
@@ -203,7 +218,7 @@ def _tail_quantile(values: Array, weights: Array, at: Array) -> Array:
     saddle = np.zeros(terms.shape[1])
     for _ in range(60):
         ratio = terms / (1 - terms * saddle)
-        slope, curvature = ratio.sum(axis=0), np.einsum("qm,qm->m", ratio, ratio)
+        slope, curvature = counts @ ratio, np.einsum("q,qm,qm->m", counts, ratio, ratio)
         low, high = np.where(slope < 0, saddle, low), np.where(slope > 0, saddle, high)
         step = -slope / curvature
         if (np.abs(step) * np.sqrt(curvature) < 1e-9).all():
@@ -211,7 +226,7 @@ def _tail_quantile(values: Array, weights: Array, at: Array) -> Array:
         newton = saddle + step
         is_inside = (newton > low) & (newton < high)
         saddle = np.where(is_inside, newton, (low + high) / 2)
-    cumulant = -np.log1p(-terms * saddle).sum(axis=0)
+    cumulant = -(counts @ np.log1p(-terms * saddle))
     root = np.sign(saddle) * np.sqrt(np.maximum(-2 * cumulant, 0))
     scaled = saddle * np.sqrt(curvature)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from .._typing import Array, Seed
 from .intervals import TOLERANCE, mean
+from .progress import with_progress
 
 # the counts or signs of one batch of resamples, so that they fit in cache
 BATCH_SIZE = 2**20
@@ -73,7 +74,8 @@ def _resampled_counts(
     n_queries: int, n_resamples: int, random: np.random.Generator
 ) -> Iterator[Array]:
     """How often each resample draws each query, in batches of resamples."""
-    for n_rows in batch_sizes(n_queries, n_resamples):
+    sizes = list(batch_sizes(n_queries, n_resamples))
+    for n_rows in with_progress(sizes, len(sizes), "batches of resamples"):
         drawn = random.integers(0, n_queries, size=(n_rows, n_queries))
         drawn += np.arange(n_rows)[:, None] * n_queries
         counts = np.bincount(drawn.ravel(), minlength=drawn.size)

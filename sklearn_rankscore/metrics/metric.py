@@ -206,7 +206,9 @@ class Metric:
 
     def of_random_order(self) -> Metric | None:
         """The metric whose values are those of random orders; None if they are 0 or not known."""
-        return None if self.chance is None else replace(self, function=self.chance, chance=None)
+        if self.chance is None or self.propensity is not None:
+            return None
+        return replace(self, function=self.chance, chance=None)
 
     def aggregate(self, values: MetricValues, queries: Queries) -> float | Array:
         """The result, from the values of all queries."""

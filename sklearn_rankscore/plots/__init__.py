@@ -2,6 +2,7 @@
 
 from .cutoff_curve import CutoffCurveDisplay
 from .difference_curve import DifferenceCurveDisplay
+from .feature_importance import FeatureImportanceDisplay
 from .forest import ForestDisplay
 from .label_scores import LabelScoresDisplay
 from .learning_curve import QueryLearningCurveDisplay
@@ -13,6 +14,7 @@ from .rank_changes import RankChangeDisplay
 __all__ = [
     "CutoffCurveDisplay",
     "DifferenceCurveDisplay",
+    "FeatureImportanceDisplay",
     "ForestDisplay",
     "LabelScoresDisplay",
     "QueryDeltaDisplay",

@@ -12,25 +12,16 @@ from .._typing import IntervalMethod, Seed
 from ..inspection.compare import compare
 from ..inspection.comparison import Comparison
 from ..inspection.query_results import QueryScores
-from .axes import (
-    draw_grid,
-    finish_axes,
-    font_points,
-    is_narrow,
-    literal,
-    normalize_style,
-    wrap_for_ticks,
-)
+from .axes import finish_axes, is_narrow, literal
 from .display import QueryScoresDisplay, by_name
 from .forest_rows import ForestRow, common_and_own, rows_of_differences, rows_of_means
-from .palette import outcome_color, system_color, text_color
+from .palette import outcome_color, system_color
+from .rows import draw_rows, size_of_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
-
-ROW_HEIGHT, MARGIN = 0.3, 1.3
 
 
 class ForestDisplay(QueryScoresDisplay):
@@ -222,23 +213,12 @@ class ForestDisplay(QueryScoresDisplay):
         ForestDisplay
             The display itself.
         """
-        n_rows = len(self.labels)
-        ax = self._prepare(ax, (7, ROW_HEIGHT * n_rows + MARGIN))
-        ax.set_yticks(np.arange(n_rows), wrap_for_ticks(ax, self.labels))
-        ax.set_ylim(n_rows - 0.5, -0.5)
-        self.points_, self.intervals_, self.texts_ = [], [], []
-        style = {"linewidth": 2, "solid_capstyle": "butt", **normalize_style(kwargs, "Line2D")}
-        for y, (value, ends) in enumerate(zip(self.values, self.intervals, strict=True)):
-            color = self._color(y)
-            (line,) = ax.plot(ends, [y, y], **{"color": color, **style})
-            (point,) = ax.plot(value, y, "o", color=color, markersize=5)
-            self.intervals_.append(line)
-            self.points_.append(point)
-        if self.systems is None:
-            ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
-        if not is_narrow(ax):
-            self._write_numbers(ax)
-        draw_grid(ax, "x")
+        ax = self._prepare(ax, size_of_rows(len(self.labels)))
+        self.points_, self.intervals_, self.texts_ = draw_rows(
+            ax, self.labels, self.values, self.intervals,
+            [self._color(row) for row in range(len(self.labels))],
+            is_signed=self.systems is None, style=kwargs,
+        )  # fmt: skip
         ax.set_xlabel(
             f"{'difference' if self.systems is None else 'mean'}, "
             f"{self.confidence * 100:g} % interval"
@@ -250,14 +230,3 @@ class ForestDisplay(QueryScoresDisplay):
         if self.systems is not None:
             return system_color(self.systems[row])
         return outcome_color(*self.intervals[row])
-
-    def _write_numbers(self, ax: Axes) -> None:
-        """Write the numbers of each row to the right of the axes."""
-        spec = "+.3f" if self.systems is None else ".3f"
-        for y, (value, (low, high)) in enumerate(zip(self.values, self.intervals, strict=True)):
-            text = ax.annotate(
-                f"{value:{spec}} [{low:{spec}}, {high:{spec}}]", (1, y), (6, 0),
-                xycoords=ax.get_yaxis_transform(), textcoords="offset points", va="center",
-                fontsize=font_points("x-small"), family="monospace", annotation_clip=False,
-            )  # fmt: skip
-            self.texts_.append(text)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count
 from ..inspection.cross_val import cross_val_query_scores
+from ..inspection.progress import with_progress
 from ..metrics.evaluate import MetricLike
 from ..query_ids import group_rows
 from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style, prepare_axes
@@ -152,7 +153,7 @@ class QueryLearningCurveDisplay:
                 cross_val_query_scores(
                     clone(unfitted).set_params(max_queries=size), X, y, **scoring
                 )
-                for size in sizes
+                for size in with_progress(sizes, len(sizes), f"sizes of {model}")
             ]
             name = results[0].metrics[0]
             means[model] = np.array([scores.mean()[name] for scores in results])

@@ -1,17 +1,18 @@
 """One color for each meaning, the same in all plots.
 
-The colors are those of Okabe and Ito for all types of color vision
-(https://jfly.uni-koeln.de/color). What has no meaning of its own takes the color of the text, which
-is readable on light and on dark backgrounds.
+Most are those of Okabe and Ito for all types of color vision (https://jfly.uni-koeln.de/color).
+Their light ones, orange and sky blue, fade on white; olive is from the palette "muted" of Paul Tol
+(https://sronpersonalpages.nl/~pault). All have a contrast of at least 3 on white and on dark
+backgrounds. What has no meaning of its own takes the color of the text.
 """
 
 from __future__ import annotations
 
 BLUE, VERMILLION, GREEN = "#0072B2", "#D55E00", "#009E73"
-PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
+PURPLE, OLIVE, VIOLET = "#CC79A7", "#999933", "#8833EE"
 
 # systems in the order in which they are given, the baseline first
-SYSTEMS = (BLUE, PURPLE, ORANGE, SKY)
+SYSTEMS = (BLUE, PURPLE, OLIVE, VIOLET)
 # the model compared with the baseline; what is neither is muted
 BETTER, WORSE = GREEN, VERMILLION
 # reference lines, ties and whatever is undecided: as far from white as from black

@@ -37,14 +37,18 @@ def measure_system(
     facts = describe(queries, check_number("threshold", threshold), n_jobs)
     facts = replace(facts, clicks=click_facts(queries, metrics, data))
     scores = measure_per_query(queries, metrics, n_jobs, data)
+    chance = {name: metric.of_random_order() for name, metric in metrics.items()}
+    known = {name: metric for name, metric in chance.items() if metric is not None}
+    random_order = measure_per_query(queries, known, n_jobs, data).mean() if known else {}
     within = bounds_of_means(queries, metrics) if check_flag("bounds", bounds) else {}
     segments = columns_or_levels(by, *data)
-    if segments is None:
-        return SystemMeasurements(facts, scores, scores.interval(**inference), None, within)
-    columns = read_segments(segments, queries.ids, queries.grouping.codes)
-    scores = replace(scores, segments=columns)
-    by_segment = scores.by(**inference)
-    return SystemMeasurements(facts, scores, scores.interval(**inference), by_segment, within)
+    by_segment = None
+    if segments is not None:
+        columns = read_segments(segments, queries.ids, queries.grouping.codes)
+        scores = replace(scores, segments=columns)
+        by_segment = scores.by(**inference)
+    intervals = scores.interval(**inference)
+    return SystemMeasurements(facts, scores, intervals, by_segment, random_order, within)
 
 
 def measure_all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,15 +26,20 @@ class SystemMeasurements:
     scores: QueryScores
     intervals: dict[str, Interval]
     segments: SegmentScores | None
+    # the mean of each metric for random orders of the documents, where it is known
+    random_order: dict[str, float]
     bounds: Mapping[str, Interval] = field(default_factory=dict)
 
     def summary(self, comparison: Comparison | None, name: str) -> dict[str, Any]:
         """Unrounded numbers, with the differences from the baseline by segment."""
         means, counts = self.scores.mean(), self.scores.included().sum(axis=0).tolist()
         metrics = {
-            metric: {"mean": means[metric], **self.intervals[metric]._asdict(), "queries": count}
+            metric: {
+                "mean": means[metric], **self.intervals[metric]._asdict(), "queries": count,
+                "random_order": self.random_order.get(metric, math.nan),
+            }
             for metric, count in zip(self.scores.metrics, counts, strict=True)
-        }
+        }  # fmt: skip
         for metric, (low, high) in self.bounds.items():
             metrics[metric] |= {"lowest": low, "highest": high}
         summary = {"data": self.facts.summary(), "metrics": metrics}

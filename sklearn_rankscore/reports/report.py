@@ -172,9 +172,10 @@ def ranking_report(
     -------
     RankingReport or dict
         A text that notebooks show as tables, with `to_html` for a file; or ``{"data": {...},
-        "metrics": {"ndcg@1": {"mean", "low", "high", "queries"}, ...}}``, where "queries" is the
-        number of queries for which the metric is defined; with `bounds`, also "lowest" and
-        "highest". With `by`, the dict has a list
+        "metrics": {"ndcg@1": {"mean", "low", "high", "queries", "random_order"}, ...}}``, where
+        "queries" is the number of queries for which the metric is defined, and "random_order" its
+        mean for random orders of the documents; with `bounds`, also "lowest" and "highest". With
+        `by`, the dict has a list
         "segments", one row per metric and segment, as in `QueryScores.by`. For several systems,
         the text has their differences from the first too, and there is a dict of such dicts.
 
@@ -182,6 +183,13 @@ def ranking_report(
     ------
     ValueError
         For whatever `query_scores`, `QueryScores.interval` and `QueryScores.by` refuse.
+
+    Notes
+    -----
+    Below each metric, the row "random order" has its expectation over all orders of the documents,
+    which is computed exactly. It is left out, and nan in the dict, for correlations and for metrics
+    with ``adjusted=True``, where it is 0, for metrics of clicks with propensities and for functions
+    of a block, for which it is not known.
 
     See Also
     --------
@@ -203,6 +211,7 @@ def ranking_report(
     <BLANKLINE>
     mean [95 % interval]                    @1                   @10
     ndcg                  0.830 [0.762, 0.881]  0.830 [0.777, 0.863]
+      random order        0.276                 0.457
     """
     resolved, cells = read_cells(metrics, k, threshold=threshold, like=like, **options)
     inference: Any = {

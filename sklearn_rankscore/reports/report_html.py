@@ -64,7 +64,10 @@ def _tables(measured: Measurements) -> Iterator[str]:
     yield f"<h2>Data</h2>{_scroll(_facts_table(measured))}<h2>Metrics</h2>"
     for name, system in measured.systems.items():
         yield f"<h3>{escape(str(name))}</h3>" if name != UNNAMED else ""
-        yield _scroll(mean_table(system.scores.mean(), system.intervals, cells, level, spec))
+        chance = system.random_order
+        yield _scroll(
+            mean_table(system.scores.mean(), system.intervals, chance, cells, level, spec)
+        )
         if system.bounds:
             yield _scroll(bounds_table(system.bounds, cells, spec))
         if system.segments is not None:

@@ -23,7 +23,12 @@ def report_text(measured: Measurements) -> str:
 def _system(system: SystemMeasurements, measured: Measurements) -> str:
     facts = facts_rows(system.facts.summary())
     table = mean_table(
-        system.scores.mean(), system.intervals, measured.cells, measured.confidence, measured.spec
+        system.scores.mean(),
+        system.intervals,
+        system.random_order,
+        measured.cells,
+        measured.confidence,
+        measured.spec,
     )
     texts = ["\n".join(f"{name:<36}{value}" for name, value in facts.items()), table.text()]
     if system.bounds:

@@ -13,6 +13,9 @@ from ..inspection.segments import ALL_QUERIES, Segment
 from ..inspection.table import Table
 from .cells import Cell, cutoffs_of
 
+# the row below that of a metric
+RANDOM_ORDER = Segment("", "random order")
+
 
 class Entry(NamedTuple):
     """A text of the table: its cell, and for a segment the queries that it is about."""
@@ -56,15 +59,20 @@ def bounds_table(bounds: Mapping[str, Interval], cells: Mapping[str, Cell], spec
 def mean_table(
     means: Mapping[str, float],
     intervals: Mapping[str, Interval],
+    random_order: Mapping[str, float],
     cells: Mapping[str, Cell],
     confidence: float,
     spec: str,
 ) -> Table:
-    """One row per metric, one column per cut-off."""
-    entries = [
-        Entry(cell, f"{means[name]:{spec}} {intervals[name]:{spec}}")
-        for name, cell in cells.items()
-    ]
+    """One row per metric, with that of random orders below it, and one column per cut-off."""
+    entries = []
+    for name, cell in cells.items():
+        interval = f" {intervals[name]:{spec}}"
+        entries.append(Entry(cell, f"{means[name]:{spec}}{interval}"))
+        if name in random_order:
+            # as far to the left as the mean above it
+            chance = f"{random_order[name]:{spec}}{' ' * len(interval)}"
+            entries.append(Entry(cell, chance, RANDOM_ORDER))
     return _by_cutoff(entries, f"mean {_level(confidence)}", with_segments=False)
 
 
@@ -120,7 +128,7 @@ def _by_cutoff(
         header[1:1] = ["", "", "queries", "share"]
     body = [
         [
-            key[0],
+            key[0] if key[1] != RANDOM_ORDER else f"  {key[1].value}",
             *(_about(key[1], list(rows[key].values())) if with_segments else ()),
             *(rows[key][k].text if k in rows[key] else "" for k in cutoffs),
         ]

@@ -131,6 +131,38 @@ def test_weighted_tests_keep_their_level(test, n_queries):
     assert 0.01 <= np.mean(rejected) <= 0.057
 
 
+def levels_of_the_guide():
+    """Population, weights, test and level at each number of queries."""
+    for line in GUIDE.read_text("utf-8").splitlines():
+        cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
+        if len(cells) == 3 + len(SIZES) and cells[1] in WEIGHTS:
+            yield *cells[:3], [float(cell) for cell in cells[3:]]
+
+
+def test_the_guide_has_the_levels_of_both_tests():
+    rows = [row[:3] for row in levels_of_the_guide()]
+    names = {name for name, *_ in rows}
+    assert rows == [(n, w, t) for n in sorted(names, reverse=True) for w in WEIGHTS
+                    for t in ("permutation", "t")]  # fmt: skip
+    assert {PAIRS[name][1] for name in names} == {0}
+    assert len(names) > 1
+
+
+@pytest.mark.parametrize("row", list(levels_of_the_guide()), ids=lambda row: ", ".join(row[:3]))
+def test_tests_have_the_level_of_the_guide(row):
+    name, weights, test, expected = row
+    for n, level in zip(SIZES, expected, strict=True):
+        rejected = []
+        for pair, w in samples(PAIRS[name][0], weights, n, np.random.default_rng(n)):
+            systems = {s: repetitions(values, w) for s, values in zip("ab", pair, strict=True)}
+            options = {"test": test, "n_resamples": 999, "random_state": 4}
+            compared = compare(systems, correction=None, **options)
+            rejected.append(np.mean([one.p_value <= 0.05 for one in compared]))
+        # 5 %, up to two standard errors of the simulation
+        assert np.mean(rejected) <= 0.05 + 2 * 0.007, n
+        assert np.mean(rejected) == pytest.approx(level, abs=0.02)
+
+
 def test_holm_keeps_the_chance_of_any_false_difference():
     random = np.random.default_rng(5)
     wrong = []

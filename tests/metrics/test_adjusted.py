@@ -269,6 +269,10 @@ def test_no_metric_of_a_random_order(metric):
     assert resolve(metric).of_random_order() is None
 
 
+def test_clicks_of_a_random_order_are_not_known():
+    assert resolve("dcg", propensity=np.ones(3)).of_random_order() is None
+
+
 def test_other_refusals():
     with pytest.raises(TypeError, match="adjusted must be True or False"):
         ndcg_score([1, 0], [1, 2], adjusted="yes")

@@ -4,6 +4,7 @@ import itertools
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
@@ -36,6 +37,12 @@ def plot(display, data, ax=None, names=LONG):
     if display == "QueryLearningCurveDisplay":
         models = {name: rs.QueryRanker(Ridge(), random_state=0) for name in names}
         return kind.from_estimator(models, X, y, max_queries=[4, 30], **given)
+    if display == "FeatureImportanceDisplay":
+        wide = np.column_stack([X[:, :2], np.zeros(len(y))])
+        features = [*names, names[0] + ", once more"]
+        frame = pd.DataFrame(wide, columns=features, index=pd.Index(groups, name="qid"))
+        model = rs.QueryRanker(Ridge()).fit(frame, y)
+        return kind.from_estimator(model, frame, y, n_repeats=1, random_state=0, ax=ax)
     if display == "RankChangeDisplay":
         documents = [f"the document of row {i} with a long name" for i in range(len(y))]
         return kind.from_predictions(y, scores, query=3, names=documents, **given)
@@ -48,8 +55,8 @@ def plot(display, data, ax=None, names=LONG):
 DISPLAYS = [name for name in rs.__all__ if name.endswith("Display")]
 
 
-def test_there_are_nine():
-    assert len(DISPLAYS) == 9
+def test_there_are_ten():
+    assert len(DISPLAYS) == 10
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
@@ -81,10 +88,13 @@ def test_nothing_is_cut_off_or_covered(display, width, style, data):
         assert inside.height > 0.25 * figure.bbox.height
 
 
-def luminance(color):
+def linear_rgb(color):
     rgb = np.array(to_rgb(color))
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(color):
+    return linear_rgb(color) @ [0.2126, 0.7152, 0.0722]
 
 
 def contrast(one, other):
@@ -92,17 +102,50 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_colors_stand_out_on_light_and_dark():
-    """WCAG asks for 3 to 1; the lightest colors of the palette have at least 2 on white."""
-    for color in (palette.BETTER, palette.WORSE, palette.MUTED, palette.BLUE):
-        assert contrast(color, "white") >= 3
-        assert contrast(color, "black") >= 3
-    for color in palette.SYSTEMS:
-        assert contrast(color, "white") >= 2
-        assert contrast(color, "black") >= 4
-    outcomes = {palette.BETTER, palette.WORSE, palette.MUTED}
-    assert not outcomes & set(palette.SYSTEMS)
-    assert len(set(palette.SYSTEMS)) == len(palette.SYSTEMS)
+OUTCOMES = (palette.BETTER, palette.WORSE, palette.MUTED)
+
+
+@pytest.mark.parametrize("background", ["white", "black", "#14181e"])
+@pytest.mark.parametrize("color", [*OUTCOMES, *palette.SYSTEMS])
+def test_colors_stand_out_on_light_and_dark(color, background):
+    """WCAG asks for 3 to 1; the last background is that of dark reports."""
+    assert contrast(color, background) >= 3
+
+
+# G. M. Machado, M. M. Oliveira, L. A. F. Fernandes. A Physiologically-based Model for Simulation of
+# Color Vision Deficiency. IEEE TVCG 15, 2009: linear RGB without one type of cones
+SEEN_WITHOUT = {
+    "none": np.eye(3),
+    "red": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                     [-0.003882, -0.048116, 1.051998]]),
+    "green": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                       [-0.011820, 0.042940, 0.968881]]),
+    "blue": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                      [0.004733, 0.691367, 0.303900]]),
+}  # fmt: skip
+TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
+                   [0.0193339, 0.1191920, 0.9503041]])  # fmt: skip
+
+
+def lab(color, cones):
+    """CIELAB of a color, as it is seen without some cones."""
+    seen = np.clip(SEEN_WITHOUT[cones] @ linear_rgb(color), 0, 1)
+    ratio = TO_XYZ @ seen / TO_XYZ.sum(axis=1)
+    x, y, z = np.where(ratio > 216 / 24389, np.cbrt(ratio), (24389 / 27 * ratio + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("cones", SEEN_WITHOUT)
+def test_colors_differ_for_all_types_of_color_vision(cones):
+    """A distance of 2 is just noticeable side by side."""
+    seen = {color: lab(color, cones) for color in (*OUTCOMES, *palette.SYSTEMS)}
+    for one, other in itertools.combinations(seen, 2):
+        least = 9
+        if {one, other} == {palette.BETTER, palette.WORSE}:
+            least = 30
+        elif not {one, other} & set(OUTCOMES):
+            least = 20
+        assert np.linalg.norm(seen[one] - seen[other]) >= least, (one, other)
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])

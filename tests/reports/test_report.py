@@ -71,11 +71,17 @@ def test_rows_and_columns():
     header, *rows = table.splitlines()
     assert header.split("  ")[0] == "mean [90 % interval]"
     assert header.split()[-5:] == ["interval]", "@1", "@2", "@3", "all"]
-    assert [row.split("  ")[0] for row in rows] == ["ndcg", "query_auc", "mrr(threshold=1)", "dcg"]
+    labels = [row.split("  ")[0] for row in rows if not row.startswith("  ")]
+    assert labels == ["ndcg", "query_auc", "mrr(threshold=1)", "dcg"]
     scores = query_scores(Y, SCORE, "ndcg@1", groups=GROUPS)
     low, high = scores.interval(0.9, method="t")["ndcg@1"]
-    assert f"{scores.mean()['ndcg@1']:.2f} [{low:.2f}, {high:.2f}]" in rows[0]
+    shown = f"{scores.mean()['ndcg@1']:.2f} [{low:.2f}, {high:.2f}]"
+    assert shown in rows[0]
     assert len({len(line) for line in rows if line.startswith(("ndcg", "query_auc"))}) == 1
+    # that of random orders is below the mean
+    chance = evaluate(Y, np.zeros(11), "ndcg@1", groups=GROUPS)["ndcg@1"]
+    assert rows[1].startswith("  random order  ")
+    assert rows[1][rows[0].index(shown) :].startswith(f"{chance:.2f}  ")
 
 
 def test_functions_of_a_block_and_options_take_part(data):
@@ -91,6 +97,36 @@ def test_functions_of_a_block_and_options_take_part(data):
     assert report["size"]["mean"] == len(y) / 50
     expected = ndcg_score(y, score, groups=groups, k=10, gain="exponential")
     assert report["ndcg@10"]["mean"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("given", [{}, {"sample_weight": 2}, {"ties": "stable"}])
+def test_random_orders_have_the_mean_of_equal_scores(data, given):
+    """Whatever the rule for ties is; it is the mean over permutations too."""
+    y, score, groups = data
+    given = {o: 1.0 + groups % 3 if o == "sample_weight" else v for o, v in given.items()}
+    report = ranking_report(y, score, groups=groups, k=(1, 10), **given, output_dict=True)
+    names = list(report["metrics"])
+    equal = {o: v for o, v in given.items() if o != "ties"}
+    expected = evaluate(y, np.zeros(len(y)), names, groups=groups, **equal)
+    expectations = {name: one["random_order"] for name, one in report["metrics"].items()}
+    assert expectations == pytest.approx(expected)
+    random = np.random.default_rng(0)
+    drawn = [evaluate(y, random.random(len(y)), names, groups=groups, **equal) for _ in range(60)]
+    for name in names:
+        values = np.array([one[name] for one in drawn])
+        assert expectations[name] == pytest.approx(values.mean(), abs=4 * values.std() / 60**0.5)
+
+
+def test_random_orders_that_are_zero_or_not_known_have_no_row(data):
+    y, score, groups = data
+    metrics = ["spearman", "ndcg(adjusted=true)", "mrr", lambda block: block.sizes]
+    given = {"groups": groups, "k": 5, "metrics": metrics}
+    report = ranking_report(y, score, **given, output_dict=True)["metrics"]
+    known = [name for name, one in report.items() if not np.isnan(one["random_order"])]
+    assert known == ["mrr@5"]
+    assert ranking_report(y, score, **given).count("random order") == 1
+    clicks = {"propensity": np.full(len(y), 0.5), "groups": groups, "metrics": "dcg", "k": 5}
+    assert "random order" not in ranking_report((y > 1) * 1, score, **clicks)
 
 
 def test_conventions_and_thresholds_reach_the_metrics(data):

@@ -69,7 +69,12 @@ def test_tables_are_those_of_the_text(data, html, report):
         for model, rows in zip(models, table(text, "mean [95 % interval]"), strict=True):
             values = evaluate(y, models[model], NAMES, groups=groups)
             assert rows[0][1].startswith(f"{values['ndcg@1']:.3f} [")
-            assert rows[1][2].startswith(f"{values['map@10']:.3f} [")
+            assert rows[2][2].startswith(f"{values['map@10']:.3f} [")
+            chance = evaluate(y, np.zeros(len(y)), NAMES, groups=groups)
+            assert [cell.strip() for cell in rows[1]] == [
+                "random order",
+                *(f"{chance[f'ndcg@{k}']:.3f}" for k in (1, 10)),
+            ]
         for model, rows in zip(models, table(text, "mean by segment [95 % interval]"), strict=True):
             kept = device == "phone"
             value = evaluate(y[kept], models[model][kept], "ndcg@10", groups=groups[kept])

@@ -1,0 +1,73 @@
+"""Rows of points with their intervals, below one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .axes import draw_grid, font_points, is_narrow, normalize_style, wrap_for_ticks
+from .palette import text_color
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+ROW_HEIGHT, MARGIN = 0.3, 1.3
+
+
+class Rows(NamedTuple):
+    """What is drawn for each row; no texts on narrow axes."""
+
+    points: list[Line2D]
+    intervals: list[Line2D]
+    texts: list[Text]
+
+
+def size_of_rows(n_rows: int) -> tuple[float, float]:
+    """Width and height in inches of a figure with room for the rows."""
+    return 7, ROW_HEIGHT * n_rows + MARGIN
+
+
+def draw_rows(
+    ax: Axes,
+    labels: list[str],
+    values: NDArray[np.float64],
+    intervals: NDArray[np.float64],
+    colors: Sequence[str],
+    *,
+    is_signed: bool,
+    style: Mapping[str, Any],
+) -> Rows:
+    """Draw a point and an interval for each row, from top to bottom, and write their numbers.
+
+    Signed values have a line at 0, and their signs are written.
+    """
+    n_rows, rows = len(labels), Rows([], [], [])
+    ax.set_yticks(np.arange(n_rows), wrap_for_ticks(ax, labels))
+    ax.set_ylim(n_rows - 0.5, -0.5)
+    line_style = {"linewidth": 2, "solid_capstyle": "butt", **normalize_style({**style}, "Line2D")}
+    for y, (value, ends, color) in enumerate(zip(values, intervals, colors, strict=True)):
+        (line,) = ax.plot(ends, [y, y], **{"color": color, **line_style})
+        (point,) = ax.plot(value, y, "o", color=color, markersize=5)
+        rows.intervals.append(line)
+        rows.points.append(point)
+        if not is_narrow(ax):
+            rows.texts.append(_write_numbers(ax, y, value, ends, "+.3f" if is_signed else ".3f"))
+    if is_signed:
+        ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
+    draw_grid(ax, "x")
+    return rows
+
+
+def _write_numbers(ax: Axes, y: int, value: float, ends: NDArray[np.float64], spec: str) -> Text:
+    """Write the numbers of one row to the right of the axes."""
+    low, high = ends
+    return ax.annotate(
+        f"{value:{spec}} [{low:{spec}}, {high:{spec}}]", (1, y), (6, 0),
+        xycoords=ax.get_yaxis_transform(), textcoords="offset points", va="center",
+        fontsize=font_points("x-small"), family="monospace", annotation_clip=False,
+    )  # fmt: skip

@@ -1,0 +1,83 @@
+"""Progress bars of long work: on a terminal with tqdm, and nowhere else."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+from requires import requires
+from sklearn.linear_model import Ridge
+
+from sklearn_rankscore import (
+    QueryLearningCurveDisplay,
+    QueryRanker,
+    QueryScores,
+    compare,
+    make_ranking,
+    query_permutation_importance,
+)
+from sklearn_rankscore.inspection import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def compare_by_segment():
+    values = np.random.default_rng(0).random((2, 30, 2))
+    half = np.arange(30) % 2
+    a, b = (QueryScores(np.arange(30), v, ["mrr", "map"], segments={"half": half}) for v in values)
+    return compare({"a": a, "b": b}, by="half", test="t").to_markdown()
+
+
+def importances():
+    X, y = make_ranking(n_queries=10, as_frame=True, random_state=0)
+    fitted = QueryRanker(Ridge()).fit(X, y)
+    return query_permutation_importance(fitted, X, y, "mrr", random_state=0).to_markdown()
+
+
+def bootstrap():
+    scores = QueryScores(np.arange(30), np.random.default_rng(0).random((30, 1)), ["mrr"])
+    return scores.interval(method="bootstrap", random_state=0)["mrr"]
+
+
+def learning_curve():
+    X, y = make_ranking(n_queries=10, as_frame=True, random_state=0)
+    ranker = QueryRanker(Ridge(), random_state=0)
+    curve = QueryLearningCurveDisplay.from_estimator(ranker, X, y, max_queries=[2, 4, 6])
+    return curve.means["QueryRanker"]
+
+
+WORK = [
+    (compare_by_segment, 6, "differences"),
+    (importances, 20, "features"),
+    (bootstrap, 1, "batches of resamples"),
+    (learning_curve, 3, "sizes of QueryRanker"),
+]
+
+
+@pytest.mark.parametrize(("work", "total", "unit"), WORK, ids=[work.__name__ for work, *_ in WORK])
+def test_a_bar_is_shown_on_a_terminal_with_tqdm(work, total, unit, monkeypatch, capsys):
+    requires("tqdm")
+    monkeypatch.setattr(progress, "DELAY", 0)
+    expected = work()
+    assert capsys.readouterr().err == ""  # no terminal
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    np.testing.assert_array_equal(work(), expected)
+    assert sys.stderr.getvalue() == ""
+    monkeypatch.undo()
+    monkeypatch.setattr(progress, "DELAY", 0)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    np.testing.assert_array_equal(work(), expected)
+    text = sys.stderr.getvalue()
+    assert f"/{total} [" in text
+    assert unit in text
+
+
+def test_short_work_shows_nothing(monkeypatch):
+    requires("tqdm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    compare_by_segment()
+    assert sys.stderr.getvalue().strip() == ""
