@@ -151,7 +151,7 @@ def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
     id_source = getattr(estimator, "groups", None) if id_source is None else id_source
     ids = find_explicit_ids(X, y, groups=given, id_source=id_source)
     if ids is None:
-        raise no_groups_error(CALLER)
+        raise no_groups_error(CALLER, X=X)
     return id_source, ids
 
 
