@@ -53,7 +53,7 @@ def query_permutation_importance(
         Fitted: a ranker in `QueryRanker`, a regressor or a classifier, which ranks by its expected
         grade.
     X : array-like or DataFrame of shape (n_documents, n_features)
-        Documents that were not used for training. A column of query ids is no feature.
+        Documents that were not used for training. A column of query ids is not a feature.
     y : array-like of shape (n_documents,)
         Relevance labels.
     metrics : str, callable or iterable of them

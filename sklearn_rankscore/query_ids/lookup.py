@@ -137,7 +137,7 @@ def fix_by_name(X: Any) -> str | None:
 
 
 def drop_id_column(X: Any, id_source: IdSource = None) -> Any:
-    """`X` without the columns of query ids, which are no features."""
+    """`X` without the columns of query ids, which are not features."""
     source = QID if id_source is None else id_source
     if isinstance(source, Integral):
         return _without_position(X, int(source))
