@@ -13,7 +13,10 @@ HEADER = ["", "mean", "std. error", "queries", "undefined"]
 class Shown(ABC):
     """An object that shows the summaries of its metrics."""
 
-    n_documents: int
+    @property
+    @abstractmethod
+    def n_documents(self) -> int:
+        """Number of documents so far."""
 
     @property
     @abstractmethod
