@@ -35,6 +35,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "notfound.extension",
     "page_images",
 ]
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
@@ -49,8 +50,32 @@ def _is_builtin(fullname, method):
     return next(owner for owner in owners if method in vars(owner)).__module__ == "builtins"
 
 
+# the guide page of what no page names
+PAGE_OF_MODULE = {
+    "clicks": "clicks",
+    "dask": "scale",
+    "inspection": "comparing",
+    "reports": "comparing",
+    "spark": "scale",
+    "streaming": "scale",
+}
+
+
+def _pages_of(name):
+    """The guide pages that name a public object, those that do so most often first."""
+    mention = re.compile(rf"\b{name}(?:\.\w+)?[(`]")
+    pages = sorted((ROOT / "docs" / "guide").glob("*.md"))
+    counts = {page.stem: len(mention.findall(page.read_text("utf-8"))) for page in pages}
+    pages = sorted(filter(counts.get, counts), key=counts.get, reverse=True)
+    module = name.split(".")[0]
+    if not pages and module in PAGE_OF_MODULE:
+        pages = [PAGE_OF_MODULE[module]]
+    return [f"/guide/{page}" for page in pages[:3]]
+
+
 # a search for a metric by its name leads to the function
 autosummary_context = {
+    "pages_of": _pages_of,
     "is_builtin": _is_builtin,
     "index_entries": {
         metric.function.__name__: f"! {name}, ! {name}@10" for name, metric in METRICS.items()
@@ -76,6 +101,7 @@ intersphinx_mapping = (
 html_theme = "pydata_sphinx_theme"
 html_title = project
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_theme_options = {
     "navbar_align": "left",
@@ -88,14 +114,26 @@ html_theme_options = {
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
+    "logo": {"text": f"{project} {version}"},
 }
 html_sidebars = {
-    name: [] for name in ("start", "api", "gallery/**", "index", "changelog", "faq", "cheat_sheet")
+    name: []
+    for name in (
+        "start",
+        "api",
+        "gallery/**",
+        "index",
+        "changelog",
+        "versions",
+        "faq",
+        "cheat_sheet",
+    )
 }
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"]
+myst_substitutions = {"release": release}
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -144,6 +182,7 @@ sphinx_gallery_conf = {
     "reference_url": {"sklearn_rankscore": None},
     "prefer_full_module": {r"sklearn_rankscore"},
     "show_signature": False,
+    "remove_config_comments": True,
     "default_thumb_file": str(ROOT / "docs" / "_static" / "ranking.png"),
     "show_memory": False,
     "min_reported_time": 10**6,

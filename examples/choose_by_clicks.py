@@ -6,6 +6,8 @@ compares them by DCG of clicks, by the inverse-propensity estimate of DCG, and b
 which only a simulation knows.
 """
 
+# sphinx_gallery_thumbnail_path = "_static/thumb_clicks.svg"
+
 from __future__ import annotations
 
 from typing import Any

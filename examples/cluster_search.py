@@ -6,6 +6,8 @@ splitter and the ranker are used without changes.
 python examples/cluster_search.py
 """
 
+# sphinx_gallery_thumbnail_path = "_static/thumb_cluster.svg"
+
 from contextlib import nullcontext
 
 import joblib

@@ -5,6 +5,8 @@ evaluated. The data are synthetic. A classifier needs no query ids, because each
 classes. ``groups=rows`` states this, because classes that are numbers might be grades of documents.
 """
 
+# sphinx_gallery_thumbnail_path = "_static/thumb_countries.svg"
+
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score

@@ -5,6 +5,8 @@ By default, a pointwise model is tuned on web search queries, which the package 
 booster, if installed.
 """
 
+# sphinx_gallery_thumbnail_path = "_static/thumb_tune.svg"
+
 from __future__ import annotations
 
 import argparse

@@ -34,7 +34,7 @@ def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
 
 
 def did_you_mean(value: Any, allowed: Iterable[Any]) -> str:
-    """A question with the allowed string closest to a misspelt one, or an empty string."""
+    """A question with the allowed string closest to a misspelled one, or an empty string."""
     words = [word for word in allowed if isinstance(word, str)]
     near = get_close_matches(value, words, 1) if isinstance(value, str) else []
     return f" Did you mean {near[0]!r}?" if near else ""

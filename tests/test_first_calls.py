@@ -731,7 +731,7 @@ REFUSED = {
     ),
     "a frame without ids": (
         lambda: cross_val_score(ranker(), SESSIONS, Y, cv=5, **BY_NDCG),
-        "X.set_index('qid')",
+        "X.set_index('session_id').rename_axis('qid')",
     ),
     "a name that is not a column": (
         lambda: cross_val_score(

@@ -134,3 +134,23 @@ def test_every_page_is_in_the_contents():
         if page.parent == DOCS / "guide" and page.name != "index.md":
             contents = (DOCS / "guide" / "index.md").read_text("utf-8")
             assert re.search(rf"^{page.stem}$", contents, re.M), page.name
+
+
+def test_guide_and_examples_are_linked_in_both_directions():
+    """Each example is linked from a page, and each narrative example links to the guide."""
+    pages = [page for page in PAGES if page.parent in (DOCS, DOCS / "guide")]
+    linked = {
+        (page.parent / name).resolve().relative_to(DOCS / "gallery").as_posix()
+        for page in pages
+        for name in re.findall(r"\{doc\}`([./\w]*gallery/[\w/]+)`", page.read_text("utf-8"))
+    }
+    examples = {path.relative_to(ROOT / "examples") for path in (ROOT / "examples").rglob("*.py")}
+    expected = {path.with_suffix("").as_posix() for path in examples}
+    assert linked | {"index"} == expected | {"index"}
+    for path in examples:
+        if path.parent.name:
+            guide = re.findall(
+                r":doc:`/(guide/\w+)`", (ROOT / "examples" / path).read_text("utf-8")
+            )
+            assert guide, path
+            assert all((DOCS / f"{page}.md").exists() for page in guide)

@@ -3,7 +3,7 @@
     python tools/links.py docs/_build/html
 
 Every broken link is printed, and the exit status is 1 if there is one. Links to other sites are not
-followed.
+followed. Links of the page 404.html are from the root of the host.
 """
 
 import sys
@@ -11,6 +11,9 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+# the path of the site on its host
+ROOT = "/en/latest/"
 
 
 class Page(HTMLParser):
@@ -47,7 +50,9 @@ def broken(site):
             if parts.scheme or parts.netloc:
                 continue
             count += 1
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            local = unquote(parts.path)
+            folder = site if local.startswith(ROOT) else path.parent
+            target = (folder / local.removeprefix(ROOT)).resolve() if local else path
             if target.is_dir():
                 target /= "index.html"
             is_page = target.suffix == ".html" and target.exists()

@@ -66,3 +66,4 @@ plt.show()
 # %%
 # Decision: report the table. The figure is a reminder why overlapping intervals of single systems
 # do not replace the paired tests.
+# See :doc:`/guide/comparing`.

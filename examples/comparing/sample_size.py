@@ -2,7 +2,7 @@
 How many queries does an experiment need?
 =========================================
 
-A pilot with few queries tells how many the experiment needs, and whether a new model can be called
+A pilot with few queries shows how many the experiment needs, and whether a new model can be called
 no worse than the old one.
 """
 
@@ -59,4 +59,4 @@ print(needed, "queries")
 print(compare(experiment(needed), margin=0.01, random_state=0))
 
 # %%
-# Decision: as the verdict in the last column says.
+# Decision: follow the verdict in the last column. See :doc:`/guide/comparing`.

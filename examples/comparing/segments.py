@@ -52,4 +52,5 @@ plt.show()
 
 # %%
 # Decision: use the trees everywhere. They are better in both segments, and the column "differs from
-# the rest" does not show that the difference depends on the length.
+# the rest" does not show that the difference depends on the length. See
+# :doc:`/guide/comparing`.

@@ -53,3 +53,4 @@ print(comparison.queries_needed(difference=0.01, power=0.8)["ndcg@10", "boosting
 # %%
 # Decision: the interval of NDCG@10 contains 0, so that these queries do not show that boosting is
 # better. If a difference of 0.01 matters, judge more queries; otherwise, take the simpler model.
+# See :doc:`/guide/comparing`.

@@ -52,4 +52,4 @@ plt.show()
 
 # %%
 # Decision: judge more queries if boosting is what you deploy: its curve is not flat at 200. For the
-# linear model, 100 queries are enough.
+# linear model, 100 queries are enough. See :doc:`/guide/comparing`.

@@ -52,4 +52,5 @@ systems = {
 print(compare(systems, random_state=0))
 
 # %%
-# Decision: take the simpler model. The difference is far below what fifty queries can show.
+# Decision: take the simpler model. The difference is far below what fifty queries can show. See
+# :doc:`/guide/tuning`.

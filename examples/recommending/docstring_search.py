@@ -61,3 +61,4 @@ plt.show()
 # %%
 # Decision: the letters in the table mark the engines that are significantly worse. The second stage
 # of a search engine would rank the first ten documents again; ``hit_rate@10`` is what it can reach.
+# See :doc:`/guide/inputs` for lists of results, and :doc:`/guide/comparing` for the table.

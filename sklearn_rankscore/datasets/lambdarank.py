@@ -49,7 +49,7 @@ def load_lambdarank(
 ) -> Any:
     """Load the lambdarank data set: judged documents of web search queries.
 
-    It is the example of LightGBM for learning to rank, real data under the MIT licence that needs
+    It is the example of LightGBM for learning to rank, real data under the MIT license that needs
     no download. Results on so few queries vary: hold queries out, and report intervals.
 
     ============  =====================
@@ -86,7 +86,7 @@ def load_lambdarank(
         feature_names : list of str
             Names of the features.
         DESCR : str
-            Description and licence.
+            Description and license.
     (X, y, groups) : tuple, with `return_X_y`
         Features, labels and query ids.
     (X, y) : tuple, with `return_X_y` and `as_frame`

@@ -140,7 +140,7 @@ def cross_val_query_scores(
     given, qid = params.get("groups", groups), params.get("qid")
     ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
     if ids is None:
-        raise no_groups_error(CALLER)
+        raise no_groups_error(CALLER, X=X)
     check_targets(resolved, estimator, X, y)
     splitter = _check_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)

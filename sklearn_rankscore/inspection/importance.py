@@ -54,7 +54,7 @@ def query_permutation_importance(
         Fitted: a ranker in `QueryRanker`, a regressor or a classifier, which ranks by its expected
         grade.
     X : array-like or DataFrame of shape (n_documents, n_features)
-        Documents that were not used for training. A column of query ids is no feature.
+        Documents that were not used for training. A column of query ids is not a feature.
     y : array-like of shape (n_documents,)
         Relevance labels.
     metrics : str, callable or iterable of them
@@ -153,7 +153,7 @@ def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
     id_source = getattr(estimator, "groups", None) if id_source is None else id_source
     ids = find_explicit_ids(X, y, groups=given, id_source=id_source)
     if ids is None:
-        raise no_groups_error(CALLER)
+        raise no_groups_error(CALLER, X=X)
     return id_source, ids
 
 

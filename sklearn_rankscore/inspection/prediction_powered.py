@@ -36,7 +36,7 @@ class RectifiedMean:
     human_queries, machine_queries : int
         Number of queries with human labels, and of those with machine labels only.
     effective_queries : float
-        Number of human-labelled queries that alone would give the same standard error.
+        Number of human-labeled queries that alone would give the same standard error.
     """
 
     metric: str

@@ -43,8 +43,9 @@ def rank_overlap(
 ) -> QueryScores:
     """Compare two rankings of the same documents: what users will see change.
 
-    Neither ranking is right: no labels are needed. Higher is more similar for the first two of
-    these values of each query, and 1 means the same ranking or the same first k documents:
+    No labels are needed, as the rankings are compared with each other. For the first two of these
+    values of each query, higher is more similar, and 1 means the same ranking or the same first k
+    documents:
 
     - ``"rbo"``, rank-biased overlap (RBO), the mean of the share of documents that the first d of
       both rankings have in common, with the weight ``(1 - p) * p**(d - 1)`` of a user who reads on

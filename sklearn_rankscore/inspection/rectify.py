@@ -88,7 +88,7 @@ def rectify(
     method: RectifyMethod = "normal",
     confidence: float = 0.95,
 ) -> RectifiedScores:
-    """Correct the mean of many machine-labelled queries by a few human-labelled ones.
+    """Correct the mean of many machine-labeled queries by a few human-labeled ones.
 
     The mean by machine labels has a small standard error and the bias of the machine. Queries that
     have both kinds of labels show this bias. The estimate of the mean that human labels would give
@@ -112,21 +112,21 @@ def rectify(
         machine. False means 1, the estimator of [1]_.
     method : {"normal", "t"}, default="normal"
         "normal" is the interval of the references, which covers too rarely for fewer than some 50
-        human-labelled queries; "t" uses Student's t distribution.
+        human-labeled queries; "t" uses Student's t distribution.
     confidence : float, default=0.95
         Confidence level of the intervals.
 
     Returns
     -------
     RectifiedScores
-        A table of means and differences with their intervals, and the number of human-labelled
+        A table of means and differences with their intervals, and the number of human-labeled
         queries that would give the same standard error.
 
     Raises
     ------
     ValueError
         If queries, metrics, systems or weights do not correspond, a value is undefined, there are
-        fewer than two human-labelled queries or fewer than two others.
+        fewer than two human-labeled queries or fewer than two others.
     TypeError
         If the scores are not `QueryScores`.
 

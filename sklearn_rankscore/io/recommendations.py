@@ -47,7 +47,7 @@ def from_recommendations(
         Relevance of each item to each user.
     recommended : int array of shape (n_users, n_recommendations)
         Column numbers of the items recommended to each user, best first, as returned by
-        `implicit`, LightFM or a nearest-neighbour index; -1 means no recommendation. Several
+        `implicit`, LightFM or a nearest-neighbor index; -1 means no recommendation. Several
         systems are given as a dict of such arrays by name.
     scores : array of shape (n_users, n_recommendations), default=None
         Scores of the recommendations. They determine the ranking whatever the order of the

@@ -1,4 +1,4 @@
-"""Other spellings of the names of metrics, and what a misspelt name may mean."""
+"""Other spellings of the names of metrics, and what a misspelled name may mean."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def ambiguity(name: str) -> str | None:
 
 
 def suggestions(name: str, known: Iterable[str], n: int = 3) -> list[str]:
-    """The metrics whose names or aliases are most similar to a misspelt one, best first."""
+    """The metrics whose names or aliases are most similar to a misspelled one, best first."""
     known = list(known)
     name, cutoff = split_cutoff(name)
     number = _WITH_NUMBER.fullmatch(name)

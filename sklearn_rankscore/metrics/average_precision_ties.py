@@ -100,7 +100,7 @@ class DividedGroups:
         return np.asarray(np.einsum("gh,gh->g", values, self._probability(counts)))
 
     def _probability(self, counts: Array) -> Array:
-        """Hypergeometric probability of each number of hits, from the ratios of neighbours."""
+        """Hypergeometric probability of each number of hits, from the ratios of neighbors."""
         within, n_relevant = self.within[:, None], self.n_relevant[:, None]
         n_irrelevant = self.size[:, None] - n_relevant
         possible = (counts <= np.minimum(within, n_relevant)) & (counts >= within - n_irrelevant)

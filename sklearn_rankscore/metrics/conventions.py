@@ -16,7 +16,7 @@ Numbers that are defects of a library are not reproduced:
 - XGBoost's `auc` of a ranking also compares documents with equal labels, by their rows; there is
   no entry.
 
-trec_eval 10 normalizes graded gains in RBP from variables that it does not initialise; the entry is
+trec_eval 10 normalizes graded gains in RBP from variables that it does not initialize; the entry is
 what its published outputs have, the label divided by the highest judged label of the query.
 
 CatBoost's ``QueryAUC:type=Ranking`` is the entry `pair_accuracy`. ``Classic`` reads labels within

@@ -35,7 +35,7 @@ def tied_pairs(labels: Array, offset: Array) -> tuple[Array, Array]:
 
 
 def _pairs_within(equals_next: Array, labels: Array) -> Array:
-    """Pairs within groups of equal neighbours; labels of -inf are no documents."""
+    """Pairs within groups of equal neighbors; labels of -inf are no documents."""
     size = TieGroups(equals_next, labels.shape[1]).size()
     return np.asarray(((size - 1) / 2 * np.isfinite(labels)).sum(axis=1))
 

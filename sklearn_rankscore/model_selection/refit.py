@@ -29,7 +29,7 @@ def one_standard_error(
     metric : str, default=None
         Name of the metric to compare, as given to `scoring`; None if there is only one.
     complexity : str or callable, default=None
-        What to minimise among the eligible candidates. A str is the name of a numeric parameter, as
+        What to minimize among the eligible candidates. A str is the name of a numeric parameter, as
         in ``"estimator__max_depth"``; a minus sign before it means that larger values are simpler,
         as in ``"-estimator__alpha"``, and the value None (no limit) is the most complex. A callable
         is a function of the candidate's dict of parameters. None selects the first eligible

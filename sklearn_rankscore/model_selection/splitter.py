@@ -107,7 +107,7 @@ class QuerySplitter(BaseCrossValidator):
         id_source = self.groups if source is None else source
         ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
         if ids is None:
-            raise not_nan_in_optuna(no_groups_error(type(self).__name__))
+            raise not_nan_in_optuna(no_groups_error(type(self).__name__, X=X))
         carried = ids if groups is not None and qid is None else qid
         check_consistent_length(X, y)
         labels = _as_numbers(y)

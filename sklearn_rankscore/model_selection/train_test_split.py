@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 from .._sklearn_compat import safe_indexing
 from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from ..query_ids import find_explicit_ids, no_groups_error
-from ..query_ids.lookup import QID, ids_in, source_or_ids
+from ..query_ids.lookup import QID, fix_by_name, ids_in, source_or_ids
 from .shuffle_split import QueryShuffleSplit
 
 
@@ -90,6 +90,7 @@ def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:
     table = next((array for array in arrays if ids_in(array, name) is not None), None)
     ids = find_explicit_ids(table, groups=given, id_source=None if table is None else name)
     if ids is None:
-        fix = f"no array has a column or index level {name!r}; pass them as groups=ids."
+        fix = next((change for array in arrays if (change := fix_by_name(array))), None)
+        fix = fix or f"no array has a column or index level {name!r}; pass them as groups=ids."
         raise no_groups_error("query_train_test_split", fix=fix)
     return ids

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Display:
+class Plot:
+    """A display that shows its settings, as matplotlib shows the plot."""
+
+    def __repr__(self) -> str:
+        shown = {name: v for name, v in vars(self).items() if isinstance(v, str | int | float)}
+        return f"{type(self).__name__}({', '.join(f'{name}={v!r}' for name, v in shown.items())})"
+
+
+class Display(Plot):
     """A plot of the scores of estimators."""
 
     ax_: Axes
@@ -152,7 +160,7 @@ def required_ids(X: Any, y: Any, groups: QueryIds | str | None, caller: str) -> 
     id_source, ids = source_or_ids(groups, X)
     ids = find_explicit_ids(X, y, groups=ids, id_source=id_source)
     if ids is None:
-        raise no_groups_error(caller)
+        raise no_groups_error(caller, X=X)
     return ids
 
 

@@ -35,7 +35,7 @@ class LabelScoresDisplay(Display):
     Parameters
     ----------
     labels : sequence of str
-        The labels; more than ten different numbers are cut into quartiles.
+        The labels; more than ten different numbers are binned by quartile.
     quantiles : dict of str to ndarray of shape (n_labels, 5)
         The 5 %, 25 %, 50 %, 75 % and 95 % quantiles of the scores, by model; nan without a score.
     documents : array-like of shape (n_labels,)

@@ -17,7 +17,7 @@ from ..metrics.evaluate import MetricLike
 from ..query_ids import group_rows
 from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style, prepare_axes
 from .cutoffs import curve_style
-from .display import by_name, required_ids
+from .display import Plot, by_name, required_ids
 from .palette import system_color
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FRACTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
 
 
-class QueryLearningCurveDisplay:
+class QueryLearningCurveDisplay(Plot):
     """A metric against the number of training queries, by cross-validation.
 
     A curve that still rises at its end suggests that more queries would help. Use `from_estimator`

@@ -32,7 +32,7 @@ WIDTH = 0.5
 class QueryPropertyDisplay(Display):
     """Mean of a metric for queries of different length, or of any other property.
 
-    A property with more than ten values is cut into quartiles. Use `from_estimator`,
+    A property with more than ten values is binned by quartile. Use `from_estimator`,
     `from_predictions` or `from_query_scores` to create one; parameters are stored as attributes.
 
     Parameters

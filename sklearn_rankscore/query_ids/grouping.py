@@ -132,7 +132,7 @@ def _true_positions(flags: Array) -> Array:
 
 
 def _is_scattered(ids: Array) -> bool:
-    """Whether the rows of queries are so far apart that few neighbours have the same id."""
+    """Whether the rows of queries are so far apart that few neighbors have the same id."""
     sample = ids[:1024].tolist()
     changes = sum(a != b for a, b in pairwise(sample))
     try:

@@ -14,6 +14,11 @@ from .grouping import group_rows
 from .read import as_id_column, as_objects
 
 QID = "qid"
+# usual names of the query ids, to find the column that an error message proposes
+USUAL_NAMES = {
+    *("query", "query_id", "queryid", "q_id", "session", "session_id", "sessionid"),
+    *("search_id", "srch_id", "user", "user_id", "userid", "group", "group_id", "list_id"),
+}
 
 
 class NoGroupsError(ValueError):
@@ -98,12 +103,14 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     return None, groups
 
 
-def no_groups_error(caller: str, *, fix: str | None = None) -> NoGroupsError:
-    """The error for missing query ids: the shortest change to this call, then the other ways."""
-    if fix is None:
-        fix, around = "pass them as groups=ids.", calling_estimator()
-        if around is not None:  # one that passes no ids on
-            fix = f"wrap all as QueryRanker({around}(...)), whose fit takes groups=ids."
+def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> NoGroupsError:
+    """The error for missing query ids: the shortest change to this call, then the other ways.
+
+    Without `fix`, the change is the one that suits the names of columns and index levels of `X`.
+    """
+    if fix is None and (around := calling_estimator()) is not None:  # it passes no ids on
+        fix = f"wrap all as QueryRanker({around}(...)), whose fit takes groups=ids."
+    fix = fix or fix_by_name(X) or "pass them as groups=ids."
     return NoGroupsError(
         f"No query ids reached {caller}: {fix}\n"
         "Other ways to pass them:\n"
@@ -118,8 +125,22 @@ def no_groups_error(caller: str, *, fix: str | None = None) -> NoGroupsError:
     )
 
 
+def fix_by_name(X: Any) -> str | None:
+    """The change that makes the ids known which `X` probably holds under another name, if any."""
+    level = next((name for name in _level_names(X) if isinstance(name, str)), None)
+    if level is not None:
+        change = f"X.rename_axis(index={{{level!r}: 'qid'}})"
+        return f"if they are the index level {level!r}, rename it: {change}."
+    columns = [name for name in column_names(X) if str(name).lower() in USUAL_NAMES]
+    if not columns:
+        return None
+    is_pandas, name = hasattr(X, "iloc"), columns[0]
+    change = f"X.set_index({name!r}).rename_axis('qid')" if is_pandas else "rename it to 'qid'"
+    return f"if they are the column {name!r}, {'write ' if is_pandas else ''}{change}."
+
+
 def drop_id_column(X: Any, id_source: IdSource = None) -> Any:
-    """`X` without the columns of query ids, which are no features."""
+    """`X` without the columns of query ids, which are not features."""
     source = QID if id_source is None else id_source
     if isinstance(source, Integral):
         return _without_position(X, int(source))
@@ -161,10 +182,12 @@ def column_or_level(data: Any, name: str) -> Any:
 
 def index_level(data: Any, name: str) -> Any:
     """The level of that name of a pandas index; None without it."""
-    index = getattr(data, "index", None)
-    if name in (getattr(index, "names", None) or ()):
-        return index.get_level_values(name)  # type: ignore[union-attr]
-    return None
+    return data.index.get_level_values(name) if name in _level_names(data) else None
+
+
+def _level_names(data: Any) -> list[Any]:
+    """Names of the levels of a pandas index; empty for anything else."""
+    return list(getattr(getattr(data, "index", None), "names", None) or ())
 
 
 def column_names(data: Any) -> list[Any]:

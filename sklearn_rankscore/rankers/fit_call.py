@@ -100,7 +100,7 @@ class FitCall:
                 )
             ids = ids_from_sizes(name, given, num_samples(X)) if name == "group" else given
         if ids is None and self.needs_ids:
-            raise no_groups_error(self.name)
+            raise no_groups_error(self.name, X=X)
         return ids
 
     def _names_of_ids(self) -> list[str]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds, Ties
 from ..query_ids import find_query_ids, no_groups_error
-from ..query_ids.lookup import column_names
+from ..query_ids.lookup import column_names, fix_by_name
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import predict_scores
 from .boosters import booster_of
@@ -114,7 +114,9 @@ class FittedRanker:
         scores = self.predict(X)
         ids = self._find_ids(X, None, groups, qid)
         if ids is None:
-            raise no_groups_error("QueryRanker.rank", fix="call rank(X, groups=ids).")
+            raise no_groups_error(
+                "QueryRanker.rank", fix=fix_by_name(X) or "call rank(X, groups=ids)."
+            )
         return rank_within_queries(scores, ids, k, ties)
 
     def score(

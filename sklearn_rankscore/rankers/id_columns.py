@@ -1,4 +1,4 @@
-"""The columns of X that are no features: query ids, and what scorers read."""
+"""The columns of X that are not features: query ids, and what scorers read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_ROWS = 100
 
 @dataclass(frozen=True)
 class IdColumns:
-    """Columns with query ids, and others that are no features.
+    """Columns with query ids, and others that are not features.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class IdColumns:
         column = column_names(features)[columns[0]] if names else columns[0]
         warnings.warn(
             f"column {column!r} of X holds the query ids, and the model is trained on it as a "
-            f"feature. With QueryRanker(..., groups={column!r}) the ids are read from that column, "
-            "and it is no feature; or drop it from X.",
+            f"feature. Drop it from X, or use QueryRanker(..., groups={column!r}), which reads the "
+            "ids from that column and removes it from the features.",
             UserWarning,
             stacklevel=stacklevel_of_caller(),
         )

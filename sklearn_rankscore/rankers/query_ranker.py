@@ -62,8 +62,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of queries for `max_queries` and `early_stopping`.
     drop_columns : str, int or list of str or int, default=None
-        Columns of X that are no features, by name or by position, such as propensities and targets
-        that scorers read. X of `predict` may lack them. Index levels never are features.
+        Columns of X that are not features, by name or by position, such as propensities and targets
+        that scorers read. X of `predict` may lack them. Index levels are never features.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class Block:
 
     @classmethod
     def from_lists(cls, labels: Sequence[Any], scores: Sequence[Any]) -> Block:
-        """Rank a few queries, to try out a metric of one's own.
+        """Rank a few queries, to test a user-defined metric.
 
         Parameters
         ----------

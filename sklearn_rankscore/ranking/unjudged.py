@@ -49,7 +49,7 @@ def _refuse(queries: Queries) -> Queries:
     position = int(np.isnan(queries.y_true).argmax())
     raise ValueError(
         f"y_true contains NaN (first at position {position}), which means that nobody judged the "
-        "document. Choose what such documents count:\n"
+        "document. Choose how to treat such documents:\n"
         "- unjudged='irrelevant': they have the label 0;\n"
         "- unjudged='drop': they are removed before ranking;\n"
         "- a metric made for them: 'bpref', 'infap', or the share 'judged@k'.\n"

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
-from ..query_ids.lookup import QID, column_names, index_level
+from ..query_ids.lookup import QID, column_names, fix_by_name, index_level
 from ..query_ids.optuna_search import optuna_search
 from .scorers_with_ids import describe, query_ids_for, scorers_of_queries, takes_groups
 from .tasks import FoldTask
@@ -191,6 +191,8 @@ def _fix(task: FoldTask) -> str:
             "scikit-learn passes groups no further than to the splitter here. Pass the ids in the "
             "data: X = pd.DataFrame(X, index=pd.Index(ids, name='qid'))."
         )
+    if change := fix_by_name(task.X):
+        return change
     if column_names(task.X):
         return "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
     return "pass groups=ids and cv=QueryKFold(5) to this call."

@@ -47,7 +47,7 @@ def make_weighted_scorer(
         If a weight is not a positive number, a name occurs twice, or parts read query ids from
         different places.
     TypeError
-        If `weights` is not a mapping, or a key is no metric.
+        If `weights` is not a mapping, or a key is not a metric.
 
     See Also
     --------

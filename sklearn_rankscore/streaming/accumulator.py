@@ -13,11 +13,12 @@ from ..ranking import Queries, read_queries
 from .configuration import Configuration, comparable, listed, resolve_averaged
 from .moments import MetricSummary
 from .open_queries import OpenQueries, Rows
+from .shown import Shown
 from .state import State
 from .totals import Totals
 
 
-class RankingAccumulator:
+class RankingAccumulator(Shown):
     """Ranking metrics over batches of documents, in parts that can be merged.
 
     An accumulator holds a few numbers per metric and the open queries of a sorted stream. It can be

@@ -217,7 +217,7 @@ def _starts(ids: Array) -> Array:
 
 
 def _check_none_missing(ids: Array) -> None:
-    """Refuse NaN, NaT and None; neighbours are not equal to them, so all of them are distinct."""
+    """Refuse NaN, NaT and None; neighbors are not equal to them, so all of them are distinct."""
     check_no_missing(ids)
     if ids.dtype.kind == "O":
         try:

@@ -62,7 +62,7 @@ def test_bunch():
     assert data.feature_names[0] == "feature_1"
     assert len(data.feature_names) == 300
     assert data.frame is None
-    assert "MIT licence" in data.DESCR
+    assert "MIT license" in data.DESCR
 
 
 def test_as_frame_has_ids_in_the_index():

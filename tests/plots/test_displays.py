@@ -14,6 +14,7 @@ from sklearn_rankscore import (
     CutoffCurveDisplay,
     NoGroupsError,
     QueryDeltaDisplay,
+    QueryLearningCurveDisplay,
     QueryRanker,
     QueryScores,
     compare,
@@ -210,3 +211,14 @@ def test_matplotlib_is_imported_only_to_draw():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: CutoffCurveDisplay needs matplotlib" in done.stderr
+
+
+def test_a_display_shows_its_settings():
+    deltas = QueryDeltaDisplay(deltas=[0.5, -0.25], metric="ndcg@10", baseline="old", model="new")
+    curve = QueryLearningCurveDisplay(
+        max_queries=[5], means={"a": [0.5]}, intervals={"a": [[0.4, 0.6]]}, metric="mrr"
+    )
+    assert repr(deltas).startswith(
+        "QueryDeltaDisplay(metric='ndcg@10', baseline='old', model='new', confidence="
+    )
+    assert repr(curve).startswith("QueryLearningCurveDisplay(metric='mrr', confidence=")

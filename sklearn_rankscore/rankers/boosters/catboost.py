@@ -114,7 +114,7 @@ def catboost_metric(
     """Make an `eval_metric` for CatBoost.
 
     CatBoost passes neither query ids nor the name of the evaluated set to a metric. Therefore the
-    metric takes the query ids of each set here, and recognises a set by its labels.
+    metric takes the query ids of each set here, and recognizes a set by its labels.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
 
     Notes
     -----
-    XGBoost infers from the name of a metric which way is better: it minimises metrics whose names
+    XGBoost infers from the name of a metric which way is better: it minimizes metrics whose names
     do not start with "auc", "pre", "map" or "ndcg". Other names get the prefix ``"pre_"``, as in
     "pre_mrr@10_rankscore", so that early stopping works without ``maximize=True``. All names end
     in ``_rankscore``, because XGBoost has metrics of the same names. XGBoost rounds values to six

@@ -106,7 +106,7 @@ def _stable_order(buckets: Array, by_start: Array | None) -> Array:
 def _joined(widths: Array, counts: Array, depth: int) -> list[int]:
     """Where among ascending widths a bucket starts, given how many queries have each width.
 
-    Small buckets are joined with their neighbours where this leaves the rounding of sums up to the
+    Small buckets are joined with their neighbors where this leaves the rounding of sums up to the
     cut-off unchanged: sums over short rows are sums of columns, and those over long rows end at the
     cut-off.
     """

@@ -1,0 +1,67 @@
+"""What an accumulator shows of itself: a table of its metrics, as text and as HTML."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from html import escape
+
+from .moments import MetricSummary
+
+HEADER = ["", "mean", "std. error", "queries", "undefined"]
+
+
+class Shown(ABC):
+    """An object that shows the summaries of its metrics."""
+
+    @property
+    @abstractmethod
+    def n_documents(self) -> int:
+        """Number of documents so far."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The metrics."""
+
+    @abstractmethod
+    def result(self) -> dict[str, MetricSummary]:
+        """The summary of each metric."""
+
+    def __repr__(self) -> str:
+        rows = [HEADER, *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([label.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+            for label, *numbers in rows
+        ]
+        return "\n".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        header = "".join(f"<th>{cell}</th>" for cell in HEADER)
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+            for name, *cells in self._rows()
+        )
+        return (
+            f"<table><caption>{escape(self._title())}</caption><thead><tr>{header}</tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
+
+    def _title(self) -> str:
+        return f"{type(self).__name__} of {self.n_documents:,} documents"
+
+    def _rows(self) -> list[list[str]]:
+        try:
+            result = self.result()
+        except ValueError:  # no documents so far, or none with a weight
+            return [[name, *["-"] * (len(HEADER) - 1)] for name in self.names]
+        return [
+            [
+                name,
+                f"{summary.mean:.4f}",
+                f"{summary.standard_error:.4f}",
+                f"{summary.n_queries:,}",
+                f"{summary.n_undefined:,}",
+            ]
+            for name, summary in result.items()
+        ]
