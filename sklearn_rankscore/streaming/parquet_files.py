@@ -86,7 +86,7 @@ class ParquetFiles:
 
         parallel_for(read, range(len(paths)), FOOTERS)
         files = [of_path[i] for i in range(len(paths))]
-        types = common_types([(file.file.path, file.types) for file in files], columns.group)
+        types = common_types([(file.file.path, file.types) for file in files], columns.ids)
         return cls(files, types, filesystem)
 
     @property
