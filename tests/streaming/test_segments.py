@@ -9,58 +9,16 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from many_queries import EXACT, make_documents
+from many_queries import EXACT
+from segments import BY, check, expected_segments, make_segments, table_of
+from segments import SEGMENT_METRICS as METRICS
 
 from sklearn_rankscore import (
     RankingAccumulator,
     evaluate,
     evaluate_batches,
     evaluate_parquet,
-    query_scores,
 )
-
-METRICS = ["ndcg@5", "map@5(replace_undefined_by=nan)", "query_auc"]
-BY = ["country", "device", "new", "level"]
-
-
-def make_segments(seed=1, long=0):
-    """Documents with three columns of segments, of which one has missing values."""
-    columns = make_documents(long=long)
-    random, n = np.random.default_rng(seed), columns["qid"].max() + 1
-    values = {
-        "country": np.array(["de", "fr", "ü", None], dtype=object)[random.integers(0, 4, n)],
-        "device": np.array(["phone", "desk"])[random.integers(0, 2, n)],
-        "new": random.random(n) < 0.3,
-        "level": np.where(random.random(n) < 0.2, math.nan, random.integers(0, 4, n)),
-    }
-    return columns | {name: column[columns["qid"]] for name, column in values.items()}
-
-
-def expected_segments(columns, weight=None):
-    """Mean, standard error and numbers of queries by segment, from QueryScores.by."""
-    weights = None if weight is None else columns[weight]
-    given = columns["label"], columns["score"], METRICS
-    options = {"groups": columns["qid"], "sample_weight": weights}
-    scores = query_scores(*given, segments={name: columns[name] for name in BY}, **options)
-    return {(s.metric, *s.segment): (s.mean, s.queries) for s in scores.by()}
-
-
-def check(by_segment, expected):
-    summaries = {
-        (name, *segment): (summary.mean, summary.n_queries - summary.n_undefined)
-        for segment, of_metrics in by_segment.items()
-        for name, summary in of_metrics.items()
-    }
-    assert list(dict.fromkeys(key[1:] for key in summaries)) == [*by_segment]
-    assert summaries.keys() == expected.keys()
-    for key, (mean, count) in summaries.items():
-        assert mean == pytest.approx(expected[key][0], nan_ok=True, **EXACT)
-        if "auc" in key[0] or "nan" in key[0]:  # undefined queries of the others count as 0
-            assert count == expected[key][1]
-
-
-def table_of(columns):
-    return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
@@ -79,7 +37,7 @@ def test_files_and_batches(tmp_path, weight, batch_rows, encode):
     collected = RankingAccumulator(METRICS, by=BY)
     options = {"weight": weight, "batch_rows": batch_rows}
     assert list(evaluate_parquet(tmp_path, collected, **options)) == METRICS
-    check(collected.by_segment(), expected)
+    check(collected.by_segment(), expected, weight)
     in_one_call = evaluate_parquet(tmp_path, METRICS, by=BY, **options)
     total = evaluate_parquet(tmp_path, METRICS, **options)
     means = {s: {n: v.mean for n, v in of.items()} for s, of in collected.by_segment().items()}
@@ -107,7 +65,7 @@ def test_accumulators_of_arrays(order):
         parts.append(pickle.loads(pickle.dumps(part)))
     for part in parts[1:]:
         parts[0].merge(part)
-    check(parts[0].by_segment(), expected)
+    check(parts[0].by_segment(), expected, "weight")
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table, dict])
