@@ -29,7 +29,11 @@ def adjacent_queries(table: Any, columns: ColumnNames) -> AdjacentQueries:
 
 
 def _combined(column: Any) -> Any:
-    """One array of a column, with one dictionary."""
+    """One array of a column, with one dictionary, of a type that Arrow can compare."""
+    import pyarrow as pa
+
+    if str(column.type) in ("string_view", "binary_view"):  # those of polars
+        column = column.cast(pa.large_string() if "str" in str(column.type) else pa.large_binary())
     return column.unify_dictionaries().combine_chunks()
 
 
