@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARK = runpy.run_path(str(Path(__file__).resolve().parents[1] / "benchmarks" / "memory.py"))
-N = 150_000
+N = 1_000_000  # below, buffers of a fixed size count
 
 
 @pytest.mark.slow

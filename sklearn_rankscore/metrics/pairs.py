@@ -12,7 +12,7 @@ from ..ranking.label_functions import linear
 from ..ranking.ties import TieGroups
 
 # entries that are merged at a time
-PART = 2**18
+PART = 2**14
 
 
 def ranked_labels(block: Block, ties: Any) -> tuple[Array, Array, Array]:
