@@ -29,6 +29,7 @@ Ties: TypeAlias = Literal["average", "stable", "reversed", "optimistic", "pessim
 OrderTies: TypeAlias = Literal["average", "stable", "reversed"]
 UnjudgedDocuments: TypeAlias = Literal["irrelevant", "nan"]
 Unjudged: TypeAlias = Literal["error", "irrelevant", "drop"]
+QueryOrder: TypeAlias = Literal["ascending", "grouped"]
 Average: TypeAlias = Literal["macro", "micro"]
 Macro: TypeAlias = Literal["macro"]
 Library: TypeAlias = Literal[

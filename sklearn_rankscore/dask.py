@@ -7,14 +7,17 @@ of a worker.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ._typing import Library
 from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
-from .streaming.column_names import ColumnNames
+from .streaming.column_names import ColumnNames, refuse_segments
+from .streaming.runs import ScoresBySegment, scores_of
 from .streaming.state import State
 
 if TYPE_CHECKING:
@@ -23,18 +26,27 @@ if TYPE_CHECKING:
 __all__ = ["accumulate", "evaluate", "query_scores"]
 
 
+@overload
+def evaluate(
+    df: DataFrame, metrics: Metrics, *, by: None = None, **options: Any
+) -> dict[str, float]: ...
+@overload
+def evaluate(
+    df: DataFrame, metrics: Metrics, *, by: str | Sequence[str], **options: Any
+) -> ScoresBySegment: ...
 def evaluate(
     df: DataFrame,
     metrics: Metrics,
     *,
     label: str = "label",
     score: str = "score",
-    group: str = "qid",
+    group: str | Sequence[str] = "qid",
     weight: str | None = None,
     like: Library | None = None,
+    by: str | Sequence[str] | None = None,
     n_partitions: int | None = None,
     **options: Any,
-) -> dict[str, float]:
+) -> dict[str, float] | ScoresBySegment:
     """Compute ranking metrics over the queries of a Dask DataFrame.
 
     Parameters
@@ -43,12 +55,16 @@ def evaluate(
         One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
         As in `sklearn_rankscore.evaluate`; functions may be those of a notebook.
-    label, score, group : str
-        Names of the columns of relevance, score and query id.
+    label, score : str
+        Names of the columns of relevance and score.
+    group : str or list of str
+        Name of the column of query ids, or of several columns that together identify a query.
     weight : str, default=None
         Name of the column of query weights, constant within each query.
     like : str, default=None
         Library whose conventions to use, as in `sklearn_rankscore.evaluate`.
+    by : str or list of str, default=None
+        Names of columns of segments, constant within each query: texts, or at most ten numbers.
     n_partitions : int, default=None
         Number of partitions to shuffle into; None uses as many as `df` has.
     **options
@@ -56,8 +72,9 @@ def evaluate(
 
     Returns
     -------
-    dict of str to float
-        The value of each metric under its name, equal to that of `sklearn_rankscore.evaluate`.
+    dict of str to float, or dict of Segment to dict of str to float
+        The value of each metric under its name, equal to that of `sklearn_rankscore.evaluate`; with
+        `by`, such a dict for ``("", "all queries")`` and for each ``(column, value)``.
 
     Raises
     ------
@@ -84,9 +101,9 @@ def evaluate(
     >>> dask.evaluate(df, ["mrr", "precision@2"])
     {'mrr': 0.75, 'precision@2': 0.5}
     """
-    columns = ColumnNames(label, score, group, weight)
-    empty = RankingAccumulator(metrics, like=like, **options)
-    return _accumulate(df, empty, columns, n_partitions).scores()
+    empty = RankingAccumulator(metrics, like=like, by=by, **options)
+    columns = ColumnNames(label, score, group, weight, empty.by)
+    return scores_of(_accumulate(df, empty, columns, n_partitions), by)
 
 
 def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumulator:
@@ -100,8 +117,8 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     Returns
     -------
     RankingAccumulator
-        Its ``result()`` has means, standard errors and numbers of queries; it can be merged with
-        that of another day.
+        Its ``result()`` has means, standard errors and numbers of queries, and with `by` its
+        ``by_segment()`` those of each segment; it can be merged with that of another day.
 
     Raises
     ------
@@ -109,7 +126,8 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
         As in `evaluate`.
     """
     columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
-    return _accumulate(df, RankingAccumulator(metrics, **options), columns, n_partitions)
+    empty = RankingAccumulator(metrics, **options)
+    return _accumulate(df, empty, replace(columns, by=empty.by), n_partitions)
 
 
 def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
@@ -135,8 +153,9 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
     empty = RankingAccumulator(metrics, per_query=True, **options)
     columns.check_not_among(empty.names)
+    refuse_segments(empty.by)
     partitions = _partition_by_query(df, columns, n_partitions)
-    meta = partitions._meta[[columns.group]].assign(**dict.fromkeys(empty.names, 0.0))
+    meta = partitions._meta[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
     values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
     return values
 
@@ -161,7 +180,7 @@ def _partition_by_query(df: Any, columns: ColumnNames, n_partitions: int | None)
             "dask.dataframe.from_pandas or read_parquet, or use sklearn_rankscore.evaluate."
         )
     columns.check(df.columns, "the DataFrame")
-    return df[columns.distinct].shuffle(on=columns.group, npartitions=n_partitions)
+    return df[columns.distinct].shuffle(on=columns.ids, npartitions=n_partitions)
 
 
 def _add_partition(
@@ -172,9 +191,17 @@ def _add_partition(
     if not len(part):
         return accumulator
     columns.check_missing(part[columns.distinct].isna().sum().to_dict())
-    label, score, ids = (part[name] for name in (columns.label, columns.score, columns.group))
+    label, score = part[columns.label], part[columns.score]
     weight = None if columns.weight is None else part[columns.weight]
-    return accumulator.update(label, score, ids, sample_weight=weight)
+    segments = part[list(columns.by)] if columns.by else None
+    ids = _ids(part, columns)
+    return accumulator.update(label, score, ids, sample_weight=weight, segments=segments)
+
+
+def _ids(part: Any, columns: ColumnNames) -> Any:
+    if isinstance(columns.group, str):
+        return part[columns.group]
+    return list(zip(*(part[name].tolist() for name in columns.ids), strict=True))
 
 
 def _state_of(part: Any, empty: RankingAccumulator, columns: ColumnNames) -> State:
@@ -187,7 +214,11 @@ def _query_values(part: Any, empty: RankingAccumulator, columns: ColumnNames) ->
 
     taken = _add_partition(part, empty, columns).take_values()
     if taken is None:
-        return part[[columns.group]].assign(**dict.fromkeys(empty.names, 0.0))
+        return part[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
     ids, values = taken
-    group = pd.Series(ids, name=columns.group).astype(part[columns.group].dtype)
-    return pd.DataFrame({columns.group: group, **values})
+    parts = [ids] if isinstance(columns.group, str) else zip(*ids, strict=True)
+    series = {
+        name: pd.Series(values_of_part, name=name).astype(part[name].dtype)
+        for name, values_of_part in zip(columns.ids, parts, strict=True)
+    }
+    return pd.DataFrame({**series, **values})

@@ -10,16 +10,18 @@ query. Each partition returns a few numbers per metric to the driver.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ._typing import Library
 from ._validation import check_count
 from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
 from .streaming.arrow import BATCH_ROWS, add_batches
-from .streaming.column_names import ColumnNames
+from .streaming.column_names import ColumnNames, refuse_segments
+from .streaming.runs import ScoresBySegment, scores_of
 from .streaming.state import State
 
 if TYPE_CHECKING:
@@ -28,19 +30,28 @@ if TYPE_CHECKING:
 __all__ = ["accumulate", "evaluate", "query_scores"]
 
 
+@overload
+def evaluate(
+    df: DataFrame, metrics: Metrics, *, by: None = None, **options: Any
+) -> dict[str, float]: ...
+@overload
+def evaluate(
+    df: DataFrame, metrics: Metrics, *, by: str | Sequence[str], **options: Any
+) -> ScoresBySegment: ...
 def evaluate(
     df: DataFrame,
     metrics: Metrics,
     *,
     label: str = "label",
     score: str = "score",
-    group: str = "qid",
+    group: str | Sequence[str] = "qid",
     weight: str | None = None,
     like: Library | None = None,
+    by: str | Sequence[str] | None = None,
     n_partitions: int | None = None,
     batch_rows: int = BATCH_ROWS,
     **options: Any,
-) -> dict[str, float]:
+) -> dict[str, float] | ScoresBySegment:
     """Compute ranking metrics over the queries of a Spark DataFrame.
 
     Parameters
@@ -49,12 +60,16 @@ def evaluate(
         One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
         As in `sklearn_rankscore.evaluate`; functions may be those of a notebook.
-    label, score, group : str
-        Names of the columns of relevance, score and query id.
+    label, score : str
+        Names of the columns of relevance and score.
+    group : str or list of str
+        Name of the column of query ids, or of several columns that together identify a query.
     weight : str, default=None
         Name of the column of query weights, constant within each query.
     like : str, default=None
         Library whose conventions to use, as in `sklearn_rankscore.evaluate`.
+    by : str or list of str, default=None
+        Names of columns of segments, constant within each query: texts, or at most ten numbers.
     n_partitions : int, default=None
         Number of partitions to shuffle into; None uses Spark's default
         (``spark.sql.shuffle.partitions``).
@@ -65,8 +80,9 @@ def evaluate(
 
     Returns
     -------
-    dict of str to float
-        The value of each metric under its name, equal to that of `sklearn_rankscore.evaluate`.
+    dict of str to float, or dict of Segment to dict of str to float
+        The value of each metric under its name, equal to that of `sklearn_rankscore.evaluate`; with
+        `by`, such a dict for ``("", "all queries")`` and for each ``(column, value)``.
 
     Raises
     ------
@@ -93,9 +109,9 @@ def evaluate(
         spark.evaluate(scored, ["ndcg@10", "map@10"])
     """
     check_count("batch_rows", batch_rows, 1)
-    columns = ColumnNames(label, score, group, weight)
-    empty = RankingAccumulator(metrics, like=like, **options)
-    return _accumulate(df, empty, columns, n_partitions, batch_rows).scores()
+    empty = RankingAccumulator(metrics, like=like, by=by, **options)
+    columns = ColumnNames(label, score, group, weight, empty.by)
+    return scores_of(_accumulate(df, empty, columns, n_partitions, batch_rows), by)
 
 
 def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumulator:
@@ -109,8 +125,8 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     Returns
     -------
     RankingAccumulator
-        Its ``result()`` has means, standard errors and numbers of queries; it can be merged with
-        that of another day.
+        Its ``result()`` has means, standard errors and numbers of queries, and with `by` its
+        ``by_segment()`` those of each segment; it can be merged with that of another day.
 
     Raises
     ------
@@ -119,6 +135,7 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     """
     columns, n_partitions, batch_rows = _pop_keywords(options)
     empty = RankingAccumulator(metrics, **options)
+    columns = replace(columns, by=empty.by)
     return _accumulate(df, empty, columns, n_partitions, batch_rows)
 
 
@@ -148,13 +165,15 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     columns, n_partitions, batch_rows = _pop_keywords(options)
     empty = RankingAccumulator(metrics, per_query=True, **options)
     columns.check_not_among(empty.names)
+    refuse_segments(empty.by)
     partitions = _partition_by_query(df, columns, n_partitions)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
         yield from _query_values(empty, columns, batches, batch_rows)
 
     doubles = [StructField(name, DoubleType()) for name in empty.names]
-    return partitions.mapInArrow(values, StructType([df.schema[columns.group], *doubles]))
+    ids = [df.schema[name] for name in columns.ids]
+    return partitions.mapInArrow(values, StructType([*ids, *doubles]))
 
 
 def _pop_keywords(options: dict[str, Any]) -> tuple[ColumnNames, int | None, int]:
@@ -192,9 +211,9 @@ def _partition_by_query(df: DataFrame, columns: ColumnNames, n_partitions: int |
     quoted = ["`" + name.replace("`", "``") + "`" for name in columns.distinct]
     plain = [f"c{i}" for i in range(len(quoted))]
     renamed = df.select(*(col(old).alias(new) for old, new in zip(quoted, plain, strict=True)))
-    group = plain[columns.distinct.index(columns.group)]
+    group = [plain[columns.distinct.index(name)] for name in columns.ids]
     number: list[Any] = [] if n_partitions is None else [n_partitions]
-    return renamed.repartition(*number, group).sortWithinPartitions(group)
+    return renamed.repartition(*number, *group).sortWithinPartitions(*group)
 
 
 def _check_frame(df: Any, columns: ColumnNames) -> None:
@@ -205,13 +224,14 @@ def _check_frame(df: Any, columns: ColumnNames) -> None:
             "session.createDataFrame, or use sklearn_rankscore.evaluate."
         )
     columns.check(df.columns, "the DataFrame")
-    collation = getattr(df.schema[columns.group].dataType, "collation", "UTF8_BINARY")
-    if collation != "UTF8_BINARY":
-        raise ValueError(
-            f"column {columns.group!r} has the collation {collation}, by which different texts may "
-            "be the same query. Write the ids of each query in one way, such as lower(qid), and "
-            "collate them with UTF8_BINARY."
-        )
+    for name in columns.ids:
+        collation = getattr(df.schema[name].dataType, "collation", "UTF8_BINARY")
+        if collation != "UTF8_BINARY":
+            raise ValueError(
+                f"column {name!r} has the collation {collation}, by which different texts may be "
+                "the same query. Write the ids of each query in one way, such as lower(qid), and "
+                "collate them with UTF8_BINARY."
+            )
 
 
 def _add_batches(
@@ -221,7 +241,7 @@ def _add_batches(
     import pyarrow as pa
 
     named = (pa.RecordBatch.from_arrays(b.columns, columns.distinct) for b in batches)
-    return add_batches(accumulator, columns, named, batch_rows)
+    return add_batches(accumulator, columns, named, batch_rows, "ascending")
 
 
 def _state_of(
@@ -252,17 +272,22 @@ def _query_values(
     accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterator[Any], batch_rows: int
 ) -> Iterator[Any]:
     """Batches of the values of queries, as the queries are completed."""
-    id_type = None
+    types: dict[str, Any] = {}
     for table in _add_batches(accumulator, columns, batches, batch_rows):
-        id_type = table.schema.field(columns.group).type
-        yield from _completed(accumulator, columns.group, id_type)
-    yield from _completed(accumulator.close(), columns.group, id_type)
+        types = {name: table.schema.field(name).type for name in columns.ids}
+        yield from _completed(accumulator, columns, types)
+    yield from _completed(accumulator.close(), columns, types)
 
 
-def _completed(accumulator: RankingAccumulator, group: str, id_type: Any) -> Iterator[Any]:
+def _completed(
+    accumulator: RankingAccumulator, columns: ColumnNames, types: dict[str, Any]
+) -> Iterator[Any]:
     import pyarrow as pa
 
     taken = accumulator.take_values()
     if taken is not None:
         ids, values = taken
-        yield pa.RecordBatch.from_pydict({group: pa.array(ids, id_type), **values})
+        parts = [ids] if isinstance(columns.group, str) else zip(*ids, strict=True)
+        named = zip(types.items(), parts, strict=True)
+        id_columns = {name: pa.array(part, kind) for (name, kind), part in named}
+        yield pa.RecordBatch.from_pydict({**id_columns, **values})

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
 from requires import requires
+from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
 
 from sklearn_rankscore import RankingAccumulator
 from sklearn_rankscore import dask as rank_dask
@@ -126,6 +127,33 @@ def test_a_group_column_with_the_name_of_a_metric(client):
     assert rank_dask.evaluate(df, "mrr", group="mrr") == expected
     with pytest.raises(ValueError, match="column of query ids has the name of a metric, 'mrr'"):
         rank_dask.query_scores(df, "mrr", group="mrr")
+
+
+def test_segments_and_ids_of_several_columns(client):
+    columns = make_segments()
+    expected = expected_segments(columns)
+    columns |= {"user": columns["qid"] // 10, "session": [f"s{i % 10}" for i in columns["qid"]]}
+    df = shuffled({name: c for name, c in columns.items() if name != "qid"})
+    options = {"by": BY, "group": ["user", "session"]}
+    collected = rank_dask.accumulate(df, SEGMENT_METRICS, **options)
+    check(collected.by_segment(), expected)
+    scores = rank_dask.evaluate(df, SEGMENT_METRICS, **options)
+    assert scores["", "all queries"] == pytest.approx(collected.scores(), **EXACT)
+    assert scores.keys() - {("", "all queries")} == collected.by_segment().keys()
+    values = rank_dask.query_scores(df, "mrr", group=["user", "session"])
+    collected = values.compute().sort_values(["user", "session"])
+    assert values.dtypes.to_dict() == collected.dtypes.to_dict()
+    mrr = in_memory(columns, ["mrr"], average=None)["mrr"]
+    np.testing.assert_allclose(collected["mrr"], mrr, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="query_scores has no by="):
+        rank_dask.query_scores(df, "mrr", group="user", by="device")
+
+
+def test_nan_ids_are_refused(client):
+    columns = make_documents()
+    df = shuffled(columns | {"qid": np.where(columns["qid"] == 3, np.nan, columns["qid"])})
+    with pytest.raises(ValueError, match=r"column 'qid' has [0-9]+ missing values"):
+        rank_dask.evaluate(df, "mrr")
 
 
 def test_grid_search_on_the_cluster(client):

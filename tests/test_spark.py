@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
 from requires import requires
+from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments, table_of
 from spark_session import ignore_pandas_warning
 
 from sklearn_rankscore import RankingAccumulator, spark
@@ -158,6 +159,31 @@ def test_other_frames_and_options_are_refused(session):
         spark.evaluate(pd.DataFrame(columns), "mrr")
     with pytest.raises(ValueError, match="batch_rows must be"):
         spark.query_scores(shuffled(session, columns), "mrr", batch_rows=0)
+
+
+def test_segments_and_ids_of_several_columns(session):
+    columns = make_segments()
+    expected = expected_segments(columns)
+    columns |= {"user": columns["qid"] // 10, "session": columns["qid"] % 10}
+    table = table_of({name: c for name, c in columns.items() if name != "qid"})
+    order = np.random.default_rng(0).permutation(table.num_rows)
+    df = session.createDataFrame(table.take(order)).repartition(5)
+    df = df.selectExpr("*", "nullif(level, double('nan')) as l").drop("level")
+    df = df.withColumnRenamed("l", "level")
+    options = {"by": BY, "group": ["user", "session"], "batch_rows": 50}
+    collected = spark.accumulate(df, SEGMENT_METRICS, **options)
+    check(collected.by_segment(), expected)
+    scores = spark.evaluate(df, SEGMENT_METRICS, **options)
+    assert scores["", "all queries"] == pytest.approx(collected.scores(), **EXACT)
+    assert scores.keys() - {("", "all queries")} == collected.by_segment().keys()
+    values = spark.query_scores(df, "mrr", group=["user", "session"])
+    assert values.columns == ["user", "session", "mrr"]
+    mrr = in_memory(columns, ["mrr"], average=None)["mrr"]
+    rows = sorted(values.collect())
+    assert [row[0] * 10 + row[1] for row in rows] == sorted(set(columns["qid"]))
+    np.testing.assert_allclose([row[2] for row in rows], mrr, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="query_scores has no by="):
+        spark.query_scores(df, "mrr", group="user", by="device")
 
 
 def test_no_rows_are_sent_to_the_driver(session):

@@ -1,5 +1,6 @@
 """Values of every query, confidence intervals and significance tests."""
 
+from ..metrics.segment import Segment
 from .compare import compare
 from .comparison import Comparison
 from .cross_val import cross_val_query_scores
@@ -14,7 +15,6 @@ from .rank_overlap import rank_overlap
 from .rectify import RectifiedScores, rectify
 from .score_bounds import ScoreBounds, score_bounds
 from .segment_scores import SegmentScore, SegmentScores
-from .segments import Segment
 from .system_table import SystemTable
 
 __all__ = [

@@ -9,6 +9,7 @@ from itertools import permutations
 import numpy as np
 
 from .._typing import Array
+from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
 from .comparison import Correction
 from .difference import Difference
@@ -17,7 +18,7 @@ from .margins import margin_p_values, verdict
 from .pairing import difference_ranges, paired_differences
 from .query_results import QueryScores
 from .segment_scores import rest_p_values, weight_shares
-from .segments import ALL_QUERIES, Segment, SegmentColumn
+from .segments import SegmentColumn
 from .significance import holm
 from .tukey import tukey_p_values
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._typing import SignificanceTest
+from ..metrics.segment import ALL_QUERIES
 from .difference import Difference
 from .margins import Margin
 from .power import detectable_effect, queries_for_power
-from .segments import ALL_QUERIES
 from .system_table import SystemTable
 from .table import Table, Tabular
 

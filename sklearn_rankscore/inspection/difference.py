@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..metrics.segment import Segment
 from .intervals import Interval
 from .margins import Verdict
-from .segments import Segment
 
 
 @dataclass(frozen=True)

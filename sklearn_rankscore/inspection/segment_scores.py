@@ -10,9 +10,10 @@ import numpy as np
 from scipy import stats
 
 from .._typing import Array
+from ..metrics.segment import Segment
 from .intervals import Interval
 from .query_values import QueryValues
-from .segments import Segment, SegmentColumn
+from .segments import SegmentColumn
 from .significance import holm
 from .table import Table, Tabular
 

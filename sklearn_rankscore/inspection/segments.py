@@ -4,37 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._columns import detached, to_numpy
 from .._typing import Array
+from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
 
-MOST_CATEGORIES, N_BINS = 10, 4
-MISSING = "missing"
-
-
-class Segment(NamedTuple):
-    """Some of the queries.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column of segments, empty for all queries.
-    value : hashable
-        Its value for these queries; a text for the bin of a number.
-    """
-
-    column: str
-    value: Hashable
-
-
-ALL_QUERIES = Segment("", "all queries")
+N_BINS = 4
 
 
 @dataclass(frozen=True)

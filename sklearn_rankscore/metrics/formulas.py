@@ -202,9 +202,10 @@ def kendall_tau(block: Block) -> Any:
 def spearman(block: Block) -> Any:
     """Covariance of the ranks by label and by score, over the product of their deviations."""
     labels, offset, size = ranked_labels(block, "stable")
-    by_score, by_label = block.ranks - offset + (size - 1) / 2, average_ranks(labels)
     center, is_document = (block.sizes[:, None] + 1) / 2, np.isfinite(labels)
-    a, b = (by_score - center) * is_document, (by_label - center) * is_document
+    a = (block.ranks - offset + (size - 1) / 2 - center) * is_document
+    del offset, size
+    b = (average_ranks(labels) - center) * is_document
     deviations = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
     return (a * b).sum(axis=1), deviations, deviations > 0
 

@@ -15,6 +15,8 @@ from ..ranking.label_functions import judged_irrelevant, judged_relevant, pooled
 EPSILON = 0.00001
 # a tie group is taken in parts of at most this many pairs of a position and a number of documents
 PAIRS = 2**20
+# ranks of which the precision is computed at a time
+RANKS = 2**14
 
 
 def preferences_lost(block: Block, threshold: float, ties: Any, n_relevant: Array) -> Array:
@@ -27,31 +29,47 @@ def preferences_lost(block: Block, threshold: float, ties: Any, n_relevant: Arra
     opposite: Any = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
     irrelevant = block.by_rank(judged_irrelevant(threshold), opposite)
     offset, size = block.tie_groups(ties)
-    before = np.rint(np.cumsum(irrelevant, axis=1) - (offset + 1) * irrelevant)
-    within = np.rint(irrelevant * size)
+    # in place, for the sake of queries of millions of documents
+    before = np.cumsum(irrelevant, axis=1)
+    before -= (offset + 1) * irrelevant
+    within = irrelevant * size
+    del offset, size
+    np.rint(before, out=before)
+    np.rint(within, out=within)
     limit = n_relevant[:, None]
-    sums = _sum_to(before + within, limit) - _sum_to(before - 1, limit)
-    return np.asarray(sums / (within + 1))
+    lost = _sum_to(before + within, limit)
+    before -= 1
+    lost -= _sum_to(before, limit)
+    within += 1
+    lost /= within
+    return np.asarray(lost)
 
 
 def _sum_to(n: Array, limit: Array) -> Array:
-    """min(0, limit) + min(1, limit) + … + min(n, limit)."""
+    """min(0, limit) + min(1, limit) + … + min(n, limit); overwrites `n`."""
     low = np.minimum(n, limit)
-    return np.asarray(low * (low + 1) / 2 + (n - low) * limit)
+    n -= low
+    n *= limit
+    sums = low + 1
+    sums *= low
+    sums /= 2
+    sums += n
+    return np.asarray(sums)
 
 
 def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
     """Expected inferred precision at each rank if its document is relevant, 0 otherwise."""
     kinds = judged_relevant(threshold), judged_irrelevant(threshold), pooled_unjudged
     relevant, irrelevant, unjudged = (block.by_rank(kind, ties) for kind in kinds)
-    # whole numbers, except within tie groups, where they are not used
-    above = [np.rint(np.cumsum(part, axis=1) - part) for part in (relevant, irrelevant, unjudged)]
-    values = relevant * _precision(block.ranks, *above)
-    offset, size = block.tie_groups(ties)
-    heads = np.nonzero((size > 1) & (offset == 0) & (relevant > 0))
+    heads = _tied_heads(block, relevant, ties)
+    above = [_before(part) for part in (relevant, irrelevant, unjudged)]
+    values = np.empty(relevant.shape)
+    for first in range(0, len(block.ranks), RANKS):
+        ranks = slice(first, first + RANKS)
+        precision = _precision(block.ranks[ranks], *(part[:, ranks] for part in above))
+        np.multiply(relevant[:, ranks], precision, out=values[:, ranks])
     known: dict[tuple[int, ...], Array] = {}  # groups of equal counts, of which there are many
-    for row, start in zip(*(at.tolist() for at in heads), strict=True):
-        m = int(np.asarray(size)[row, start])
+    for row, start, m in heads:
         in_group = (round(float(p[row, start]) * m) for p in (relevant, irrelevant, unjudged))
         before = (round(float(part[row, start])) for part in above)
         counts = (start, m, *before, *in_group)
@@ -59,6 +77,23 @@ def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
             known[counts] = _expected_in_group(*counts)
         values[row, start : start + m] = known[counts]
     return np.asarray(values)
+
+
+def _tied_heads(block: Block, relevant: Array, ties: Any) -> list[tuple[int, int, int]]:
+    """Row, first column and size of each tie group with a relevant document."""
+    offset, size = block.tie_groups(ties)
+    rows, starts = np.nonzero((size > 1) & (offset == 0) & (relevant > 0))
+    if not len(rows):
+        return []
+    sizes = np.asarray(size)[rows, starts]
+    return list(zip(rows.tolist(), starts.tolist(), sizes.tolist(), strict=True))
+
+
+def _before(part: Array) -> Array:
+    """Documents of a kind above each rank: a whole number, except within tie groups."""
+    above = np.cumsum(part, axis=1)
+    above -= part
+    return np.asarray(np.rint(above, out=above))
 
 
 def _expected_in_group(start: int, m: int, *counts: int) -> Array:

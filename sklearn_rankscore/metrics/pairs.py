@@ -11,6 +11,9 @@ from ..ranking import Block
 from ..ranking.label_functions import linear
 from ..ranking.ties import TieGroups
 
+# entries that are merged at a time
+PART = 2**14
+
 
 def ranked_labels(block: Block, ties: Any) -> tuple[Array, Array, Array]:
     """Labels by rank, -inf where there is no document; offsets and sizes of tie groups."""
@@ -45,8 +48,10 @@ def average_ranks(labels: Array) -> Array:
     order = np.argsort(-labels, axis=1, kind="stable")
     descending = np.take_along_axis(labels, order, axis=1)
     groups = TieGroups(descending[:, 1:] == descending[:, :-1], labels.shape[1])
+    descending[:] = np.arange(1, labels.shape[1] + 1)
+    by_position = groups.broadcast(groups.starts + (groups.sizes + 1) / 2, descending)
+    del groups
     ranks = np.empty(labels.shape)
-    by_position = np.arange(1, labels.shape[1] + 1) - groups.offset() + (groups.size() - 1) / 2
     np.put_along_axis(ranks, order, by_position, axis=1)
     return ranks
 
@@ -60,10 +65,31 @@ def inversions(labels: Array) -> Array:
     counts = np.zeros(n_rows)
     half = 1
     while half < width:
-        halves = merged.reshape(n_rows, -1, 2 * half)
-        order = np.argsort(halves, axis=2, kind="stable")
-        from_right = np.cumsum(order >= half, axis=2)
-        counts += (from_right * (order < half)).sum(axis=(1, 2))
-        merged = np.take_along_axis(halves, order, axis=2).reshape(n_rows, width)
+        parts = merged.reshape(-1, 2 * half)
+        rows = np.arange(len(parts)) // (width // (2 * half))
+        count = _merge_halves if 2 * half <= PART else _merge_long_halves
+        step = max(1, PART // (2 * half))
+        for first in range(0, len(parts), step):
+            chosen = slice(first, first + step)
+            counts += np.bincount(rows[chosen], count(parts[chosen]), minlength=n_rows)
         half *= 2
     return counts
+
+
+def _merge_halves(parts: Array) -> Array:
+    """Sort rows of which both halves are sorted; returns the inversions of each."""
+    half = parts.shape[1] // 2
+    order = np.argsort(parts, axis=1, kind="stable")
+    from_right = np.cumsum(order >= half, axis=1)
+    parts[:] = np.take_along_axis(parts, order, axis=1)
+    return np.asarray((from_right * (order < half)).sum(axis=1))
+
+
+def _merge_long_halves(parts: Array) -> Array:
+    """The same for one row, in less memory."""
+    left, right = np.split(parts[0], 2)
+    steps = range(0, len(right), PART)
+    not_above = (np.searchsorted(left, right[i : i + PART], side="right").sum() for i in steps)
+    count = len(left) * len(right) - sum(map(int, not_above))
+    parts[0].sort(kind="stable")
+    return np.array([count])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..inspection.comparison import Comparison
 from ..inspection.intervals import Interval
 from ..inspection.query_results import QueryScores
-from ..inspection.segments import ALL_QUERIES, Segment
+from ..metrics.segment import ALL_QUERIES, Segment
 
 
 class ForestRow(NamedTuple):

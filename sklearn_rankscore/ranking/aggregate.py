@@ -41,6 +41,12 @@ class MetricValues:
         self.numerator[queries], self.denominator[queries] = values, 1.0
         self.defined[queries] = ~np.isnan(values)
 
+    def take(self, queries: Array) -> MetricValues:
+        """The values of some queries."""
+        return MetricValues(
+            self.numerator[queries], self.denominator[queries], self.defined[queries]
+        )
+
     def per_query(self, replace_undefined_by: float) -> Array:
         """One value per query."""
         with np.errstate(divide="ignore", invalid="ignore"):

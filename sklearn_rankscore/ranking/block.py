@@ -199,15 +199,17 @@ class Block:
         Returns
         -------
         offset, size : int arrays of shape (n_queries, n_ranks)
-            The number of tied documents before the rank, and in the whole group; the scalars 0
-            and 1 if nothing is tied or if `ties` is not "average".
+            The number of tied documents before the rank, and in the whole group; 0 and 1 if
+            nothing is tied or if `ties` is not "average".
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        groups, rows = self._tied.tie_groups, self._tied.rows
+        rows, tied = self._tied.rows, (self._tied.tie_groups.offset(), self._tied.tie_groups.size())
+        if len(rows) == len(self._ranked):
+            return tied
         offset = np.zeros_like(self._ranked, dtype=np.intp)
         size = np.ones_like(offset)
-        offset[rows], size[rows] = groups.offset(), groups.size()
+        offset[rows], size[rows] = tied
         return offset, size
 
     def first_group(
@@ -229,9 +231,9 @@ class Block:
         -------
         FirstGroup
             The tie group of that document in each query, as integer arrays of shape (n_queries,):
-            `before`, the number of documents ranked above the group, `size`, and `count`, the
-            number that meet the condition. With another rule than "average" the group is the
-            document alone. `size` is 0 if there is no such document within the cut-off.
+            `before`, the number of documents ranked above the group, `size` (0 if there is none
+            within the cut-off), and `count`, the number that meet the condition. With another rule
+            than "average" the group is the document alone.
         """
         share = self.by_rank(condition, ties)
         before, every_row = (share > 0).argmax(axis=1), np.arange(len(share))
@@ -239,8 +241,7 @@ class Block:
         size = size[every_row, before] if size.ndim else np.ones_like(before)
         count = np.rint(share[every_row, before] * size).astype(np.intp)
         first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
-        first.size[count == 0] = 0
-        missing = np.flatnonzero(count == 0)
+        first.size[missing := np.flatnonzero(count == 0)] = 0
         if len(missing) and (k is None or k > len(self.ranks)):
             beyond = self._first_by_score(condition, ties, missing)
             first.before[missing], first.size[missing] = beyond.before, beyond.size
@@ -255,10 +256,8 @@ class Block:
         Block
             A block in which all documents are retrieved.
         """
-        labels, scores_of = self._labels, self._scores_of
-        return Block(
-            self.queries, self.sizes, self.sizes, labels, self._ranked, self._tied, scores_of
-        )
+        ranking = (self._labels, self._ranked, self._tied, self._scores_of)
+        return Block(self.queries, self.sizes, self.sizes, *ranking)
 
     def _cached(self, key: Any, compute: Callable[[], Array]) -> Array:
         if key not in self._cache:
@@ -287,10 +286,12 @@ class Block:
         stop_prob = complement(continue_prob)
         if ties != "average" or self._tied is None:
             return np.asarray(np.cumprod(1.0 - self._by_rank(stop_prob, ties), axis=1))
-        values = np.cumprod(1.0 - self._values(stop_prob, self._ranked, self.retrieved), axis=1)
         rows = self._tied.rows
         stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
-        values[rows] = self._tied.tie_groups.survival(1.0 - stops)
+        values = tied = self._tied.tie_groups.survival(1.0 - stops)
+        if len(rows) < len(self._ranked):
+            stops = self._values(stop_prob, self._ranked, self.retrieved)
+            (values := np.cumprod(1.0 - stops, axis=1))[rows] = tied
         return values
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:

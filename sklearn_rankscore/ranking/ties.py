@@ -64,7 +64,7 @@ class TieGroups:
         """Number of positions of the group before each position, 0 outside of groups."""
         offset = np.zeros(self.shape, dtype=np.intp)
         heads = np.repeat(self._heads(), self.visible)
-        offset.ravel()[self.positions] = self.positions - heads
+        offset.ravel()[self.positions] = np.subtract(self.positions, heads, out=heads)
         return offset
 
     def size(self) -> Array:

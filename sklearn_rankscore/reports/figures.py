@@ -13,7 +13,7 @@ import numpy as np
 
 from ..inspection.pairing import paired_differences
 from ..inspection.query_results import QueryScores
-from ..inspection.segments import ALL_QUERIES
+from ..metrics.segment import ALL_QUERIES
 from ..plots import (
     CutoffCurveDisplay,
     DifferenceCurveDisplay,

@@ -9,8 +9,8 @@ from ..inspection.comparison import FEW_DISTINCT, Comparison
 from ..inspection.difference import Difference
 from ..inspection.intervals import Interval
 from ..inspection.segment_scores import SegmentScore
-from ..inspection.segments import ALL_QUERIES, Segment
 from ..inspection.table import Table
+from ..metrics.segment import ALL_QUERIES, Segment
 from .cells import Cell, cutoffs_of
 
 # the row below that of a metric

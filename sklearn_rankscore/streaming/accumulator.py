@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from copy import copy
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Library, QueryIds
+from .._typing import Array, Library, QueryIds, QueryOrder
+from .._validation import check_choice
 from ..metrics.evaluate import Metrics
 from ..ranking import Queries, read_queries
 from .configuration import Configuration, comparable, listed, resolve_averaged
-from .moments import MetricSummary
-from .open_queries import OpenQueries, Rows
-from .shown import Shown
+from .grouped_queries import in_order
+from .open_queries import OpenQueries
+from .results import StreamResults
+from .rows import AdjacentQueries, Rows
+from .segments import column_names, columns_of, values_of_queries
 from .state import State
 from .totals import Totals
 
 
-class RankingAccumulator(Shown):
+class RankingAccumulator(StreamResults):
     """Ranking metrics over batches of documents, in parts that can be merged.
 
     An accumulator holds a few numbers per metric and the open queries of a sorted stream. It can be
@@ -30,6 +33,8 @@ class RankingAccumulator(Shown):
         As in `evaluate`. Functions must be importable for the accumulator to be pickled.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
+    by : str or list of str, default=None
+        Names of columns of segments, such as ``"country"``, for `by_segment`.
     per_query : bool, default=False
         Whether to store the value of every query for `query_values`, which takes memory.
     n_jobs : int, default=None
@@ -74,27 +79,20 @@ class RankingAccumulator(Shown):
         metrics: Metrics,
         *,
         like: Library | None = None,
+        by: str | Sequence[str] | None = None,
         per_query: bool = False,
         n_jobs: int | None = None,
         **options: Any,
     ) -> None:
         self.metrics = listed(metrics)
         self.options = {name: comparable(value) for name, value in options.items()}
-        self.like, self.per_query, self.n_jobs = like, per_query, n_jobs
+        self.like, self.by = like, column_names(by)
+        self.per_query, self.n_jobs = per_query, n_jobs
         self._resolved = resolve_averaged(self.metrics, like, self.options)
         shown = {"like": like, "per_query": per_query, **self.options}
+        shown |= {"by": self.by} if self.by else {}
         self._configuration = Configuration.of(self.names, self.metrics, shown)
         self._state = State.empty(self._resolved)
-
-    @property
-    def n_documents(self) -> int:
-        """Number of documents so far."""
-        return self._state.n_documents
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the metrics, the keys of the results."""
-        return list(self._resolved)
 
     def update(
         self,
@@ -103,6 +101,7 @@ class RankingAccumulator(Shown):
         groups: QueryIds | None = None,
         *,
         sample_weight: ArrayLike | None = None,
+        segments: Any = None,
     ) -> RankingAccumulator:
         """Add a batch of complete queries.
 
@@ -114,6 +113,8 @@ class RankingAccumulator(Shown):
             Query id of each document, in any row order; no id may occur in two batches.
         sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
             Query weights, constant within each query.
+        segments : array-like of shape (n_documents,), mapping or DataFrame of them, default=None
+            The columns named by `by`, constant within each query.
 
         Returns
         -------
@@ -126,13 +127,20 @@ class RankingAccumulator(Shown):
             For what `evaluate` refuses, and if the batch starts with the query with which the
             previous batch ended.
         """
-        if groups is None and self.per_query:
-            raise ValueError("per_query=True needs groups, the ids of the queries.")
+        if groups is None and (self.per_query or self.by):
+            option = "per_query=True" if self.per_query else "by="
+            raise ValueError(f"{option} needs groups, the ids of the queries.")
         queries = read_queries(
             y_true, y_score, groups=groups, sample_weight=sample_weight, allow_zero_weights=True
         )
-        opened = self._state.open.after_complete(None if groups is None else queries.grouping)
-        self._state = self._state.plus(self._totals_of(queries), opened, len(queries.y_true))
+        grouping = queries.grouping
+        of_queries = {
+            name: values_of_queries(name, column, grouping)
+            for name, column in columns_of(segments, self.by).items()
+        }
+        opened = self._state.open.after_complete(None if groups is None else grouping)
+        totals = self._totals_of(queries, of_queries)
+        self._state = self._state.plus(totals, opened, len(queries.y_true))
         return self
 
     def update_sorted(
@@ -142,6 +150,8 @@ class RankingAccumulator(Shown):
         groups: QueryIds,
         *,
         sample_weight: ArrayLike | None = None,
+        segments: Any = None,
+        order: QueryOrder = "ascending",
     ) -> RankingAccumulator:
         """Add the next rows of a stream sorted by query, which may end within a query.
 
@@ -150,9 +160,16 @@ class RankingAccumulator(Shown):
         y_true, y_score : array-like of shape (n_documents,)
             Relevance and score of each document.
         groups : array-like of shape (n_documents,)
-            Query id of each document, in ascending order over the whole stream.
+            Query id of each document.
         sample_weight : array-like of shape (n_documents,), default=None
             Query weights, constant within each query.
+        segments : array-like of shape (n_documents,), mapping or DataFrame of them, default=None
+            The columns named by `by`, constant within each query.
+        order : {"ascending", "grouped"}, default="ascending"
+            Order of the ids over the whole stream. With "grouped" the rows of each query are
+            adjacent, and queries come in any order; each takes eight bytes until `close`, so that
+            one that returns is an error. Two ids other than numbers are taken as one with the
+            probability 2**-64, which is such an error too.
 
         Returns
         -------
@@ -162,12 +179,20 @@ class RankingAccumulator(Shown):
         Raises
         ------
         ValueError
-            For what `evaluate` refuses, and if the ids are not in ascending order.
+            For what `evaluate` refuses, and if the ids are not in this order.
         """
-        batch = Rows.read(y_true, y_score, groups, sample_weight)
-        complete, opened = self._state.open.extended(batch)
-        self._check_labels(batch.edges().queries())
-        totals = None if complete is None else self._totals_of(complete.queries())
+        check_choice("order", order, ("ascending", "grouped"))
+        queries: Any = groups
+        if not isinstance(queries, AdjacentQueries):
+            queries = AdjacentQueries.read(groups, columns_of(segments, self.by))
+        batch = Rows.read(y_true, y_score, sample_weight, queries)
+        complete, opened = in_order(self._state.open, order).extended(batch)
+        edges = batch.edges().queries()
+        for metric in self._resolved.values():
+            metric.check(edges)
+        totals = (
+            None if complete is None else self._totals_of(complete.queries(), complete.segments)
+        )
         self._state = self._state.plus(totals, opened, len(batch.columns["y_true"]))
         return self
 
@@ -203,12 +228,7 @@ class RankingAccumulator(Shown):
             raise ValueError(
                 "an accumulator cannot be merged with itself: all its queries would count twice."
             )
-        difference = self._configuration.difference(other._configuration)
-        if difference is not None:
-            raise ValueError(
-                "accumulators can be merged if their metrics and options are the same; "
-                f"{difference}."
-            )
+        self._configuration.check_same(other._configuration)
         self._state = self._state.merged(other._state)
         return self
 
@@ -224,75 +244,9 @@ class RankingAccumulator(Shown):
             The accumulator itself.
         """
         rows, closed = self._state.open.all(), OpenQueries(last_id=self._state.open.last_id)
-        totals = None if rows is None else self._totals_of(rows.queries())
+        totals = None if rows is None else self._totals_of(rows.queries(), rows.segments)
         self._state = self._state.plus(totals, closed, 0)
         return self
 
-    def result(self) -> dict[str, MetricSummary]:
-        """Mean, standard error and numbers of queries of each metric.
-
-        Open queries count as complete, and remain open.
-
-        Returns
-        -------
-        dict of str to MetricSummary
-            The summary of each metric under its name.
-
-        Raises
-        ------
-        ValueError
-            If there are no documents, or no query has a positive weight.
-        """
-        closed = copy(self).close()
-        if not closed.n_documents:
-            raise ValueError("no documents given; at least one is needed.")
-        return closed._state.totals.summaries(self._resolved)
-
-    def scores(self) -> dict[str, float]:
-        """Return the mean of each metric under its name, as `evaluate` does.
-
-        Returns
-        -------
-        dict of str to float
-            The value of each metric.
-        """
-        return {name: summary.mean for name, summary in self.result().items()}
-
-    def query_values(self) -> tuple[Array, dict[str, Array]]:
-        """Return the value of every query, if ``per_query=True``.
-
-        Returns
-        -------
-        ids : ndarray of shape (n_queries,)
-            Query ids in sorted order.
-        values : dict of str to ndarray of shape (n_queries,)
-            The values of each metric.
-
-        Raises
-        ------
-        ValueError
-            If the values were not stored, or a query is split over several batches.
-        """
-        if not self.per_query:
-            raise ValueError("the values of queries are stored only with per_query=True.")
-        return copy(self).close()._state.totals.values.sorted()
-
-    def take_values(self) -> tuple[Array, dict[str, Array]] | None:
-        """Return the values of the queries completed since the last call, and release them.
-
-        Returns
-        -------
-        tuple of (ids, values) or None
-            As `query_values`, in the order of the batches; None if no query was completed. For
-            streams whose values do not fit into memory together.
-        """
-        taken = self._state.totals.values
-        self._state = self._state.without_values()
-        return taken.concatenated()
-
-    def _totals_of(self, queries: Queries) -> Totals:
-        return Totals.of(queries, self._resolved, self.per_query, self.n_jobs)
-
-    def _check_labels(self, queries: Queries) -> None:
-        for metric in self._resolved.values():
-            metric.check(queries)
+    def _totals_of(self, queries: Queries, segments: dict[str, Array]) -> Totals:
+        return Totals.of(queries, self._resolved, self.per_query, self.n_jobs, segments)

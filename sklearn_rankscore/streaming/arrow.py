@@ -1,11 +1,13 @@
-"""Arrow batches of a stream sorted by query."""
+"""Arrow batches of a stream in which the rows of each query are adjacent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .._typing import QueryOrder
 from .accumulator import RankingAccumulator
+from .arrow_queries import adjacent_queries
 from .column_names import ColumnNames
 
 # rows ranked at a time: enough that queries of similar length fill a block, in a few megabytes
@@ -13,20 +15,27 @@ BATCH_ROWS = 2**21
 
 
 def add_batches(
-    accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterable[Any], batch_rows: int
+    accumulator: RankingAccumulator,
+    columns: ColumnNames,
+    batches: Iterable[Any],
+    batch_rows: int,
+    order: QueryOrder,
 ) -> Iterator[Any]:
-    """Add Arrow batches of a sorted stream to an accumulator; yield each table that was added."""
+    """Add Arrow batches of a stream to an accumulator; yield each table that was added."""
     for table in as_tables(batches, batch_rows):
-        add_table(accumulator, columns, table)
+        add_table(accumulator, columns, table, order)
         yield table
 
 
-def add_table(accumulator: RankingAccumulator, columns: ColumnNames, table: Any) -> None:
-    """Add the next rows of a sorted stream to an accumulator."""
+def add_table(
+    accumulator: RankingAccumulator, columns: ColumnNames, table: Any, order: QueryOrder
+) -> None:
+    """Add the next rows of a stream to an accumulator."""
     columns.check_missing({name: table[name].null_count for name in columns.distinct})
     label, score = table[columns.label].to_numpy(), table[columns.score].to_numpy()
     weight = None if columns.weight is None else table[columns.weight].to_numpy()
-    accumulator.update_sorted(label, score, _ids(table[columns.group]), sample_weight=weight)
+    queries: Any = adjacent_queries(table, columns)
+    accumulator.update_sorted(label, score, queries, sample_weight=weight, order=order)
 
 
 def as_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
@@ -50,13 +59,3 @@ def as_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
         waiting = table.to_batches()
     if n_waiting:
         yield pa.Table.from_batches(waiting)
-
-
-def _ids(column: Any) -> Any:
-    """Query ids in a form that is fast to read: numbers, or codes and values of anything else."""
-    import pyarrow.types as arrow_types
-
-    column = column.combine_chunks()
-    if arrow_types.is_integer(column.type) or arrow_types.is_floating(column.type):
-        return column.to_numpy(zero_copy_only=False)
-    return column if arrow_types.is_dictionary(column.type) else column.dictionary_encode()

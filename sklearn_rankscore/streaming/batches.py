@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
 
-from .._typing import Library
+from .._typing import Library, QueryOrder
 from .._validation import check_count
 from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
 from .arrow import BATCH_ROWS, add_batches
 from .column_names import ColumnNames
 from .column_types import common_types
-from .runs import accumulator_of, emptied
+from .runs import ScoresBySegment, accumulator_of, emptied, scores_of
 
 
+@overload
+def evaluate_batches(
+    batches: Any, metrics: Metrics | RankingAccumulator, *, by: None = None, **options: Any
+) -> dict[str, float]: ...
+@overload
+def evaluate_batches(
+    batches: Any, metrics: Metrics, *, by: str | Sequence[str], **options: Any
+) -> ScoresBySegment: ...
 def evaluate_batches(
     batches: Any,
     metrics: Metrics | RankingAccumulator,
     *,
     label: str = "label",
     score: str = "score",
-    group: str = "qid",
+    group: str | Sequence[str] = "qid",
     weight: str | None = None,
     like: Library | None = None,
+    by: str | Sequence[str] | None = None,
+    order: QueryOrder = "ascending",
     batch_rows: int = BATCH_ROWS,
     n_jobs: int | None = None,
     **options: Any,
-) -> dict[str, float]:
-    """Compute ranking metrics over batches of rows that are sorted by query.
+) -> dict[str, float] | ScoresBySegment:
+    """Compute ranking metrics over batches of rows that are sorted or grouped by query.
 
     Batches may end within a query; memory holds a few batches and the queries that are not complete
     yet. It needs pyarrow.
@@ -38,15 +48,22 @@ def evaluate_batches(
     batches : Arrow stream, or iterable of tables
         Anything with ``__arrow_c_stream__``, such as a result of DuckDB, a
         ``pyarrow.RecordBatchReader`` or a table of polars; or an iterable of such tables, Arrow
-        record batches and pandas DataFrames. Rows are sorted by query id in ascending order.
+        record batches and pandas DataFrames, with the rows of each query next to one another.
     metrics : str, callable, iterable of them, or RankingAccumulator
         As in `evaluate_parquet`.
-    label, score, group : str
-        Names of the columns of relevance, score and query id.
+    label, score : str
+        Names of the columns of relevance and score.
+    group : str or list of str
+        Name of the column of query ids, or of several columns that together identify a query.
     weight : str, default=None
         Name of the column of query weights, constant within each query.
+    by : str or list of str, default=None
+        Names of columns of segments, constant within each query: texts, or at most ten numbers.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
+    order : {"ascending", "grouped"}, default="ascending"
+        Order of the query ids, as in `RankingAccumulator.update_sorted`; "grouped" is any order in
+        which the rows of each query are adjacent, and takes eight bytes per query.
     batch_rows : int, default=2097152
         Number of rows to rank at a time.
     n_jobs : int, default=None
@@ -56,8 +73,9 @@ def evaluate_batches(
 
     Returns
     -------
-    dict of str to float
-        The value of each metric under its name.
+    dict of str to float, or dict of Segment to dict of str to float
+        The value of each metric under its name; with `by`, such a dict for
+        ``("", "all queries")`` and for each ``(column, value)``.
 
     Raises
     ------
@@ -80,13 +98,13 @@ def evaluate_batches(
     >>> evaluate_batches(iter([first, second]), "mrr")
     {'mrr': 0.75}
     """
-    accumulator = accumulator_of(metrics, like, n_jobs, options)
+    accumulator = accumulator_of(metrics, like, by, n_jobs, options)
     check_count("batch_rows", batch_rows, 1)
-    columns = ColumnNames(label, score, group, weight)
+    columns = ColumnNames(label, score, group, weight, accumulator.by)
     run = emptied(accumulator)
-    for _ in add_batches(run, columns, _record_batches(batches, columns), batch_rows):
+    for _ in add_batches(run, columns, _record_batches(batches, columns), batch_rows, order):
         pass
-    return accumulator.merge(run).scores()
+    return scores_of(accumulator.merge(run), by)
 
 
 def _record_batches(batches: Any, columns: ColumnNames) -> Iterator[Any]:
@@ -96,17 +114,17 @@ def _record_batches(batches: Any, columns: ColumnNames) -> Iterator[Any]:
         columns.check(batch.schema.names, f"batch {number}")
         theirs = {name: batch.schema.field(name).type for name in columns.distinct}
         types = types or theirs
-        yield _converted(batch, number, types, theirs, columns.group)
+        yield _converted(batch, number, types, theirs, columns.ids)
 
 
 def _converted(
-    batch: Any, number: int, types: dict[str, Any], theirs: dict[str, Any], group: str
+    batch: Any, number: int, types: dict[str, Any], theirs: dict[str, Any], ids: list[str]
 ) -> Any:
     import pyarrow as pa
 
     arrays = [batch.column(batch.schema.get_field_index(name)) for name in types]
     if theirs != types:
-        common = common_types([("batch 0", types), (f"batch {number}", theirs)], group)
+        common = common_types([("batch 0", types), (f"batch {number}", theirs)], ids)
         changed = [name for name in types if common[name] != types[name]]
         if changed:
             raise ValueError(

@@ -14,14 +14,18 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID
 
 import numpy as np
 
 from .._typing import Array
+from ..metrics.segment import Segment
+from .ended_queries import EndedQueries
+from .grouped_queries import GroupedQueries
 from .moments import Moments
-from .open_queries import OpenQueries, Rows
+from .open_queries import OpenQueries
+from .rows import Rows
 from .state import State
 from .totals import QueryValues, Totals
 
@@ -97,7 +101,8 @@ def _write_state(state: State, arrays: dict[str, Array]) -> dict[str, Any]:
 
     def rows(part: Rows) -> Any:
         columns = {name: write(column) for name, column in part.columns.items()}
-        return [columns, write(part.ids), write(part.sizes)]
+        segments = {name: write(column) for name, column in part.segments.items()}
+        return [columns, write(part.ids), write(part.sizes), segments]
 
     values = state.totals.values.concatenated()
     return {
@@ -108,7 +113,16 @@ def _write_state(state: State, arrays: dict[str, Array]) -> dict[str, Any]:
         "rows": [[one(name), list(map(rows, parts))] for name, parts in state.open.rows.items()],
         "intervals": [list(map(one, interval)) for interval in state.open.intervals],
         "last_id": one(state.open.last_id),
+        "ended": list(map(write, state.open.ended.levels)) if _is_grouped(state.open) else None,
+        "segments": [
+            [s.column, one(s.value), {name: _write_moments(m) for name, m in moments.items()}]
+            for s, moments in state.totals.segments.items()
+        ],
     }
+
+
+def _is_grouped(opened: OpenQueries) -> TypeGuard[GroupedQueries]:
+    return isinstance(opened, GroupedQueries)
 
 
 def _read_state(tree: dict[str, Any], arrays: dict[str, Array]) -> State:
@@ -119,20 +133,28 @@ def _read_state(tree: dict[str, Any], arrays: dict[str, Array]) -> State:
         return None if entry is None else read(entry)[0]
 
     def rows(entry: Any) -> Rows:
-        columns, ids, sizes = entry
-        return Rows({name: read(c) for name, c in columns.items()}, read(ids), read(sizes))
+        columns, ids, sizes, segments = entry
+        columns, segments = ({n: read(c) for n, c in part.items()} for part in (columns, segments))
+        return Rows(columns, read(ids), read(sizes), segments)
 
     values = QueryValues()
     if tree["values"] is not None:
         ids, of_metrics = tree["values"]
         values = QueryValues(((read(ids), {n: read(v) for n, v in of_metrics.items()}),))
     moments = {name: _read_moments(entry) for name, entry in tree["moments"].items()}
+    segments = {
+        Segment(column, one(value)): {name: _read_moments(m) for name, m in entries.items()}
+        for column, value, entries in tree["segments"]
+    }
+    totals = Totals(moments, values, tree["has_positive_weight"], segments)
     opened = OpenQueries(
         {one(name): list(map(rows, parts)) for name, parts in tree["rows"]},
         [(one(start), one(end)) for start, end in tree["intervals"]],
         one(tree["last_id"]),
     )
-    return State(Totals(moments, values, tree["has_positive_weight"]), opened, tree["n_documents"])
+    if tree["ended"] is not None:
+        opened = GroupedQueries(**vars(opened), ended=EndedQueries(tuple(map(read, tree["ended"]))))
+    return State(totals, opened, tree["n_documents"])
 
 
 def _write_moments(moments: Moments) -> list[Any]:
@@ -168,6 +190,8 @@ def _write_array(array: Array, arrays: dict[str, Array]) -> Any:
 
 
 def _write_id(value: Any) -> list[str]:
+    if type(value) is tuple:
+        return ["tuple", json.dumps(list(map(_write_id, value)))]
     if type(value) not in _IDS:
         known = ", ".join(kind.__name__ for kind in _IDS)
         raise TypeError(
@@ -180,6 +204,11 @@ def _write_id(value: Any) -> list[str]:
 def _read_array(entry: Any, arrays: dict[str, Array]) -> Array:
     if isinstance(entry, str):
         return arrays[entry]
-    array = np.empty(len(entry), dtype=object)
-    array[:] = [_READERS[kind](text) for kind, text in entry]
-    return array
+    return np.fromiter(map(_read_id, entry), dtype=object, count=len(entry))
+
+
+def _read_id(entry: list[str]) -> Any:
+    kind, text = entry
+    if kind == "tuple":
+        return tuple(map(_read_id, json.loads(text)))
+    return _READERS[kind](text)

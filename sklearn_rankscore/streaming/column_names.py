@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 
+def refuse_segments(by: tuple[str, ...]) -> None:
+    """Refuse `by` for values of queries, which are of no segment."""
+    if by:
+        raise ValueError("query_scores has no by=: join the column of segments to its result.")
+
+
 @dataclass(frozen=True)
 class ColumnNames:
-    """Names of the columns of a table of documents."""
+    """Names of the columns of a table of documents; those of `by` hold segments."""
 
     label: str = "label"
     score: str = "score"
-    group: str = "qid"
+    group: str | Sequence[str] = "qid"
     weight: str | None = None
+    by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = self.ids
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"group must be a column or a list of distinct ones; got {names}.")
 
     @classmethod
     def pop_from(cls, options: dict[str, Any]) -> ColumnNames:
         """The names given among keyword arguments, from which they are removed."""
-        names = [field.name for field in fields(cls)]
+        names = [field.name for field in fields(cls) if field.name != "by"]
         return cls(**{name: options.pop(name) for name in names if name in options})
+
+    @property
+    def ids(self) -> list[str]:
+        """The columns that together identify a query."""
+        return [self.group] if isinstance(self.group, str) else list(self.group)
 
     @property
     def distinct(self) -> list[str]:
         """The columns to read."""
-        given = (self.label, self.score, self.group, self.weight)
+        given = (self.label, self.score, *self.ids, self.weight, *self.by)
         return list(dict.fromkeys(name for name in given if name is not None))
 
     def check(self, available: Iterable[str], source: str) -> None:
@@ -37,19 +54,21 @@ class ColumnNames:
 
     def check_not_among(self, metrics: Iterable[str]) -> None:
         """Refuse a table of the values of queries with two columns of one name."""
-        if self.group in metrics:
-            raise ValueError(
-                f"the column of query ids has the name of a metric, {self.group!r}, so the result "
-                "would have two columns of that name. Rename the column first."
-            )
+        for name in self.ids:
+            if name in metrics:
+                raise ValueError(
+                    f"the column of query ids has the name of a metric, {name!r}, so the result "
+                    "would have two columns of that name. Rename the column first."
+                )
 
     def check_missing(self, counts: dict[str, int]) -> None:
         """Refuse missing values, given their number in each column, except among the labels.
 
-        A missing label means that nobody judged the document, of which the metrics decide.
+        A missing label means that nobody judged the document, of which the metrics decide; queries
+        whose segment is missing are a segment.
         """
-        for name in self.distinct:
-            if counts[name] and name != self.label:
+        for name in filter(None, [self.score, *self.ids, self.weight]):
+            if counts[name]:
                 raise ValueError(
                     f"column {name!r} has {counts[name]} missing values. Drop or fill these "
                     "documents first; a document that was not retrieved has the score -inf."

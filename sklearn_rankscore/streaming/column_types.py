@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 
-def common_types(files: list[tuple[str, dict[str, Any]]], group: str) -> dict[str, Any]:
+def common_types(files: list[tuple[str, dict[str, Any]]], ids: list[str]) -> dict[str, Any]:
     """A type for each column, to which the columns of all files can be converted exactly.
 
     Parameters
     ----------
     files : list of (str, dict of str to DataType)
         Path and column types of each file.
-    group : str
-        The column of query ids, among which 1 and 1.0 are not mixed.
+    ids : list of str
+        The columns of query ids, among which 1 and 1.0 are not mixed.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def common_types(files: list[tuple[str, dict[str, Any]]], group: str) -> dict[st
         for name, kind in theirs.items():
             if kind == types[name]:
                 continue
-            common = _common(types[name], kind, name == group)
+            common = _common(types[name], kind, name in ids)
             if common is None:
                 raise ValueError(
                     f"column {name!r} has the type {types[name]} in {source[name]} and {kind} in "

@@ -68,6 +68,15 @@ class Configuration:
         reason = f" (two different functions are called {functions[0]!r})" if functions else ""
         return f"got {self} and {other}{reason}"
 
+    def check_same(self, other: Configuration) -> None:
+        """Refuse to merge accumulators of other metrics or options."""
+        difference = self.difference(other)
+        if difference is not None:
+            raise ValueError(
+                "accumulators can be merged if their metrics and options are the same; "
+                f"{difference}."
+            )
+
     @property
     def known_to_one_process(self) -> list[str]:
         """Names of metrics and options that cannot be compared with those of another process."""

@@ -11,91 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import as_numbers
 from .._typing import Array
-from ..query_ids import Grouping, as_ids, check_no_missing, missing_ids_error
-from ..ranking import Queries, read_queries
-from ..ranking.shapes import SINGLE_QUERY
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Consecutive rows of a stream sorted by query.
-
-    Parameters
-    ----------
-    columns : dict of str to array of shape (n_rows,)
-        ``y_true``, ``y_score`` and, if given, ``sample_weight``.
-    ids, sizes : array of shape (n_queries,)
-        The id of each query, and its number of rows.
-    """
-
-    columns: dict[str, Any]
-    ids: Array
-    sizes: Array
-
-    @classmethod
-    def read(cls, y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Rows:
-        """Validate a batch and find the rows of each query."""
-        ids, values = as_ids(groups)
-        # values alone; the rows of each query follow from the order of the ids
-        queries = read_queries(y_true, y_score, groups=SINGLE_QUERY)
-        columns = {"y_true": queries.y_true, "y_score": queries.y_score}
-        if sample_weight is not None:
-            columns["sample_weight"] = as_numbers(sample_weight, "sample_weight")
-        for name, column in columns.items():
-            if column.shape != ids.shape:
-                raise ValueError(
-                    "Found input variables with inconsistent numbers of samples: groups has "
-                    f"{len(ids)} query ids, {name} has shape {column.shape}."
-                )
-        starts = _starts(ids)
-        distinct = ids[starts] if values is None else values[ids[starts]]
-        _check_none_missing(distinct)
-        return cls(columns, distinct, np.diff(starts, append=len(ids)))
-
-    @classmethod
-    def concatenate(cls, parts: list[Rows]) -> Rows:
-        """The rows of all parts, in which adjacent parts of a query become one."""
-        if len(parts) == 1:
-            return parts[0]
-        if any("sample_weight" in part.columns for part in parts):
-            parts = [part.with_weights() for part in parts]
-        names = parts[0].columns
-        columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
-        ids = np.concatenate([part.ids for part in parts])
-        starts = _starts(ids)
-        sizes = np.add.reduceat(np.concatenate([part.sizes for part in parts]), starts)
-        return cls(columns, ids[starts], sizes)
-
-    def with_weights(self) -> Rows:
-        """The same rows, with weight 1 if none is given."""
-        ones = np.ones(len(self.columns["y_true"]))
-        return Rows({"sample_weight": ones, **self.columns}, self.ids, self.sizes)
-
-    def __getitem__(self, queries: slice) -> Rows:
-        ends, sizes = np.cumsum(self.sizes)[queries], self.sizes[queries]
-        rows = slice(ends[0] - sizes[0], ends[-1])
-        columns = {name: column[rows] for name, column in self.columns.items()}
-        return Rows(columns, self.ids[queries], sizes)
-
-    def copy(self) -> Rows:
-        """A copy that does not keep the memory of its batch alive."""
-        columns = {name: column.copy() for name, column in self.columns.items()}
-        return Rows(columns, self.ids.copy(), self.sizes.copy())
-
-    def edges(self) -> Rows:
-        """The rows of the first and the last query, which may have more of them elsewhere."""
-        return Rows.concatenate([self[:1], self[-1:]]) if len(self.ids) > 1 else self
-
-    def weight_at(self, row: int) -> float:
-        """The query weight of a row."""
-        return float(self.columns["sample_weight"][row]) if "sample_weight" in self.columns else 1.0
-
-    def queries(self) -> Queries:
-        """The same rows as queries to be ranked."""
-        grouping = Grouping(self.ids, np.cumsum(self.sizes) - self.sizes, self.sizes)
-        return read_queries(**self.columns, groups=grouping, allow_zero_weights=True)
+from ..query_ids import Grouping
+from .rows import Rows
 
 
 @dataclass(frozen=True)
@@ -184,13 +102,7 @@ class OpenQueries:
 
     def _with_rows(self, rows: dict[Any, list[Rows]]) -> dict[Any, list[Rows]]:
         for name in rows.keys() & self.rows.keys():
-            mine, theirs = self.rows[name][-1].weight_at(-1), rows[name][0].weight_at(0)
-            if mine != theirs:
-                raise ValueError(
-                    f"sample_weight varies within query {name}, whose rows so far have {mine:g} "
-                    f"and whose further rows have {theirs:g}. All documents of a query must have "
-                    "the same weight."
-                )
+            rows[name][0].check_continues(self.rows[name][-1])
         # only the few that are added, so that thousands of merges take little time
         added = {name: self.rows.get(name, []) + parts for name, parts in rows.items()}
         return self.rows | added
@@ -211,23 +123,6 @@ def _with_interval(intervals: list[tuple[Any, Any]], new: tuple[Any, Any]) -> li
     return [*intervals[:i], new, *intervals[i:]]
 
 
-def _starts(ids: Array) -> Array:
-    """The positions at which an id differs from the one before."""
-    return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-
-
-def _check_none_missing(ids: Array) -> None:
-    """Refuse NaN, NaT and None; neighbors are not equal to them, so all of them are distinct."""
-    check_no_missing(ids)
-    if ids.dtype.kind == "O":
-        try:
-            missing = any(value is None or bool(value != value) for value in ids)
-        except TypeError:  # pandas.NA is neither equal nor unequal
-            missing = True
-        if missing:
-            raise missing_ids_error()
-
-
 def _check_ascending(end: Any, ids: Array) -> None:
     """Refuse a query id that comes after a larger one, or comes back."""
     try:
@@ -239,5 +134,6 @@ def _check_ascending(end: Any, ids: Array) -> None:
         before, after = (end, ids[0]) if falls_at_start else ids[falls[0] : falls[0] + 2]
         raise ValueError(
             f"the stream is not sorted by query: {after} comes after {before}. Sort the rows by "
-            "query id in ascending order, or pass batches of complete queries to update()."
+            "query id in ascending order, set order='grouped' if the rows of each query are "
+            "adjacent anyway, or pass batches of complete queries to update()."
         )

@@ -1,37 +1,48 @@
-"""evaluate_parquet: metrics over Parquet files that are sorted by query."""
+"""evaluate_parquet: metrics over Parquet files that are sorted or grouped by query."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, overload
 
-from .._typing import Library
-from .._validation import check_count
+from .._typing import Library, QueryOrder
+from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
 from .arrow import BATCH_ROWS, as_tables
 from .checkpoint import Checkpoint, beside
 from .column_names import ColumnNames
+from .grouped_queries import merged
 from .parquet_files import ParquetFiles, prefetch
 from .paths import Paths
 from .row_errors import add_located
-from .runs import accumulator_of, emptied
+from .runs import ScoresBySegment, accumulator_of, emptied, scores_of
 
 
+@overload
+def evaluate_parquet(
+    path: Paths, metrics: Metrics | RankingAccumulator, *, by: None = None, **options: Any
+) -> dict[str, float]: ...
+@overload
+def evaluate_parquet(
+    path: Paths, metrics: Metrics, *, by: str | Sequence[str], **options: Any
+) -> ScoresBySegment: ...
 def evaluate_parquet(
     path: Paths,
     metrics: Metrics | RankingAccumulator,
     *,
     label: str = "label",
     score: str = "score",
-    group: str = "qid",
+    group: str | Sequence[str] = "qid",
     weight: str | None = None,
     like: Library | None = None,
+    by: str | Sequence[str] | None = None,
+    order: QueryOrder = "ascending",
     batch_rows: int = BATCH_ROWS,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = 60.0,
@@ -40,7 +51,7 @@ def evaluate_parquet(
     filesystem: Any = None,
     n_jobs: int | None = None,
     **options: Any,
-) -> dict[str, float]:
+) -> dict[str, float] | ScoresBySegment:
     """Compute ranking metrics over Parquet files that are larger than memory.
 
     Rows are read in batches, which may end within a query, as may files; memory holds one batch and
@@ -51,17 +62,25 @@ def evaluate_parquet(
     path : str, path-like or list of them
         A file, a folder, or a pattern such as ``"scores/*.parquet"``, whose files are read in the
         order of their names, with numbers in names compared by value; or a list of files, read in
-        the order given. Rows must be sorted by query id in ascending order.
+        the order given. Rows must be sorted or, with `order`, grouped by query id. The folder
+        ``country=de`` in a path gives its files a column "country" if they have none.
     metrics : str, callable, iterable of them, or RankingAccumulator
         As in `evaluate`; or an accumulator, whose ``result()`` has standard errors and numbers of
         queries. All rows are added to what it holds, unless there is an error: then it is left
         unchanged.
-    label, score, group : str
-        Names of the columns of relevance, score and query id.
+    label, score : str
+        Names of the columns of relevance and score.
+    group : str or list of str
+        Name of the column of query ids, or of several columns that together identify a query.
     weight : str, default=None
         Name of the column of query weights, constant within each query.
+    by : str or list of str, default=None
+        Names of columns of segments, constant within each query: texts, or at most ten numbers.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
+    order : {"ascending", "grouped"}, default="ascending"
+        Order of the query ids, as in `RankingAccumulator.update_sorted`; "grouped" is any order in
+        which the rows of each query are adjacent, and takes eight bytes per query.
     batch_rows : int, default=2097152
         Number of rows to read at a time.
     checkpoint : str or path-like, default=None
@@ -86,8 +105,9 @@ def evaluate_parquet(
 
     Returns
     -------
-    dict of str to float
-        The value of each metric under its name.
+    dict of str to float, or dict of Segment to dict of str to float
+        The value of each metric under its name; with `by`, such a dict for
+        ``("", "all queries")`` and for each ``(column, value)``.
 
     Raises
     ------
@@ -120,22 +140,25 @@ def evaluate_parquet(
     ...     evaluate_parquet(folder, ["mrr", "precision@2"])
     {'mrr': 0.75, 'precision@2': 0.5}
     """
-    accumulator = accumulator_of(metrics, like, n_jobs, options)
+    accumulator = accumulator_of(metrics, like, by, n_jobs, options)
+    check_choice("order", order, ("ascending", "grouped"))
     check_count("batch_rows", batch_rows, 1)
-    columns = ColumnNames(label, score, group, weight)
+    columns = ColumnNames(label, score, group, weight, accumulator.by)
     state_path = None if checkpoint is None else Path(os.path.abspath(checkpoint))
     files = ParquetFiles.find(path, columns, filesystem, _names_of(state_path))
     run = emptied(accumulator)
-    source = {"columns": [label, score, group, weight], "files": files.fingerprint}
+    named = [label, score, group if isinstance(group, str) else columns.ids, weight]
+    source = {"columns": named, "order": order, "files": files.fingerprint}
     saved = Checkpoint(state_path, checkpoint_seconds, run, source, checkpoint_wait)
     with saved.active(), _progress(files.n_rows, run.n_documents, progress) as bar:
         batches = prefetch(files.batches(batch_rows, skip=run.n_documents))
         for table in as_tables(batches, batch_rows):
-            add_located(run, columns, table, files)
-            accumulator._state.open.merged(run._state.open)  # refuse overlapping streams early
+            add_located(run, columns, table, files, order)
+            if order == "ascending":  # refuse overlapping streams early
+                merged(accumulator._state.open, run._state.open)
             bar.update(table.num_rows)
             saved.save()
-        return accumulator.merge(run).scores()
+        return scores_of(accumulator.merge(run), by)
 
 
 def _names_of(checkpoint: Path | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 from ..ranking.threads import parallel_for, submit
 from .column_names import ColumnNames
 from .column_types import common_types
+from .partitions import check_sources, partition_of, partition_types
 from .paths import FilePath, find_files
 
 # files whose ends are read at a time
@@ -36,23 +37,30 @@ class ParquetFile:
         The type of each column to read.
     footer : str
         A checksum of the metadata, which hold statistics of all columns.
+    partition : dict of str to str or None
+        The values of the columns that only the path has.
     """
 
     file: FilePath
     n_rows: int
     types: dict[str, Any]
     footer: str
+    partition: dict[str, str | None]
 
     @classmethod
     def read(cls, file: FilePath, columns: ColumnNames, filesystem: Any) -> ParquetFile:
         """Read the end of a file."""
         with opened(file.path, filesystem) as parquet:
             schema, metadata = parquet.schema_arrow, parquet.metadata
-            columns.check(schema.names, file.path)
-            types = {name: schema.field(name).type for name in columns.distinct}
+            given = {n: v for n, v in partition_of(file.path).items() if n not in schema.names}
+            columns.check([*schema.names, *given], file.path)
+            partition = {name: given[name] for name in columns.distinct if name in given}
+            names = [name for name in columns.distinct if name not in given]
+            types = {name: schema.field(name).type for name in names}
             footer = io.BytesIO()
             metadata.write_metadata_file(footer)
-            return cls(file, metadata.num_rows, types, sha256(footer.getvalue()).hexdigest()[:16])
+            checksum = sha256(footer.getvalue()).hexdigest()[:16]
+            return cls(file, metadata.num_rows, types, checksum, partition)
 
 
 @dataclass(frozen=True)
@@ -86,8 +94,10 @@ class ParquetFiles:
 
         parallel_for(read, range(len(paths)), FOOTERS)
         files = [of_path[i] for i in range(len(paths))]
-        types = common_types([(file.file.path, file.types) for file in files], columns.group)
-        return cls(files, types, filesystem)
+        check_sources([(f.file.path, f.types, f.partition) for f in files])
+        partitions = partition_types([(f.file.path, f.partition) for f in files], columns)
+        known = [(f.file.path, f.types | {n: partitions[n] for n in f.partition}) for f in files]
+        return cls(files, common_types(known, columns.ids), filesystem)
 
     @property
     def n_rows(self) -> int:
@@ -110,27 +120,31 @@ class ParquetFiles:
         for file in self.files:
             if skip < file.n_rows:
                 with opened(file.file.path, self.filesystem) as parquet:
-                    yield from self._batches_of(parquet, n_rows, skip, file.file.path)
+                    yield from self._batches_of(parquet, n_rows, skip, file)
             skip = max(skip - file.n_rows, 0)
 
-    def _batches_of(self, parquet: Any, n_rows: int, skip: int, path: str) -> Iterator[Any]:
+    def _batches_of(self, parquet: Any, n_rows: int, skip: int, file: ParquetFile) -> Iterator[Any]:
         groups = list(range(parquet.num_row_groups))
         while groups and skip >= (size := parquet.metadata.row_group(groups[0]).num_rows):
             skip -= size
             del groups[0]
         # one thread, because `prefetch` reads while metrics are computed
         for batch in parquet.iter_batches(
-            n_rows, row_groups=groups, columns=list(self.types), use_threads=False
+            n_rows, row_groups=groups, columns=list(file.types), use_threads=False
         ):
-            yield self._converted(batch.slice(skip), path)
+            yield self._converted(batch.slice(skip), file)
             skip = max(skip - batch.num_rows, 0)
 
-    def _converted(self, batch: Any, path: str) -> Any:
-        """A batch with the types that all files have in common."""
+    def _converted(self, batch: Any, file: ParquetFile) -> Any:
+        """A batch with the columns of the path, and the types that all files have in common."""
         import pyarrow as pa
 
         arrays = []
         for name, kind in self.types.items():
+            if name in file.partition:
+                value = file.partition[name]
+                arrays.append(pa.repeat(pa.scalar(value, pa.string()).cast(kind), batch.num_rows))
+                continue
             column = batch.column(batch.schema.get_field_index(name))
             if column.type != kind and pa.types.is_dictionary(column.type):
                 column = column.dictionary_decode()
@@ -138,8 +152,8 @@ class ParquetFiles:
                 arrays.append(column if column.type == kind else column.cast(kind))
             except pa.ArrowInvalid as error:
                 raise ValueError(
-                    f"column {name!r} of {path} cannot be converted to {kind}, the type that all "
-                    f"files have in common: {error}."
+                    f"column {name!r} of {file.file.path} cannot be converted to {kind}, the type "
+                    f"that all files have in common: {error}."
                 ) from error
         return pa.RecordBatch.from_arrays(arrays, names=list(self.types))
 

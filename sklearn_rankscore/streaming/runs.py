@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._typing import Library
 from ..metrics.evaluate import Metrics
+from ..metrics.segment import ALL_QUERIES, Segment
 from .accumulator import RankingAccumulator
 from .state import State
+
+ScoresBySegment: TypeAlias = dict[Segment, dict[str, float]]
 
 
 def accumulator_of(
     metrics: Metrics | RankingAccumulator,
     like: Library | None,
+    by: str | Sequence[str] | None,
     n_jobs: int | None,
     options: dict[str, Any],
 ) -> RankingAccumulator:
     """The accumulator given as metrics, or one of the metrics."""
     if not isinstance(metrics, RankingAccumulator):
-        return RankingAccumulator(metrics, like=like, n_jobs=n_jobs, **options)
-    if like is not None or n_jobs is not None or options:
-        raise ValueError("pass like=, n_jobs= and options to the RankingAccumulator itself.")
+        return RankingAccumulator(metrics, like=like, by=by, n_jobs=n_jobs, **options)
+    if like is not None or by is not None or n_jobs is not None or options:
+        raise ValueError("pass like=, by=, n_jobs= and options to the RankingAccumulator itself.")
     return metrics
+
+
+def scores_of(
+    accumulator: RankingAccumulator, by: str | Sequence[str] | None
+) -> dict[str, float] | ScoresBySegment:
+    """The value of each metric; with `by`, for all queries and for those of each segment."""
+    if by is None:
+        return accumulator.scores()
+    of_segments = {
+        segment: {name: summary.mean for name, summary in summaries.items()}
+        for segment, summaries in accumulator.by_segment().items()
+    }
+    return {ALL_QUERIES: accumulator.scores(), **of_segments}
 
 
 def emptied(accumulator: RankingAccumulator) -> RankingAccumulator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from .grouped_queries import merged
 from .moments import Moments
 from .open_queries import OpenQueries
 from .totals import QueryValues, Totals
@@ -42,7 +43,7 @@ class State:
 
     def merged(self, other: State) -> State:
         """The state after the documents of both."""
-        opened = self.open.merged(other.open)
+        opened = merged(self.open, other.open)
         return State(self.totals + other.totals, opened, self.n_documents + other.n_documents)
 
     def without_values(self) -> State:

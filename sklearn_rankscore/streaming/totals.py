@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .._typing import Array
 from ..metrics.metric import Metric, measure
+from ..metrics.segment import Segment
 from ..query_ids import group_rows
 from ..ranking import Queries
 from .moments import MetricSummary, Moments
+from .segments import check_number, in_order_of_values, segments_of
 
 
 @dataclass(frozen=True)
@@ -57,17 +59,25 @@ class Totals:
         The values of each query, if they are stored.
     has_positive_weight : bool
         Whether some query has a positive weight.
+    segments : dict of Segment to dict of str to Moments
+        The moments of each metric over the queries of each segment.
     """
 
     moments: dict[str, Moments]
     values: QueryValues = QueryValues()
     has_positive_weight: bool = False
+    segments: dict[Segment, dict[str, Moments]] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, queries: Queries, metrics: dict[str, Metric], per_query: bool, n_jobs: int | None
+        cls,
+        queries: Queries,
+        metrics: dict[str, Metric],
+        per_query: bool,
+        n_jobs: int | None,
+        segments: dict[str, Array],
     ) -> Totals:
-        """Measure queries."""
+        """Measure queries, whose values in columns of segments are given."""
         weights, metric_values = queries.weights, measure(queries, metrics.values(), n_jobs=n_jobs)
         measured = list(zip(metrics.items(), metric_values, strict=True))
         moments = {name: Moments.of(values, m, weights) for (name, m), values in measured}
@@ -75,20 +85,56 @@ class Totals:
         if per_query:
             columns = {name: v.per_query(m.replace_undefined_by) for (name, m), v in measured}
             stored = QueryValues(((queries.ids, columns),))
-        return cls(moments, stored, weights is None or bool(weights.any()))
+        has_positive_weight = weights is None or bool(weights.any())
+        of_segments = {
+            segment: {
+                name: Moments.of(v.take(rows), m, None if weights is None else weights[rows])
+                for (name, m), v in measured
+            }
+            for segment, rows in segments_of(segments)
+        }
+        check_number(of_segments)
+        return cls(moments, stored, has_positive_weight, of_segments)
 
     def __add__(self, other: Totals) -> Totals:
         return Totals(
-            {name: mine + other.moments[name] for name, mine in self.moments.items()},
+            _sums(self.moments, other.moments),
             self.values + other.values,
             self.has_positive_weight or other.has_positive_weight,
+            self._segments_with(other),
         )
+
+    def _segments_with(self, other: Totals) -> dict[Segment, dict[str, Moments]]:
+        both = dict(self.segments)
+        for segment, theirs in other.segments.items():
+            mine = both.get(segment)
+            both[segment] = theirs if mine is None else _sums(mine, theirs)
+        if len(both) > len(self.segments):
+            check_number(both)
+        return both
 
     def summaries(self, metrics: dict[str, Metric]) -> dict[str, MetricSummary]:
         """The summary of each metric."""
         if not self.has_positive_weight:
             raise ValueError("sample_weight is zero for every query; at least one must count.")
+        return _summaries(self.moments, metrics)
+
+    def summaries_by_segment(
+        self, metrics: dict[str, Metric], columns: tuple[str, ...]
+    ) -> dict[Segment, dict[str, MetricSummary]]:
+        """The summary of each metric for each segment, in the order of columns and values."""
+        if not self.segments:
+            raise ValueError("no documents given; at least one is needed.")
         return {
-            name: self.moments[name].summary(metric.replace_undefined_by)
-            for name, metric in metrics.items()
+            segment: _summaries(self.segments[segment], metrics)
+            for column in columns
+            for segment in in_order_of_values(s for s in self.segments if s.column == column)
         }
+
+
+def _sums(mine: dict[str, Moments], theirs: dict[str, Moments]) -> dict[str, Moments]:
+    return {name: moments + theirs[name] for name, moments in mine.items()}
+
+
+def _summaries(moments: dict[str, Moments], metrics: dict[str, Metric]) -> dict[str, MetricSummary]:
+    return {name: moments[name].summary(m.replace_undefined_by) for name, m in metrics.items()}

@@ -1,0 +1,97 @@
+"""The queries of an Arrow table in which the rows of each query are adjacent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from .column_names import ColumnNames
+from .rows import AdjacentQueries, check_none_missing, starts_of
+from .segments import plain, varying_segment_error, with_missing
+
+
+def adjacent_queries(table: Any, columns: ColumnNames) -> AdjacentQueries:
+    """Query ids and sizes, and the value of each query in the columns of segments."""
+    ids = [_combined(table[name]) for name in columns.ids]
+    changes = np.logical_or.reduce([_changes(column) for column in ids])
+    starts = np.flatnonzero(changes)
+    values = _values_at(ids[0], starts) if isinstance(columns.group, str) else _tuples(ids, starts)
+    # codes of a dictionary differ where its values are equal
+    distinct = starts_of(values)
+    values, starts = values[distinct], starts[distinct]
+    check_none_missing(values)
+    segments = {
+        name: _segments(name, _combined(table[name]), values, starts) for name in columns.by
+    }
+    return AdjacentQueries(values, np.diff(starts, append=table.num_rows), segments)
+
+
+def _combined(column: Any) -> Any:
+    """One array of a column, with one dictionary, of a type that Arrow can compare."""
+    import pyarrow as pa
+
+    if str(column.type) in ("string_view", "binary_view"):  # those of polars
+        column = column.cast(pa.large_string() if "str" in str(column.type) else pa.large_binary())
+    return column.unify_dictionaries().combine_chunks()
+
+
+def _segments(name: str, column: Any, ids: Array, starts: Array) -> Array:
+    changes = _changes(column)
+    changes[starts] = False
+    within = np.flatnonzero(changes)
+    # equal values of a dictionary may have different codes, and NaN differs from itself
+    around = np.stack([within - 1, within])
+    before, after = (with_missing(name, _values_at(column, rows)) for rows in around)
+    varies = within[np.flatnonzero(before != after)]
+    if len(varies):
+        raise varying_segment_error(name, ids[np.searchsorted(starts, varies[0], "right") - 1])
+    return plain(with_missing(name, _values_at(column, starts)))
+
+
+def _changes(column: Any) -> Array:
+    """Whether each value differs from the one before; missing values are equal."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _changes(column.storage)
+    if pa.types.is_dictionary(kind):
+        return _changes(column.indices)
+    if pa.types.is_struct(kind):
+        parts = [column.is_null(), *column.flatten()]
+        return np.asarray(np.logical_or.reduce([_changes(part) for part in parts]))
+    if (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not column.null_count:
+        values = column.to_numpy(zero_copy_only=False)
+        return np.append(True, values[1:] != values[:-1])
+    try:
+        differs = pc.fill_null(pc.not_equal(column[1:], column[:-1]), False)
+    except pa.ArrowNotImplementedError:
+        raise TypeError(f"query ids and segments cannot be of the Arrow type {kind}.") from None
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return np.append(True, differs.to_numpy(zero_copy_only=False) | (missing[1:] != missing[:-1]))
+
+
+def _values_at(column: Any, rows: Array) -> Array:
+    """Some values of a column: numbers, or Python objects of anything else."""
+    import pyarrow as pa
+
+    chosen = column.take(pa.array(rows))
+    if pa.types.is_dictionary(chosen.type):
+        chosen = chosen.dictionary_decode()
+    kind = chosen.type
+    if (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not chosen.null_count:
+        return np.asarray(chosen.to_numpy(zero_copy_only=False))
+    if pa.types.is_temporal(kind):
+        return np.asarray(chosen.to_numpy(zero_copy_only=False))
+    if pa.types.is_struct(kind):
+        return _tuples(chosen.flatten(), np.arange(len(chosen)))
+    return np.fromiter(chosen.to_pylist(), dtype=object, count=len(chosen))
+
+
+def _tuples(columns: list[Any], rows: Array) -> Array:
+    """The values of several columns as one tuple per row."""
+    parts = [_values_at(column, rows).tolist() for column in columns]
+    return np.fromiter(zip(*parts, strict=True), dtype=object, count=len(rows))

@@ -1,0 +1,108 @@
+"""The queries of a stream that have ended, in eight bytes each, to notice one that returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from .._typing import Array
+
+_FRACTIONS = 0x9E3779B97F4A7C15  # keeps keys of fractions apart from those of small integers
+_DESCRIBED = (date, time, timedelta, UUID)
+
+
+@dataclass(frozen=True)
+class EndedQueries:
+    """A set of keys of query ids that only grows.
+
+    Parameters
+    ----------
+    levels : tuple of uint64 arrays
+        Sorted keys; each array has more than twice the length of the next, so that adding n keys
+        one by one moves each about log2(n) times.
+    """
+
+    levels: tuple[Array, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(map(len, self.levels))
+
+    def plus(self, keys: Array) -> EndedQueries:
+        """The set with further keys, none of which it has."""
+        if not len(keys):
+            return self
+        levels, last = list(self.levels), np.sort(keys)
+        while levels and len(levels[-1]) <= 2 * len(last):
+            last = np.sort(np.concatenate([levels.pop(), last]), kind="stable")
+        return EndedQueries((*levels, last))
+
+    def among(self, keys: Array) -> Array:
+        """Which of the keys it has."""
+        known = np.zeros(len(keys), dtype=bool)
+        for level in self.levels:
+            at = np.minimum(np.searchsorted(level, keys), len(level) - 1)
+            known |= level[at] == keys
+        return known
+
+    def merged(self, other: EndedQueries) -> EndedQueries:
+        """The union of two sets, which have no key in common."""
+        result = self
+        for level in other.levels:
+            result = result.plus(level)
+        return result
+
+
+def keys_of(ids: Array) -> Array:
+    """A number of 64 bits for each id: equal for equal ids, different for different numbers.
+
+    Two other ids have the same key with the probability 2**-64.
+    """
+    if ids.dtype.kind in "biu":
+        return ids.astype(np.uint64)
+    if ids.dtype.kind in "mM":
+        return ids.astype(np.int64).astype(np.uint64)
+    if ids.dtype.kind == "f":
+        values = ids.astype(np.float64)
+        whole = (np.trunc(values) == values) & (np.abs(values) < 2.0**63)
+        integers = np.where(whole, values, 0.0).astype(np.int64).astype(np.uint64)
+        return np.where(whole, integers, values.view(np.uint64) ^ np.uint64(_FRACTIONS))
+    return np.fromiter(map(_key, ids.tolist()), dtype=np.uint64, count=len(ids))
+
+
+def _key(value: Any) -> int:
+    value = value.item() if isinstance(value, np.number | np.bool_) else value
+    if isinstance(value, int | float | Decimal | Fraction):
+        exact = Fraction(value)
+        if exact.denominator == 1 and -(2**63) <= exact < 2**64:
+            return int(exact) % 2**64
+        if float(exact) == exact:
+            return int(keys_of(np.array([float(exact)]))[0])
+    return int.from_bytes(blake2b(_content(value), digest_size=8).digest(), "little")
+
+
+def _content(value: Any) -> bytes:
+    """Bytes that are equal for equal ids, in every process."""
+    value = value.item() if isinstance(value, np.number | np.bool_) else value
+    if isinstance(value, str):
+        return b"s" + value.encode("utf-8", "surrogatepass")
+    if isinstance(value, bytes):
+        return b"b" + value
+    if isinstance(value, tuple):
+        parts = [_content(part) for part in value]
+        return b"t" + b"".join(b"%d:%s" % (len(part), part) for part in parts)
+    if isinstance(value, int | float | Decimal | Fraction):
+        exact = Fraction(value)
+        return b"n%x/%x" % (exact.numerator, exact.denominator)
+    if isinstance(value, _DESCRIBED):
+        return b"o" + repr(value).encode()
+    raise TypeError(
+        f"query ids of the type {type(value).__name__} cannot be remembered. With order='grouped' "
+        "they must be numbers, text, bytes, dates, UUIDs, or tuples of these."
+    )

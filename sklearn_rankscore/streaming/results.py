@@ -1,0 +1,118 @@
+"""What the totals of a stream tell: means, standard errors, and values of queries."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import copy
+from typing import Self
+
+from .._typing import Array
+from ..metrics.metric import Metric
+from ..metrics.segment import Segment
+from .moments import MetricSummary
+from .shown import Shown
+from .state import State
+
+
+class StreamResults(Shown):
+    """The results of a `RankingAccumulator`, of which this is the part that reads its state."""
+
+    by: tuple[str, ...]
+    per_query: bool
+    _resolved: dict[str, Metric]
+    _state: State
+
+    @abstractmethod
+    def close(self) -> Self:
+        """Complete the open queries."""
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents so far."""
+        return self._state.n_documents
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the metrics, the keys of the results."""
+        return list(self._resolved)
+
+    def result(self) -> dict[str, MetricSummary]:
+        """Mean, standard error and numbers of queries of each metric.
+
+        Open queries count as complete, and remain open.
+
+        Returns
+        -------
+        dict of str to MetricSummary
+            The summary of each metric under its name.
+
+        Raises
+        ------
+        ValueError
+            If there are no documents, or no query has a positive weight.
+        """
+        closed = copy(self).close()
+        if not closed.n_documents:
+            raise ValueError("no documents given; at least one is needed.")
+        return closed._state.totals.summaries(self._resolved)
+
+    def by_segment(self) -> dict[Segment, dict[str, MetricSummary]]:
+        """As `result`, for the queries of each segment.
+
+        Returns
+        -------
+        dict of Segment to dict of str to MetricSummary
+            The summaries of each ``(column, value)``, sorted by column and value; queries whose
+            value is missing are those of ``(column, "missing")``.
+
+        Raises
+        ------
+        ValueError
+            As in `result`, and without `by`.
+        """
+        if not self.by:
+            raise ValueError("segments need by=, the names of their columns.")
+        closed = copy(self).close()
+        return closed._state.totals.summaries_by_segment(self._resolved, self.by)
+
+    def scores(self) -> dict[str, float]:
+        """Return the mean of each metric under its name, as `evaluate` does.
+
+        Returns
+        -------
+        dict of str to float
+            The value of each metric.
+        """
+        return {name: summary.mean for name, summary in self.result().items()}
+
+    def query_values(self) -> tuple[Array, dict[str, Array]]:
+        """Return the value of every query, if ``per_query=True``.
+
+        Returns
+        -------
+        ids : ndarray of shape (n_queries,)
+            Query ids in sorted order.
+        values : dict of str to ndarray of shape (n_queries,)
+            The values of each metric.
+
+        Raises
+        ------
+        ValueError
+            If the values were not stored, or a query is split over several batches.
+        """
+        if not self.per_query:
+            raise ValueError("the values of queries are stored only with per_query=True.")
+        return copy(self).close()._state.totals.values.sorted()
+
+    def take_values(self) -> tuple[Array, dict[str, Array]] | None:
+        """Return the values of the queries completed since the last call, and release them.
+
+        Returns
+        -------
+        tuple of (ids, values) or None
+            As `query_values`, in the order of the batches; None if no query was completed. For
+            streams whose values do not fit into memory together.
+        """
+        taken = self._state.totals.values
+        self._state = self._state.without_values()
+        return taken.concatenated()

@@ -1,0 +1,138 @@
+"""Columns of segments: one value per query, for which results are collected separately."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._columns import detached, to_numpy
+from .._typing import Array
+from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment
+from ..query_ids import Grouping
+
+# each segment costs some hundred bytes per metric, in every partition and checkpoint
+MOST_SEGMENTS = 10_000
+
+
+def column_names(by: Any) -> tuple[str, ...]:
+    """The names of the columns of segments, given as one name, several or None."""
+    names = (by,) if isinstance(by, str) else tuple(by or ())
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"by must be the name of a column or a list of distinct ones; got {by!r}.")
+    return names
+
+
+def columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The columns named by `names` among those given to an update."""
+    if segments is None or not names:
+        if segments is None and not names:
+            return {}
+        raise ValueError(
+            f"segments= needs one column for each name of by, {list(names)}; got none."
+            if names
+            else "segments= needs an accumulator with by=, the names of the columns."
+        )
+    if not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
+        if len(names) > 1:
+            raise ValueError(f"segments must hold the columns {list(names)} by name.")
+        return {names[0]: segments}
+    columns = getattr(segments, "column_names", None) or getattr(segments, "columns", segments)
+    available = list(columns)
+    if missing := [name for name in names if name not in available]:
+        raise ValueError(f"segments has no column {missing[0]!r}; it has {', '.join(available)}.")
+    return {name: segments[name] for name in names}
+
+
+def with_missing(name: str, column: Any) -> Array:
+    """A column whose missing values are the text "missing"."""
+    values = to_numpy(detached(column, "segments"))
+    if values.ndim != 1:
+        raise ValueError(f"segments must hold one value per document; {name!r} is no column.")
+    if values.dtype.kind in "biuUS":
+        return values
+    missing = _is_missing(column, values)
+    values = values.astype(object)
+    values[missing] = MISSING
+    return values
+
+
+def plain(values: Array) -> Array:
+    """The same values as Python objects."""
+    return np.fromiter(values.tolist(), dtype=object, count=len(values))
+
+
+def values_of_queries(name: str, column: Any, grouping: Grouping) -> Array:
+    """The value of each query, from one value per row in any order."""
+    values = with_missing(name, column)
+    if len(values) != int(grouping.sizes.sum()):
+        raise ValueError(
+            f"segments must hold one value per document ({grouping.sizes.sum()}); {name!r} has "
+            f"{len(values)}."
+        )
+    first = values[grouping.first_rows]
+    differs = first[grouping.codes] != values
+    if differs.any():
+        raise varying_segment_error(name, grouping.ids[grouping.codes[differs.argmax()]])
+    return plain(first)
+
+
+def varying_segment_error(name: str, query: Any) -> ValueError:
+    """The error for a query in two segments of a column."""
+    return ValueError(
+        f"segments must be constant within each query; {name!r} varies within query {query}."
+    )
+
+
+def segments_of(columns: Mapping[str, Array]) -> Iterator[tuple[Segment, Array]]:
+    """Each segment and the positions of its queries."""
+    for name, values in columns.items():
+        position: dict[Any, int] = {}
+        listed = (position.setdefault(v, len(position)) for v in values.tolist())
+        codes = np.fromiter(listed, dtype=np.intp, count=len(values))
+        ends = np.cumsum(np.bincount(codes, minlength=len(position)))
+        order = np.split(np.argsort(codes, kind="stable"), ends[:-1])
+        yield from (
+            (Segment(name, value), rows) for value, rows in zip(position, order, strict=True)
+        )
+
+
+def in_order_of_values(segments: Iterable[Segment]) -> list[Segment]:
+    """Segments of one column by value, the missing one last; values need not be comparable."""
+    listed = list(segments)
+    present = [segment for segment in listed if segment.value != MISSING]
+    try:
+        present.sort(key=lambda segment: segment.value)  # type: ignore[arg-type,return-value]
+    except TypeError:
+        present.sort(key=lambda segment: repr(segment.value))
+    return present + [segment for segment in listed if segment.value == MISSING]
+
+
+def check_number(segments: Iterable[Segment]) -> None:
+    """Refuse columns of so different values that they are no categories."""
+    counts: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
+    for column, value in segments:
+        counts[column] += 1
+        numbers[column] += isinstance(value, int | float) and not isinstance(value, bool)
+    for name, count in counts.items():
+        if numbers[name] > MOST_CATEGORIES:
+            raise ValueError(
+                f"column {name!r} has more than {MOST_CATEGORIES} different numbers, which are no "
+                "segments. Cut them into bins before, or convert categories to text."
+            )
+        if count > MOST_SEGMENTS:
+            raise ValueError(
+                f"column {name!r} has more than {MOST_SEGMENTS:,} different values. Group them "
+                "into fewer segments before, or use query_scores."
+            )
+
+
+def _is_missing(column: Any, values: Array) -> Array:
+    if hasattr(column, "isna"):  # pandas, whose NA cannot be compared
+        return np.asarray(column.isna())
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    return np.array([v is None or bool(v != v) for v in values.tolist()], dtype=bool)
