@@ -123,7 +123,7 @@ def evaluate_parquet(
     accumulator = accumulator_of(metrics, like, n_jobs, options)
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight)
-    state_path = None if checkpoint is None else Path(os.path.abspath(checkpoint))
+    state_path = Checkpoint.check(checkpoint, checkpoint_seconds, accumulator)
     files = ParquetFiles.find(path, columns, filesystem, _names_of(state_path))
     run = emptied(accumulator)
     source = {"columns": [label, score, group, weight], "files": files.fingerprint}

@@ -112,7 +112,7 @@ def test_every_flipped_byte_and_every_length_is_an_error(rows, tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"PAR1", pickle.dumps({"source": 1}), b"sklearn_rankscore checkpoint, format 2\n"],
+    [b"", b"text", pickle.dumps({"source": 1}), b"sklearn_rankscore checkpoint, format 2\n"],
 )
 def test_another_file_is_named_and_left_alone(rows, tmp_path, content):
     state = tmp_path / "state"
@@ -167,9 +167,12 @@ def test_other_columns_and_options_are_refused(rows, tmp_path):
     state = leave_state(rows, tmp_path / "state")
     with pytest.raises(ValueError, match="columns differ"):
         finished(rows, state, label="weight")
-    with pytest.raises(ValueError, match=f"checkpoint {state} belongs to other options"):
+    with pytest.raises(
+        ValueError, match=f"{state} belongs to other options .*it has 'like', 'per_"
+    ):
         evaluate_parquet(rows, Interrupted(0, None), weight="weight", checkpoint=state)
-    with pytest.raises(ValueError, match=f"checkpoint {state} belongs to other metrics"):
+    message = f"{state} belongs to other metrics: it has 'Interrupted', not 'mrr'"
+    with pytest.raises(ValueError, match=message):
         evaluate_parquet(rows, "mrr", checkpoint=state, **OPTIONS)
     assert finished(rows, state) == finished(rows)
 
@@ -190,7 +193,8 @@ def test_a_function_of_the_same_name_is_another_one(rows, tmp_path):
     state = tmp_path / "state"
     with pytest.raises(KeyboardInterrupt):
         evaluate_parquet(rows, failing_after(5, 0.25), checkpoint=state, batch_rows=10)
-    with pytest.raises(ValueError, match="a function has changed"):
+    message = "'metric' had another value, or a function or a variable that it uses has changed"
+    with pytest.raises(ValueError, match=message):
         evaluate_parquet(rows, failing_after(99, 0.5), checkpoint=state, batch_rows=10)
 
 
@@ -260,27 +264,38 @@ def test_a_failed_write_is_a_warning(rows, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "metric", "seconds", "error", "message"),
+    ("name", "seconds", "error", "message"),
     [
-        ("none/state", "mrr", 60, ValueError, "a folder that does not exist"),
-        (".", "mrr", 60, ValueError, "is a folder"),
-        ("state", "mrr", -1, ValueError, "checkpoint_seconds"),
-        ("state", "mrr", "60", TypeError, "checkpoint_seconds"),
+        ("none/state", 60, ValueError, "a folder that does not exist"),
+        (".", 60, ValueError, "is a folder"),
+        ("rows/part.0.parquet", 60, ValueError, "part.0.parquet is a Parquet file"),
+        ("state", -1, ValueError, "checkpoint_seconds must be finite and at least 0; got -1"),
+        ("state", math.inf, ValueError, "checkpoint_seconds must be finite"),
+        ("state", "60", TypeError, "checkpoint_seconds"),
     ],
 )
-def test_problems_show_before_the_first_row(rows, tmp_path, name, metric, seconds, error, message):
+@pytest.mark.usefixtures("rows")
+def test_problems_show_before_any_file_is_read(tmp_path, name, seconds, error, message):
+    state = tmp_path / name
     with pytest.raises(error, match=message):
-        evaluate_parquet(rows, metric, checkpoint=tmp_path / name, checkpoint_seconds=seconds)
+        evaluate_parquet("nowhere", "mrr", checkpoint=state, checkpoint_seconds=seconds)
 
 
-def test_a_metric_that_has_no_meaning_elsewhere_is_refused_at_once(rows, tmp_path):
+def test_a_checkpoint_that_is_no_file_is_refused_at_once():
+    with pytest.raises(TypeError, match="checkpoint must be the path of a file; got bool"):
+        evaluate_parquet("nowhere", "mrr", checkpoint=True)
+    with pytest.raises(ValueError, match="is not a regular file"):
+        evaluate_parquet("nowhere", "mrr", checkpoint=os.devnull)
+
+
+def test_a_metric_that_has_no_meaning_elsewhere_is_refused_at_once(tmp_path):
     opened = (i for i in ())
 
     def metric(block):
         raise AssertionError(opened)
 
     with pytest.raises(TypeError, match="'metric' cannot be told apart"):
-        evaluate_parquet(rows, metric, checkpoint=tmp_path / "state")
+        evaluate_parquet("nowhere", metric, checkpoint=tmp_path / "state")
 
 
 @pytest.mark.parametrize(
