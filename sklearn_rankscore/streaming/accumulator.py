@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .._typing import Array, Library, QueryIds
 from ..metrics.evaluate import Metrics
 from ..ranking import Queries, read_queries
+from .batch_errors import name_batch
 from .configuration import Configuration, comparable, listed, resolve_averaged
 from .moments import MetricSummary
 from .open_queries import OpenQueries, Rows
@@ -95,6 +96,7 @@ class RankingAccumulator:
         """Names of the metrics, the keys of the results."""
         return list(self._resolved)
 
+    @name_batch
     def update(
         self,
         y_true: ArrayLike,
@@ -134,6 +136,7 @@ class RankingAccumulator:
         self._state = self._state.plus(self._totals_of(queries), opened, len(queries.y_true))
         return self
 
+    @name_batch
     def update_sorted(
         self,
         y_true: ArrayLike,

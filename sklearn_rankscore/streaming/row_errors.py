@@ -16,6 +16,7 @@ class Source(Protocol):
 
     def place(self, row: int) -> str:
         """The part in which a row of the stream is, and its number there."""
+        ...
 
 
 def add_located(
