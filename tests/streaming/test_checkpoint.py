@@ -177,6 +177,13 @@ def test_other_columns_and_options_are_refused(rows, tmp_path):
     assert finished(rows, state) == finished(rows)
 
 
+def test_another_version_is_refused(rows, tmp_path, monkeypatch):
+    state = leave_state(rows, tmp_path / "state")
+    monkeypatch.setattr("sklearn_rankscore.__version__", "0.0.1")
+    with pytest.raises(ValueError, match="another version"):
+        finished(rows, state)
+
+
 def failing_after(n, value):
     calls = []
 
