@@ -56,7 +56,7 @@ def test_dask_workers_killed_while_tasks_run(client, tmp_path):
 
 def test_a_partition_that_kills_all_dask_workers_is_one_error(client, tmp_path):
     df = requires("dask.dataframe").from_pandas(pd.DataFrame(COLUMNS), npartitions=2)
-    with pytest.raises(requires("distributed").KilledWorker, match="attempted"):
+    with pytest.raises(requires("distributed").KilledWorker, match="all those workers died"):
         rank_dask.evaluate(df, killed_in(str(tmp_path), 100), n_partitions=1)
 
 
@@ -84,13 +84,12 @@ def retrying():
 def test_spark_workers_killed_while_tasks_run(retrying, tmp_path):
     df = retrying.createDataFrame(pd.DataFrame(COLUMNS).sample(frac=1, random_state=0))
     metrics = [*NAMES, killed_in(str(tmp_path), 1)]
-    scores = spark.evaluate(df, metrics, n_partitions=4)
+    scores = spark.evaluate(df, metrics, n_partitions=2)
     assert scores == pytest.approx({**in_memory(COLUMNS, NAMES), "killed": 1.0}, **EXACT)
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_partition_that_kills_all_spark_workers_is_one_error(retrying, tmp_path):
     df = retrying.createDataFrame(pd.DataFrame(COLUMNS))
-    error = requires("pyspark.errors").PySparkException
-    with pytest.raises(error, match="Python worker exited unexpectedly"):
+    with pytest.raises(Exception, match=r"failed 2 times, .*Python worker exited"):
         spark.evaluate(df, killed_in(str(tmp_path), 100), n_partitions=1)

@@ -97,7 +97,7 @@ def test_an_error_of_a_metric_names_the_batch():
 
     with pytest.raises(ZeroDivisionError) as error:
         evaluate_batches(PARTS, failing)
-    assert "in batch 0, row 0, one of the next" in error.value.__notes__[0]
+    assert "in batch 0, row 0, one of the next" in error.value.__notes__[-1]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
-"""A run that is interrupted in any way resumes with the same result, or is refused."""
+"""A run that is interrupted in any way resumes with the same result, or is refused.
+
+Processes that are killed are in tests/faults.
+"""
 
 import math
 import os
 import pickle
-import random
 import signal
 import subprocess
 import sys
@@ -369,35 +371,6 @@ def start(rows, state, seconds=0):
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
 
 
-def kill_until_finished(rows, state, n_kills, seed):
-    """Kill a run after random times; its result, the exit codes, and whether each had a state."""
-    delays, codes = random.Random(seed), []
-    while True:
-        with start(rows, state) as run:
-            assert run.stdout.readline() == "started\n"
-            try:
-                printed, _ = run.communicate(timeout=delays.random() * 0.4 if n_kills else None)
-                assert run.returncode == 0
-                return printed, codes
-            except subprocess.TimeoutExpired:
-                run.send_signal(signal.SIGTERM if n_kills % 3 == 1 else signal.SIGKILL)
-                n_kills -= 1
-                run.communicate()
-                codes.append(run.returncode)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="other systems have no SIGKILL")
-@pytest.mark.parametrize("n_kills", [2, pytest.param(30, marks=pytest.mark.slow)])
-def test_killed_runs_resume_bit_for_bit(rows, tmp_path, n_kills):
-    expected, _ = kill_until_finished(rows, "", 0, 0)
-    result, codes = kill_until_finished(rows, tmp_path / "state", n_kills, 0)
-    assert result == expected
-    # 0 if a run ended before its signal arrived
-    assert set(codes) <= {0, -signal.SIGKILL, -signal.SIGTERM}
-    assert codes
-    assert not (tmp_path / "state").exists()
-
-
 @pytest.fixture
 def interruptible():
     """Python's own handler of Ctrl-C, which a process in the background of a shell lacks."""
@@ -425,20 +398,6 @@ def test_an_interrupt_during_a_write_is_not_lost(rows, tmp_path, monkeypatch):
     assert from_bytes(state.read_bytes())[1].n_documents > 0
     resumed = evaluate_parquet(rows, METRICS, checkpoint=state, **options)
     np.testing.assert_equal(resumed, evaluate_parquet(rows, METRICS, **OPTIONS))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="other systems have no SIGTERM")
-def test_sigterm_saves_the_state(rows, tmp_path):
-    state, n_documents, delay = tmp_path / "state", 0, 0.1
-    while not n_documents:  # on a busy machine no batch may have been read yet
-        with start(rows, state, seconds=1000) as run:
-            assert run.stdout.readline() == "started\n"
-            while not state.exists():
-                time.sleep(0.01)
-            time.sleep(delay)
-            run.terminate()
-        assert run.returncode == -signal.SIGTERM
-        n_documents, delay = from_bytes(state.read_bytes())[1].n_documents, 2 * delay
 
 
 def test_a_run_may_wait_for_another(rows, tmp_path):
