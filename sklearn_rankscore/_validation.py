@@ -40,12 +40,20 @@ def did_you_mean(value: Any, allowed: Iterable[Any]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def _shown(value: Any) -> str:
+    """`repr`, which Python refuses for integers of more than 4,300 digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "an integer of thousands of digits"
+
+
 def check_count(name: str, value: Any, least: int) -> int:
     """An integer of at least `least`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise WrongTypeError(f"{name} must be an integer of at least {least}; got {value!r}.")
+        raise WrongTypeError(f"{name} must be an integer of at least {least}; got {_shown(value)}.")
     if value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
+        raise ValueError(f"{name} must be an integer of at least {least}; got {_shown(value)}.")
     return int(value)
 
 
@@ -61,9 +69,9 @@ def check_cutoff(k: Any) -> int | None:
     if k is None:
         return None
     if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"k must be a positive integer or None (no cut-off); got {k!r}.")
+        raise TypeError(f"k must be a positive integer or None (no cut-off); got {_shown(k)}.")
     if k < 1:
-        raise ValueError(f"k must be at least 1, or None for no cut-off; got {k!r}.")
+        raise ValueError(f"k must be at least 1, or None for no cut-off; got {_shown(k)}.")
     if int(k) > sys.maxsize:
         raise ValueError(f"k must be at most {sys.maxsize}, or None for no cut-off.")
     return int(k)
@@ -79,7 +87,7 @@ def check_number(
 ) -> float:
     """A finite real number in [low, high]; nan only where the caller allows it."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number; got {value!r}.")
+        raise TypeError(f"{name} must be a number; got {_shown(value)}.")
     try:
         given = float(value)
     except OverflowError:
@@ -87,8 +95,10 @@ def check_number(
     if math.isnan(given) and allow_nan:
         return math.nan
     if not (low <= given <= high) or math.isinf(given):
-        bounds = "finite" if math.isinf(low) else f"in [{low:g}, {high:g}]"
-        raise ValueError(f"{name} must be {bounds}; got {value!r}.")
+        bounds = f"in [{low:g}, {high:g}]"
+        if math.isinf(high):
+            bounds = "finite" if math.isinf(low) else f"finite and at least {low:g}"
+        raise ValueError(f"{name} must be {bounds}; got {_shown(value)}.")
     return given
 
 

@@ -11,6 +11,7 @@ from .._typing import Array, Library, QueryIds, QueryOrder
 from .._validation import check_choice
 from ..metrics.evaluate import Metrics
 from ..ranking import Queries, read_queries
+from .batch_errors import name_batch
 from .configuration import Configuration, comparable, listed, resolve_averaged
 from .grouped_queries import in_order
 from .open_queries import OpenQueries
@@ -94,6 +95,7 @@ class RankingAccumulator(StreamResults):
         self._configuration = Configuration.of(self.names, self.metrics, shown)
         self._state = State.empty(self._resolved)
 
+    @name_batch
     def update(
         self,
         y_true: ArrayLike,
@@ -143,6 +145,7 @@ class RankingAccumulator(StreamResults):
         self._state = self._state.plus(totals, opened, len(queries.y_true))
         return self
 
+    @name_batch
     def update_sorted(
         self,
         y_true: ArrayLike,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
@@ -9,9 +10,10 @@ from .._typing import Library, QueryOrder
 from .._validation import check_count
 from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
-from .arrow import BATCH_ROWS, add_batches
+from .arrow import BATCH_ROWS, as_tables
 from .column_names import ColumnNames
 from .column_types import common_types
+from .row_errors import add_located
 from .runs import ScoresBySegment, accumulator_of, emptied, scores_of
 
 
@@ -81,7 +83,8 @@ def evaluate_batches(
     ------
     ValueError
         If the rows are not sorted by query, a column is missing, has missing values, or types in
-        two batches that have none in common; and for what `evaluate` refuses.
+        two batches that have none in common; and for what `evaluate` refuses. An error in a row
+        names the batch and the row, counted from 0.
     TypeError
         If `batches` is neither a stream nor an iterable of tables.
 
@@ -102,19 +105,32 @@ def evaluate_batches(
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)
     run = emptied(accumulator)
-    for _ in add_batches(run, columns, _record_batches(batches, columns), batch_rows, order):
-        pass
+    source = _Batches(batches, columns)
+    for table in as_tables(source, batch_rows):
+        add_located(run, columns, table, source, order)
     return scores_of(accumulator.merge(run), by)
 
 
-def _record_batches(batches: Any, columns: ColumnNames) -> Iterator[Any]:
+class _Batches:
     """Arrow batches of the columns to read, with the types of the first batch."""
-    types: dict[str, Any] = {}
-    for number, batch in enumerate(_each(batches)):
-        columns.check(batch.schema.names, f"batch {number}")
-        theirs = {name: batch.schema.field(name).type for name in columns.distinct}
-        types = types or theirs
-        yield _converted(batch, number, types, theirs, columns.ids)
+
+    def __init__(self, batches: Any, columns: ColumnNames) -> None:
+        self.batches, self.columns = batches, columns
+        self.ends: list[int] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        types: dict[str, Any] = {}
+        for number, batch in enumerate(_each(self.batches)):
+            self.columns.check(batch.schema.names, f"batch {number}")
+            theirs = {name: batch.schema.field(name).type for name in self.columns.distinct}
+            types = types or theirs
+            self.ends.append(batch.num_rows + (self.ends[-1] if self.ends else 0))
+            yield _converted(batch, number, types, theirs, self.columns.ids)
+
+    def place(self, row: int) -> str:
+        """The batch of a row of the stream and its number there, for messages."""
+        i = bisect_right(self.ends, row)
+        return f"batch {i}, row {row - (self.ends[i - 1] if i else 0)}"
 
 
 def _converted(

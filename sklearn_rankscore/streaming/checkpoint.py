@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from .._validation import check_number
 from .accumulator import RankingAccumulator
 from .checkpoint_format import from_bytes, to_bytes
 from .lock import FileLock
+
+_ADVICE = "Delete it to start over, or pass another path."
 
 
 class Terminated(BaseException):
@@ -59,18 +61,40 @@ class Checkpoint:
         }
         self._written = time.monotonic()
 
+    @classmethod
+    def check(cls, checkpoint: Any, seconds: float, run: RankingAccumulator) -> Path | None:
+        """Refuse what cannot be saved or resumed, before any file is read; returns the path."""
+        check_number("checkpoint_seconds", seconds, 0)
+        if checkpoint is None:
+            return None
+        if not isinstance(checkpoint, str | os.PathLike):
+            raise TypeError(
+                f"checkpoint must be the path of a file; got {type(checkpoint).__name__}."
+            )
+        path = Path(os.path.abspath(checkpoint))
+        problem = _problem_of(path)
+        if problem is not None:
+            raise ValueError(f"checkpoint must be the path of a file of its own; {path} {problem}.")
+        unknown = run._configuration.known_to_one_process
+        if unknown:
+            raise TypeError(
+                f"{unknown[0]!r} cannot be told apart from others of its kind in another process, "
+                "so that a checkpoint cannot be resumed safely. Use a function, or an object that "
+                "can be pickled."
+            )
+        return path
+
     @contextmanager
     def active(self) -> Iterator[None]:
         """Load the state of an interrupted run; save this one if it is interrupted too."""
         if self.path is None:
             yield
             return
-        self._check()
         lock = FileLock(beside(self.path, ".lock"))
         self._acquire(lock)
         try:
             self._load()
-            self._write()
+            self._write_first()
             yield from self._saved_when_interrupted()
         finally:
             lock.release()
@@ -112,20 +136,6 @@ class Checkpoint:
         for path in (self.path, beside(self.path, ".new")):
             path.unlink(missing_ok=True)
 
-    def _check(self) -> None:
-        """Refuse what cannot be saved or resumed before the first row is read."""
-        assert self.path is not None
-        if self.path.is_dir() or not self.path.parent.is_dir():
-            what = "is a folder" if self.path.is_dir() else "is in a folder that does not exist"
-            raise ValueError(f"checkpoint must be the path of a file; {self.path} {what}.")
-        unknown = self.run._configuration.known_to_one_process
-        if unknown:
-            raise TypeError(
-                f"{unknown[0]!r} cannot be told apart from others of its kind in another process, "
-                "so that a checkpoint cannot be resumed safely. Use a function, or an object that "
-                "can be pickled."
-            )
-
     def _acquire(self, lock: FileLock) -> None:
         end = time.monotonic() + self.wait
         while True:
@@ -149,13 +159,20 @@ class Checkpoint:
         try:
             header, state = from_bytes(self.path.read_bytes())
         except ValueError as error:
-            raise ValueError(
-                f"the checkpoint {self.path} {error}. Delete it to start over."
-            ) from error
+            raise ValueError(f"the checkpoint {self.path} {error}. {_ADVICE}") from error
         reason = _difference(header, self.header)
         if reason is not None:
-            raise ValueError(f"the checkpoint {self.path} {reason}. Delete it to start over.")
+            raise ValueError(f"the checkpoint {self.path} {reason}. {_ADVICE}")
         self.run._state = state
+
+    def _write_first(self) -> None:
+        """Show that the file can be written before hours have been spent."""
+        try:
+            self._write()
+        except OSError as error:
+            raise type(error)(
+                error.errno, f"the checkpoint cannot be written ({error.strerror})", str(self.path)
+            ) from error
 
     def _write(self) -> None:
         """Replace the file; at no time is it incomplete, even if the power fails."""
@@ -167,11 +184,16 @@ class Checkpoint:
         assert self.path is not None
         content = to_bytes(self.header, self.run._state)
         temporary = beside(self.path, ".new")
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path)
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.path)
+        except OSError:
+            with suppress(OSError):  # half a file would only keep a full disk full
+                temporary.unlink()
+            raise
         if os.name == "posix":
             folder = os.open(self.path.parent, os.O_RDONLY)
             os.fsync(folder)
@@ -183,14 +205,31 @@ def beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
+def _problem_of(path: Path) -> str | None:
+    """Why a checkpoint cannot have a path."""
+    if not path.parent.is_dir():
+        return "is in a folder that does not exist"
+    if path.is_dir():
+        return "is a folder"
+    if not path.exists():
+        return None
+    if not path.is_file():  # such as /dev/null, which would be replaced
+        return "is not a regular file"
+    with path.open("rb") as file:
+        return "is a Parquet file" if file.read(4) == b"PAR1" else None
+
+
 def _difference(theirs: dict[str, Any], mine: dict[str, Any]) -> str | None:
     """Why a checkpoint with the header `theirs` cannot be resumed by a run with `mine`."""
     for part, what in (("metrics", "metrics"), ("options", "options of the metrics")):
-        if theirs[part] != mine[part]:
-            names = [sorted(header[part].items()) for header in (theirs, mine)]
+        names = sorted(theirs[part]), sorted(mine[part])
+        if names[0] != names[1]:
+            return f"belongs to other {what}: it has {_listed(names[0])}, not {_listed(names[1])}"
+        changed = [name for name in names[0] if theirs[part][name] != mine[part][name]]
+        if changed:
             return (
-                f"belongs to other {what}, or a function has changed: it has {names[0]}, and the "
-                f"call has {names[1]}"
+                f"belongs to other {what}: {_listed(changed)} had another value, or a function or "
+                "a variable that it uses has changed"
             )
     old, new = (dict(header["files"]) for header in (theirs, mine))
     for path in new:
@@ -200,6 +239,10 @@ def _difference(theirs: dict[str, Any], mine: dict[str, Any]) -> str | None:
         if theirs[part] != mine[part]:
             return f"belongs to other files or columns, or to another version ({part} differ)"
     return None
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
 
 
 @contextmanager

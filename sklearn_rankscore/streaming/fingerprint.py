@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import glob
 import hashlib
 import json
 import os
@@ -10,7 +11,8 @@ import sys
 import types
 import uuid
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
+from pathlib import PurePath
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -27,8 +29,8 @@ def fingerprint(value: Any) -> str:
     """A text that is equal for equal values and for functions that do the same.
 
     Functions are compared by compiled code, constants, default values, closures and the global
-    variables that they use, among these functions of the same module; functions of other modules
-    by their names.
+    variables that they use, among these other functions; functions of installed libraries by their
+    names.
     """
     text = json.dumps(_Description().of(value))
     opaque = _OPAQUE if '["opaque"' in text else ""  # quotes within JSON strings are escaped
@@ -45,6 +47,7 @@ class _Description:
 
     def __init__(self) -> None:
         self.home: str | None = None
+        self.names: set[str] = set()  # in the code of the current function
         self.outer: list[int] = []  # ids of the objects that contain the current one
 
     def of(self, value: Any) -> list[Any]:
@@ -89,11 +92,12 @@ class _Description:
         return ["name", getattr(value, "__module__", None) or "", name]
 
     def is_elsewhere(self, value: Any) -> bool:
-        """Whether a function or class belongs to another module than the first one described."""
+        """Whether a function or class belongs to a library, unless to the first one's module."""
         module = getattr(value, "__module__", None) or ""
         if self.home is None:
             self.home = module
-        return module != self.home or module.partition(".")[0] == _PACKAGE
+        is_here = module == self.home and module.partition(".")[0] != _PACKAGE
+        return not is_here and _is_of_library(module)
 
     def function(self, value: FunctionType) -> list[Any]:
         if self.is_elsewhere(value):
@@ -102,7 +106,17 @@ class _Description:
         names = sorted(set(_global_names(value.__code__)) & value.__globals__.keys())
         used = {name: value.__globals__[name] for name in names}
         parts = value.__code__, value.__defaults__, value.__kwdefaults__, cells, used
-        return ["function", *map(self.of, parts)]
+        outer, self.names = self.names, set(_names(value.__code__))
+        description = ["function", *map(self.of, parts)]
+        self.names = outer
+        return description
+
+    def module(self, value: ModuleType) -> list[Any]:
+        """By the attributes that a function may use, but for a library."""
+        if _is_of_library(value.__name__):
+            return self.name(value)
+        used = {name: vars(value)[name] for name in self.names & vars(value).keys()}
+        return ["module", self.of(used)]
 
     def code(self, value: CodeType) -> list[Any]:
         counts = value.co_argcount, value.co_kwonlyargcount, value.co_flags
@@ -154,8 +168,29 @@ _DESCRIBERS: list[tuple[Any, Any]] = [
     (type, _Description.type),
     (property, lambda self, value: ["property", *map(self.of, (value.fget, value.fset))]),
     (cached_property, lambda self, value: ["property", self.of(value.func)]),
-    ((BuiltinFunctionType, np.ufunc, ModuleType, *_DESCRIPTORS), _Description.name),
+    (ModuleType, _Description.module),
+    ((BuiltinFunctionType, np.ufunc, *_DESCRIPTORS), _Description.name),
 ]
+
+
+def _is_of_library(module: str) -> bool:
+    """Whether a module is installed, and not the user's own, which changes without a version."""
+    top = module.partition(".")[0]
+    if top == _PACKAGE or top in sys.stdlib_module_names:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:  # of a notebook
+        return False
+    path = PurePath(file)
+    depth = module.count(".") + (path.stem == "__init__")
+    return _has_libraries(str(path.parents[min(depth, len(path.parents) - 1)]))
+
+
+@lru_cache
+def _has_libraries(folder: str) -> bool:
+    """Whether pip or another installer has written to a folder."""
+    installed = os.path.basename(folder) in ("site-packages", "dist-packages")
+    return installed or bool(glob.glob(os.path.join(glob.escape(folder), "*.dist-info")))
 
 
 def _is_importable(value: Any) -> bool:
@@ -168,6 +203,14 @@ def _content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:  # the variable has no value yet
         return None
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """All names of variables and attributes in a function and in those defined in it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
 
 
 def _global_names(code: CodeType) -> Iterator[str]:

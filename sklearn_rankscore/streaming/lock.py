@@ -27,20 +27,27 @@ class FileLock:
             file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
             try:
                 _lock(file)
-                # the process that had it may have deleted the file meanwhile
-                if os.path.exists(self.path) and os.path.samestat(
-                    os.fstat(file), os.stat(self.path)
-                ):
-                    break
             except BlockingIOError:
                 owner = os.read(file, 200).decode(errors="replace") or "another process"
                 os.close(file)
                 raise BlockingIOError(f"{self.path} is locked by {owner}") from None
+            except OSError:
+                os.close(file)
+                raise
+            if self._has(file):
+                break
             os.close(file)
         with suppress(OSError):  # a full disk does not matter
             os.ftruncate(file, 0)
             os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
         self._file = file
+
+    def _has(self, file: int) -> bool:
+        """Whether an open file still has the path; who had locked it may have deleted it."""
+        try:
+            return os.path.samestat(os.fstat(file), os.stat(self.path))
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
         """Unlock and delete the file."""

@@ -144,7 +144,7 @@ def evaluate_parquet(
     check_choice("order", order, ("ascending", "grouped"))
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)
-    state_path = None if checkpoint is None else Path(os.path.abspath(checkpoint))
+    state_path = Checkpoint.check(checkpoint, checkpoint_seconds, accumulator)
     files = ParquetFiles.find(path, columns, filesystem, _names_of(state_path))
     run = emptied(accumulator)
     named = [label, score, group if isinstance(group, str) else columns.ids, weight]

@@ -1,26 +1,33 @@
-"""Errors that name the file and the row in which they occur."""
+"""Errors that name the file, or the batch, and the row in which they occur."""
 
 from __future__ import annotations
 
 import re
 from copy import copy
-from typing import Any
+from typing import Any, Protocol
 
 from .._typing import QueryOrder
 from .accumulator import RankingAccumulator
 from .arrow import add_table
 from .column_names import ColumnNames
-from .parquet_files import ParquetFiles
+
+
+class Source(Protocol):
+    """Files or batches."""
+
+    def place(self, row: int) -> str:
+        """The part in which a row of the stream is, and its number there."""
+        ...
 
 
 def add_located(
     accumulator: RankingAccumulator,
     columns: ColumnNames,
     table: Any,
-    files: ParquetFiles,
+    source: Source,
     order: QueryOrder,
 ) -> None:
-    """Add the next rows of the files; an error names the file and the row."""
+    """Add the next rows of a source; an error names the part of it and the row."""
     start = accumulator.n_documents
     try:
         add_table(accumulator, columns, table, order)
@@ -28,9 +35,10 @@ def add_located(
         row = start + _first_bad_row(accumulator, columns, table, order)
         kind = ValueError if isinstance(error, ValueError) else TypeError
         message = re.sub(r" \(first at position [0-9]+\)", "", str(error))
-        raise kind(f"{files.place(row)} (counted from 0): {message}") from error
+        raise kind(f"{source.place(row)} (counted from 0): {message}") from error
     except Exception as error:  # of a function of the user
-        error.add_note(f"in {files.place(start)} or one of the next {table.num_rows} rows")
+        rows = f"{source.place(start)}, one of the next {table.num_rows} rows"
+        error.add_note(f"in {rows}, or a query that they complete")
         raise
 
 

@@ -101,6 +101,8 @@ OPTIONS = [
     (err_score, {"max_grade": 5000}, ValueError, "max_grade must be in"),
     (rbp_score, {"normalize": "yes"}, TypeError, "normalize must be True or False; got 'yes'"),
     (precision_at_k, {"k": 10**30}, ValueError, "k must be at most [0-9]+, or None for no cut-off"),
+    (precision_at_k, {"k": -(10**5000)}, ValueError, "at least 1, .* thousands of digits"),
+    (map_score, {"threshold": 10**5000}, ValueError, "must be finite; got .* thousands of digits"),
     (rbp_score, {"p": 1}, ValueError, "p must be below 1"),
     (rbp_score, {"p": 1.5}, ValueError, r"p must be in \[0, 1\]; got 1.5"),
     (rbp_score, {"p": -0.5}, ValueError, r"p must be in \[0, 1\]"),

@@ -321,6 +321,34 @@ def test_calls_while_the_interpreter_ends(register, started):
     assert (run.stdout, run.stderr, run.returncode) == ("right\n", "", 0)
 
 
+DAEMONS = """
+import threading
+import numpy as np
+from sklearn_rankscore import evaluate
+
+g = np.repeat(np.arange(4_000), 10)
+y, s = g % 3, np.random.default_rng(0).permutation(len(g)) * 1.0
+computing = threading.Barrier(3)
+
+def work():
+    evaluate(y, s, ["ndcg@5", "map"], groups=g, n_jobs=2)
+    computing.wait()
+    while True:
+        evaluate(y, s, ["ndcg@5", "map"], groups=g, n_jobs=2)
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+computing.wait()
+"""
+
+
+def test_daemon_threads_that_compute_do_not_delay_the_end():
+    run = subprocess.run(
+        [sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=60
+    )
+    assert (run.stdout, run.stderr, run.returncode) == ("", "", 0)
+
+
 def test_runs_in_the_calling_thread_if_no_other_can_start(monkeypatch):
     expected = ndcg_score(Y, SCORES, groups=IDS)
 

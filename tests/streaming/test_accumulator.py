@@ -192,6 +192,14 @@ def test_refused_rows_do_not_change_the_accumulator():
     assert stream.n_documents == 3
 
 
+@pytest.mark.parametrize("method", ["update", "update_sorted"])
+def test_an_error_names_the_batch(method):
+    accumulator = RankingAccumulator("mrr").update_sorted([1, 0, 1], [3, 2, 1], [1, 1, 2])
+    with pytest.raises(ValueError, match="y_score contains NaN") as error:
+        getattr(accumulator, method)([0], [math.nan], [3])
+    assert error.value.__notes__ == ["in the batch after 3 documents, which are unchanged"]
+
+
 @pytest.mark.parametrize(
     ("groups", "message"),
     [

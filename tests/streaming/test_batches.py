@@ -68,6 +68,38 @@ def test_an_error_leaves_an_accumulator_unchanged():
     assert first == evaluate_batches(TABLE, "mrr")
 
 
+def edited(column, row, value):
+    """The parts with another value in a row of the whole."""
+    values = TABLE[column].to_pylist()
+    values[row] = value
+    table = TABLE.set_column(TABLE.schema.names.index(column), column, pa.array(values))
+    return [table[start : start + 37] for start in range(0, table.num_rows, 37)]
+
+
+@pytest.mark.parametrize("batch_rows", [11, 10**6])
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("score", float("nan"), "y_score contains NaN. Drop"),
+        ("label", 7.0, "y_true must lie in"),
+        ("qid", -1, "the stream is not sorted by query: -1 comes after"),
+    ],
+)
+def test_an_error_names_batch_and_row(batch_rows, column, value, message):
+    for row, place in [(37, "batch 1, row 0"), (110, "batch 2, row 36")]:
+        with pytest.raises(ValueError, match=f"^{place} .counted from 0.: {message}"):
+            evaluate_batches(edited(column, row, value), "err", batch_rows=batch_rows)
+
+
+def test_an_error_of_a_metric_names_the_batch():
+    def failing(block):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as error:
+        evaluate_batches(PARTS, failing)
+    assert "in batch 0, row 0, one of the next" in error.value.__notes__[-1]
+
+
 @pytest.mark.parametrize(
     ("batches", "error", "message"),
     [

@@ -1,9 +1,11 @@
-"""A run that is interrupted in any way resumes with the same result, or is refused."""
+"""A run that is interrupted in any way resumes with the same result, or is refused.
+
+Processes that are killed are in tests/faults.
+"""
 
 import math
 import os
 import pickle
-import random
 import signal
 import subprocess
 import sys
@@ -112,7 +114,7 @@ def test_every_flipped_byte_and_every_length_is_an_error(rows, tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"PAR1", pickle.dumps({"source": 1}), b"sklearn_rankscore checkpoint, format 2\n"],
+    [b"", b"text", pickle.dumps({"source": 1}), b"sklearn_rankscore checkpoint, format 2\n"],
 )
 def test_another_file_is_named_and_left_alone(rows, tmp_path, content):
     state = tmp_path / "state"
@@ -167,11 +169,21 @@ def test_other_columns_and_options_are_refused(rows, tmp_path):
     state = leave_state(rows, tmp_path / "state")
     with pytest.raises(ValueError, match="columns differ"):
         finished(rows, state, label="weight")
-    with pytest.raises(ValueError, match=f"checkpoint {state} belongs to other options"):
+    with pytest.raises(
+        ValueError, match=f"{state} belongs to other options .*it has 'like', 'per_"
+    ):
         evaluate_parquet(rows, Interrupted(0, None), weight="weight", checkpoint=state)
-    with pytest.raises(ValueError, match=f"checkpoint {state} belongs to other metrics"):
+    message = f"{state} belongs to other metrics: it has 'Interrupted', not 'mrr'"
+    with pytest.raises(ValueError, match=message):
         evaluate_parquet(rows, "mrr", checkpoint=state, **OPTIONS)
     assert finished(rows, state) == finished(rows)
+
+
+def test_another_version_is_refused(rows, tmp_path, monkeypatch):
+    state = leave_state(rows, tmp_path / "state")
+    monkeypatch.setattr("sklearn_rankscore.__version__", "0.0.1")
+    with pytest.raises(ValueError, match="another version"):
+        finished(rows, state)
 
 
 def failing_after(n, value):
@@ -190,7 +202,8 @@ def test_a_function_of_the_same_name_is_another_one(rows, tmp_path):
     state = tmp_path / "state"
     with pytest.raises(KeyboardInterrupt):
         evaluate_parquet(rows, failing_after(5, 0.25), checkpoint=state, batch_rows=10)
-    with pytest.raises(ValueError, match="a function has changed"):
+    message = "'metric' had another value, or a function or a variable that it uses has changed"
+    with pytest.raises(ValueError, match=message):
         evaluate_parquet(rows, failing_after(99, 0.5), checkpoint=state, batch_rows=10)
 
 
@@ -260,27 +273,38 @@ def test_a_failed_write_is_a_warning(rows, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "metric", "seconds", "error", "message"),
+    ("name", "seconds", "error", "message"),
     [
-        ("none/state", "mrr", 60, ValueError, "a folder that does not exist"),
-        (".", "mrr", 60, ValueError, "is a folder"),
-        ("state", "mrr", -1, ValueError, "checkpoint_seconds"),
-        ("state", "mrr", "60", TypeError, "checkpoint_seconds"),
+        ("none/state", 60, ValueError, "a folder that does not exist"),
+        (".", 60, ValueError, "is a folder"),
+        ("rows/part.0.parquet", 60, ValueError, "part.0.parquet is a Parquet file"),
+        ("state", -1, ValueError, "checkpoint_seconds must be finite and at least 0; got -1"),
+        ("state", math.inf, ValueError, "checkpoint_seconds must be finite"),
+        ("state", "60", TypeError, "checkpoint_seconds"),
     ],
 )
-def test_problems_show_before_the_first_row(rows, tmp_path, name, metric, seconds, error, message):
+@pytest.mark.usefixtures("rows")
+def test_problems_show_before_any_file_is_read(tmp_path, name, seconds, error, message):
+    state = tmp_path / name
     with pytest.raises(error, match=message):
-        evaluate_parquet(rows, metric, checkpoint=tmp_path / name, checkpoint_seconds=seconds)
+        evaluate_parquet("nowhere", "mrr", checkpoint=state, checkpoint_seconds=seconds)
 
 
-def test_a_metric_that_has_no_meaning_elsewhere_is_refused_at_once(rows, tmp_path):
+def test_a_checkpoint_that_is_no_file_is_refused_at_once():
+    with pytest.raises(TypeError, match="checkpoint must be the path of a file; got bool"):
+        evaluate_parquet("nowhere", "mrr", checkpoint=True)
+    with pytest.raises(ValueError, match="is not a regular file"):
+        evaluate_parquet("nowhere", "mrr", checkpoint=os.devnull)
+
+
+def test_a_metric_that_has_no_meaning_elsewhere_is_refused_at_once(tmp_path):
     opened = (i for i in ())
 
     def metric(block):
         raise AssertionError(opened)
 
     with pytest.raises(TypeError, match="'metric' cannot be told apart"):
-        evaluate_parquet(rows, metric, checkpoint=tmp_path / "state")
+        evaluate_parquet("nowhere", metric, checkpoint=tmp_path / "state")
 
 
 @pytest.mark.parametrize(
@@ -347,35 +371,6 @@ def start(rows, state, seconds=0):
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
 
 
-def kill_until_finished(rows, state, n_kills, seed):
-    """Kill a run after random times; its result, the exit codes, and whether each had a state."""
-    delays, codes = random.Random(seed), []
-    while True:
-        with start(rows, state) as run:
-            assert run.stdout.readline() == "started\n"
-            try:
-                printed, _ = run.communicate(timeout=delays.random() * 0.4 if n_kills else None)
-                assert run.returncode == 0
-                return printed, codes
-            except subprocess.TimeoutExpired:
-                run.send_signal(signal.SIGTERM if n_kills % 3 == 1 else signal.SIGKILL)
-                n_kills -= 1
-                run.communicate()
-                codes.append(run.returncode)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="other systems have no SIGKILL")
-@pytest.mark.parametrize("n_kills", [2, pytest.param(30, marks=pytest.mark.slow)])
-def test_killed_runs_resume_bit_for_bit(rows, tmp_path, n_kills):
-    expected, _ = kill_until_finished(rows, "", 0, 0)
-    result, codes = kill_until_finished(rows, tmp_path / "state", n_kills, 0)
-    assert result == expected
-    # 0 if a run ended before its signal arrived
-    assert set(codes) <= {0, -signal.SIGKILL, -signal.SIGTERM}
-    assert codes
-    assert not (tmp_path / "state").exists()
-
-
 @pytest.fixture
 def interruptible():
     """Python's own handler of Ctrl-C, which a process in the background of a shell lacks."""
@@ -403,20 +398,6 @@ def test_an_interrupt_during_a_write_is_not_lost(rows, tmp_path, monkeypatch):
     assert from_bytes(state.read_bytes())[1].n_documents > 0
     resumed = evaluate_parquet(rows, METRICS, checkpoint=state, **options)
     np.testing.assert_equal(resumed, evaluate_parquet(rows, METRICS, **OPTIONS))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="other systems have no SIGTERM")
-def test_sigterm_saves_the_state(rows, tmp_path):
-    state, n_documents, delay = tmp_path / "state", 0, 0.1
-    while not n_documents:  # on a busy machine no batch may have been read yet
-        with start(rows, state, seconds=1000) as run:
-            assert run.stdout.readline() == "started\n"
-            while not state.exists():
-                time.sleep(0.01)
-            time.sleep(delay)
-            run.terminate()
-        assert run.returncode == -signal.SIGTERM
-        n_documents, delay = from_bytes(state.read_bytes())[1].n_documents, 2 * delay
 
 
 def test_a_run_may_wait_for_another(rows, tmp_path):

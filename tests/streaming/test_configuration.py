@@ -1,6 +1,7 @@
 """Accumulators merge if they compute the same, in whichever process they were created."""
 
 import abc
+import importlib
 import inspect
 import json
 import math
@@ -123,6 +124,57 @@ def test_an_edited_function_is_another_one(function, old, new):
     one, two = (RankingAccumulator("ndcg", gain=f) for f in (function, variant(function, old, new)))
     with pytest.raises(ValueError, match="the same; got ndcg"):
         one.merge(two)
+
+
+HELPERS = """
+def helper(labels):
+    return labels * FACTOR
+
+FACTOR = 1
+"""
+METRIC = """
+import helpers_of_a_metric
+import numpy as np
+from helpers_of_a_metric import helper
+
+class Scaled:
+    def __call__(self, labels):
+        return helper(labels)
+
+def by_name(labels):
+    return np.minimum(helper(labels), 4)
+
+def by_module(labels):
+    return (lambda: helpers_of_a_metric.helper(labels))()
+
+scaled = Scaled()
+"""
+
+
+def fingerprints_in(folder, helpers):
+    """The fingerprints of functions that call those of another module of the user."""
+    folder.mkdir()
+    (folder / "helpers_of_a_metric.py").write_text(helpers)
+    (folder / "metric_with_helpers.py").write_text(METRIC)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        module = importlib.import_module("metric_with_helpers")
+        functions = module.by_name, module.by_module, module.scaled
+        prints = [fingerprint(f) for f in (*functions, partial(ndcg_score, gain=module.helper))]
+        for name in ("metric_with_helpers", "helpers_of_a_metric"):
+            del sys.modules[name]
+    return prints
+
+
+def test_functions_of_other_modules_of_the_user_are_part_of_a_function(tmp_path):
+    first = fingerprints_in(tmp_path / "first", HELPERS)
+    assert fingerprints_in(tmp_path / "moved", HELPERS + "UNUSED = 1\n") == first
+    for i, (old, new) in enumerate([("labels *", "labels +"), ("FACTOR = 1", "FACTOR = 2")]):
+        edited = fingerprints_in(tmp_path / str(i), HELPERS.replace(old, new))
+        assert all(a != b for a, b in zip(first, edited, strict=True))
+    (tmp_path / "library").mkdir()
+    installed = fingerprints_in(tmp_path / "library" / "site-packages", HELPERS)
+    assert installed == fingerprints_in(tmp_path / "site-packages", HELPERS.replace("1", "2"))
 
 
 @pytest.mark.parametrize(

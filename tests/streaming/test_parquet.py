@@ -176,7 +176,7 @@ def test_an_error_of_a_metric_names_the_file(tmp_path):
     path = write(make_documents(), tmp_path / "rows.parquet")
     with pytest.raises(ZeroDivisionError) as error:
         evaluate_parquet(path, failing)
-    assert "rows.parquet" in error.value.__notes__[0]
+    assert "rows.parquet" in error.value.__notes__[-1]
 
 
 def test_a_pattern_and_a_list_of_patterns(tmp_path):
