@@ -39,8 +39,8 @@ def resolve_targets(
     metrics: Any, target: ColumnSource, like: Library | None, options: dict[str, Any]
 ) -> list[TargetMetric]:
     """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
-    is_one = isinstance(metrics, str) or callable(metrics) or not isinstance(metrics, Iterable)
-    listed = [metrics] if is_one else list(metrics)
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
+    listed = list(metrics) if several and not callable(metrics) else [metrics]
     parts = [_split(metric, check_source("target", target)) for metric in listed]
     others = [metric for _, metric, _ in parts if not isinstance(metric, Metric)]
     ready = iter(resolve_each(others, like=like, **options) if others or not listed else [])
