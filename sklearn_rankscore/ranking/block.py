@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -204,12 +205,11 @@ class Block:
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        rows, tied = self._tied.rows, (self._tied.tie_groups.offset(), self._tied.tie_groups.size())
-        if len(rows) == len(self._ranked):
-            return tied
-        offset = np.zeros_like(self._ranked, dtype=np.intp)
-        size = np.ones_like(offset)
-        offset[rows], size[rows] = tied
+        rows, groups = self._tied.rows, self._tied.tie_groups
+        offset = self._with_tied(
+            rows, groups.offset(), partial(np.zeros_like, self._ranked, np.intp)
+        )
+        size = self._with_tied(rows, groups.size(), partial(np.ones_like, self._ranked, np.intp))
         return offset, size
 
     def first_group(
@@ -241,7 +241,8 @@ class Block:
         size = size[every_row, before] if size.ndim else np.ones_like(before)
         count = np.rint(share[every_row, before] * size).astype(np.intp)
         first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
-        first.size[missing := np.flatnonzero(count == 0)] = 0
+        missing = np.flatnonzero(count == 0)
+        first.size[missing] = 0
         if len(missing) and (k is None or k > len(self.ranks)):
             beyond = self._first_by_score(condition, ties, missing)
             first.before[missing], first.size[missing] = beyond.before, beyond.size
@@ -276,11 +277,7 @@ class Block:
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
         gains = self._values(gain, labels, self.retrieved[rows])
         tied = self._tied.tie_groups.apply_tie_rule(gains, ties)
-        if len(rows) == len(self._ranked) and self._ranked.flags.c_contiguous:
-            return tied  # in the same memory order, on which the rounding of sums depends
-        values = self._values(gain, self._ranked, self.retrieved)
-        values[rows] = tied
-        return values
+        return self._with_tied(rows, tied, lambda: self._values(gain, self._ranked, self.retrieved))
 
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
         stop_prob = complement(continue_prob)
@@ -288,10 +285,16 @@ class Block:
             return np.asarray(np.cumprod(1.0 - self._by_rank(stop_prob, ties), axis=1))
         rows = self._tied.rows
         stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
-        values = tied = self._tied.tie_groups.survival(1.0 - stops)
-        if len(rows) < len(self._ranked):
-            stops = self._values(stop_prob, self._ranked, self.retrieved)
-            (values := np.cumprod(1.0 - stops, axis=1))[rows] = tied
+        tied = self._tied.tie_groups.survival(1.0 - stops)
+        values = partial(self._values, stop_prob, self._ranked, self.retrieved)
+        return self._with_tied(rows, tied, lambda: np.cumprod(1.0 - values(), axis=1))
+
+    def _with_tied(self, rows: Array, tied: Array, untied: Callable[[], Array]) -> Array:
+        """Values of all rows, from those of the rows with ties and a function for all others."""
+        if len(rows) == len(self._ranked) and self._ranked.flags.c_contiguous:
+            return tied  # in the same memory order, on which the rounding of sums depends
+        values = untied()
+        values[rows] = tied
         return values
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:

@@ -34,7 +34,7 @@ def test_the_effective_number_of_clicks():
     [
         (lambda: position_propensity([0, 1]), "ranks must be integers of at least 1; got 0"),
         (lambda: position_propensity([1.5]), "at least 1; got 1.5"),
-        (lambda: position_propensity([1], eta=-1), "eta must be in"),
+        (lambda: position_propensity([1], eta=-1), "eta must be finite and at least 0"),
         (lambda: propensity_summary([1, 0], [0.5]), r"shape of y_true, \(2,\); got \(1,\)"),
         (lambda: propensity_summary([1, 0], [0.5, 0]), r"must lie in \(0, 1\]"),
         (lambda: propensity_summary([1, 0], [0.5, 1], clip=2), "clip must be in"),
