@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -206,11 +205,9 @@ class Block:
         if ties != "average" or self._tied is None:
             return 0, 1
         rows, groups = self._tied.rows, self._tied.tie_groups
-        offset = self._with_tied(
-            rows, groups.offset(), partial(np.zeros_like, self._ranked, np.intp)
-        )
-        size = self._with_tied(rows, groups.size(), partial(np.ones_like, self._ranked, np.intp))
-        return offset, size
+        zeros = lambda: np.zeros_like(self._ranked, dtype=np.intp)  # noqa: E731
+        offset = self._with_tied(rows, groups.offset(), zeros)
+        return offset, self._with_tied(rows, groups.size(), lambda: zeros() + 1)
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
@@ -286,7 +283,7 @@ class Block:
         rows = self._tied.rows
         stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
         tied = self._tied.tie_groups.survival(1.0 - stops)
-        values = partial(self._values, stop_prob, self._ranked, self.retrieved)
+        values = lambda: self._values(stop_prob, self._ranked, self.retrieved)  # noqa: E731
         return self._with_tied(rows, tied, lambda: np.cumprod(1.0 - values(), axis=1))
 
     def _with_tied(self, rows: Array, tied: Array, untied: Callable[[], Array]) -> Array:
