@@ -204,10 +204,9 @@ class Block:
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        rows, groups = self._tied.rows, self._tied.tie_groups
-        zeros = lambda: np.zeros_like(self._ranked, dtype=np.intp)  # noqa: E731
-        offset = self._with_tied(rows, groups.offset(), zeros)
-        return offset, self._with_tied(rows, groups.size(), lambda: zeros() + 1)
+        groups, zeros = self._tied.tie_groups, np.zeros_like(self._ranked, dtype=np.intp)
+        offset = self._tied.among_others(groups.offset(), self._ranked, zeros.copy)
+        return offset, self._tied.among_others(groups.size(), self._ranked, lambda: zeros + 1)
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
@@ -227,10 +226,9 @@ class Block:
         Returns
         -------
         FirstGroup
-            The tie group of that document in each query, as integer arrays of shape (n_queries,):
-            `before`, the number of documents ranked above the group, `size` (0 if there is none
-            within the cut-off), and `count`, the number that meet the condition. With another rule
-            than "average" the group is the document alone.
+            The tie group of that document in each query: `before`, the number of documents ranked
+            above it, `size` (0 if there is none within the cut-off), and `count`, the number that
+            meet the condition. With another rule than "average" it is the document alone.
         """
         share = self.by_rank(condition, ties)
         before, every_row = (share > 0).argmax(axis=1), np.arange(len(share))
@@ -274,7 +272,9 @@ class Block:
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
         gains = self._values(gain, labels, self.retrieved[rows])
         tied = self._tied.tie_groups.apply_tie_rule(gains, ties)
-        return self._with_tied(rows, tied, lambda: self._values(gain, self._ranked, self.retrieved))
+        return self._tied.among_others(
+            tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)
+        )
 
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
         stop_prob = complement(continue_prob)
@@ -283,16 +283,12 @@ class Block:
         rows = self._tied.rows
         stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
         tied = self._tied.tie_groups.survival(1.0 - stops)
-        values = lambda: self._values(stop_prob, self._ranked, self.retrieved)  # noqa: E731
-        return self._with_tied(rows, tied, lambda: np.cumprod(1.0 - values(), axis=1))
 
-    def _with_tied(self, rows: Array, tied: Array, untied: Callable[[], Array]) -> Array:
-        """Values of all rows, from those of the rows with ties and a function for all others."""
-        if len(rows) == len(self._ranked) and self._ranked.flags.c_contiguous:
-            return tied  # in the same memory order, on which the rounding of sums depends
-        values = untied()
-        values[rows] = tied
-        return values
+        def untied() -> Array:
+            stops = self._values(stop_prob, self._ranked, self.retrieved)
+            return np.cumprod(1.0 - stops, axis=1)
+
+        return self._tied.among_others(tied, self._ranked, untied)
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:
         labels, scores = self._labels.labels[rows], self._scores_of(rows)

@@ -165,6 +165,14 @@ class TiedRows:
             self._labels[in_input_order] = np.ascontiguousarray(ordered)
         return self._labels[in_input_order]
 
+    def among_others(self, values: Array, ranked: Array, untied: Callable[[], Array]) -> Array:
+        """Values of all rows of a block, of which `untied` computes those without ties."""
+        if len(self.rows) == len(ranked) and ranked.flags.c_contiguous:
+            return values  # in the same memory order, on which the rounding of sums depends
+        of_all = untied()
+        of_all[self.rows] = values
+        return of_all
+
 
 def leading(flags: Array) -> Array:
     """Number of true entries at the beginning of each row."""
