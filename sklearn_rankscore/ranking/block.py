@@ -205,8 +205,8 @@ class Block:
         if ties != "average" or self._tied is None:
             return 0, 1
         groups, zeros = self._tied.tie_groups, np.zeros_like(self._ranked, dtype=np.intp)
-        offset = self._tied.among_others(groups.offset(), self._ranked, zeros.copy)
-        return offset, self._tied.among_others(groups.size(), self._ranked, lambda: zeros + 1)
+        size = self._tied.among_others(groups.size(), self._ranked, lambda: zeros + 1)
+        return self._tied.among_others(groups.offset(), self._ranked, lambda: zeros), size
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
