@@ -83,11 +83,12 @@ class RandomOrder(Block):
         rows, of_query = distinct_rows(self._ascending(continue_prob, np.inf))
         sizes, width = np.isfinite(rows).sum(axis=1), rows.shape[1]
         n_degrees, some = np.minimum(sizes, len(self.ranks)), np.flatnonzero(sizes)
-        survival = np.zeros((len(rows), len(self.ranks)))
+        survival = np.ones((len(rows), len(self.ranks)))
         survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = symmetric_means(
             rows.ravel(), some * width, sizes[some], n_degrees[some]
         )
-        return np.asarray(survival[of_query])
+        # beyond the last document of a query nobody stops
+        return np.asarray(np.minimum.accumulate(survival, axis=1)[of_query])
 
     def _ascending(self, function: ArrayFunction, padding: float) -> Array:
         """A function of the labels of each query in ascending order, followed by padding."""
