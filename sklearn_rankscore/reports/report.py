@@ -184,17 +184,17 @@ def ranking_report(
     ValueError
         For whatever `query_scores`, `QueryScores.interval` and `QueryScores.by` refuse.
 
+    See Also
+    --------
+    compare : Differences between systems with p-values.
+    sklearn.metrics.classification_report : The counterpart for classifiers.
+
     Notes
     -----
     Below each metric, the row "random order" has its expectation over all orders of the documents,
     which is computed exactly. It is left out, and nan in the dict, for correlations and for metrics
     with ``adjusted=True``, where it is 0, for metrics of clicks with propensities and for functions
     of a block, for which it is not known.
-
-    See Also
-    --------
-    compare : Differences between systems with p-values.
-    sklearn.metrics.classification_report : The counterpart for classifiers.
 
     Examples
     --------
