@@ -167,4 +167,6 @@ def describe(scorer: Any) -> str:
     """A scorer as messages name it."""
     if isinstance(scorer, RankingScorer):
         return f"the metric {scorer.metric!r}"
+    if isinstance(scorer, PassthroughScorer):  # of which older versions show the class
+        return f"the scorer {type(scorer._estimator).__name__}.score"
     return f"the scorer {scorer!r}"
