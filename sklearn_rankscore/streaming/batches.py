@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 from .._typing import Library, QueryOrder
-from .._validation import check_count
+from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
 from .arrow import BATCH_ROWS, as_tables
@@ -102,6 +102,7 @@ def evaluate_batches(
     {'mrr': 0.75}
     """
     accumulator = accumulator_of(metrics, like, by, n_jobs, options)
+    check_choice("order", order, ("ascending", "grouped"))
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)
     run = emptied(accumulator)

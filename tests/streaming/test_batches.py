@@ -116,3 +116,8 @@ def test_an_error_of_a_metric_names_the_batch():
 def test_other_input_is_refused(batches, error, message):
     with pytest.raises(error, match=message):
         evaluate_batches(batches, "mrr")
+
+
+def test_a_misspelled_order_is_no_error_of_a_batch():
+    with pytest.raises(ValueError, match=r"^order must be one of 'ascending', 'grouped'"):
+        evaluate_batches(iter(()), "mrr", order="group")
