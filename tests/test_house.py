@@ -65,7 +65,7 @@ OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "plan", "block
 IMPORTS_FAST = {"fast", "ranking", "queries", "unjudged"}
 
 # bytes other than grades: random signs are drawn eight per byte
-OTHER_BYTES = {("inspection/significance.py", "uint8")}
+OTHER_BYTES = {("inspection/permutation_test.py", "uint8")}
 
 MAX_FILE, MAX_FUNCTION, MAX_MEDIAN_BODY = 300, 40, 10
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

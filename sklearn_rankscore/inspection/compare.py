@@ -9,7 +9,7 @@ from typing import get_args
 
 from .._typing import IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count
-from .compare_pairs import adjust, compare_pair, compare_segments, n_segments, tukey_of_pairs
+from .compare_pairs import adjust, compare_segments, n_segments, pair_statistics, tukey_of_pairs
 from .comparison import Comparison, Correction, Pairs
 from .interval_methods import interval_estimate
 from .intervals import difference_interval
@@ -70,8 +70,9 @@ def compare(
         make that distinction, and cover the difference too rarely in such cases.
     n_resamples : int, default=9999
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
-        there are at most that many assignments of signs, and a saddlepoint approximation [3]_ if
-        more than 1,000 queries differ.
+        changes of signs can give at most that many sums, as they do for few queries, or for values
+        such as hits that differ by few distinct amounts. If more than 1,000 queries differ, it is
+        otherwise a saddlepoint approximation [3]_.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 
@@ -133,11 +134,11 @@ def compare(
     aligned = align(systems, baseline)
     first = aligned[baseline]
     margins = read_margin(margin, first.metrics)
-    measure = partial(compare_pair, estimate=estimate, p_values_of=p_values, margin=margins)
+    statistics = partial(pair_statistics, estimate=estimate, p_values_of=p_values)
     columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
     every_two = combinations([baseline, *models], 2)
     compared = list(every_two if pairs == "all" else product([baseline], models))
-    measured = (compare_segments(*pair, aligned, columns, measure) for pair in compared)
+    measured = (compare_segments(*pair, aligned, columns, statistics, margins) for pair in compared)
     total = len(compared) * n_segments(columns) * len(first.metrics)
     differences = list(with_progress(chain.from_iterable(measured), total, "differences"))
     differences.sort(key=lambda d: first.column(d.metric))

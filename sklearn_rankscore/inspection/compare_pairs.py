@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import chain, permutations
 
 import numpy as np
 
 from .._typing import Array
-from ..metrics.segment import ALL_QUERIES, Segment
+from ..metrics.segment import ALL_QUERIES
 from ..ranking.aggregate import scaled_weights
 from .comparison import Correction
 from .difference import Difference
-from .intervals import Interval, has_few_distinct, standard_error
+from .intervals import Interval, has_few_distinct, mean, standard_error
 from .margins import margin_p_values, verdict
 from .pairing import difference_ranges, paired_differences
 from .query_results import QueryScores
-from .segment_scores import rest_p_values, weight_shares
+from .segment_scores import segment_parts, whole_part
 from .segments import SegmentColumn
 from .significance import holm
 from .tukey import tukey_p_values
@@ -33,64 +33,64 @@ def compare_segments(
     model: str,
     systems: Mapping[str, QueryScores],
     columns: Sequence[SegmentColumn],
-    measure: Callable[..., list[Difference]],
+    statistics: Callable[..., Array],
+    margin: Array | None,
 ) -> Iterator[Difference]:
-    """The differences of one pair, with p-values that are not adjusted yet."""
+    """The differences of one pair, with p-values that are not adjusted yet.
+
+    `statistics` are `pair_statistics`.
+    """
     first, second = systems[baseline], systems[model]
     paired = paired_differences(first, second)
-    ranges = difference_ranges(first, second)
-    weights = np.ones(len(paired)) if paired.weights is None else scaled_weights(paired.weights)
+    by_metric = [*difference_ranges(first, second), *([] if margin is None else [margin])]
+    for part in chain([whole_part(paired)], *(segment_parts(paired, c) for c in columns)):
+        selected = paired.select(part.rows)
+        numbers = selected.aggregate(statistics, (N_STATISTICS,), *by_metric)
+        values = np.where(selected.included(), first.values[part.rows], np.nan)
+        base = replace(selected, values=values, segments=None).mean()
+        for metric, share, rest, of in zip(
+            paired.metrics, part.shares, part.rest_p_values, numbers.T.tolist(), strict=True
+        ):
+            difference, error, low, high, is_few, p_value, *margins, wins, ties, losses = of
+            counts = np.nan_to_num([wins + ties + losses, wins, ties, losses]).astype(int).tolist()
+            yield Difference(
+                metric, model, baseline, part.segment, counts[0], float(share), base[metric],
+                base[metric] + difference, difference, error, Interval(low, high), is_few == 1,
+                p_value, p_value, float(rest), *margins, *counts[1:],
+            )  # fmt: skip
 
-    def of(segment: Segment, rows: Array | slice, rest: Array) -> list[Difference]:
-        part, values = paired.select(rows), first.values[rows]
-        shares = weight_shares(part, paired)
-        return measure(baseline, model, segment, part, values, ranges, shares, rest)
 
-    yield from of(ALL_QUERIES, slice(None), np.full(len(paired.metrics), np.nan))
-    for column in columns:
-        rest = rest_p_values(paired.values, weights, column)
-        for (segment, rows), p_values in zip(column.segments(), rest, strict=True):
-            yield from of(segment, rows, p_values)
+# the rows of `pair_statistics`
+N_STATISTICS = 11
 
 
-def compare_pair(
-    baseline: str,
-    model: str,
-    segment: Segment,
-    paired: QueryScores,
-    values: Array,
-    ranges: tuple[Array, Array],
-    shares: Array,
-    rest: Array,
+def pair_statistics(
+    differences: Array,
+    weights: Array,
+    low: Array,
+    high: Array,
+    margin: Array | None = None,
     *,
     estimate: Callable[..., Array],
     p_values_of: Callable[..., Array],
-    margin: Array | None,
-) -> list[Difference]:
-    """The difference of each metric; `values` are those of the baseline."""
-    included = paired.included()
-    base = replace(paired, values=np.where(included, values, np.nan), segments=None).mean()
-    ends = paired.aggregate(estimate, (2,), *ranges).T
-    few = paired.aggregate(lambda values, _: has_few_distinct(values)) == 1
-    errors, p_values = paired.aggregate(standard_error), paired.aggregate(p_values_of)
-    margins = np.full((2, len(paired.metrics)), np.nan)
+) -> Array:
+    """What is stated of the differences of each metric, which lie in [low, high]."""
+    margins = np.full((2, differences.shape[1]), np.nan)
     if margin is not None:
-        margins = paired.aggregate(margin_p_values, (2,), margin, *ranges)
-    counts = [((np.sign(paired.values) == sign) & included).sum(axis=0) for sign in (1, 0, -1)]
-    means = paired.mean()
-    # equivalence is shown by both one-sided tests
-    numbers = [p_values, p_values, rest, margins[0], margins.max(axis=0), *counts]
-    return [
-        Difference(
-            metric, model, baseline, segment, int(n), float(share), base[metric],
-            base[metric] + means[metric], means[metric], float(error), Interval(*pair),
-            bool(is_few), *others,
-        )
-        for metric, n, share, error, pair, is_few, *others in zip(
-            paired.metrics, included.sum(axis=0), shares, errors, ends.tolist(), few,
-            *(column.tolist() for column in numbers), strict=True,
-        )
-    ]  # fmt: skip
+        margins = margin_p_values(differences, weights, margin, low, high)
+    signs = np.sign(differences)
+    return np.vstack(
+        [
+            mean(differences, weights),
+            standard_error(differences, weights),
+            estimate(differences, weights, low, high),
+            has_few_distinct(differences),
+            p_values_of(differences, weights),
+            margins[0],
+            margins.max(axis=0),  # equivalence is shown by both one-sided tests
+            *((signs == sign).sum(axis=0) for sign in (1, 0, -1)),
+        ]
+    )
 
 
 def tukey_of_pairs(

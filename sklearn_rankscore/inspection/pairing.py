@@ -51,7 +51,8 @@ def _aligned(first: QueryScores, second: QueryScores, names: str) -> QueryScores
             f"{names} must have the same metrics; only one of them has "
             f"{', '.join(sorted(unpaired))}."
         )
-    columns = [second.metrics.index(metric) for metric in first.metrics]
+    is_same = second.metrics == first.metrics
+    columns = slice(None) if is_same else [second.metrics.index(m) for m in first.metrics]
     rows = _matching_rows(first, second, names)
     weights = [np.ones(len(s)) if s.weights is None else s.weights for s in (first, second)]
     if not np.array_equal(weights[0], weights[1][rows]):
@@ -62,10 +63,10 @@ def _aligned(first: QueryScores, second: QueryScores, names: str) -> QueryScores
     return QueryScores(first.ids, values, first.metrics, first.weights)
 
 
-def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array:
+def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array | slice:
     """The row of the model for each query of the baseline."""
     if np.array_equal(baseline.ids, model.ids):
-        return np.arange(len(baseline))
+        return slice(None)
     row_of = {query: row for row, query in enumerate(model.ids.tolist())}
     queries = baseline.ids.tolist()
     if unpaired := set(queries) ^ row_of.keys():
@@ -87,5 +88,6 @@ def paired_differences(first: QueryScores, second: QueryScores) -> QueryScores:
 
 def difference_ranges(first: QueryScores, second: QueryScores) -> tuple[Array, Array]:
     """The lowest and the highest difference that each metric can have."""
-    low, high = value_ranges(first.metrics, np.vstack([first.values, second.values]))
+    extremes = [f.reduce(s.values) for s in (first, second) for f in (np.fmin, np.fmax)]
+    low, high = value_ranges(first.metrics, np.array(extremes))
     return low - high, high - low

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .._typing import IntervalMethod, Seed
-from ..ranking.aggregate import scaled_weights
 from .interval_methods import interval_estimate
 from .intervals import Interval, auto_interval, standard_error
 from .query_values import QueryValues
 from .ranges import value_ranges
 from .resampling import generator
-from .segment_scores import SegmentScores, rest_p_values, summarize_segments
+from .segment_scores import SegmentScores, segment_parts, summarize_segments
 from .segments import Segments, bin_segments, select_segments
 from .table import Table, Tabular
 
@@ -158,20 +155,17 @@ class QueryScores(QueryValues, Tabular):
             If there are no segments, or they do not fit the queries.
         """
         columns = select_segments(segments, self.ids, self.segments)
-        weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
         options: Any = {
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": generator(random_state),
         }  # fmt: skip
         parts = [
-            (segment, self.select(rows), p_values)
+            (part, self.select(part.rows))
             for column in bin_segments(columns)
-            for (segment, rows), p_values in zip(
-                column.segments(), rest_p_values(self.values, weights, column), strict=True
-            )
+            for part in segment_parts(self, column)
         ]
-        intervals = [part.interval(**options) for _, part, _ in parts]
-        return summarize_segments(self, parts, intervals, confidence)
+        intervals = [scores.interval(**options) for _, scores in parts]
+        return summarize_segments(self.metrics, parts, intervals, confidence)
 
     def _columns(self) -> dict[str, Any]:
         columns = {"query": self.ids, **{metric: self[metric] for metric in self.metrics}}

@@ -18,7 +18,7 @@ from .intervals import TOLERANCE, mean
 from .progress import with_progress
 
 # the counts or signs of one batch of resamples, so that they fit in cache
-BATCH_SIZE = 2**20
+BATCH_SIZE = 2**18
 
 # these narrow matrix products are bound by memory: further threads do not speed them up, and on a
 # busy machine they wait for each other
@@ -82,9 +82,9 @@ def _resampled_counts(
         yield counts.reshape(drawn.shape).astype(np.float64)
 
 
-def batch_sizes(n_queries: int, n_resamples: int) -> Iterator[int]:
-    """Numbers of resamples whose counts or signs fit in cache."""
-    size = max(1, BATCH_SIZE // n_queries)
+def batch_sizes(n_queries: int, n_resamples: int, batch_size: int = BATCH_SIZE) -> Iterator[int]:
+    """Numbers of resamples in each batch."""
+    size = max(1, batch_size // n_queries)
     for start in range(0, n_resamples, size):
         yield min(size, n_resamples - start)
 

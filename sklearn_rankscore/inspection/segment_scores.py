@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from .._typing import Array
-from ..metrics.segment import Segment
+from ..metrics.segment import ALL_QUERIES, Segment
+from ..ranking.aggregate import scaled_weights
 from .intervals import Interval
 from .query_values import QueryValues
 from .segments import SegmentColumn
@@ -103,60 +104,55 @@ class SegmentScores(Tabular):
         return Table("Means by segment", header, rows, n_labels=3)
 
 
-def summarize_segments(
-    scores: QueryValues,
-    parts: Sequence[tuple[Segment, QueryValues, Array]],
-    intervals: Sequence[Mapping[str, Interval]],
-    confidence: float,
-) -> SegmentScores:
-    """Means of the parts, with p-values adjusted over all metrics and segments."""
-    adjusted = holm(np.array([p_values for *_, p_values in parts]).T.ravel())
-    means = [part.mean() for _, part, _ in parts]
-    counts = [part.included().sum(axis=0).tolist() for _, part, _ in parts]
-    shares = [weight_shares(part, scores).tolist() for _, part, _ in parts]
-    summaries = [
-        SegmentScore(
-            metric, parts[i][0], counts[i][j], shares[i][j], means[i][metric],
-            intervals[i][metric], float(adjusted[j * len(parts) + i]),
-        )
-        for j, metric in enumerate(scores.metrics)
-        for i in range(len(parts))
-    ]  # fmt: skip
-    return SegmentScores(tuple(summaries), confidence)
+class SegmentPart(NamedTuple):
+    """The queries of one segment, and per metric how they relate to all other queries."""
+
+    segment: Segment
+    rows: Array | slice
+    shares: Array
+    rest_p_values: Array
 
 
-def weight_shares(part: QueryValues, whole: QueryValues) -> Array:
-    """Share of the total weight of each metric; nan without a query that it includes."""
-    largest = 1.0 if whole.weights is None else whole.weights.max()
-    total, own = (
-        (np.ones(len(v)) if v.weights is None else v.weights / largest) @ v.included()
-        for v in (whole, part)
-    )
-    return np.asarray(own / np.where(total > 0, total, np.nan))
+def whole_part(scores: QueryValues) -> SegmentPart:
+    """All queries as one segment."""
+    shares = np.where(scores.included().any(axis=0), 1.0, np.nan)
+    return SegmentPart(ALL_QUERIES, slice(None), shares, np.full(len(scores.metrics), np.nan))
 
 
-def rest_p_values(values: Array, weights: Array, column: SegmentColumn) -> Array:
-    """p-values of Welch's t-test of each segment and all other queries.
-
-    Values that are nan, and queries of weight 0, are excluded. The result has shape
-    (n_segments, n_metrics).
-    """
-    included = ~np.isnan(values) & (weights > 0)[:, None]
-    filled, w = np.where(included, values, 0.0), included * weights[:, None]
-    powers = (included, w, w * filled, w**2, w**2 * filled, (w * filled) ** 2)
+def segment_parts(scores: QueryValues, column: SegmentColumn) -> list[SegmentPart]:
+    """The segments of a column with p-values of Welch's t-test of each and all other queries."""
     order = np.argsort(column.codes, kind="stable")
     starts = np.searchsorted(column.codes[order], np.arange(len(column.values)))
-    of_segments = np.array(
-        [np.add.reduceat(power[order].astype(float), starts) for power in powers]
-    )
-    of_rest = of_segments.sum(axis=1, keepdims=True) - of_segments
+    of_segments = np.array([np.add.reduceat(p, starts) for p in _powers(scores, order)])
+    totals = of_segments.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean, error, df = _moments(of_segments)
-        other, other_error, other_df = _moments(of_rest)
+        other, other_error, other_df = _moments(totals - of_segments)
         both = error + other_error
         t = np.abs(mean - other) / np.sqrt(both)
         degrees = both**2 / (error**2 / df + other_error**2 / other_df)
-        return np.asarray(2 * stats.t.sf(t, degrees))
+        p_values = np.asarray(2 * stats.t.sf(t, degrees))
+        shares = (of_segments / totals)[1]
+    return [
+        SegmentPart(Segment(column.name, value), *of)
+        for value, *of in zip(
+            column.values, np.split(order, starts[1:]), shares, p_values, strict=True
+        )
+    ]
+
+
+def _powers(scores: QueryValues, order: Array) -> Iterator[Array]:
+    """1, w, w v, w², w² v and (w v)² for values v of weight w, and 0 where none is included."""
+    weights = np.ones(len(order)) if scores.weights is None else scaled_weights(scores.weights)
+    included = scores.included()[order].astype(np.float64)
+    yield included
+    w, v = included * weights[order, None], scores.values[order]
+    v[included == 0] = 0.0
+    yield w
+    yield w * v
+    yield w**2
+    yield w**2 * v
+    yield (w * v) ** 2
 
 
 def _moments(sums: Array) -> tuple[Array, Array, Array]:
@@ -167,3 +163,24 @@ def _moments(sums: Array) -> tuple[Array, Array, Array]:
     df = w**2 / ww - 1
     error = np.where(n > 1, n / (n - 1) * np.maximum(squares, 0) / w**2, np.nan)
     return mean, error, df
+
+
+def summarize_segments(
+    metrics: Sequence[str],
+    parts: Sequence[tuple[SegmentPart, QueryValues]],
+    intervals: Sequence[Mapping[str, Interval]],
+    confidence: float,
+) -> SegmentScores:
+    """Means of the parts, with p-values adjusted over all metrics and segments."""
+    adjusted = holm(np.array([part.rest_p_values for part, _ in parts]).T.ravel())
+    means = [scores.mean() for _, scores in parts]
+    counts = [scores.included().sum(axis=0).tolist() for _, scores in parts]
+    summaries = [
+        SegmentScore(
+            metric, parts[i][0].segment, counts[i][j], float(parts[i][0].shares[j]),
+            means[i][metric], intervals[i][metric], float(adjusted[j * len(parts) + i]),
+        )
+        for j, metric in enumerate(metrics)
+        for i in range(len(parts))
+    ]  # fmt: skip
+    return SegmentScores(tuple(summaries), confidence)

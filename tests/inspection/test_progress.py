@@ -52,7 +52,7 @@ def learning_curve():
 WORK = [
     (compare_by_segment, 6, "differences"),
     (importances, 20, "features"),
-    (bootstrap, 1, "batches of resamples"),
+    (bootstrap, 2, "batches of resamples"),
     (learning_curve, 3, "sizes of QueryRanker"),
 ]
 

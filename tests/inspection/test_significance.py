@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection import significance
+from sklearn_rankscore.inspection import permutation_test
 
 
 def p_values(differences, weights=None, test="permutation", **options):
@@ -29,11 +29,45 @@ def test_the_approximation_is_the_permutation_test(n, weighted, monkeypatch):
     differences[::7] = 0
     weights = random.uniform(0.2, 3, size=n) if weighted else None
     resampled = p_values(differences, weights, n_resamples=100_000)
-    monkeypatch.setattr(significance, "MOST_RESAMPLED", 10)
+    monkeypatch.setattr(permutation_test, "MOST_RESAMPLED", 10)
     approximate = p_values(differences, weights)
     assert (approximate != resampled).all()
     error = np.sqrt(resampled / 100_000)
     np.testing.assert_array_less(np.abs(approximate - resampled), 4 * error + 0.02 * resampled)
+
+
+def lattice_p_value(multiples):
+    """By the distribution of the sum of signed integers, one convolution for each."""
+    probabilities = np.ones(1)
+    for m in np.abs(multiples[multiples != 0]):
+        probabilities = np.convolve(probabilities, np.bincount([0, 2 * m]) / 2)
+    sums = np.arange(len(probabilities)) - len(probabilities) // 2
+    return probabilities[np.abs(sums) >= abs(multiples.sum())].sum()
+
+
+@pytest.mark.parametrize("n_resamples", [9999, 400])
+def test_differences_of_few_sizes(n_resamples):
+    """Exact if at most `n_resamples` sums are possible, and otherwise sampled."""
+    random = np.random.default_rng(0)
+    multiples = random.choice([-3, -2, 0, 2, 3], size=(180, 5))
+    multiples[:8] = [[0, 3, 3, 3, 3]]
+    measured = p_values(multiples / 7, n_resamples=n_resamples)
+    expected = [lattice_p_value(column) for column in multiples.T]
+    if n_resamples == 9999:
+        np.testing.assert_allclose(measured, expected, rtol=1e-10)
+    else:
+        np.testing.assert_array_less(np.abs(measured - expected), 4 * 0.5 / 400**0.5)
+        np.testing.assert_allclose(measured * 401, np.round(measured * 401))
+
+
+def test_weights_of_few_sizes_are_sampled():
+    random = np.random.default_rng(1)
+    multiples = random.choice([-3, -2, -1, 1, 2, 3], size=(300, 6))
+    weights = random.choice([1, 2, 5], size=300)
+    measured = p_values(multiples / 3, weights.astype(float))
+    expected = np.array([lattice_p_value(column * weights) for column in multiples.T])
+    error = np.sqrt(expected * (1 - expected) / 9999)
+    np.testing.assert_array_less(np.abs(measured - expected), 4 * error + 1e-4)
 
 
 def test_equal_sizes_of_many_differences_are_the_sign_test():

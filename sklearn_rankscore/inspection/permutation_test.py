@@ -1,0 +1,163 @@
+"""The paired permutation test of weighted mean differences: it flips the signs of differences.
+
+Throughout, `terms` has shape (n_queries, n_metrics) and holds weighted differences. Terms of 0 do
+not count, as flipping their sign changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from .._typing import Array
+from .intervals import TOLERANCE
+from .resampling import BATCH_SIZE, batch_sizes, with_single_threaded_blas
+
+# with more differences than this, the error of the saddlepoint approximation is below that of
+# 9,999 resamples
+MOST_RESAMPLED = 1000
+
+# if each size occurs so often on average, counting the flips by size is faster than a product of
+# matrices
+FEWEST_OF_A_SIZE = 10
+
+# the flips of one batch that are counted by size, in a loop over queries
+LARGE_BATCH = 2**23
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """The distinct sizes of the terms of one metric, ascending, and how often each occurs.
+
+    Only the number of terms that flip matters among those of one size.
+    """
+
+    values: Array
+    counts: Array
+    observed: float
+
+    @classmethod
+    def of(cls, terms: Array, observed: float) -> _Sizes:
+        return cls(*np.unique(np.abs(terms[terms != 0]), return_counts=True), observed)
+
+    def n_sums(self) -> float:
+        """The number of sums that flips can give, at most."""
+        with np.errstate(over="ignore"):
+            return float(np.prod(self.counts + 1.0))
+
+    def exact_p_value(self) -> float:
+        """Of all possible sums, as each number of flips has a binomial distribution."""
+        sums, probabilities = np.zeros(1), np.ones(1)
+        for value, count in zip(self.values, self.counts, strict=True):
+            flips = np.arange(count + 1)
+            sums = np.add.outer(sums, value * (count - 2 * flips)).ravel()
+            probabilities = np.outer(probabilities, stats.binom.pmf(flips, count, 0.5)).ravel()
+        return min(float(probabilities[np.abs(sums) >= self.observed].sum()), 1.0)
+
+    def n_extreme(self, flips: Array) -> int:
+        """How many samples are as extreme as the observed sum.
+
+        Row i of `flips` has the number of flips among the first i terms, by size.
+        """
+        ends = np.concatenate([[0], np.cumsum(self.counts)])
+        by_size = np.diff(flips[ends].astype(np.float64), axis=0)
+        sums = self.values @ (self.counts[:, None] - 2 * by_size)
+        return int((np.abs(sums) >= self.observed).sum())
+
+
+def permutation_p_values(terms: Array, n_resamples: int, random: np.random.Generator) -> Array:
+    """Two-sided p-values of the null hypothesis that the mean difference is 0.
+
+    The distribution is enumerated if it has at most `n_resamples` sums, sampled if at most
+    `MOST_RESAMPLED` queries differ, and approximated otherwise. If b of m samples are as extreme as
+    the observed sum, which also counts, the p-value is (b + 1) / (m + 1).
+    """
+    n, columns = np.count_nonzero(terms, axis=0), np.arange(terms.shape[1])
+    # sums of the same terms in another order differ by rounding
+    observed = np.abs(terms.sum(axis=0)) - TOLERANCE * np.abs(terms).sum(axis=0)
+    sizes = {
+        column: _Sizes.of(terms[:, column], observed[column])
+        for column in columns[n <= max(n_resamples, MOST_RESAMPLED)].tolist()
+    }
+    is_exact = np.isin(columns, [j for j in sizes if sizes[j].n_sums() <= n_resamples])
+    is_repeated = np.isin(
+        columns, [j for j in sizes if FEWEST_OF_A_SIZE * len(sizes[j].values) <= n[j]]
+    )
+    is_few = n <= MOST_RESAMPLED
+    exact, others = columns[is_exact].tolist(), columns[~is_exact & ~is_few]
+    repeated = columns[~is_exact & is_few & is_repeated].tolist()
+    single = columns[~is_exact & is_few & ~is_repeated]
+
+    p_values = np.empty(terms.shape[1])
+    p_values[exact] = [sizes[column].exact_p_value() for column in exact]
+    p_values[repeated] = _flip_by_size([sizes[j] for j in repeated], n_resamples, random)
+    p_values[single] = _flip_signs(terms[:, single], observed[single], n_resamples, random)
+    p_values[others] = _approximate(terms[:, others])
+    return p_values
+
+
+def _flip_by_size(
+    metrics: Sequence[_Sizes], n_resamples: int, random: np.random.Generator
+) -> Array:
+    n_extreme = np.zeros(len(metrics))
+    n = max((of.counts.sum() for of in metrics), default=0)
+    for flipped in _random_flips(n, n_resamples, random, LARGE_BATCH) if metrics else ():
+        flips = np.zeros((1 + n, flipped.shape[1]), dtype=np.uint16)
+        for i in range(n):  # several times as fast as np.cumsum along this axis
+            np.add(flips[i], flipped[i], out=flips[i + 1])
+        n_extreme += [of.n_extreme(flips) for of in metrics]
+    return np.asarray((n_extreme + 1) / (n_resamples + 1))
+
+
+@with_single_threaded_blas
+def _flip_signs(
+    terms: Array, observed: Array, n_resamples: int, random: np.random.Generator
+) -> Array:
+    terms = terms[terms.any(axis=1)].T
+    sums, n_extreme = terms.sum(axis=1, keepdims=True), np.zeros(len(terms))
+    for flipped in _random_flips(terms.shape[1], n_resamples, random):
+        flipped_sums = sums - 2 * (terms @ flipped.astype(np.float64))
+        n_extreme += (np.abs(flipped_sums) >= observed[:, None]).sum(axis=1)
+    return np.asarray((n_extreme + 1) / (n_resamples + 1))
+
+
+def _random_flips(
+    n: int, n_resamples: int, random: np.random.Generator, batch_size: int = BATCH_SIZE
+) -> Iterator[Array]:
+    """Whether each term flips, of shape (n, size of the batch)."""
+    for size in batch_sizes(max(n, 1), n_resamples, batch_size):
+        bits = random.integers(0, 256, size=(n, -(-size // 8)), dtype=np.uint8)
+        yield np.unpackbits(bits, axis=1, count=size)
+
+
+def _approximate(terms: Array) -> Array:
+    """Saddlepoint approximation of the permutation test; binomial if all differences are equal.
+
+    J. Robinson. Saddlepoint Approximations for Permutation Tests and Confidence Intervals. Journal
+    of the Royal Statistical Society B 44, 1982.
+    """
+    sizes, sums = np.abs(terms), np.abs(terms.sum(axis=0))
+    largest, n = sizes.max(axis=0, initial=0), np.count_nonzero(terms, axis=0)
+    saddle, curvature = np.zeros(len(sums)), np.einsum("qm,qm->m", terms, terms)
+    reachable = np.minimum(sums, sizes.sum(axis=0) * (1 - 1e-9))
+    for _ in range(60):
+        tanh = np.tanh(saddle * sizes)
+        slope = np.einsum("qm,qm->m", sizes, tanh) - reachable
+        curvature = np.einsum("qm,qm->m", sizes**2, 1 - tanh**2)
+        step = slope / np.maximum(curvature, np.finfo(np.float64).tiny)
+        if (np.abs(slope) <= 1e-10 * np.sqrt(curvature)).all():
+            break
+        saddle = np.maximum(saddle - np.clip(step, -2 / largest, 2 / largest), 0)
+    exponents = saddle * sizes
+    cumulant = (exponents + np.log1p(np.exp(-2 * exponents)) - np.log(2)).sum(axis=0)
+    root = np.sqrt(np.maximum(2 * (saddle * reachable - cumulant), 0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        modified = root + np.log(saddle * np.sqrt(curvature) / root) / root
+    modified = np.where(root < 1e-4, root, modified)
+    n_same = (n + np.round(sums / largest)) / 2
+    is_binomial = n * largest - sizes.sum(axis=0) <= TOLERANCE * n * largest
+    tail = np.where(is_binomial, stats.binom.sf(n_same - 1, n, 0.5), stats.norm.sf(modified))
+    return np.asarray(np.minimum(2 * tail, 1.0))
