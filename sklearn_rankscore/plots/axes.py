@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NARROW = 260
 # mean width of a character, in units of the font size
 CHARACTER = 0.56
+# height of a line, likewise
+LINE = 1.25
 ARTISTS = {
     "Line2D": "lines", "StepPatch": "patches", "PathCollection": "collections",
     "Patch": "patches",
@@ -90,16 +92,24 @@ def font_points(size: str) -> float:
     return float(FontProperties(size=size).get_size_in_points())
 
 
-def wrap(text: str, n_characters: int) -> str:
-    """A text in lines of that many characters; words that are longer are broken."""
-    lines = textwrap.wrap(text, max(n_characters, 8), break_on_hyphens=False)
+def wrap(text: str, n_characters: int, max_lines: int | None = None) -> str:
+    """A text in lines of that many characters; words that are longer are broken.
+
+    What needs more lines ends in an ellipsis.
+    """
+    lines = textwrap.wrap(
+        text, max(n_characters, 8), break_on_hyphens=False, max_lines=max_lines, placeholder="…"
+    )
     return "\n".join(lines) or text
 
 
 def wrap_for_ticks(ax: Axes, names: list[str]) -> list[str]:
-    """Names of rows, which take at most half of the width of the axes."""
+    """Names of rows, which take at most half of the width of the axes and the height of a row."""
     size = font_points("x-small" if is_narrow(ax) else "small")
-    return [wrap(literal(name), int(0.55 * width(ax) / (CHARACTER * size))) for name in names]
+    n_characters = int(0.55 * width(ax) / (CHARACTER * size))
+    height = ax.get_window_extent().height / ax.figure.dpi * 72 / len(names)
+    n_lines = max(int(height / (LINE * size)), 1)
+    return [wrap(literal(name), n_characters, n_lines) for name in names]
 
 
 def literal(name: object) -> str:

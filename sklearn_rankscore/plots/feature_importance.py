@@ -206,7 +206,7 @@ class FeatureImportanceDisplay:
         FeatureImportanceDisplay
             The display itself.
         """
-        ax = prepare_axes(ax, type(self).__name__, size_of_rows(len(self.features)))
+        ax = prepare_axes(ax, type(self).__name__, size_of_rows(self.features))
         self.ax_, self.figure_ = ax, ax.figure
         self.points_, self.intervals_, self.texts_ = draw_rows(
             ax, self.features, self.importances, self.intervals,

@@ -213,7 +213,7 @@ class ForestDisplay(QueryScoresDisplay):
         ForestDisplay
             The display itself.
         """
-        ax = self._prepare(ax, size_of_rows(len(self.labels)))
+        ax = self._prepare(ax, size_of_rows(self.labels))
         self.points_, self.intervals_, self.texts_ = draw_rows(
             ax, self.labels, self.values, self.intervals,
             [self._color(row) for row in range(len(self.labels))],

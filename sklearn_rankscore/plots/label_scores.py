@@ -159,10 +159,10 @@ class LabelScoresDisplay(Display):
             }  # fmt: skip
             self.boxes_[name] = ax.bxp(stats, **style)
             self.boxes_[name]["boxes"][0].set_label(literal(name))
-        names = [f"{k}\nn = {n:,}" for k, n in zip(self.labels, self.documents, strict=True)]
+        names = [f"{k}\n{n:,}" for k, n in zip(self.labels, self.documents, strict=True)]
         ax.set_xticks(np.arange(len(names)), names)
         ax.set_xlim(-0.5, len(names) - 0.5)
-        ax.set_xlabel("label")
+        ax.set_xlabel("label\nnumber of documents")
         ax.set_ylabel("score" if self.scale == "score" else "score, standardized by query")
         draw_grid(ax, "y")
         finish_axes(ax, legend_title="quartiles, whiskers from 5 % to 95 %")

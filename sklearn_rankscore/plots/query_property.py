@@ -246,12 +246,12 @@ class QueryPropertyDisplay(Display):
             x = np.arange(len(means)) + offsets[i] / max(len(self.means), 2)
             self.error_bars_.append(ax.errorbar(x, means, [means - low, high - means], **style))
         names = [
-            f"{wrap(literal(b), 9 if is_narrow(ax) else 20)}\nn = {n:,}"
+            f"{wrap(literal(b), 9 if is_narrow(ax) else 20)}\n{n:,}"
             for b, n in zip(self.bins, self.queries, strict=True)
         ]
         ax.set_xticks(np.arange(len(names)), names)
         ax.set_xlim(-0.5, len(names) - 0.5)
-        ax.set_xlabel(literal(self.property))
+        ax.set_xlabel(f"{literal(self.property)}\nnumber of queries")
         ax.set_ylabel(axis_label(self.metric))
         draw_grid(ax, "y")
         finish_axes(ax, legend_title=f"{self.confidence * 100:g} % intervals of the mean")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .axes import draw_grid, font_points, is_narrow, normalize_style, wrap_for_ticks
+from .axes import draw_grid, font_points, is_narrow, normalize_style, width, wrap, wrap_for_ticks
 from .palette import text_color
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-ROW_HEIGHT, MARGIN = 0.3, 1.3
+ROW_HEIGHT, LINE_HEIGHT, MARGIN = 0.3, 0.2, 1.3
+LABEL_WIDTH = 40  # characters in a line of a label beside axes of that size
 
 
 class Rows(NamedTuple):
@@ -27,9 +28,10 @@ class Rows(NamedTuple):
     texts: list[Text]
 
 
-def size_of_rows(n_rows: int) -> tuple[float, float]:
+def size_of_rows(labels: Sequence[str]) -> tuple[float, float]:
     """Width and height in inches of a figure with room for the rows."""
-    return 7, ROW_HEIGHT * n_rows + MARGIN
+    n_lines = max(len(wrap(label, LABEL_WIDTH).splitlines()) for label in labels)
+    return 7, max(ROW_HEIGHT, LINE_HEIGHT * n_lines) * len(labels) + MARGIN
 
 
 def draw_rows(
@@ -59,6 +61,8 @@ def draw_rows(
             rows.texts.append(_write_numbers(ax, y, value, ends, "+.3f" if is_signed else ".3f"))
     if is_signed:
         ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
+    # beside names that take half of the width
+    ax.locator_params(axis="x", nbins=max(int(width(ax) / (9 * font_points("small"))), 2))
     draw_grid(ax, "x")
     return rows
 

@@ -44,7 +44,7 @@ def test_boxes_are_quantiles_of_each_label(data, scale):
         np.testing.assert_allclose(lowest, expected[:, 0])
         assert same_color(boxes["boxes"][0].get_facecolor(), color)
     ticks = [label.get_text() for label in display.ax_.get_xticklabels()]
-    assert ticks == [f"{label}\nn = {np.sum(y == label):,}" for label in range(5)]
+    assert ticks == [f"{label}\n{np.sum(y == label):,}" for label in range(5)]
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert texts == ["one", "two"]
 

@@ -88,6 +88,41 @@ def test_nothing_is_cut_off_or_covered(display, width, style, data):
         assert inside.height > 0.25 * figure.bbox.height
 
 
+THREE = [*LONG, "a neural network with two towers"]
+DEVICES = ["a television in the living room", "desktop", "phone"]
+
+
+@pytest.mark.parametrize("size", [None, (3, 6), (6.4, 4.8)])
+def test_many_rows_of_long_names_do_not_overlap(size, data):
+    X, y, groups = data
+    scores = {name: X[:, 0] + X[:, i] for i, name in enumerate(THREE)}
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    segments = {"device": np.array(DEVICES)[groups % 3]}
+    shown = rs.ForestDisplay.from_predictions(
+        y, scores, groups=groups, segments=segments, by="device", random_state=0, ax=ax
+    )
+    shown.figure_.canvas.draw()
+    names = [t.get_window_extent() for t in shown.ax_.get_yticklabels()]
+    assert len(names) == 8
+    for upper, lower in itertools.pairwise(names):
+        assert upper.y0 >= lower.y1 - 1
+    numbers = [t.get_window_extent() for t in shown.ax_.get_xticklabels() if t.get_text()]
+    assert len(numbers) >= 2
+    for left, right in itertools.pairwise(sorted(numbers, key=lambda box: box.x0)):
+        assert left.x1 + 2 <= right.x0
+
+
+@pytest.mark.parametrize("width", [3, 6.4])
+def test_numbers_of_many_documents_do_not_overlap(width):
+    random = np.random.default_rng(0)
+    y = random.choice(6, size=60_000, p=[0.2, 0.2, 0.2, 0.2, 0.1, 0.1])
+    _, ax = plt.subplots(figsize=(width, 4), layout="constrained")
+    rs.LabelScoresDisplay.from_predictions(y, random.random(60_000), groups=y * 0, ax=ax)
+    ax.figure.canvas.draw()
+    for left, right in itertools.pairwise(t.get_window_extent() for t in ax.get_xticklabels()):
+        assert left.x1 <= right.x0
+
+
 def linear_rgb(color):
     rgb = np.array(to_rgb(color))
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

@@ -93,7 +93,7 @@ def test_property_means_are_a_groupby(data, property):
         np.testing.assert_allclose(drawn, ends)
         assert bars.get_label() == name
     ticks = [label.get_text() for label in display.ax_.get_xticklabels()]
-    assert ticks[0].endswith(f"\nn = {display.queries[0]}")
+    assert ticks[0].endswith(f"\n{display.queries[0]}")
     assert len(display.bins) == len(set(bins))
 
 
@@ -103,7 +103,7 @@ def test_any_property(data):
     scores = query_scores(y, models["one"], ["ndcg", "mrr"], groups=groups)
     given = QueryPropertyDisplay.from_query_scores(scores, {"device": device}, metric="mrr")
     assert given.bins == ["desk", "phone"]
-    assert given.ax_.get_xlabel() == "device"
+    assert given.ax_.get_xlabel() == "device\nnumber of queries"
     expected = [scores["mrr"][device == value].mean() for value in given.bins]
     np.testing.assert_allclose(given.means["model"], expected)
     with pytest.raises(ValueError, match="property must be a single column; got a, b"):
