@@ -13,7 +13,7 @@ from spark_session import session  # noqa: F401 - a fixture
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-settings.load_profile("quarter")
+settings.load_profile("tenth")
 
 
 @pytest.fixture(scope="session")

@@ -90,7 +90,7 @@ def _comparison_figures(measured: Measurements, main: list[str]) -> Iterator[Fig
     assert comparison is not None
     has_segments = any(d.segment != ALL_QUERIES for d in comparison)
     forest = ForestDisplay._of_comparison(comparison, main[:1] if has_segments else main)
-    yield Figure("Differences", forest, size_of_rows(len(forest.labels))[1])
+    yield Figure("Differences", forest, size_of_rows(forest.labels)[1])
     scores = {name: system.scores for name, system in measured.systems.items()}
     first = next(iter(scores.values()))
     for model in [name for name in scores if name != comparison.baseline]:
@@ -148,7 +148,7 @@ def _segment_figure(measured: Measurements, main: str) -> Figure:
         {name or main: system.scores for name, system in measured.systems.items()},
         [main], None, measured.inference,
     )  # fmt: skip
-    return Figure("Means by segment", forest, size_of_rows(len(forest.labels))[1])
+    return Figure("Means by segment", forest, size_of_rows(forest.labels)[1])
 
 
 def _property_figures(measured: Measurements, main: str) -> Iterator[Figure]:

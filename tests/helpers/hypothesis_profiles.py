@@ -1,4 +1,4 @@
-"""How many examples Hypothesis tries: a quarter of them, or all with `--hypothesis-profile=all`."""
+"""How many examples Hypothesis tries: a tenth of them, or all with `--hypothesis-profile=all`."""
 
 from hypothesis import HealthCheck, settings
 
@@ -6,7 +6,7 @@ COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "de
 ALL = 100
 
 settings.register_profile("all", max_examples=ALL, **COMMON)
-settings.register_profile("quarter", max_examples=ALL // 4, **COMMON)
+settings.register_profile("tenth", max_examples=ALL // 10, **COMMON)
 
 
 def examples(n):

@@ -213,7 +213,12 @@ def small_set(labels):
     return y_true, y_score, groups, np.array([1.0, 2.0, 0.5, 3.0])[groups]
 
 
-@pytest.mark.parametrize("metric", OPTIONS)
+def slow_if(name, *values, slow):
+    """A parameter of a test, which takes long."""
+    return pytest.param(*values, marks=[pytest.mark.slow] * slow, id=name)
+
+
+@pytest.mark.parametrize("metric", [slow_if(m, m, slow=m == "rbp") for m in OPTIONS])
 def test_every_combination_of_options(metric):
     cuts = [1, 3, 5, None] if "k" in METRICS[metric].options else [None]  # of four documents
     for k, *values in itertools.product(cuts, *OPTIONS[metric].values()):
@@ -243,7 +248,10 @@ def long_set(labels, n_queries=30):
     return y_true[order], np.concatenate(y_score)[order], groups[order]
 
 
-@pytest.mark.parametrize(("metric", "k"), [cut for cut in CUT if cut[1] in (5, None)])
+@pytest.mark.parametrize(
+    ("metric", "k"),
+    [slow_if(f"{m}-{k}", m, k, slow=k is None) for m, k in CUT if k in (5, None)],
+)
 def test_long_queries(metric, k):
     cut = {} if k is None else {"k": k}
     y_true, y_score, groups = long_set(LABELS[metric])

@@ -305,6 +305,7 @@ REGISTER
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_processes_forked_while_threads_compute():
     run = subprocess.run([sys.executable, "-c", CHILDREN_OF_A_BUSY_PROCESS], timeout=300)
