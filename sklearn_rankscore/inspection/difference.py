@@ -22,7 +22,7 @@ class Difference:
     queries : int
         Number of queries for which the metric is defined for both models.
     share : float
-        Their share of the weight of all these queries.
+        Their share of the total weight of these queries in all segments.
     baseline_mean, model_mean : float
         Means over these queries.
     difference : float

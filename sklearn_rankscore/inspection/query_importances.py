@@ -16,7 +16,7 @@ from .table import Table, Tabular
 
 @dataclass(frozen=True)
 class FeatureImportance:
-    """How much a metric loses if one feature is permuted.
+    """Decrease of a metric if one feature is permuted.
 
     Parameters
     ----------
@@ -51,12 +51,11 @@ class QueryImportances(Tabular):
     baseline : QueryScores
         The scores with no feature permuted.
     deltas : dict of str to QueryScores
-        For each feature, how much each query loses, as a mean over repeats. They have intervals,
-        segments and `to_frame` of their own.
+        For each feature, the decrease for each query, averaged over repeats.
     importances : tuple of FeatureImportance
         By metric, the most important feature first.
     within : {"query", "all"}
-        Where features were permuted.
+        Rows among which features were permuted.
     confidence : float
         Confidence level of the intervals.
 

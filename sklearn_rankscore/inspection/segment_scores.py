@@ -32,7 +32,7 @@ class SegmentScore:
     queries : int
         Number of queries for which the metric is defined.
     share : float
-        Their share of the weight of all these queries.
+        Their share of the total weight of these queries in all segments.
     mean : float
         Weighted mean.
     interval : Interval

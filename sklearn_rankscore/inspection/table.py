@@ -150,7 +150,7 @@ class Tabular(ABC):
         Returns
         -------
         DataFrame
-            With the columns that the class lists under Notes.
+            Its columns are listed in the Notes of the class.
         """
         check_choice("library", library, get_args(DataFrameLibrary))
         return importlib.import_module(library).DataFrame(self._columns())
