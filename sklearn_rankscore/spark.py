@@ -231,9 +231,9 @@ def _check_frame(df: Any, columns: ColumnNames) -> None:
         collation = getattr(df.schema[name].dataType, "collation", "UTF8_BINARY")
         if collation != "UTF8_BINARY":
             raise ValueError(
-                f"column {name!r} has the collation {collation}, by which different texts may be "
-                "the same query. Write the ids of each query in one way, such as lower(qid), and "
-                "collate them with UTF8_BINARY."
+                f"column {name!r} has the collation {collation}, by which different strings may be "
+                "the same query. Normalize the ids, for example by lower(qid), and use the "
+                "collation UTF8_BINARY."
             )
 
 

@@ -48,12 +48,12 @@ def test_each_fault_is_reported(tmp_path):
     with BROWSE["served"](tmp_path) as host:
         faults = BROWSE["visit"](host, [f"{name}.html" for name in PAGES], [])
     for name in PAGES:
-        found = [fault for fault in faults if fault.startswith(f"{name}.html: ")]
+        reported = [fault for fault in faults if fault.startswith(f"{name}.html: ")]
         expected = EXPECTED.get(name, [])
-        assert len(found) == len(expected), found
-        assert all(part in fault for part, fault in zip(expected, found, strict=True)), found
+        assert len(reported) == len(expected), reported
+        assert all(part in fault for part, fault in zip(expected, reported, strict=True)), reported
 
 
 def test_a_folder_without_pages_is_an_error(tmp_path):
-    with pytest.raises(SystemExit, match="has no pages"):
+    with pytest.raises(SystemExit, match="has no HTML files"):
         BROWSE["main"]([str(tmp_path)])

@@ -237,10 +237,10 @@ def faults_of_searches(browser, host, searches):
     for words in searches:
         query = words.replace("@", "%40").replace(" ", "+")
         open_page(browser, f"{host}{ROOT}search.html?q={query}")
-        found = [url.removeprefix(host + ROOT) for url in browser.evaluate(RESULTS)]
-        expected = found[:1] if "@" in words else found  # a name leads to its function first
+        results = [url.removeprefix(host + ROOT) for url in browser.evaluate(RESULTS)]
+        expected = results[:1] if "@" in words else results  # a name leads to its function first
         if not any(url.startswith(SEARCHES[words]) for url in expected):
-            yield f"the search for {words!r} finds {found}"
+            yield f"the search for {words!r} finds {results}"
 
 
 @contextlib.contextmanager
@@ -267,14 +267,14 @@ def served(site):
         server.shutdown()
 
 
-def visit(host, pages, searches):
+def visit(host, paths, searches):
     """The faults of some pages and searches, in a browser of its own."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Chromium(profile)
         for domain in ("Page", "Runtime", "Log"):
             browser.call(f"{domain}.enable")
         faults = [
-            f"{page}: {fault}" for page in pages for fault in faults_of_page(browser, host, page)
+            f"{path}: {fault}" for path in paths for fault in faults_of_page(browser, host, path)
         ]
         faults += faults_of_searches(browser, host, searches)
         browser.close()
@@ -284,15 +284,15 @@ def visit(host, pages, searches):
 def main(arguments):
     """Print what is wrong with a site; 1 if there is anything."""
     site = Path(arguments[0]).resolve()
-    pages = [page.relative_to(site).as_posix() for page in sorted(site.rglob("*.html"))]
-    pages = [page for page in pages if not page.startswith(("_static", "_downloads"))]
-    searches = SEARCHES if "search.html" in pages else {}
-    if not pages:
-        sys.exit(f"{site} has no pages")
+    paths = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
+    paths = [path for path in paths if not path.startswith(("_static", "_downloads"))]
+    searches = SEARCHES if "search.html" in paths else {}
+    if not paths:
+        sys.exit(f"{site} has no HTML files")
     with served(site) as host, ThreadPoolExecutor() as pool:
-        jobs = [pool.submit(visit, host, pages[half::2], [*searches][half::2]) for half in (0, 1)]
+        jobs = [pool.submit(visit, host, paths[half::2], [*searches][half::2]) for half in (0, 1)]
         faults = [fault for job in jobs for fault in job.result()]
-    print(*faults, f"{len(pages)} pages, {len(faults)} faults", sep="\n")
+    print(*faults, f"{len(paths)} HTML files, {len(faults)} faults", sep="\n")
     return int(bool(faults))
 
 

@@ -146,7 +146,7 @@ def _check_connected(shown: Array, *, pivot: bool) -> None:
     if not reached.all():
         ranks = (np.flatnonzero(~reached) + 1).tolist()
         raise ValueError(
-            f"no documents compare ranks {', '.join(map(str, ranks[:5]))} with rank 1"
+            f"ranks {', '.join(map(str, ranks[:5]))} cannot be compared with rank 1"
             f"{' directly' if pivot else ''}: the same document and query must have been shown at "
             "both. Set a smaller max_rank, or add a log of other rankings."
         )

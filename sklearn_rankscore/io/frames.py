@@ -189,7 +189,7 @@ def from_frames(
 def _check_score_or_rank(score: Any, rank: Any) -> None:
     if (score is None) == (rank is None):
         raise TypeError(
-            "give the column of the scores as score= or that of the ranks as rank=, one of them; "
+            "pass either score=, the column of the scores, or rank=, the column of the ranks; "
             f"got {'neither' if rank is None else 'both'}."
         )
 
@@ -201,7 +201,7 @@ def _systems(
     column: Any = score if rank is None else rank
     if isinstance(predictions, Mapping):
         if isinstance(column, Mapping):
-            raise TypeError("predictions and score are both dicts of systems; one of them can be.")
+            raise TypeError("only one of predictions and score can be a dict of systems; got two.")
         if not predictions or not all(isinstance(name, str) for name in predictions):
             raise TypeError(
                 "predictions must be a DataFrame, or a dict of systems by name with at least one; "
