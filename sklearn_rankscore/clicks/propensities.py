@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._columns import as_numbers
+from .._html import html_of_fields
 from .._typing import Array
 from .._validation import check_number
 
@@ -86,6 +87,9 @@ class PropensitySummary(NamedTuple):
     effective_clicks: float
     largest_share: float
     clipped_share: float
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 def propensity_summary(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._html import html_of_fields
 from ..metrics.segment import Segment
 from .intervals import Interval
 from .margins import Verdict
@@ -70,3 +71,6 @@ class Difference:
     ties: int
     losses: int
     verdict: Verdict | None = None
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)

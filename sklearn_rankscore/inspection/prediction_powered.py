@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from .._html import html_of_fields
 from .._typing import Array
 from .intervals import Interval
 
@@ -53,6 +54,9 @@ class RectifiedMean:
     human_queries: int
     machine_queries: int
     effective_queries: float
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 @dataclass(frozen=True)

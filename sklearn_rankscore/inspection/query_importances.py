@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._html import html_of_fields
 from .intervals import Interval
 from .permuted_features import Within
 from .query_results import QueryScores
@@ -38,6 +39,9 @@ class FeatureImportance:
     interval: Interval
     standard_error: float
     repeats: tuple[float, ...]
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from .._html import html_of_fields
 from .._typing import Array
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
@@ -49,6 +50,9 @@ class SegmentScore:
     mean: float
     interval: Interval
     rest_p_value: float
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -164,7 +164,13 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             TypeError,
             "pass either score=.*; got neither",
         ),
-        (pd.DataFrame(LOG), PREDICTIONS, {"rank": "rank"}, TypeError, "one of them; got both"),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS,
+            {"rank": "rank"},
+            TypeError,
+            "pass either score=.*; got both",
+        ),
         (
             pd.DataFrame(LOG),
             PREDICTIONS,
