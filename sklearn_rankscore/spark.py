@@ -93,8 +93,8 @@ def evaluate(
 
     See Also
     --------
-    accumulate : Also returns standard errors and numbers of queries. query_scores : The value of
-    every query.
+    accumulate : Also returns standard errors and numbers of queries.
+    query_scores : The value of every query.
 
     Notes
     -----

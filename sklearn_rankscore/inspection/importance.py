@@ -100,7 +100,7 @@ def query_permutation_importance(
     See Also
     --------
     sklearn.inspection.permutation_importance : With a scorer of this package, it returns the same
-    values as ``within="all"`` with the same seed.
+        values as ``within="all"`` with the same seed.
 
     Notes
     -----

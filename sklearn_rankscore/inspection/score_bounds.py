@@ -142,8 +142,8 @@ def score_bounds(
 
     See Also
     --------
-    judged_at_k : The fraction of documents that were judged. query_scores : Values with one rule
-    for unjudged documents.
+    judged_at_k : The fraction of documents that were judged.
+    query_scores : Values with one rule for unjudged documents.
 
     Notes
     -----

@@ -74,9 +74,10 @@ def from_ranked_lists(
 
     See Also
     --------
-    from_frames : From DataFrames with one row per query and item. from_relevance_lists : From the
-    relevance of the item at each rank. from_recommendations : From a sparse matrix and an array of
-    item numbers. from_trec : From relevance judgments and a run with scores.
+    from_frames : From DataFrames with one row per query and item.
+    from_relevance_lists : From the relevance of the item at each rank.
+    from_recommendations : From a sparse matrix and an array of item numbers.
+    from_trec : From relevance judgments and a run with scores.
 
     Notes
     -----

@@ -100,7 +100,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        For an unknown name or option, and for whatever the metric functions refuse.
+        For an unknown name or option, and for any input that the metric functions refuse.
     TypeError
         If a metric is neither a name nor a function of a block, or an input does not hold numbers.
 
