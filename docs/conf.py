@@ -108,13 +108,14 @@ html_theme_options = {
     "github_url": "https://github.com/sklearn-rankscore/sklearn-rankscore",
     "header_links_before_dropdown": 6,
     "navbar_persistent": ["search-button"],
+    "navbar_end": ["version-menu", "theme-switcher", "navbar-icon-links"],
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
-    "logo": {"text": f"{project} {version}"},
+    "logo": {"text": project},
 }
 html_sidebars = {
     name: []
@@ -129,7 +130,15 @@ html_sidebars = {
         "cheat_sheet",
     )
 }
-html_context = {"default_mode": "auto"}
+# names and addresses of the versions in the menu; the host sets READTHEDOCS_VERSION
+VERSIONS = {"development": "latest", f"{release} (stable)": "stable"}
+FOLDER = os.environ.get("READTHEDOCS_VERSION", "latest")
+html_context = {
+    "default_mode": "auto",
+    "host": "https://sklearn-rankscore.readthedocs.io/en/",
+    "versions_by_name": VERSIONS,
+    "shown_version": next((name for name in VERSIONS if VERSIONS[name] == FOLDER), release),
+}
 html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"]

@@ -148,9 +148,9 @@ def _as_array(values: Any, name: str) -> Array:
     """A NumPy array; refuses sparse, masked and ragged input and scalars."""
     if isinstance(values, Mapping):
         raise TypeError(
-            f"{name} must be an array of numbers, one per document; got a dict. A dict of systems "
-            "goes into evaluate, query_scores, ranking_report or a display, a dict by query into "
-            "from_trec or from_ranked_lists."
+            f"{name} must be an array of numbers, one per document; got a dict. Pass a dict of "
+            "systems to evaluate, query_scores, ranking_report or a display, and a dict by query "
+            "to from_trec or from_ranked_lists."
         )
     values = detached(values, name)
     if hasattr(values, "toarray"):

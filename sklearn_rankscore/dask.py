@@ -54,7 +54,7 @@ def evaluate(
     df : dask.dataframe.DataFrame
         One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
-        As in `sklearn_rankscore.evaluate`; functions may be those of a notebook.
+        As in `sklearn_rankscore.evaluate`; functions may be defined in a notebook.
     label, score : str
         Names of the columns of relevance and score.
     group : str or list of str
@@ -64,7 +64,8 @@ def evaluate(
     like : str, default=None
         Library whose conventions to use, as in `sklearn_rankscore.evaluate`.
     by : str or list of str, default=None
-        Names of columns of segments, constant within each query: texts, or at most ten numbers.
+        Names of columns that define segments, constant within each query: strings, or at most ten
+        distinct numbers.
     n_partitions : int, default=None
         Number of partitions to shuffle into; None uses as many as `df` has.
     **options
@@ -79,17 +80,18 @@ def evaluate(
     Raises
     ------
     ValueError
-        For a missing column or missing values, and for what `sklearn_rankscore.evaluate` refuses.
+        For a missing column or missing values, and for any input that `sklearn_rankscore.evaluate`
+        refuses.
 
     See Also
     --------
-    accumulate : Standard errors and numbers of queries too.
+    accumulate : Also returns standard errors and numbers of queries.
     query_scores : The value of every query.
 
     Notes
     -----
-    A shuffle does not preserve the order of rows, so ``ties="stable"`` and ``"reversed"`` rank
-    equal scores in the order that results from it.
+    A shuffle does not preserve the order of the rows, so that ``ties="stable"`` and ``"reversed"``
+    rank tied documents in the order that results from it.
 
     Examples
     --------
@@ -117,8 +119,9 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     Returns
     -------
     RankingAccumulator
-        Its ``result()`` has means, standard errors and numbers of queries, and with `by` its
-        ``by_segment()`` those of each segment; it can be merged with that of another day.
+        Its method `result` returns means, standard errors and numbers of queries, and with `by`,
+        `by_segment` returns those of each segment. It can be merged with other accumulators, for
+        example of another day.
 
     Raises
     ------
@@ -148,7 +151,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     Raises
     ------
     ValueError
-        For a missing column; invalid rows raise when they are computed.
+        For a missing column. Invalid rows raise an error when the values are computed.
     """
     columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
     empty = RankingAccumulator(metrics, per_query=True, **options)

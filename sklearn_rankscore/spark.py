@@ -59,7 +59,7 @@ def evaluate(
     df : pyspark.sql.DataFrame
         One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
-        As in `sklearn_rankscore.evaluate`; functions may be those of a notebook.
+        As in `sklearn_rankscore.evaluate`; functions may be defined in a notebook.
     label, score : str
         Names of the columns of relevance and score.
     group : str or list of str
@@ -69,7 +69,8 @@ def evaluate(
     like : str, default=None
         Library whose conventions to use, as in `sklearn_rankscore.evaluate`.
     by : str or list of str, default=None
-        Names of columns of segments, constant within each query: texts, or at most ten numbers.
+        Names of columns that define segments, constant within each query: strings, or at most ten
+        distinct numbers.
     n_partitions : int, default=None
         Number of partitions to shuffle into; None uses Spark's default
         (``spark.sql.shuffle.partitions``).
@@ -87,17 +88,18 @@ def evaluate(
     Raises
     ------
     ValueError
-        For a missing column or missing values, and for what `sklearn_rankscore.evaluate` refuses.
+        For a missing column or missing values, and for any input that `sklearn_rankscore.evaluate`
+        refuses.
 
     See Also
     --------
-    accumulate : Standard errors and numbers of queries too.
+    accumulate : Also returns standard errors and numbers of queries.
     query_scores : The value of every query.
 
     Notes
     -----
-    Rows of a Spark DataFrame have no order, so ``ties="stable"`` and ``"reversed"`` rank equal
-    scores in the order that results from the shuffle.
+    The rows of a Spark DataFrame have no order, so that ``ties="stable"`` and ``"reversed"`` rank
+    tied documents in the order that results from the shuffle.
 
     Examples
     --------
@@ -125,8 +127,9 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     Returns
     -------
     RankingAccumulator
-        Its ``result()`` has means, standard errors and numbers of queries, and with `by` its
-        ``by_segment()`` those of each segment; it can be merged with that of another day.
+        Its method `result` returns means, standard errors and numbers of queries, and with `by`,
+        `by_segment` returns those of each segment. It can be merged with other accumulators, for
+        example of another day.
 
     Raises
     ------
@@ -151,14 +154,14 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     -------
     pyspark.sql.DataFrame
         One row per query: its id, then a column of doubles for each metric, under its name. It is
-        computed by the first action. A query for which a metric is undefined has the value
+        evaluated lazily. A query for which a metric is undefined has the value
         `replace_undefined_by`, which may be NaN.
 
     Raises
     ------
     ValueError
         For a missing column, and for metrics that `sklearn_rankscore.evaluate` refuses. Invalid
-        rows raise PySpark's PythonException when they are computed.
+        rows raise a PythonException of PySpark when the values are computed.
     """
     from pyspark.sql.types import DoubleType, StructField, StructType
 
@@ -228,9 +231,9 @@ def _check_frame(df: Any, columns: ColumnNames) -> None:
         collation = getattr(df.schema[name].dataType, "collation", "UTF8_BINARY")
         if collation != "UTF8_BINARY":
             raise ValueError(
-                f"column {name!r} has the collation {collation}, by which different texts may be "
-                "the same query. Write the ids of each query in one way, such as lower(qid), and "
-                "collate them with UTF8_BINARY."
+                f"column {name!r} has the collation {collation}, by which different strings may be "
+                "the same query. Normalize the ids, for example by lower(qid), and use the "
+                "collation UTF8_BINARY."
             )
 
 

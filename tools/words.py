@@ -68,7 +68,9 @@ PROSE = {
     "what is left": "the rest",
 }
 # what has pages: a file, or a line of code, about one of these may speak of them
-HAS_PAGES = r"(?i)(\.(md|rst)|conf\.py|test_pages\.py)$|docs|documentation|guide|web|html|readme"
+HAS_PAGES = (
+    r"(?i)(\.(md|rst)|conf\.py|test_pages\.py|browse\.py)$|docs|documentation|guide|web|html|readme"
+)
 STRINGS = {"COMMENT", "STRING", "FSTRING_MIDDLE", "TSTRING_MIDDLE"}
 
 

@@ -2,8 +2,8 @@
 On which queries does a model help?
 ===================================
 
-A mean hides where a model wins. This example compares two models on short and long queries, and
-tests whether the difference depends on the length.
+A mean does not show on which queries a model is better. This example compares two models on short
+and long queries, and tests whether the difference depends on the length.
 """
 
 # %%

@@ -2,8 +2,9 @@
 A metric of your own
 ====================
 
-A shop wants to know how much of the attainable revenue is on the first screen. This is no textbook
-metric, but a function of ranked queries, which then works in evaluation, searches and tests.
+A shop wants to know which fraction of the attainable revenue is on the first screen. This is not a
+standard metric, but it can be defined as a function of ranked queries, and then be used in
+evaluation, searches and tests.
 """
 
 # %%

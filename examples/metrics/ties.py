@@ -3,8 +3,8 @@ The score that depends on the order of the rows
 ===============================================
 
 A model with few distinct scores ties many documents. A library that breaks ties by the order of the
-rows then reports another number for each order. This example shows how far they spread, and that
-the exact expectation is their mean.
+rows then reports a different value for each order. This example shows the distribution of these
+values, and that the exact expectation is their mean.
 """
 
 # %%

@@ -28,7 +28,7 @@ ranker = QueryRanker(
 print(f"{ranker.n_iter_} trees instead of 300")
 
 # %%
-# Was it a good number? The test queries show the whole curve.
+# Was this a good number of trees? The test queries show the whole curve.
 import matplotlib.pyplot as plt
 
 rounds = [5, 10, 20, 40, 80, 160, 300]

@@ -25,8 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 if all went well, 1 if the data are unsuitable or unreadable, 2 if the
-        arguments are wrong (raised as SystemExit), 130 if interrupted.
+        Exit status: 0 on success, 1 if the data are invalid or cannot be read, 2 if an argument is
+        invalid (raised as SystemExit), 130 if interrupted.
     """
     arguments = parse(sys.argv[1:] if argv is None else argv)
     try:

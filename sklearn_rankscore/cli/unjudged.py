@@ -27,8 +27,8 @@ def check_pool(metrics: list[str], labels: Array) -> None:
     if "infap" in names and others and (labels < 0).any():
         raise ValueError(
             "infap distinguishes documents of the pool, which the qrels list with a negative "
-            f"relevance, from all others, and {others[0]} does not. Compute infap by a command of "
-            "its own; bpref and judged may go with it."
+            f"relevance, from all others, and {others[0]} does not. Compute infap by a separate "
+            "command, which may include bpref and judged."
         )
 
 

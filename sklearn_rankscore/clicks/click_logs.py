@@ -30,9 +30,9 @@ def estimate_propensity(
     """Estimate the propensity of each rank from a log, by intervention harvesting.
 
     A document that was shown at rank k to some users and at rank k' to others, for the same query,
-    has the same relevance at both, so that its clicks tell how much more often rank k is examined.
-    Such pairs arise where two or more rankers took turns at random (A/B tests, interleaving), and
-    where documents were swapped on purpose.
+    has the same relevance at both, so that the ratio of its click rates estimates the ratio of the
+    propensities. Such pairs result from randomly alternating between rankers (A/B tests,
+    interleaving) and from swapping documents deliberately.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ def estimate_propensity(
     ranks : array-like of shape (n_impressions,)
         Rank at which it was shown, from 1 on.
     queries, documents : array-like of shape (n_impressions,)
-        Ids of the query, which must recur with other rankings, and of the document.
+        Ids of the query and of the document. Queries must recur with different rankings.
     max_rank : int, default=None
-        Last rank to estimate; impressions further down are left out. None means all.
+        Last rank to estimate; impressions at lower ranks are ignored. None means all ranks.
     method : {"all_pairs", "pivot"}, default="all_pairs"
         "all_pairs" maximizes the likelihood over all pairs of ranks; "pivot" compares each rank
-        with rank 1 alone, as swap experiments are designed to.
+        only with rank 1, as in swap experiments.
 
     Returns
     -------
     ndarray of float of shape (max_rank,)
-        Propensity of rank 1, 2, …, in (0, 1], relative to the rank examined most; that of a
-        document is ``result[rank - 1]``.
+        Propensity of rank 1, 2, …, in (0, 1], relative to the rank that is examined most often. The
+        propensity of a document is ``result[rank - 1]``.
 
     Raises
     ------
@@ -61,13 +61,13 @@ def estimate_propensity(
 
     See Also
     --------
-    position_propensity : Propensities that decay with the rank by a formula.
+    position_propensity : Propensities given by a formula of the rank.
 
     Notes
     -----
-    "all_pairs" is the AllPairs estimator of [1]_, and "pivot" their PivotOne. Each impression
-    counts the inverse of the number of impressions of its document and query at that rank, so that
-    the ranker must not depend on what a user would click. For swaps see [2]_.
+    "all_pairs" is the AllPairs estimator of [1]_, and "pivot" their PivotOne. Each impression is
+    weighted by the inverse of the number of impressions of its document and query at this rank. For
+    the same query, the choice between the rankers must not depend on the user. For swaps see [2]_.
 
     References
     ----------
@@ -146,7 +146,7 @@ def _check_connected(shown: Array, *, pivot: bool) -> None:
     if not reached.all():
         ranks = (np.flatnonzero(~reached) + 1).tolist()
         raise ValueError(
-            f"no documents compare ranks {', '.join(map(str, ranks[:5]))} with rank 1"
+            f"ranks {', '.join(map(str, ranks[:5]))} cannot be compared with rank 1"
             f"{' directly' if pivot else ''}: the same document and query must have been shown at "
             "both. Set a smaller max_rank, or add a log of other rankings."
         )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._columns import as_numbers
+from .._html import html_of_fields
 from .._typing import Array
 from .._validation import check_number
 
@@ -15,14 +16,14 @@ from .._validation import check_number
 def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:
     """Probability that a document is examined, from the rank at which it was shown.
 
-    Position-based model with the propensity ``1 / rank**eta`` [1]_. An `eta` of 0 means that
-    users examine all ranks alike; the larger it is, the fewer documents further down they see.
+    Position-based model with the propensity ``1 / rank**eta`` [1]_. With an `eta` of 0, all ranks
+    are examined equally often; the larger it is, the less often low ranks are examined.
 
     Parameters
     ----------
     ranks : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Rank at which each document was shown, from 1 on. It is the rank in the log, not the one
-        that the model to be evaluated gives.
+        Rank at which each document was shown, from 1 on. This is the rank in the log, not the rank
+        that is assigned by the model to be evaluated.
     eta : float, default=1.0
         Severity of the position bias, at least 0.
 
@@ -38,7 +39,7 @@ def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:
 
     See Also
     --------
-    estimate_propensity : Propensities by rank from a log, without a model of their decay.
+    estimate_propensity : Propensities by rank, estimated from a log.
 
     References
     ----------
@@ -65,7 +66,7 @@ def read_ranks(ranks: ArrayLike) -> Array:
 
 
 class PropensitySummary(NamedTuple):
-    """How much a few clicks with large weights dominate an estimate.
+    """Statistics of the weights of clicks, and of clipping.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class PropensitySummary(NamedTuple):
         Number of documents, and of those with a positive label.
     effective_clicks : float
         Kish's effective sample size of the weighted clicks, ``sum(w)**2 / sum(w**2)``: the number
-        of clicks of equal weight that would tell as much; at most `n_clicks`.
+        of clicks of equal weight that carry the same information; at most `n_clicks`.
     largest_share : float
         Share of the click with the largest weight in the sum of all weights; nan without clicks.
     clipped_share : float
@@ -86,6 +87,9 @@ class PropensitySummary(NamedTuple):
     effective_clicks: float
     largest_share: float
     clipped_share: float
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 def propensity_summary(

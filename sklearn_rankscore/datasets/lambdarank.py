@@ -49,8 +49,9 @@ def load_lambdarank(
 ) -> Any:
     """Load the lambdarank data set: judged documents of web search queries.
 
-    It is the example of LightGBM for learning to rank, real data under the MIT license that needs
-    no download. Results on so few queries vary: hold queries out, and report intervals.
+    This is LightGBM's example data set for learning to rank, real data under the MIT license. It is
+    included in the package and requires no download. Because results on so few queries vary, hold
+    out queries and report confidence intervals.
 
     ============  =====================
     queries       251 (201 and 50)

@@ -82,7 +82,7 @@ def load_letor(
         Whether the first feature has the number 0. By default, this is so if a feature 0 occurs in
         one of the files.
     repeated_features : {"error", "first", "last"}, default="error"
-        What to do if a line has several values of one feature: raise an error, or use the first or
+        How to treat a line with several values of one feature: raise an error, or use the first or
         the last one.
     dtype : dtype, default=float64
         Type of the features.
@@ -105,8 +105,8 @@ def load_letor(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a file has no query ids, or they contradict the file of query sizes; if it has more than
-        `n_features` features; if a line repeats a feature.
+        If a file has no query ids, if they contradict the file of query sizes, if it has more than
+        `n_features` features, or if a line repeats a feature.
 
     See Also
     --------

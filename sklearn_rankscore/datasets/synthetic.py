@@ -86,7 +86,7 @@ def make_ranking(
     utility : {"additive", "interactions"}, default="additive"
         How the utility depends on the informative features. With "additive", it increases in each
         of them, so that a linear model ranks well; with "interactions", it consists mostly of their
-        products, which trees learn and a linear model cannot.
+        products, which trees can learn and a linear model cannot.
     shuffle : bool, default=False
         Whether to shuffle the rows, so that the documents of a query are not adjacent.
     as_frame : bool, default=False

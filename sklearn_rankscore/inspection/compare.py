@@ -53,21 +53,21 @@ def compare(
     correction : {"holm", "tukey", None}, default="holm"
         Adjust the p-values for multiple testing, over all metrics, models and segments, which
         controls the family-wise error rate. "tukey" is the randomized Tukey HSD test of all pairs
-        [4]_, which has more power but adjusts for the pairs of each metric alone; it is for
-        ``pairs="all"`` without segments.
+        [4]_, which has more power, but adjusts only for the pairs of the same metric; it requires
+        ``pairs="all"`` and no segments.
     by : str, list of str, array-like, mapping or DataFrame, default=None
-        Segments that are compared separately, in addition to all queries: names of columns that the
-        scores of the baseline have, or whatever `QueryScores.by` accepts.
+        Segments that are compared separately, in addition to all queries: names of segment columns
+        of the scores of the baseline, or any value that `QueryScores.by` accepts.
     margin : float or mapping of str to float, default=None
-        Difference that does not matter, or one for each metric. Each comparison then has a verdict,
-        from the two one-sided t-tests for non-inferiority and equivalence at the level
-        ``1 - confidence``, which are adjusted like the other p-values.
+        Largest difference that is considered negligible, or one for each metric. Each comparison
+        then has a verdict, which follows from the two one-sided t-tests for non-inferiority and
+        equivalence at the level ``1 - confidence``, which are adjusted like the other p-values.
     confidence : float, default=0.95
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"
         "auto" is Student's t interval, and a bound that follows from the range of the metric if
         fewer than six queries differ from the most common difference. "t" and "bootstrap" do not
-        make that distinction, and cover the difference too rarely in such cases.
+        make this distinction, and their coverage is too low in such cases.
     n_resamples : int, default=9999
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
         changes of signs can give at most that many sums, as they do for few queries, or for values

@@ -48,7 +48,7 @@ class Comparison(Tabular):
     means : dict of str to dict of str to float
         Mean of each metric by system.
     margin : float, mapping or None
-        The difference that does not matter.
+        Largest difference that is considered negligible.
 
     Notes
     -----
@@ -96,8 +96,8 @@ class Comparison(Tabular):
         Returns
         -------
         dict of tuple to float
-            A whole number of queries for each comparison, by the key that selects it, for a
-            two-sided t-test at the level ``1 - confidence`` without a correction; infinite for a
+            An integer for each comparison, by the key that selects it, for a two-sided t-test at
+            the level ``1 - confidence``, without correction for multiple testing; infinite for a
             difference of 0.
 
         Raises
@@ -107,7 +107,7 @@ class Comparison(Tabular):
 
         Notes
         -----
-        With unequal weights, queries of the same distribution of weights are meant.
+        Unequal weights are assumed to have the same distribution in the larger sample.
         """
         return {
             self._key(d): queries_for_power(
@@ -127,13 +127,14 @@ class Comparison(Tabular):
         power : float, default=0.8
             Probability of detecting it.
         n_queries : int, default=None
-            Number of queries; None means that of the comparison.
+            Number of queries; None means the number of queries in the comparison.
 
         Returns
         -------
         dict of tuple to float
             The difference of the means for each comparison, by the key that selects it, for a
-            two-sided t-test at the level ``1 - confidence`` without a correction.
+            two-sided t-test at the level ``1 - confidence``, without correction for multiple
+            testing.
 
         Raises
         ------
@@ -147,12 +148,12 @@ class Comparison(Tabular):
         }
 
     def system_table(self) -> SystemTable:
-        """Tabulate systems against metrics, with marks of significance as in papers.
+        """Tabulate systems and metrics, with marks of significance as in papers.
 
         Returns
         -------
         SystemTable
-            Means of all queries; significance is that of the adjusted p-values at the level
+            Means over all queries; significance is determined by the adjusted p-values at the level
             ``1 - confidence``.
         """
         better: dict[tuple[str, str], tuple[str, ...]] = {}

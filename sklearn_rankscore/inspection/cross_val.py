@@ -78,16 +78,16 @@ def cross_val_query_scores(
         As in `query_scores`, and scorers of `make_ranking_scorer`. A name may have a target:
         ``"recall@20(target=orders)"``.
     target : str or int, default=None
-        The labels by which all metrics without a target of their own judge: the name of a column or
-        index level of X or y, or the position of a column. None means y, by which models are
-        trained in either case.
+        The labels that metrics without a target of their own use: the name of a column or index
+        level of X or y, or the position of a column. None means y. Models are trained on y in
+        either case.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds of whole queries that test each query once. An integer k means ``QueryKFold(k)``,
-        None means ``QueryKFold(5)``.
+        Folds of whole queries; each query must be in exactly one test fold. An integer k means
+        ``QueryKFold(k)``, None means ``QueryKFold(5)``.
     groups : array-like of shape (n_documents,) or str, default=None
-        Query ids, or the name of their column or index level. None means that of `cv`, or a column
-        or index level ``qid`` of X, or an index level ``qid`` of y. An array is also passed to the
-        splitter, and to the fit of an estimator that accepts `groups`.
+        Query ids, or the name of their column or index level. None means the `groups` of `cv`, or a
+        column or index level ``qid`` of X, or an index level ``qid`` of y. An array is also passed
+        to the splitter, and to the fit of an estimator that accepts `groups`.
     sample_weight : array-like of shape (n_documents,), default=None
         Query weights in the result, constant within each query. They are not passed to the fit.
     params : dict, default=None
@@ -113,8 +113,8 @@ def cross_val_query_scores(
     NoGroupsError
         If no query ids are found.
     ValueError
-        If a query is not in exactly one test fold, a target is missing or among the features of
-        the model, or for whatever `query_scores` refuses.
+        If a query is not in exactly one test fold, if a target is missing or among the features of
+        the model, and for any input that `query_scores` refuses.
 
     See Also
     --------

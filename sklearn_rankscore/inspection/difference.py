@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._html import html_of_fields
 from ..metrics.segment import Segment
 from .intervals import Interval
 from .margins import Verdict
@@ -22,7 +23,7 @@ class Difference:
     queries : int
         Number of queries for which the metric is defined for both models.
     share : float
-        Their share of the weight of all these queries.
+        Their share of the total weight of these queries in all segments.
     baseline_mean, model_mean : float
         Means over these queries.
     difference : float
@@ -70,3 +71,6 @@ class Difference:
     ties: int
     losses: int
     verdict: Verdict | None = None
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)

@@ -46,7 +46,7 @@ def query_permutation_importance(
     random_state: RandomState = None,
     **options: Any,
 ) -> QueryImportances:
-    """Measure how much each query loses if a feature is permuted.
+    """Measure by how much the metric of each query decreases if a feature is permuted.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ def query_permutation_importance(
     metrics : str, callable or iterable of them
         As in `query_scores`.
     groups : array-like of shape (n_documents,) or str, default=None
-        Query ids, or the name of their column or index level. None means what the estimator was
-        given as `groups`, or a column or index level ``qid`` of X, or an index level ``qid`` of y.
+        Query ids, or the name of their column or index level. None means the parameter `groups` of
+        the estimator, or a column or index level ``qid`` of X, or an index level ``qid`` of y.
     within : {"query", "all"}, default="query"
         Whether values are permuted among the documents of each query, or among all rows as in
-        scikit-learn. Only differences between the documents of a query can change their order, so
-        "query" is what the ranking relies on: a feature that is constant within queries has an
-        importance of exactly 0. "all" also creates combinations that no query has.
+        scikit-learn. Only differences between the documents of a query affect their order: with
+        "query", a feature that is constant within queries has an importance of exactly 0. "all"
+        also creates combinations of values that do not occur within any query.
     n_repeats : int, default=5
         Number of permutations of each feature.
     confidence : float, default=0.95
@@ -85,27 +85,27 @@ def query_permutation_importance(
     Returns
     -------
     QueryImportances
-        A table of features and metrics, and the loss of each query. Higher is more important; a
-        negative value means that the metric was better with the feature permuted.
+        A table of features and metrics, and the decrease for each query. Higher is more important;
+        a negative value means that the metric was higher with the feature permuted.
 
     Raises
     ------
     NoGroupsError
         If no query ids are found.
     ValueError
-        For whatever `query_scores` refuses.
+        For any input that `query_scores` refuses.
     TypeError
         If X is a sparse matrix.
 
     See Also
     --------
-    sklearn.inspection.permutation_importance : With a scorer of this package, it has the same
-        values as ``within="all"`` at the same seed.
+    sklearn.inspection.permutation_importance : With a scorer of this package, it returns the same
+        values as ``within="all"`` with the same seed.
 
     Notes
     -----
-    A feature that others can replace has a low importance, although the model uses it. Permuted
-    copies are predicted together, in few large batches.
+    If other features carry the same information, a feature has a low importance although the model
+    uses it. The permuted copies of X are passed to `predict` together, in a few large batches.
 
     References
     ----------

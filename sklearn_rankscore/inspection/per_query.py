@@ -67,10 +67,10 @@ def query_scores(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite numbers; higher is more relevant. NaN means that nobody judged the
-        document, and needs the option `unjudged`.
+        document, and requires the option `unjudged`.
     y_score : array-like of the same shape as `y_true`, or dict of str to array-like
-        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
-        several systems gave the same documents are passed as a dict by name.
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. For several systems,
+        a dict from their names to their scores of the same documents.
     metrics : str, callable or iterable of them
         Names such as ``"ndcg@10"``, metric functions of this package, or any function that takes
         a block of ranked queries and returns one value per query.
@@ -102,7 +102,7 @@ def query_scores(
     Raises
     ------
     ValueError
-        For an unknown name or option, for ``average="micro"``, and for whatever the metric
+        For an unknown name or option, for ``average="micro"``, and for any input that the metric
         functions refuse.
 
     See Also

@@ -43,8 +43,7 @@ def as_table(X: Any) -> Any:
         return X
     if hasattr(X, "tocsr"):
         raise TypeError(
-            "X is a sparse matrix, of which columns cannot be permuted at little cost. Pass "
-            "X.toarray()."
+            "X is a sparse matrix, whose columns cannot be permuted efficiently. Pass X.toarray()."
         )
     array = np.asarray(X)
     if array.ndim != 2:

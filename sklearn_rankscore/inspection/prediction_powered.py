@@ -10,21 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from .._html import html_of_fields
 from .._typing import Array
 from .intervals import Interval
 
 
 @dataclass(frozen=True)
 class RectifiedMean:
-    """The mean of one metric, or a difference of two systems, from human and machine labels.
+    """Mean of one metric, or difference of two systems, estimated from human and machine labels.
 
     Parameters
     ----------
     metric, system, versus : str
-        Names of the metric and the system, and of the one that it is compared with; "" for the
-        mean itself, and for a single system.
+        Names of the metric, of the system, and of the system that it is compared with; `versus` is
+        "" for a mean, and `system` is "" for a single system.
     estimate : float
-        The mean that human labels of all queries would have, in expectation.
+        Unbiased estimate of the mean that human labels for all queries would give.
     interval : Interval
         Its confidence interval.
     standard_error : float
@@ -32,11 +33,13 @@ class RectifiedMean:
     human_mean, machine_mean : float
         Mean by the human labels alone, and by the machine labels of all queries alone.
     power : float
-        Weight of the machine labels, from 0 to 1: 0 where they tell nothing about the human ones.
+        Weight of the machine labels, from 0 to 1; 0 if they carry no information about the human
+        labels.
     human_queries, machine_queries : int
         Number of queries with human labels, and of those with machine labels only.
     effective_queries : float
-        Number of human-labeled queries that alone would give the same standard error.
+        Number of human-labeled queries that would give the same standard error without machine
+        labels.
     """
 
     metric: str
@@ -51,6 +54,9 @@ class RectifiedMean:
     human_queries: int
     machine_queries: int
     effective_queries: float
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._html import html_of_fields
 from .intervals import Interval
 from .permuted_features import Within
 from .query_results import QueryScores
@@ -16,7 +17,7 @@ from .table import Table, Tabular
 
 @dataclass(frozen=True)
 class FeatureImportance:
-    """How much a metric loses if one feature is permuted.
+    """Decrease of a metric if one feature is permuted.
 
     Parameters
     ----------
@@ -39,6 +40,9 @@ class FeatureImportance:
     standard_error: float
     repeats: tuple[float, ...]
 
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
 
 @dataclass(frozen=True, repr=False)
 class QueryImportances(Tabular):
@@ -51,12 +55,11 @@ class QueryImportances(Tabular):
     baseline : QueryScores
         The scores with no feature permuted.
     deltas : dict of str to QueryScores
-        For each feature, how much each query loses, as a mean over repeats. They have intervals,
-        segments and `to_frame` of their own.
+        For each feature, the decrease for each query, averaged over repeats.
     importances : tuple of FeatureImportance
         By metric, the most important feature first.
     within : {"query", "all"}
-        Where features were permuted.
+        Rows among which features were permuted.
     confidence : float
         Confidence level of the intervals.
 

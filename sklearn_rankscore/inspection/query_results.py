@@ -92,9 +92,10 @@ class QueryScores(QueryValues, Tabular):
         method : {"auto", "t", "bootstrap"}, default="auto"
             "auto" is the interval of Gaffke for metrics with a known range, and Student's t
             interval for DCG and hits without a cut-off. The former covers the mean for any number
-            of queries, and equals the interval of Clopper and Pearson for values 0 and 1. "t" and
-            "bootstrap", the bias-corrected and accelerated (BCa) bootstrap over queries, cover it
-            too rarely if queries are few or nearly all values equal; the guide has a table.
+            of queries, and equals the interval of Clopper and Pearson for values 0 and 1. The
+            coverage of "t" and "bootstrap", the bias-corrected and accelerated (BCa) bootstrap over
+            queries, is too low if there are few queries or nearly all values are equal; the user
+            guide contains a table.
         n_resamples : int, default=9999
             Number of bootstrap resamples.
         random_state : int, RandomState instance, Generator or None, default=None
@@ -103,7 +104,7 @@ class QueryScores(QueryValues, Tabular):
         Returns
         -------
         dict of str to Interval
-            ``(low, high)`` of each metric; nan where the queries do not determine it.
+            ``(low, high)`` of each metric; nan if the queries do not determine it.
 
         Raises
         ------
@@ -112,8 +113,8 @@ class QueryScores(QueryValues, Tabular):
 
         Notes
         -----
-        A metric of one's own is taken to have the range [0, 1], or else [-1, 1], if all its values
-        lie within.
+        A user-defined metric is assumed to have the range [0, 1] or, if not all of its values lie
+        within, [-1, 1]; it is unbounded if this does not hold either.
 
         References
         ----------
@@ -133,14 +134,14 @@ class QueryScores(QueryValues, Tabular):
         n_resamples: int = 9999,
         random_state: Seed = None,
     ) -> SegmentScores:
-        """Means and intervals by segment, and which segments differ from all other queries.
+        """Means and intervals by segment, with tests of the difference from all other queries.
 
         Parameters
         ----------
         segments : array-like, mapping, DataFrame or str, default=None
             One value per query, in the order of `ids`; several such columns by name; a mapping from
-            query ids to values; or names of the columns that these scores have, where None means
-            all of them. Numbers with more than ten values are cut into quartiles.
+            query ids to values; or names of segment columns of these scores, of which None selects
+            all. Numbers with more than ten distinct values are divided into quartiles.
         confidence, method, n_resamples, random_state
             As in `interval`.
 
@@ -152,7 +153,7 @@ class QueryScores(QueryValues, Tabular):
         Raises
         ------
         ValueError
-            If there are no segments, or they do not fit the queries.
+            If there are no segments, or they do not correspond to the queries.
         """
         columns = select_segments(segments, self.ids, self.segments)
         options: Any = {

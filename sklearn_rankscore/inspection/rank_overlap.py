@@ -41,39 +41,37 @@ def rank_overlap(
     sample_weight: ArrayLike | None = None,
     segments: Segments | None = None,
 ) -> QueryScores:
-    """Compare two rankings of the same documents: what users will see change.
+    """Compare two rankings of the same documents with each other.
 
-    No labels are needed, as the rankings are compared with each other. For the first two of these
-    values of each query, higher is more similar, and 1 means the same ranking or the same first k
-    documents:
+    The comparison requires no labels. It computes three values for each query. For the first two,
+    higher is more similar, and 1 means the same ranking or the same first k documents:
 
     - ``"rbo"``, rank-biased overlap (RBO), the mean of the share of documents that the first d of
-      both rankings have in common, with the weight ``(1 - p) * p**(d - 1)`` of a user who reads on
-      with probability p;
+      both rankings have in common, with the weight ``(1 - p) * p**(d - 1)`` of a user who continues
+      to the next rank with probability p;
     - ``"overlap@k"``, that share for d = k;
     - ``"top_changed"``, whether the first documents differ.
 
     Parameters
     ----------
     score_a, score_b : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Scores that two systems gave the same documents; higher ranks first, -inf means not
-        retrieved.
+        Scores of the same documents by two systems; higher ranks first, -inf means not retrieved.
     groups : array-like of shape (n_documents,), default=None
         Query ids of any hashable dtype, in any row order. None takes those of an index level
         ``qid``; without one, all documents are a single query, or each row of 2-D input is one.
     p : float, default=0.9
-        Probability of reading on, between 0 and 1. The first 10 ranks have 86 % of the weight of
-        RBO for 0.9, and 55 % for 0.98.
+        Probability that the user continues to the next rank, between 0 and 1. The first 10 ranks
+        have 86 % of the weight of RBO for 0.9, and 55 % for 0.98.
     k : int, default=10
-        Depth of the overlap; all documents where a query has fewer.
+        Depth of the overlap; all documents if a query has fewer.
     ties : {"a", "b", "w"}, default="a"
         How RBO treats equal scores, in the symbols of the reference. "a": the expectation over all
-        orders of the tied documents, independent in both rankings. "b": the same corrected for
-        the information that ties withhold, so that a ranking with ties agrees with itself. "w":
-        tied documents really share a rank, as in sports.
+        orders of the tied documents, independent in both rankings. "b": the same, corrected for the
+        information that is missing due to ties, so that a ranking with ties has an overlap of 1
+        with itself. "w": tied documents actually share a rank, as in sports.
     estimate : {"ext", "min", "max"}, default="ext"
-        What RBO assumes beyond the documents given: that the agreement continues as at the end of
-        the rankings, that nothing further agrees, or that as much as possible does. "ext" and
+        What RBO assumes about documents beyond the end of the rankings: that the agreement at the
+        end continues, that no further documents agree, or that as many as possible do. "ext" and
         "max" are equal if both systems rank all documents of a query.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query.
@@ -84,8 +82,9 @@ def rank_overlap(
     -------
     QueryScores
         One row per query with the metrics ``"rbo"``, ``"overlap@k"`` with the given k and
-        ``"top_changed"``. Where scores are equal, the latter two are expectations over all orders,
-        independent in both rankings. A query of which a system retrieved no document is nan.
+        ``"top_changed"``. If scores are tied, the latter two are expectations over all orders,
+        independent in both rankings. The value is nan for a query for which a system retrieved no
+        document.
 
     Raises
     ------
@@ -94,7 +93,7 @@ def rank_overlap(
 
     See Also
     --------
-    compare : Which of two systems is better, by labels.
+    compare : Test which of two systems is better, given labels.
 
     References
     ----------

@@ -88,31 +88,32 @@ def rectify(
     method: RectifyMethod = "normal",
     confidence: float = 0.95,
 ) -> RectifiedScores:
-    """Correct the mean of many machine-labeled queries by a few human-labeled ones.
+    """Correct the mean of many machine-labeled queries by a few human-labeled queries.
 
-    The mean by machine labels has a small standard error and the bias of the machine. Queries that
-    have both kinds of labels show this bias. The estimate of the mean that human labels would give
-    is unbiased whatever the machine does, and its interval is never much longer than that of the
-    human labels alone [1]_, [2]_::
+    The mean computed from machine labels has a small standard error, but is biased by the errors of
+    the machine. This bias is estimated from the queries that have both kinds of labels. The result
+    is an unbiased estimate of the mean that human labels for all queries would give, for any errors
+    of the machine, and its interval is never much longer than that of the human labels alone [1]_,
+    [2]_::
 
         power * mean(machine, all other queries) + mean(human - power * machine, same queries)
 
     Parameters
     ----------
     human : QueryScores, or dict of str to QueryScores
-        Scores by human labels, of queries drawn at random from all. Several systems are passed as
-        a dict by name; each is then also compared with the first.
+        Scores computed from human labels, of queries drawn at random from all queries. For several
+        systems, a dict from their names to their scores; each is then also compared with the first.
     machine : QueryScores or dict
         Scores of the same systems, metrics and queries by machine labels.
     machine_on_all : QueryScores or dict
-        Scores by machine labels of all queries, or of all others: queries of `human` among them
-        are not counted twice.
+        Scores computed from machine labels, of all queries or of all other queries: queries of
+        `human` are not counted twice.
     power_tuning : bool, default=True
-        Whether to choose `power` such that the standard error is least, which is 0 for a useless
-        machine. False means 1, the estimator of [1]_.
+        Whether to choose the value of `power` that minimizes the standard error; it is 0 if the
+        machine labels carry no information. False means 1, the estimator of [1]_.
     method : {"normal", "t"}, default="normal"
-        "normal" is the interval of the references, which covers too rarely for fewer than some 50
-        human-labeled queries; "t" uses Student's t distribution.
+        "normal" is the interval of the references, whose coverage is too low with fewer than about
+        50 human-labeled queries; "t" uses Student's t distribution.
     confidence : float, default=0.95
         Confidence level of the intervals.
 
@@ -137,7 +138,7 @@ def rectify(
 
     Notes
     -----
-    Without weights, the numbers are those of ``ppi_mean_ci(human, machine, others)`` of the
+    Without weights, the results equal those of ``ppi_mean_ci(human, machine, others)`` of the
     package ppi-python.
 
     References

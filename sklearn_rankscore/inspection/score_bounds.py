@@ -23,12 +23,12 @@ from .table import Table, Tabular
 
 @dataclass(repr=False)
 class ScoreBounds(Tabular):
-    """The least and the greatest values that unjudged documents allow, as `score_bounds` returns.
+    """Smallest and largest values over all labels of unjudged documents, see `score_bounds`.
 
     Parameters
     ----------
     lower, upper : QueryScores
-        The least and the greatest value of each metric for each query.
+        The smallest and the largest value of each metric for each query.
 
     See Also
     --------
@@ -99,15 +99,15 @@ def score_bounds(
     sample_weight: ArrayLike | None = None,
     **options: Any,
 ) -> ScoreBounds | dict[str, ScoreBounds]:
-    """Compute the least and the greatest value that any labels of unjudged documents give.
+    """Compute the smallest and the largest value over all possible labels of unjudged documents.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, NaN if nobody judged the document; higher is more relevant.
     y_score : array-like of the same shape as `y_true`, or dict of str to array-like
-        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
-        several systems gave the same documents are passed as a dict by name.
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. For several systems,
+        a dict from their names to their scores of the same documents.
     metrics : str, callable or iterable of them
         Names such as ``"ndcg@10"`` or metric functions of this package: dcg, ndcg, map, mrr,
         precision, recall, f1, hits, hit_rate, r_precision, err, rbp and pfound. All others are
@@ -130,30 +130,30 @@ def score_bounds(
     Returns
     -------
     ScoreBounds
-        The bounds of every query, and by ``mean()`` those of the means. For several systems, a
-        dict of them.
+        The bounds of every query; its method `mean` returns the bounds of the means. For several
+        systems, a dict of them.
 
     Raises
     ------
     ValueError
-        For a metric without exact bounds (the message says why), a gain that falls with the label,
-        a query that only some labels define unless ``replace_undefined_by=0``, and for whatever
-        `query_scores` refuses.
+        For a metric without exact bounds (the message states the reason), for a gain that decreases
+        with the label, for a query that is defined for some of the possible labels only, unless
+        ``replace_undefined_by=0``, and for any input that `query_scores` refuses.
 
     See Also
     --------
-    judged_at_k : The share of documents that were judged.
-    query_scores : Values under one rule for unjudged documents.
+    judged_at_k : The fraction of documents that were judged.
+    query_scores : Values with one rule for unjudged documents.
 
     Notes
     -----
     The bounds are attained, and no labels give a value outside of them. DCG, precision, hits, hit
-    rate, MRR, ERR, RBP and pFound never fall if a label rises. Recall, F1, R-precision, AP and NDCG
-    may fall, because their denominators rise too: all numbers of relevant documents are tried, with
-    the first or the last unjudged documents as the relevant ones; the greatest NDCG with several
-    grades is found by Dinkelbach's method. Unjudged documents take part whether they were
-    retrieved or not. Both bounds of a mean may be attained together, because queries are
-    independent of one another.
+    rate, MRR, ERR, RBP and pFound are nondecreasing in each label. Recall, F1, R-precision, AP and
+    NDCG may decrease, because their denominators increase as well: all numbers of relevant
+    documents are tried, with the first or the last unjudged documents as the relevant ones; the
+    largest NDCG with several grades is found by Dinkelbach's method. All unjudged documents are
+    taken into account, whether retrieved or not. Both bounds of a mean may be attained together,
+    because queries are independent of one another.
 
     For RBP, ``upper - lower`` is the part of the residual [1]_ that is due to the documents given;
     the residual of trec_eval 10 adds ``p ** n`` for the ranks after the n retrieved documents.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from .._html import html_of_fields
 from .._typing import Array
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
@@ -32,7 +33,7 @@ class SegmentScore:
     queries : int
         Number of queries for which the metric is defined.
     share : float
-        Their share of the weight of all these queries.
+        Their share of the total weight of these queries in all segments.
     mean : float
         Weighted mean.
     interval : Interval
@@ -49,6 +50,9 @@ class SegmentScore:
     mean: float
     interval: Interval
     rest_p_value: float
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,13 +18,13 @@ class SystemTable(Tabular):
     means : dict of str to dict of str to float
         Mean of each metric by system.
     better_than : dict of tuple of str to tuple of str
-        For a system and a metric, the systems than which it is significantly better.
+        For a system and a metric, the systems that it significantly exceeds.
     caption : str
         How significance was tested.
 
     Notes
     -----
-    A system has a letter, which marks the means that are significantly higher than its own; the
+    Each system has a letter, which marks the means that are significantly higher than its own. The
     best mean of each metric is bold in HTML, Markdown and LaTeX. `to_frame` has the columns
     "system" and, for each metric, its name with the mean and "better than" with the letters.
     """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
+from .._html import html_table
 from .._typing import DataFrameLibrary
 from .._validation import check_choice
 
@@ -53,17 +54,9 @@ class Table:
 
     def html(self) -> str:
         """An HTML table."""
-        tags = ["th" if i < self.n_labels else "td" for i in range(len(self.header))]
-        rows = "".join(
-            f"<tr>{''.join(f'<{t}>{c}</{t}>' for t, c in zip(tags, row, strict=True))}</tr>"
-            for row in self._rendered(_html)
-        )
-        header = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
-        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        rows = self._rendered(_html)
         note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        return (
-            f"<table>{caption}<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>{note}"
-        )
+        return html_table(self.header, rows, title=self.title, n_labels=self.n_labels) + note
 
     def markdown(self) -> str:
         """A table of GitHub's Markdown, with the title above and the note below."""
@@ -150,7 +143,7 @@ class Tabular(ABC):
         Returns
         -------
         DataFrame
-            With the columns that the class lists under Notes.
+            Its columns are listed in the Notes of the class.
         """
         check_choice("library", library, get_args(DataFrameLibrary))
         return importlib.import_module(library).DataFrame(self._columns())

@@ -90,10 +90,11 @@ def from_frames(
     ----------
     truth : DataFrame
         One row per query (user, session) and relevant document (item), of pandas, polars, pyarrow
-        or any library with `columns` and columns that convert to NumPy.
+        or any other library whose data frames have an attribute `columns` and columns that can be
+        converted to NumPy arrays.
     predictions : DataFrame, dict of str to DataFrame, or None, default=None
-        One row per query and predicted document; several systems as a dict by name. None if
-        `truth` holds the scores too, one row per document.
+        One row per query and predicted document; several systems as a dict by name. None if `truth`
+        contains the scores as well, with one row per document.
     query : str
         Column (or index level) of the query ids, in both frames.
     document : str, default=None
@@ -107,17 +108,18 @@ def from_frames(
     rank : str, default=None
         Column of `predictions` with the ranks, lower is better, instead of `score`.
     duplicates : {"error", "drop", "keep"}, default="error"
-        What to do with a document that occurs more than once for a query. Both "drop" and "keep"
-        take its highest relevance. Of its predictions, "drop" takes the best; with "keep" only the
-        best is relevant and each other one keeps its rank as an irrelevant document.
+        How to treat a document that occurs more than once for a query. Both "drop" and "keep" use
+        its highest relevance. Of its predictions, "drop" retains only the best one; with "keep",
+        only the best one is relevant, and each other one keeps its rank as an irrelevant document.
     missing_queries : {"count", "drop", "error"}, default="count"
-        What to do with queries of `truth` without predictions: they count, with nothing retrieved;
-        or they are left out, which flatters a system that predicts for easy queries only.
+        How to treat queries of `truth` without predictions: "count" includes them, with nothing
+        retrieved; "drop" excludes them, which favors a system that makes predictions for easy
+        queries only.
     unjudged_queries : {"drop", "error"}, default="drop"
-        What to do with queries of `predictions` that `truth` does not contain.
+        How to treat queries of `predictions` that `truth` does not contain.
     unjudged : {"irrelevant", "nan"}, default="irrelevant"
         Label of predicted documents that `truth` does not contain: 0, or NaN, which means that
-        nobody judged them. With "nan", the relevance in `truth` may be missing too.
+        nobody judged them. With "nan", the relevance in `truth` may be missing as well.
 
     Returns
     -------
@@ -144,7 +146,8 @@ def from_frames(
     -----
     Relevant documents that were not predicted count as missed, with score -inf. All systems are
     evaluated on the same queries: those of `truth`, or with ``missing_queries="drop"`` those with
-    predictions of at least one system. A system that lacks one of them retrieved nothing there.
+    predictions of at least one system. If a system has no predictions for one of them, it retrieved
+    nothing for this query.
 
     Examples
     --------
@@ -186,7 +189,7 @@ def from_frames(
 def _check_score_or_rank(score: Any, rank: Any) -> None:
     if (score is None) == (rank is None):
         raise TypeError(
-            "give the column of the scores as score= or that of the ranks as rank=, one of them; "
+            "pass either score=, the column of the scores, or rank=, the column of the ranks; "
             f"got {'neither' if rank is None else 'both'}."
         )
 
@@ -198,7 +201,7 @@ def _systems(
     column: Any = score if rank is None else rank
     if isinstance(predictions, Mapping):
         if isinstance(column, Mapping):
-            raise TypeError("predictions and score are both dicts of systems; one of them can be.")
+            raise TypeError("only one of predictions and score can be a dict of systems; got two.")
         if not predictions or not all(isinstance(name, str) for name in predictions):
             raise TypeError(
                 "predictions must be a DataFrame, or a dict of systems by name with at least one; "

@@ -51,8 +51,8 @@ def from_ranked_lists(
         values are ignored. A dict of dicts, ``{query: {item: score}}``, ranks by score. Several
         systems are given as a dict by name, ``{"knn": predicted_by_knn, ...}``.
     unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of predicted items that `actual` does not list: 0, or NaN, which means that nobody
-        judged them. Give those that were judged irrelevant in dicts, with the relevance 0.
+        Label of predicted items that are not in `actual`: 0, or NaN, which means that nobody judged
+        them. Items that were judged irrelevant are then passed in dicts, with the relevance 0.
 
     Returns
     -------
@@ -75,20 +75,20 @@ def from_ranked_lists(
     See Also
     --------
     from_frames : From DataFrames with one row per query and item.
-    from_relevance_lists : From the relevance of each ranked item.
+    from_relevance_lists : From the relevance of the item at each rank.
     from_recommendations : From a sparse matrix and an array of item numbers.
     from_trec : From relevance judgments and a run with scores.
 
     Notes
     -----
     A relevant item that was not predicted counts in recall, in average precision and in the ideal
-    ranking: it becomes a document with score -inf. If an item is predicted more than once, only
-    the first occurrence is relevant; each later one keeps its rank as an irrelevant document. A
-    query of a dict `actual` that is missing from `predicted` has no predictions. A query without
-    relevant items counts too, with the value `replace_undefined_by` of the metric.
+    ranking: it becomes a document with score -inf. If an item is predicted more than once, only the
+    first occurrence is relevant; each later one keeps its rank as an irrelevant document. A query
+    of a dict `actual` that is missing from `predicted` has no predictions. A query without relevant
+    items is included, with the value `replace_undefined_by` of the metric.
 
-    The documents of several systems are those that at least one of them predicted. An item that a
-    system did not predict has the score -inf there.
+    The documents of several systems are those that at least one of them predicted. If a system did
+    not predict an item, its score is -inf.
 
     Examples
     --------

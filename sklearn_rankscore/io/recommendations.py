@@ -50,12 +50,12 @@ def from_recommendations(
         `implicit`, LightFM or a nearest-neighbor index; -1 means no recommendation. Several
         systems are given as a dict of such arrays by name.
     scores : array of shape (n_users, n_recommendations), default=None
-        Scores of the recommendations. They determine the ranking whatever the order of the
-        columns; higher ranks first, equal scores are ties. None ranks by column. With several
-        systems, a dict with the same names.
+        Scores of the recommendations. Higher ranks first, and equal scores are ties; the order of
+        the columns is not used. None ranks by column. With several systems, a dict with the same
+        names.
     unjudged : {"irrelevant", "nan"}, default="irrelevant"
         Label of recommended items whose entry is not stored: 0, or NaN, which means that nobody
-        judged them; then a stored 0 is a judgment.
+        judged them. With "nan", a stored 0 is a judgment.
 
     Returns
     -------

@@ -56,19 +56,18 @@ def from_relevance_lists(relevances: Any) -> Any:
 
     See Also
     --------
-    from_ranked_lists : From the items themselves; relevant items that were not predicted count
-        too.
+    from_ranked_lists : From the items themselves; includes relevant items that were not predicted.
 
     Notes
     -----
-    Recall, average precision and the ideal ranking know only the relevant documents listed here.
-    On a query with an empty list a metric is undefined.
+    Recall, average precision and the ideal ranking take only the listed documents into account. For
+    a query with an empty list, all metrics are undefined.
 
-    The lists do not tell which documents of several systems are the same. Those of equal relevance
-    are taken to be: the n-th document of a query with some relevance in one system is the n-th
-    with this relevance in the others. This is right if all systems rank the same documents. If one
-    of them retrieved more relevant documents of a query than the others, the others missed some. A
-    system without one of the query ids retrieved nothing there.
+    The lists do not identify documents, so that the n-th document of a query with a given relevance
+    is assumed to be the same in all systems. This is correct if all systems rank the same
+    documents. If one system retrieved more relevant documents of a query than another one, the
+    other one is assumed to have missed some. If a system does not contain one of the query ids, it
+    retrieved nothing for this query.
 
     Examples
     --------

@@ -72,11 +72,11 @@ def from_trec(
         dict by name.
     complete : bool, default=False
         Whether to include judged queries that are missing from the run, with nothing retrieved
-        (``trec_eval -c``). By default they are left out, as in trec_eval 9; trec_eval 10 stops
-        with an error unless ``-c`` is given.
+        (``trec_eval -c``). By default they are excluded, as in trec_eval 9; trec_eval 10 stops with
+        an error unless ``-c`` is given.
     unjudged_queries : {"drop", "error"}, default="drop"
-        What to do with queries of the run that have no judgments: leave them out, as trec_eval
-        does, or raise an error.
+        How to treat queries of the run that have no judgments: exclude them, as trec_eval does, or
+        raise an error.
     unjudged : {"irrelevant", "nan", "pool"}, default="irrelevant"
         Labels of documents that were not judged, which are absent from the qrels or have a negative
         relevance there: 0, as in most metrics of trec_eval; NaN, for the option `unjudged` of the
@@ -106,17 +106,18 @@ def from_trec(
 
     Notes
     -----
-    Fields are separated by spaces or tabs. Empty lines and lines that begin with ``#`` are
-    skipped, and a path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Judged
-    documents that were not retrieved have the score -inf, so that they count in recall, average
-    precision and the ideal ranking. With ``unjudged="nan"``, the option ``unjudged="drop"`` of a
-    metric is ``trec_eval -J``. Like trec_eval this ignores the ranks in the file. trec_eval breaks
-    ties by descending document id, which is what ``like="trec_eval"`` does here; without it ties
-    are averaged. Scores are kept in double precision, as in trec_eval 10; trec_eval 9 and
-    pytrec_eval round them to single.
+    Fields are separated by spaces or tabs. Empty lines and lines that begin with ``#`` are skipped,
+    and a path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Judged documents that were
+    not retrieved have the score -inf, so that they count in recall, average precision and the ideal
+    ranking. With ``unjudged="nan"``, the option ``unjudged="drop"`` of a metric corresponds to
+    ``trec_eval -J``. As in trec_eval, the ranks in the file are ignored. trec_eval breaks ties by
+    descending document id, and so does ``like="trec_eval"``; otherwise ties are averaged. Scores
+    have double precision, as in trec_eval 10; trec_eval 9 and pytrec_eval round them to single
+    precision.
 
     All runs are evaluated on the same queries: those of at least one run, or all judged queries if
-    `complete`. A run that lacks one of them retrieved nothing there, and scores 0.
+    `complete`. If a run does not contain one of them, it retrieved nothing for this query and
+    scores 0.
 
     References
     ----------

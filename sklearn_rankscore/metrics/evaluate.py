@@ -65,10 +65,10 @@ def evaluate(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite numbers; higher is more relevant. NaN means that nobody judged the
-        document, and needs the option `unjudged`.
+        document, and requires the option `unjudged`.
     y_score : array-like of the same shape as `y_true`, or dict of str to array-like
-        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
-        several systems gave the same documents are passed as a dict by name.
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. For several systems,
+        a dict from their names to their scores of the same documents.
     metrics : str, callable or iterable of them
         Names such as ``"ndcg@10"`` or ``"map@5(threshold=1)"``, metric functions of this
         package, or any function that takes a block of ranked queries and returns one value per
@@ -100,7 +100,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        For an unknown name or option, and for whatever the metric functions refuse.
+        For an unknown name or option, and for any input that the metric functions refuse.
     TypeError
         If a metric is neither a name nor a function of a block, or an input does not hold numbers.
 

@@ -43,10 +43,9 @@ def judged_at_k(
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
-    """Share of the first k documents that were judged.
+    """Fraction of the first k documents that were judged.
 
-    Higher is better, between 0 and 1; 1 means that no value of a metric at this cut-off rests on
-    documents that nobody judged::
+    Higher is better, between 0 and 1; 1 means that all of the first k documents were judged::
 
         judged@k = (judged documents among the first k) / min(k, retrieved documents)
 
@@ -87,7 +86,7 @@ def judged_at_k(
 
     See Also
     --------
-    bpref_score : A metric that ignores documents that were not judged.
+    bpref_score : Ignores documents that were not judged.
 
     Notes
     -----
@@ -177,7 +176,7 @@ def bpref_score(
     See Also
     --------
     infap_score : Infers the relevance of documents that were not judged.
-    map_score : With ``unjudged="drop"`` it ignores them too.
+    map_score : Also ignores them, with ``unjudged="drop"``.
 
     Notes
     -----

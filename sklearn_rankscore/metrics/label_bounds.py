@@ -159,7 +159,7 @@ def _gains(name: str, gain: ArrayFunction, max_label: int) -> Array:
     gains = np.asarray(gain(np.arange(max_label + 1.0)))
     if (np.diff(gains) < 0).any():
         raise ValueError(
-            f"score_bounds needs a gain that does not fall with the label; that of {name!r} is "
+            f"score_bounds needs a gain that does not decrease with the label; that of {name!r} is "
             f"{gains.tolist()} for the labels 0 to {max_label}."
         )
     return gains

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from html import escape
 from typing import NamedTuple
 
+from .._html import html_of_fields, html_table
 from .aliases import ALIASES
 from .names import METRICS
+
+HEADER = ("name", "aliases", "meaning")
 
 
 class MetricName(NamedTuple):
@@ -23,15 +27,23 @@ class MetricName(NamedTuple):
     aliases: tuple[str, ...]
     meaning: str
 
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
 
 class MetricNames(dict[str, MetricName]):
     """Metrics by name, which print as a table."""
 
     def __repr__(self) -> str:
-        rows = [("name", "aliases", "meaning")]
-        rows += [(name, ", ".join(known.aliases), known.meaning) for name, known in self.items()]
+        rows = [HEADER, *self._rows()]
         first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
         return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADER, [list(map(escape, row)) for row in self._rows()])
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        return [(name, ", ".join(known.aliases), known.meaning) for name, known in self.items()]
 
 
 def metric_names() -> MetricNames:

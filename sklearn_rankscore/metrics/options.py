@@ -28,7 +28,7 @@ def check_average(average: Any, *, ratio: bool) -> str | None:
     """An average, "micro" only for a metric that is a ratio of sums."""
     if check_choice("average", average, AVERAGES) == "micro" and not ratio:
         raise ValueError(
-            "average='micro' is a ratio of sums over queries, and this metric is not one; use "
+            "average='micro' requires a metric that is a ratio of sums, which this one is not; use "
             "'macro' or None."
         )
     return average  # type: ignore[no-any-return]

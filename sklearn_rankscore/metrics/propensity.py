@@ -52,8 +52,8 @@ def check_data_option(metric: str, option: str) -> None:
         raise no_propensity_error(metric)
     if option == "target":
         raise ValueError(
-            f"{metric!r} has no option 'target': it names a column of X, which only a scorer sees "
-            "(scoring=, make_ranking_scorer). Elsewhere pass the other labels as y_true."
+            f"{metric!r} has no option 'target': it names a column of X, which only scorers "
+            "receive (scoring=, make_ranking_scorer). Otherwise, pass the other labels as y_true."
         )
 
 

@@ -206,7 +206,7 @@ def _column_at(data: Any, position: int) -> Any:
     if len(shape) != 2:
         return None
     if not -shape[1] <= position < shape[1]:
-        raise ValueError(f"groups={position} is no column of X, which has {shape[1]} columns.")
+        raise ValueError(f"groups={position} is not a column of X, which has {shape[1]} columns.")
     if hasattr(data, "iloc"):
         return data.iloc[:, position]
     if hasattr(data, "columns"):

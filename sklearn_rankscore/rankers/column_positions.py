@@ -39,9 +39,9 @@ def check_column_positions(estimator: Any, ids: IdColumns) -> None:
         if any(position >= ids.positions[0] for position in used):
             raise ValueError(
                 f"{name}={value!r} names columns by position, but QueryRanker removes the column "
-                f"of query ids at position {ids.positions[0]}, so that the positions behind it "
-                "could mean two columns. Use the names of the columns; or make the ids an index "
-                "level, X.set_index('qid'), or the last column, and count without it."
+                f"of query ids at position {ids.positions[0]}, so that later positions are "
+                "ambiguous. Use the names of the columns; or make the ids an index level, "
+                "X.set_index('qid'), or the last column."
             )
 
 
@@ -50,8 +50,8 @@ def _place(name: str, entry: Any, ids: IdColumns) -> Any:
         return entry
     if entry in ids.positions:
         raise ValueError(
-            f"{name} names the column at position {entry}, which holds the query ids and is no "
-            "feature."
+            f"{name} names the column at position {entry}, which contains the query ids and is "
+            "not a feature."
         )
     return int(entry) - sum(position < int(entry) for position in ids.positions)
 

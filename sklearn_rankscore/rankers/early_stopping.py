@@ -33,7 +33,7 @@ def check_watched_rows(ranker: Any, params: dict[str, Any]) -> None:
     if names or any(type(callback).__name__ in OWN_CALLBACKS for callback in callbacks):
         name = names[0] if names else "a callback"
         raise ValueError(
-            f"early stopping of {type(ranker).__name__} by {name} needs queries to watch: use "
+            f"early stopping of {type(ranker).__name__} by {name} needs an evaluation set: use "
             "QueryRanker(..., early_stopping=True) instead, which holds out whole queries, or pass "
             "eval_set=[(X_valid, y_valid)] to fit."
         )

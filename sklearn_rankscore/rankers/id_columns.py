@@ -98,7 +98,7 @@ def _dropped(
             yield int(column) % n_columns
         elif column not in (getattr(getattr(X, "index", None), "names", None) or ()):
             raise ValueError(
-                f"drop_columns={column!r} is no column of X"
+                f"drop_columns={column!r} is not a column of X"
                 + (f"; its columns are {', '.join(map(str, names))}." if names else ", an array.")
             )
 

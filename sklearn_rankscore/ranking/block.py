@@ -58,6 +58,9 @@ class Block:
         self._scores_of = scores_of
         self._cache: dict[Any, Array] = {}
 
+    def __repr__(self) -> str:
+        return f"<Block of {len(self.sizes):,} queries with up to {self.sizes.max():,} documents>"
+
     @classmethod
     def from_lists(cls, labels: Sequence[Any], scores: Sequence[Any]) -> Block:
         """Rank a few queries, to test a user-defined metric.

@@ -101,7 +101,7 @@ def read_queries(
     score = score if groups is None else ravel_column(score)
     if score.ndim == 2 and groups is not None:
         raise ValueError(
-            "groups= goes with one-dimensional y_true and y_score; with two-dimensional scores "
+            "groups= requires one-dimensional y_true and y_score; with two-dimensional scores "
             f"each row is a query. Got y_score of shape {score.shape}."
         )
     true, given_labels = _read_labels(y_true, score, labels, grouped=groups is not None)
@@ -115,7 +115,9 @@ def read_queries(
         return queries
     weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
     if not weights.any() and not allow_zero_weights:
-        raise ValueError("sample_weight is zero for every query; at least one must count.")
+        raise ValueError(
+            "sample_weight is zero for every query; at least one weight must be positive."
+        )
     return replace(queries, weights=weights)
 
 

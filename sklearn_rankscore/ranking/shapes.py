@@ -46,7 +46,7 @@ def warn_single_query(scores: Array) -> None:
         warnings.warn(
             f"all {len(scores)} documents were ranked as a single query, because no query ids were "
             "given. Pass groups=, the query id of each document; if they are a single query, "
-            "groups='none' states it.",
+            "pass groups='none'.",
             UserWarning,
             stacklevel=stacklevel_of_caller(),
         )

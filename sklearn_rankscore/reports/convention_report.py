@@ -47,10 +47,10 @@ def convention_report(
     digits: int = 4,
     output_dict: bool = False,
 ) -> str | ConventionReport:
-    """Compute metrics of one ranking under the conventions of each library.
+    """Compute metrics of one ranking with the conventions of each library.
 
     The first row has the defaults of this package, each other row the conventions of one library,
-    as selected by ``like=``. If a published number differs from yours, the row that contains it
+    as selected by ``like=``. If a published value differs from yours, the row that contains it
     shows which definitions were used.
 
     Parameters
@@ -88,14 +88,14 @@ def convention_report(
 
     See Also
     --------
-    evaluate : The values under one convention, by ``like=``.
+    evaluate : The values with one convention, selected by ``like=``.
     sklearn.metrics.classification_report : A report on a classifier.
 
     Notes
     -----
     The libraries are not run and need not be installed. Each row was compared with the output of
-    its library. They differ in ties, queries without relevant documents, gains and denominators.
-    Where the value of a library is due to a defect, its row has the value without that defect.
+    its library. They differ in ties, queries without relevant documents, gains and denominators. If
+    the value of a library is due to a defect, its row shows the value without this defect.
 
     Examples
     --------

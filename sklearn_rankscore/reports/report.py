@@ -120,10 +120,10 @@ def ranking_report(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite numbers; higher is more relevant. NaN means that nobody judged the
-        document, and needs the option `unjudged`.
+        document, and requires the option `unjudged`.
     y_score : array-like of the same shape as `y_true`, or dict of str to array-like
-        Scores; higher ranks first. -inf means not retrieved; NaN is an error. The scores that
-        several systems gave the same documents are passed as a dict by name.
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error. For several systems,
+        a dict from their names to their scores of the same documents.
     groups : array-like of shape (n_documents,), default=None
         Query ids of any hashable dtype, in any row order. None takes those of an index level
         ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
@@ -136,15 +136,16 @@ def ranking_report(
         Cut-offs, one column each; None means no cut-off.
     threshold : float, default=None
         A document is relevant if its label exceeds this value. None means the default of each
-        metric or of `like`, and 0 for the properties of the data.
+        metric or of `like`, and 0 for the statistics of the data.
     by : array-like, mapping, DataFrame, str or list of str, default=None
         Segments of the queries for which means are tabulated, and differences between systems: one
         value per document, constant within each query, or one per query; several such columns by
         name; a mapping from query ids to values; or the names of index levels of `y_true`,
-        `y_score` or `groups`. Numbers with more than ten values are cut into quartiles.
+        `y_score` or `groups`. Numbers with more than ten distinct values are divided into
+        quartiles.
     bounds : bool, default=False
-        Whether to add, as a second interval, the least and the greatest mean that any labels of
-        unjudged documents give, see `score_bounds`. Metrics without exact bounds have none.
+        Whether to add a second interval, the smallest and the largest mean over all possible labels
+        of unjudged documents, see `score_bounds`. Metrics without exact bounds are left out.
     confidence : float, default=0.95
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"
@@ -156,7 +157,7 @@ def ranking_report(
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Query weights, constant within each query. The properties of the data are not weighted.
+        Query weights, constant within each query. The statistics of the data are not weighted.
     labels : array-like of shape (n_classes,), default=None
         Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
     n_jobs : int, default=None
@@ -171,18 +172,18 @@ def ranking_report(
     Returns
     -------
     RankingReport or dict
-        A text that notebooks show as tables, with `to_html` for a file; or ``{"data": {...},
+        A text that notebooks display as tables, with a method `to_html`; or ``{"data": {...},
         "metrics": {"ndcg@1": {"mean", "low", "high", "queries", "random_order"}, ...}}``, where
-        "queries" is the number of queries for which the metric is defined, and "random_order" its
-        mean for random orders of the documents; with `bounds`, also "lowest" and "highest". With
-        `by`, the dict has a list
-        "segments", one row per metric and segment, as in `QueryScores.by`. For several systems,
-        the text has their differences from the first too, and there is a dict of such dicts.
+        "queries" is the number of queries for which the metric is defined, and "random_order" the
+        expected mean for random orders of the documents; with `bounds`, also "lowest" and
+        "highest". With `by`, the dict contains a list "segments" with one entry per metric and
+        segment, as in `QueryScores.by`. For several systems, the text also contains their
+        differences from the first, and the result is a dict of such dicts.
 
     Raises
     ------
     ValueError
-        For whatever `query_scores`, `QueryScores.interval` and `QueryScores.by` refuse.
+        For any input that `query_scores`, `QueryScores.interval` or `QueryScores.by` refuses.
 
     See Also
     --------
@@ -191,10 +192,10 @@ def ranking_report(
 
     Notes
     -----
-    Below each metric, the row "random order" has its expectation over all orders of the documents,
-    which is computed exactly. It is left out, and nan in the dict, for correlations and for metrics
-    with ``adjusted=True``, where it is 0, for metrics of clicks with propensities and for functions
-    of a block, for which it is not known.
+    Below each metric, the row "random order" shows its expectation over all orders of the
+    documents, which is computed exactly. It is omitted, and nan in the dict, if it is 0 (for
+    correlations and with ``adjusted=True``) or unknown (with propensities, and for functions of a
+    block).
 
     Examples
     --------

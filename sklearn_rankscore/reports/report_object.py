@@ -24,14 +24,14 @@ class RankingReport(TableText):
     Parameters
     ----------
     measured : Measurements
-        What the report is about; the format of this object is private.
+        Contents of the report; the format of this object is private.
 
     Attributes
     ----------
     scores : dict of str to QueryScores
-        The values of each query by system; a single system has the name "".
+        The values of each query, by system; the name of a single system is "".
     segments : dict of str to SegmentScores
-        Means by segment by system; empty without `by`.
+        Means by segment, by system; empty without `by`.
     comparison : Comparison or None
         All systems compared with the first; None for a single system.
     """
@@ -59,10 +59,10 @@ class RankingReport(TableText):
         title: str = "Ranking report",
         plots: bool = True,
     ) -> str | None:
-        """Write everything into one HTML file that needs no network.
+        """Write the report to a single HTML file, which can be read without a network connection.
 
-        It has the tables, plots of them if matplotlib is installed, the queries on which a system
-        loses most, the options of all metrics and the versions of the packages.
+        The file contains the tables, plots if matplotlib is installed, the queries with the largest
+        losses, the options of all metrics, and the versions of the packages.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class RankingReport(TableText):
         title : str, default="Ranking report"
             The title.
         plots : bool, default=True
-            Whether to include the plots, which take half a second each.
+            Whether to include the plots, each of which takes about half a second.
 
         Returns
         -------

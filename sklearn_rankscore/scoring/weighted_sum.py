@@ -24,7 +24,7 @@ WHOLE = "weighted_sum"
 def make_weighted_scorer(
     weights: Mapping[MetricLike | RankingScorer, float], *, groups: IdSource = None
 ) -> WeightedScorer:
-    """Make one scorer of several ranking metrics, their weighted sum.
+    """Make a scorer that is the weighted sum of several ranking metrics.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def make_weighted_scorer(
 
     See Also
     --------
-    make_ranking_scorer : A single metric, which may judge by another target than y.
+    make_ranking_scorer : A scorer of a single metric, which may have another target than y.
 
     Examples
     --------

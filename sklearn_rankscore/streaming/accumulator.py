@@ -23,10 +23,10 @@ from .totals import Totals
 
 
 class RankingAccumulator(StreamResults):
-    """Ranking metrics over batches of documents, in parts that can be merged.
+    """Ranking metrics over batches of documents, as partial results that can be merged.
 
-    An accumulator holds a few numbers per metric and the open queries of a sorted stream. It can be
-    pickled and merged in any order; the result is that of `evaluate` on all rows at once.
+    An accumulator stores a few numbers per metric and the incomplete queries of a sorted stream. It
+    can be pickled and merged in any order; the result is that of `evaluate` on all rows at once.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class RankingAccumulator(StreamResults):
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     by : str or list of str, default=None
-        Names of columns of segments, such as ``"country"``, for `by_segment`.
+        Names of columns that define segments, such as ``"country"``, for `by_segment`.
     per_query : bool, default=False
-        Whether to store the value of every query for `query_values`, which takes memory.
+        Whether to store the value of every query for `query_values`, which requires more memory.
     n_jobs : int, default=None
         Number of threads; None means 1 unless in a joblib context, -1 all processors.
     **options
@@ -126,8 +126,8 @@ class RankingAccumulator(StreamResults):
         Raises
         ------
         ValueError
-            For what `evaluate` refuses, and if the batch starts with the query with which the
-            previous batch ended.
+            For any input that `evaluate` refuses, and if the batch starts with the query with which
+            the previous batch ended.
         """
         if groups is None and (self.per_query or self.by):
             option = "per_query=True" if self.per_query else "by="
@@ -169,10 +169,10 @@ class RankingAccumulator(StreamResults):
         segments : array-like of shape (n_documents,), mapping or DataFrame of them, default=None
             The columns named by `by`, constant within each query.
         order : {"ascending", "grouped"}, default="ascending"
-            Order of the ids over the whole stream. With "grouped" the rows of each query are
-            adjacent, and queries come in any order; each takes eight bytes until `close`, so that
-            one that returns is an error. Two ids other than numbers are taken as one with the
-            probability 2**-64, which is such an error too.
+            Order of the ids over the whole stream. With "grouped", the rows of each query must be
+            adjacent, and queries may be in any order. Until `close`, eight bytes per query are
+            stored, to raise an error if a query recurs. For ids that are not numbers these are hash
+            values, so that two different ids cause this error with a probability of 2**-64.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class RankingAccumulator(StreamResults):
         Raises
         ------
         ValueError
-            For what `evaluate` refuses, and if the ids are not in this order.
+            For any input that `evaluate` refuses, and if the ids are not in this order.
         """
         check_choice("order", order, ("ascending", "grouped"))
         queries: Any = groups
@@ -202,8 +202,9 @@ class RankingAccumulator(StreamResults):
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
         """Add the queries of another accumulator of the same metrics.
 
-        Parts of one sorted stream may be merged in any order; a query that is split between two
-        parts becomes one. With ``ties="stable"`` or ``"reversed"`` merge them in stream order.
+        Parts of one sorted stream may be merged in any order; a query that is divided between two
+        parts is joined. With ``ties="stable"`` or ``"reversed"``, merge them in the order of the
+        stream.
 
         Parameters
         ----------
@@ -236,10 +237,10 @@ class RankingAccumulator(StreamResults):
         return self
 
     def close(self) -> RankingAccumulator:
-        """End the sorted stream: all its queries are complete.
+        """End the sorted stream, and complete all of its queries.
 
-        `result` counts open queries anyway; `close` releases their rows, and later streams may
-        overlap with this one.
+        `result` includes incomplete queries as well; `close` releases their rows, and allows the
+        ids of later streams to overlap with those of this one.
 
         Returns
         -------

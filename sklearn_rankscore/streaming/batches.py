@@ -42,13 +42,13 @@ def evaluate_batches(
 ) -> dict[str, float] | ScoresBySegment:
     """Compute ranking metrics over batches of rows that are sorted or grouped by query.
 
-    Batches may end within a query; memory holds a few batches and the queries that are not complete
-    yet. It needs pyarrow.
+    Batches may end within a query; memory holds a few batches and the incomplete queries. Requires
+    pyarrow.
 
     Parameters
     ----------
     batches : Arrow stream, or iterable of tables
-        Anything with ``__arrow_c_stream__``, such as a result of DuckDB, a
+        Any object with the method ``__arrow_c_stream__``, such as a result of DuckDB, a
         ``pyarrow.RecordBatchReader`` or a table of polars; or an iterable of such tables, Arrow
         record batches and pandas DataFrames, with the rows of each query next to one another.
     metrics : str, callable, iterable of them, or RankingAccumulator
@@ -60,12 +60,14 @@ def evaluate_batches(
     weight : str, default=None
         Name of the column of query weights, constant within each query.
     by : str or list of str, default=None
-        Names of columns of segments, constant within each query: texts, or at most ten numbers.
+        Names of columns that define segments, constant within each query: strings, or at most ten
+        distinct numbers.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     order : {"ascending", "grouped"}, default="ascending"
-        Order of the query ids, as in `RankingAccumulator.update_sorted`; "grouped" is any order in
-        which the rows of each query are adjacent, and takes eight bytes per query.
+        Order of the query ids, as in `RankingAccumulator.update_sorted`; with "grouped", the rows
+        of each query are adjacent and queries are in any order, which requires eight bytes per
+        query.
     batch_rows : int, default=2097152
         Number of rows to rank at a time.
     n_jobs : int, default=None
@@ -82,9 +84,9 @@ def evaluate_batches(
     Raises
     ------
     ValueError
-        If the rows are not sorted by query, a column is missing, has missing values, or types in
-        two batches that have none in common; and for what `evaluate` refuses. An error in a row
-        names the batch and the row, counted from 0.
+        If the rows are not sorted by query, if a column is missing, has missing values, or has
+        types in two batches without a common type, and for any input that `evaluate` refuses. An
+        error in a row names the batch and the row, counted from 0.
     TypeError
         If `batches` is neither a stream nor an iterable of tables.
 

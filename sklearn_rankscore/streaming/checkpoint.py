@@ -78,7 +78,7 @@ class Checkpoint:
         unknown = run._configuration.known_to_one_process
         if unknown:
             raise TypeError(
-                f"{unknown[0]!r} cannot be told apart from others of its kind in another process, "
+                f"{unknown[0]!r} cannot be identified in another process, "
                 "so that a checkpoint cannot be resumed safely. Use a function, or an object that "
                 "can be pickled."
             )

@@ -103,6 +103,6 @@ def _content(value: Any) -> bytes:
     if isinstance(value, _DESCRIBED):
         return b"o" + repr(value).encode()
     raise TypeError(
-        f"query ids of the type {type(value).__name__} cannot be remembered. With order='grouped' "
-        "they must be numbers, text, bytes, dates, UUIDs, or tuples of these."
+        f"query ids of the type {type(value).__name__} are not supported with "
+        "order='grouped'. They must be numbers, text, bytes, dates, UUIDs, or tuples of these."
     )

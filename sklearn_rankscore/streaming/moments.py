@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._html import html_of_fields
 from .._typing import Array
 from ..metrics.metric import Metric
 from ..ranking import MetricValues
@@ -33,6 +34,9 @@ class MetricSummary(NamedTuple):
     standard_error: float
     n_queries: int
     n_undefined: int
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 @dataclass(frozen=True)

@@ -54,20 +54,19 @@ def evaluate_parquet(
 ) -> dict[str, float] | ScoresBySegment:
     """Compute ranking metrics over Parquet files that are larger than memory.
 
-    Rows are read in batches, which may end within a query, as may files; memory holds one batch and
-    the queries that are not complete yet.
+    Rows are read in batches. Batches and files may end within a query; memory holds one batch and
+    the incomplete queries.
 
     Parameters
     ----------
     path : str, path-like or list of them
         A file, a folder, or a pattern such as ``"scores/*.parquet"``, whose files are read in the
         order of their names, with numbers in names compared by value; or a list of files, read in
-        the order given. Rows must be sorted or, with `order`, grouped by query id. The folder
-        ``country=de`` in a path gives its files a column "country" if they have none.
+        the given order. Rows must be sorted by query id or, with ``order="grouped"``, grouped. A
+        folder ``country=de`` in a path adds a column "country" to files that have none.
     metrics : str, callable, iterable of them, or RankingAccumulator
-        As in `evaluate`; or an accumulator, whose ``result()`` has standard errors and numbers of
-        queries. All rows are added to what it holds, unless there is an error: then it is left
-        unchanged.
+        As in `evaluate`; or an accumulator, to which all rows are added, and whose method `result`
+        returns standard errors and numbers of queries. If an error is raised, it is not changed.
     label, score : str
         Names of the columns of relevance and score.
     group : str or list of str
@@ -75,29 +74,31 @@ def evaluate_parquet(
     weight : str, default=None
         Name of the column of query weights, constant within each query.
     by : str or list of str, default=None
-        Names of columns of segments, constant within each query: texts, or at most ten numbers.
+        Names of columns that define segments, constant within each query: strings, or at most ten
+        distinct numbers.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     order : {"ascending", "grouped"}, default="ascending"
-        Order of the query ids, as in `RankingAccumulator.update_sorted`; "grouped" is any order in
-        which the rows of each query are adjacent, and takes eight bytes per query.
+        Order of the query ids, as in `RankingAccumulator.update_sorted`; with "grouped", the rows
+        of each query are adjacent and queries are in any order, which requires eight bytes per
+        query.
     batch_rows : int, default=2097152
         Number of rows to read at a time.
     checkpoint : str or path-like, default=None
         A local file to which the state is saved at the start, periodically, and on an interrupt or
-        SIGTERM, so that the same call resumes an interrupted run; deleted at the end. It holds
-        numbers and arrays, never code.
+        SIGTERM, so that the same call resumes an interrupted run; deleted at the end. It contains
+        numbers and arrays, but no code.
     checkpoint_seconds : float, default=60.0
         Minimum time between two writes of the checkpoint, at least 0.
     checkpoint_wait : float, default=0.0
-        How many seconds to wait, at least 0, if another run uses the checkpoint.
+        Maximum time in seconds, at least 0, to wait for another run that uses the checkpoint.
     progress : bool or callable, default=None
-        Whether to show a progress bar (needs tqdm); None shows it on a terminal if tqdm is
+        Whether to show a progress bar, which requires tqdm; None shows it on a terminal if tqdm is
         installed. A function is called after each batch with the number of rows so far and of all
         rows.
     filesystem : pyarrow.fs.FileSystem or fsspec filesystem, default=None
-        Where the files are; None is the local disk, or follows from a URI such as ``s3://…`` (of
-        any protocol of pyarrow or, if it is installed, fsspec).
+        File system that contains the files; None means the local file system or that of a URI such
+        as ``s3://…`` (with any protocol of pyarrow or, if it is installed, fsspec).
     n_jobs : int, default=None
         Number of threads for the metrics; None means 1 unless in a joblib context.
     **options
@@ -112,12 +113,12 @@ def evaluate_parquet(
     Raises
     ------
     ValueError
-        If the rows are not sorted by query, a column is missing, has missing values or types in
-        two files that have none in common, or a checkpoint is damaged or belongs to other files,
-        columns, metrics, options or functions; and for what `evaluate` refuses. An error in a row
-        names the file and the row, counted from 0.
+        If the rows are not sorted by query, if a column is missing, has missing values, or has
+        types in two files without a common type, if a checkpoint is damaged or belongs to other
+        files, columns, metrics, options or functions, and for any input that `evaluate` refuses. An
+        error in a row names the file and the row, counted from 0.
     TypeError
-        If `path` is not a path, or a metric cannot be recognized when a checkpoint is resumed.
+        If `path` is not a path, or if a metric cannot be identified when a checkpoint is resumed.
     RuntimeError
         If another run uses the checkpoint.
 
@@ -128,7 +129,7 @@ def evaluate_parquet(
 
     See Also
     --------
-    RankingAccumulator : Standard errors, numbers of queries, values of every query.
+    RankingAccumulator : Also returns standard errors, numbers of queries and per-query values.
 
     Examples
     --------

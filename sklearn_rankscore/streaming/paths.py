@@ -110,7 +110,7 @@ def _expand(filesystem: Any, path: str) -> list[str]:
     n_plain = next(i for i, part in enumerate(parts) if glob.has_magic(part))
     if "**" in parts:
         raise ValueError(
-            f"** in a pattern is understood for local files only; got {path}. Pass the folder, "
+            f"** in a pattern is supported for local files only; got {path}. Pass the folder, "
             "whose files are read recursively."
         )
     folder = str(PurePosixPath(*parts[:n_plain])) if n_plain else ""

@@ -39,7 +39,7 @@ class StreamResults(Shown):
     def result(self) -> dict[str, MetricSummary]:
         """Mean, standard error and numbers of queries of each metric.
 
-        Open queries count as complete, and remain open.
+        Incomplete queries are included, and can still be continued.
 
         Returns
         -------
@@ -57,7 +57,7 @@ class StreamResults(Shown):
         return closed._state.totals.summaries(self._resolved)
 
     def by_segment(self) -> dict[Segment, dict[str, MetricSummary]]:
-        """As `result`, for the queries of each segment.
+        """Like `result`, for the queries of each segment.
 
         Returns
         -------
@@ -110,8 +110,8 @@ class StreamResults(Shown):
         Returns
         -------
         tuple of (ids, values) or None
-            As `query_values`, in the order of the batches; None if no query was completed. For
-            streams whose values do not fit into memory together.
+            As `query_values`, in the order of the batches; None if no query was completed. Use it
+            for streams whose values do not fit into memory.
         """
         taken = self._state.totals.values
         self._state = self._state.without_values()

@@ -50,7 +50,7 @@ def with_missing(name: str, column: Any) -> Array:
     """A column whose missing values are the text "missing"."""
     values = to_numpy(detached(column, "segments"))
     if values.ndim != 1:
-        raise ValueError(f"segments must hold one value per document; {name!r} is no column.")
+        raise ValueError(f"segments must hold one value per document; {name!r} is not a column.")
     if values.dtype.kind in "biuUS":
         return values
     missing = _is_missing(column, values)
@@ -120,13 +120,13 @@ def check_number(segments: Iterable[Segment]) -> None:
     for name, count in counts.items():
         if numbers[name] > MOST_CATEGORIES:
             raise ValueError(
-                f"column {name!r} has more than {MOST_CATEGORIES} different numbers, which are no "
-                "segments. Cut them into bins before, or convert categories to text."
+                f"column {name!r} has more than {MOST_CATEGORIES} distinct numbers, which do not "
+                "define segments. Bin them first, or convert categories to strings."
             )
         if count > MOST_SEGMENTS:
             raise ValueError(
-                f"column {name!r} has more than {MOST_SEGMENTS:,} different values. Group them "
-                "into fewer segments before, or use query_scores."
+                f"column {name!r} has more than {MOST_SEGMENTS:,} distinct values. Group them "
+                "into fewer segments first, or use query_scores."
             )
 
 

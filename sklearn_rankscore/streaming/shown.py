@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from html import escape
 
+from .._html import html_table
 from .moments import MetricSummary
 
 HEADER = ["", "mean", "std. error", "queries", "undefined"]
@@ -37,15 +38,8 @@ class Shown(ABC):
         return "\n".join([self._title(), *lines])
 
     def _repr_html_(self) -> str:
-        header = "".join(f"<th>{cell}</th>" for cell in HEADER)
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-            for name, *cells in self._rows()
-        )
-        return (
-            f"<table><caption>{escape(self._title())}</caption><thead><tr>{header}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
-        )
+        rows = [list(map(escape, row)) for row in self._rows()]
+        return html_table(HEADER, rows, title=self._title())
 
     def _title(self) -> str:
         return f"{type(self).__name__} of {self.n_documents:,} documents"

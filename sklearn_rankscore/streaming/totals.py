@@ -116,7 +116,9 @@ class Totals:
     def summaries(self, metrics: dict[str, Metric]) -> dict[str, MetricSummary]:
         """The summary of each metric."""
         if not self.has_positive_weight:
-            raise ValueError("sample_weight is zero for every query; at least one must count.")
+            raise ValueError(
+                "sample_weight is zero for every query; at least one weight must be positive."
+            )
         return _summaries(self.moments, metrics)
 
     def summaries_by_segment(

@@ -44,7 +44,7 @@ def test_infap_needs_the_pool(capsys):
         "judged@5": pytest.approx(expected["judged@5"]),
     }
     assert main(["evaluate", "qrels.txt", "a.run", "-m", "infap", "-m", "map"]) == 1
-    assert "Compute infap by a command of its own" in capsys.readouterr().err
+    assert "Compute infap by a separate command" in capsys.readouterr().err
 
 
 def test_tables(capsys, tmp_path):

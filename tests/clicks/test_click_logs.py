@@ -43,7 +43,7 @@ def test_ranks_are_connected_by_chains():
         *impressions(8, 2, 3, "p", "third"),
     ]
     np.testing.assert_allclose(estimate(chain), [1, 0.5, 0.25], rtol=1e-4)
-    with pytest.raises(ValueError, match="no documents compare ranks 3 with rank 1 directly"):
+    with pytest.raises(ValueError, match="ranks 3 cannot be compared with rank 1 directly"):
         estimate(chain, method="pivot")
 
 
@@ -84,7 +84,7 @@ REFUSED = [
     ([], {}, "is empty"),
     ([(2, 1, "q", "d")], {}, "clicks must be 0 or 1; got 2"),
     ([(1, 0, "q", "d")], {}, "ranks must be integers of at least 1"),
-    (EXACT, {}, "no documents compare ranks 4, 5, 6 with rank 1"),
+    (EXACT, {}, "ranks 4, 5, 6 cannot be compared with rank 1"),
     (EXACT, {"max_rank": 0}, "max_rank must be an integer of at least 1"),
     ([(1, 3, "q", "d")], {"max_rank": 2}, "no document was shown up to max_rank=2"),
     (EXACT, {"method": "swap"}, "method must be one of 'all_pairs', 'pivot'"),

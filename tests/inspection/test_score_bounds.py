@@ -171,7 +171,7 @@ def test_the_highest_label():
         score_bounds([NAN, 1], [2, 1], "err", max_label=5)
     with pytest.raises(ValueError, match="max_label must be an integer of at least 1"):
         score_bounds([NAN, 1], [2, 1], "err", max_label=0)
-    with pytest.raises(ValueError, match="a gain that does not fall with the label"):
+    with pytest.raises(ValueError, match="a gain that does not decrease with the label"):
         score_bounds([NAN, 1], [2, 1], "dcg", max_label=2, gain=[0, 3, 1])
 
 

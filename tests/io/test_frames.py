@@ -157,8 +157,20 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
         (pd.DataFrame(LOG), PREDICTIONS, {"score": "scor"}, ValueError, "no column 'scor'"),
         (pd.DataFrame(LOG), PREDICTIONS, {"relevance": "y"}, ValueError, "truth has no column 'y'"),
         (pd.DataFrame(LOG), PREDICTIONS, {"document": None}, TypeError, "document= is needed"),
-        (pd.DataFrame(LOG), PREDICTIONS, {"score": None}, TypeError, "one of them; got neither"),
-        (pd.DataFrame(LOG), PREDICTIONS, {"rank": "rank"}, TypeError, "one of them; got both"),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS,
+            {"score": None},
+            TypeError,
+            "pass either score=.*; got neither",
+        ),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS,
+            {"rank": "rank"},
+            TypeError,
+            "pass either score=.*; got both",
+        ),
         (
             pd.DataFrame(LOG),
             PREDICTIONS,

@@ -167,7 +167,7 @@ def test_missing_values_in_a_part_are_refused():
 
 
 def test_a_place_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match="groups=7 is no column of X, which has 3 columns"):
+    with pytest.raises(ValueError, match="groups=7 is not a column of X, which has 3 columns"):
         next(QueryKFold(3, groups=7).split(X, Y))
     with pytest.raises(NoGroupsError, match="names no column or index level"):
         next(QueryKFold(3, groups=["a", "user"]).split(FRAME, Y))

@@ -155,7 +155,7 @@ DATA = [
         "groups.*hash",
     ),
     ({"groups": [{"a": 1}] * 5}, (TypeError, ValueError), "groups.*hashable"),
-    ({"y_true": [Y], "y_score": [S]}, ValueError, "groups= goes with one-dimensional"),
+    ({"y_true": [Y], "y_score": [S]}, ValueError, "groups= requires one-dimensional"),
     # weights
     ({"sample_weight": [1, 2, 1, 1, 1]}, ValueError, "varies within a query.*same weight"),
     ({"sample_weight": [1, 1]}, ValueError, "one weight per document: got shape .2,. for 5"),
@@ -169,7 +169,11 @@ DATA = [
         ValueError,
         "sample_weight contains NaN .*every query a finite weight; the weight 0 leaves",
     ),
-    ({"sample_weight": [0.0] * 5}, ValueError, "zero for every query; at least one must count"),
+    (
+        {"sample_weight": [0.0] * 5},
+        ValueError,
+        "zero for every query; at least one weight must be positive",
+    ),
     ({"sample_weight": ["1"] * 5}, TypeError, "sample_weight must hold numbers; got strings"),
     ({"sample_weight": np.ones((5, 1))}, ValueError, "one weight per document"),
     ({"sample_weight": "balanced"}, TypeError, "sample_weight must be an array"),

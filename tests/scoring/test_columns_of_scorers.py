@@ -234,7 +234,7 @@ def test_values_in_place_of_a_place(option, values):
 
 
 def test_target_of_a_metric_without_X():
-    with pytest.raises(ValueError, match=r"'recall' has no option 'target'.* only a scorer"):
+    with pytest.raises(ValueError, match=r"'recall' has no option 'target'.* only scorers"):
         evaluate(CLICKS, FEATURES[:, 0], "recall@2(target=orders)", groups=QID)
 
 
@@ -274,9 +274,9 @@ def test_models_that_choose_their_columns_are_scored(model):
 
 
 def test_the_ranker_refuses_to_drop_what_is_not_there():
-    with pytest.raises(ValueError, match="'sold' is no column of X; its columns are a, b"):
+    with pytest.raises(ValueError, match="'sold' is not a column of X; its columns are a, b"):
         QueryRanker(Ridge(), drop_columns="sold").fit(FRAME, CLICKS)
-    with pytest.raises(ValueError, match="drop_columns=7 is no column of X, an array"):
+    with pytest.raises(ValueError, match="drop_columns=7 is not a column of X, an array"):
         QueryRanker(Ridge(), drop_columns=7).fit(FEATURES, CLICKS, groups=QID)
 
 

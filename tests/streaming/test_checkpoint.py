@@ -303,7 +303,7 @@ def test_a_metric_that_has_no_meaning_elsewhere_is_refused_at_once(tmp_path):
     def metric(block):
         raise AssertionError(opened)
 
-    with pytest.raises(TypeError, match="'metric' cannot be told apart"):
+    with pytest.raises(TypeError, match="'metric' cannot be identified"):
         evaluate_parquet("nowhere", metric, checkpoint=tmp_path / "state")
 
 

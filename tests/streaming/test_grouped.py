@@ -160,7 +160,7 @@ def test_equal_ids_of_several_types_have_equal_keys():
 
 def test_ids_that_cannot_be_remembered_are_refused():
     ids = np.array([frozenset("a"), frozenset("b"), frozenset("c")], dtype=object)
-    with pytest.raises(TypeError, match="ids of the type frozenset cannot be remembered"):
+    with pytest.raises(TypeError, match="ids of the type frozenset are not supported"):
         RankingAccumulator("mrr").update_sorted([1] * 3, [0] * 3, ids, order="grouped")
 
 

@@ -45,6 +45,9 @@ class TrainingMetric:
         (values,) = measure(queries, [self.metric])
         return float(self.metric.aggregate(values, queries))
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.metric.name!r}>"
+
     def __deepcopy__(self, memo: Any) -> TrainingMetric:
         # CatBoost copies its parameters, and clone refuses a parameter that is not the same object
         return self

@@ -1,0 +1,59 @@
+"""The check of the built pages in a browser reports each kind of fault, and nothing else."""
+
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+from requires import requires_browser
+
+BROWSE = runpy.run_path(str(Path(__file__).resolve().parents[1] / "tools" / "browse.py"))
+THEMES = BROWSE["THEMES"]
+ICON = Path(__file__).resolve().parents[1] / "docs" / "_static" / "favicon.svg"
+
+PAGES = {
+    "fine": '<p>About $5 and $6, <code>\\frac</code></p><img src="icon.svg" loading="lazy">',
+    "outside": '<script src="https://example.org/x.js"></script>',
+    "missing": '<script src="missing.js"></script>',
+    "console": '<script>console.error("fault")</script>',
+    "exception": "<script>undefined_name()</script>",
+    "image": '<img src="missing.svg">',
+    "tex": "<p>the sum $x_i + y$</p>",
+    "command": r"<p>\frac 1 2</p>",
+    "wide": '<p style="width: 600px">x</p>',
+    "pale": '<p style="color: #ddd">x</p>',
+    "dark": '<style>[data-theme="dark"] {background: #000}</style><p style="color: #222">x</p>',
+}
+EXPECTED = {
+    "outside": ["ERR_NAME_NOT_RESOLVED"],
+    "missing": ["404"],
+    "console": ["console: ['fault']"],
+    "exception": ["undefined_name is not defined"],
+    "image": ["image not shown", "404"],
+    "tex": ["TeX: $x_i + y$"],
+    "command": [r"TeX: \frac"],
+    "wide": ["420 pixels, light: 6", "420 pixels, dark: 6"],
+    "pale": [f"{width} pixels, {theme}: contrast" for width in (1400, 420) for theme in THEMES],
+    "dark": ["1400 pixels, dark: contrast", "420 pixels, dark: contrast"],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_each_fault_is_reported(tmp_path):
+    requires_browser()
+    shutil.copy(ICON, tmp_path / "icon.svg")
+    for name, body in PAGES.items():
+        head = '<meta charset="utf-8"><link rel="icon" href="icon.svg">'
+        (tmp_path / f"{name}.html").write_text(f"<!DOCTYPE html>{head}<main>{body}</main>", "utf-8")
+    with BROWSE["served"](tmp_path) as host:
+        faults = BROWSE["visit"](host, [f"{name}.html" for name in PAGES], [])
+    for name in PAGES:
+        reported = [fault for fault in faults if fault.startswith(f"{name}.html: ")]
+        expected = EXPECTED.get(name, [])
+        assert len(reported) == len(expected), reported
+        assert all(part in fault for part, fault in zip(expected, reported, strict=True)), reported
+
+
+def test_a_folder_without_pages_is_an_error(tmp_path):
+    with pytest.raises(SystemExit, match="has no HTML files"):
+        BROWSE["main"]([str(tmp_path)])
