@@ -63,6 +63,17 @@ def to_bytes(header: dict[str, Any], state: State) -> bytes:
     return _FIRST_LINE + _checksum(file.getvalue()) + file.getvalue()
 
 
+def has_begun(content: bytes) -> bool:
+    """Whether the start of a checkpoint, of any length, is all there is at the start."""
+    return content.startswith(_START[: len(content)])
+
+
+def is_whole(content: bytes) -> bool:
+    """Whether this is a checkpoint of this format with the right checksum."""
+    checksum = content[len(_FIRST_LINE) : _HEADER_LENGTH]
+    return content.startswith(_FIRST_LINE) and checksum == _checksum(content[_HEADER_LENGTH:])
+
+
 def from_bytes(content: bytes) -> tuple[dict[str, Any], State]:
     """The header and the state of a checkpoint.
 
@@ -76,11 +87,10 @@ def from_bytes(content: bytes) -> tuple[dict[str, Any], State]:
     if not content.startswith(_FIRST_LINE):
         line = content[: len(_FIRST_LINE)].decode("ascii", "replace").strip()
         raise ValueError(f"is damaged or of another version: it starts with {line!r}")
-    payload = content[_HEADER_LENGTH:]
-    if content[len(_FIRST_LINE) : _HEADER_LENGTH] != _checksum(payload):
+    if not is_whole(content):
         raise ValueError("is damaged: its checksum is wrong")
     try:
-        with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+        with np.load(io.BytesIO(content[_HEADER_LENGTH:]), allow_pickle=False) as archive:
             arrays = dict(archive)
         tree = json.loads(arrays["json"].tobytes())
         return tree["header"], _read_state(tree["state"], arrays)
