@@ -21,8 +21,8 @@ import numpy as np
 
 from .._typing import Array
 from ..metrics.segment import Segment
-from .ended_queries import EndedQueries
 from .grouped_queries import GroupedQueries
+from .key_set import KeySet
 from .moments import Moments
 from .open_queries import OpenQueries
 from .rows import Rows
@@ -117,6 +117,7 @@ def _write_state(state: State, arrays: dict[str, Array]) -> dict[str, Any]:
     values = state.totals.values.concatenated()
     return {
         "n_documents": state.n_documents,
+        "origins": list(map(write, state.origins.levels)),
         "has_positive_weight": state.totals.has_positive_weight,
         "moments": {name: _write_moments(m) for name, m in state.totals.moments.items()},
         "values": values and [write(values[0]), {n: write(v) for n, v in values[1].items()}],
@@ -163,8 +164,9 @@ def _read_state(tree: dict[str, Any], arrays: dict[str, Array]) -> State:
         one(tree["last_id"]),
     )
     if tree["ended"] is not None:
-        opened = GroupedQueries(**vars(opened), ended=EndedQueries(tuple(map(read, tree["ended"]))))
-    return State(totals, opened, tree["n_documents"])
+        opened = GroupedQueries(**vars(opened), ended=KeySet(tuple(map(read, tree["ended"]))))
+    origins = KeySet(tuple(map(read, tree["origins"])))
+    return State(totals, opened, tree["n_documents"], origins)
 
 
 def _write_moments(moments: Moments) -> list[Any]:
