@@ -98,6 +98,13 @@ def from_bytes(content: bytes) -> tuple[dict[str, Any], State]:
         raise ValueError(f"is damaged: {type(error).__name__}: {error}") from error
 
 
+def check_ids(ids: Array) -> None:
+    """Refuse query ids, and values of segments, that a checkpoint cannot store."""
+    if ids.dtype.hasobject:
+        for query_id in {type(value): value for value in ids.tolist()}.values():
+            _write_id(query_id)
+
+
 def _checksum(payload: bytes) -> bytes:
     return sha256(_FIRST_LINE + payload).hexdigest().encode() + b"\n"
 
@@ -207,8 +214,9 @@ def _write_id(value: Any) -> list[str]:
     if type(value) not in _IDS:
         known = ", ".join(kind.__name__ for kind in _IDS)
         raise TypeError(
-            f"a checkpoint stores query ids of the types {known} and of NumPy; got "
-            f"{value!r} of type {type(value).__name__}."
+            f"a checkpoint stores query ids and segments of the types {known}, of NumPy, and "
+            f"tuples of these; got {value!r} of type {type(value).__name__}. Convert the column, "
+            "for example to text, or run without a checkpoint."
         )
     return [type(value).__name__, _IDS[type(value)][0](value)]
 

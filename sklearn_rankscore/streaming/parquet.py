@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, overload
@@ -13,8 +13,10 @@ from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
 from .arrow import BATCH_ROWS, as_tables
+from .arrow_queries import adjacent_queries
 from .checkpoint import Checkpoint
 from .checkpoint_file import CheckpointPath
+from .checkpoint_format import check_ids
 from .column_names import ColumnNames
 from .grouped_queries import merged
 from .parquet_files import ParquetFiles, prefetch
@@ -148,6 +150,8 @@ def evaluate_parquet(
     state_file = Checkpoint.check(checkpoint, checkpoint_seconds, accumulator)
     ignored = () if state_file is None else state_file.paths
     files = ParquetFiles.find(path, columns, filesystem, ignored)
+    if state_file is not None:
+        _check_storable(files, columns)
     run = emptied(accumulator)
     named = [label, score, group if isinstance(group, str) else columns.ids, weight]
     source = {"columns": named, "order": order, "files": files.fingerprint}
@@ -161,6 +165,16 @@ def evaluate_parquet(
             bar.update(table.num_rows)
             saved.save()
         return scores_of(accumulator.merge(run), by)
+
+
+def _check_storable(files: ParquetFiles, columns: ColumnNames) -> None:
+    """Refuse ids and segments that a checkpoint cannot store before all rows are read."""
+    table, queries = files.first_rows(1000), None
+    with suppress(TypeError, ValueError):  # the run will say in which row
+        queries = None if table is None else adjacent_queries(table, columns)
+    if queries is not None:
+        for values in (queries.ids, *queries.segments.values()):
+            check_ids(values)
 
 
 def _progress(total: int, done: int, progress: Any) -> Any:
