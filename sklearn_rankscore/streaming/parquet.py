@@ -148,10 +148,8 @@ def evaluate_parquet(
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)
     state_file = Checkpoint.check(checkpoint, checkpoint_seconds, accumulator)
-    ignored = () if state_file is None else state_file.paths
-    files = ParquetFiles.find(path, columns, filesystem, ignored)
-    if state_file is not None:
-        _check_storable(files, columns)
+    files = ParquetFiles.find(path, columns, filesystem, state_file.paths if state_file else ())
+    _check_storable(files, columns, checkpoint)
     run = emptied(accumulator)
     named = [label, score, group if isinstance(group, str) else columns.ids, weight]
     source = {"columns": named, "order": order, "files": files.fingerprint}
@@ -167,9 +165,9 @@ def evaluate_parquet(
         return scores_of(accumulator.merge(run), by)
 
 
-def _check_storable(files: ParquetFiles, columns: ColumnNames) -> None:
+def _check_storable(files: ParquetFiles, columns: ColumnNames, checkpoint: Any) -> None:
     """Refuse ids and segments that a checkpoint cannot store before all rows are read."""
-    table, queries = files.first_rows(1000), None
+    table, queries = None if checkpoint is None else files.first_rows(1000), None
     with suppress(TypeError, ValueError):  # the run will say in which row
         queries = None if table is None else adjacent_queries(table, columns)
     if queries is not None:

@@ -7,11 +7,9 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-if TYPE_CHECKING:
-    from .remote_file import Requests
+from .requests import Requests
 
 # how often the holder renews the lock, and after what time without that it has been abandoned
 RENEWED_SECONDS = 4.0
