@@ -3,7 +3,8 @@
     python benchmarks/memory.py [--documents 5000000]
 
 Labels and scores are float64, ids int64. "One query" holds all documents; "tiny" queries have two.
-With "ties" there are a thousand different scores, with "heavy ties" nine.
+With "ties" there are some thousand different scores, with "heavy ties" nine. Labels are 0 and 1, or
+fractions between them, which no small integer stores.
 """
 
 import argparse
@@ -31,18 +32,20 @@ LIMITS = {"with a cut-off": 40} | dict.fromkeys([*FAMILIES][1:], 80)
 LIMITS_TINY = {"with a cut-off": 70} | dict.fromkeys([*FAMILIES][1:], 110)
 LIMIT_STREAM = 50
 SHAPES = {
-    "one query": (None, None),
-    "one query, ties": (None, 3),
-    "one query, heavy ties": (None, 0),
-    "queries of 100": (100, None),
-    "tiny queries": (2, None),
+    "one query": (None, None, False),
+    "one query, ties": (None, 3, False),
+    "one query, heavy ties": (None, 0, False),
+    "one query, ties, fractions": (None, 3, True),
+    "queries of 100": (100, None, False),
+    "tiny queries": (2, None, False),
 }
 
 
-def make(n, length, decimals):
+def make(n, length, decimals, fractions):
     """Return labels, scores and ids."""
     random = np.random.default_rng(0)
     y, score = random.integers(0, 2, n).astype(np.float64), random.standard_normal(n)
+    y = random.random(n) if fractions else y
     score = score if decimals is None else np.round(score, decimals)
     return y, score, np.arange(n) // (length or n)
 
@@ -65,7 +68,7 @@ def measure(n, shape, names):
 
 def measure_stream(n, batch_rows, names):
     """Return bytes per document of a stream that consists of one query, up to its result."""
-    y, score, ids = make(n, None, None)
+    y, score, ids = make(n, None, None, fractions=False)
 
     def stream():
         accumulator = RankingAccumulator(names)

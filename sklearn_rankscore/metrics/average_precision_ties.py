@@ -23,9 +23,16 @@ def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:
     offset, size = block.tie_groups(ties)
     if np.ndim(size) == 0:
         return np.asarray(expected * np.cumsum(expected, axis=1) / block.ranks)
-    earlier = np.cumsum(expected, axis=1) - (offset + 1) * expected
+    # in place, for the sake of queries of millions of documents
+    earlier = np.cumsum(expected, axis=1)
+    earlier -= (offset + 1.0) * expected
     others = (expected * size - 1) / np.maximum(size - 1, 1)
-    return np.asarray(expected * (earlier + 1 + offset * others) / block.ranks)
+    others *= offset
+    del offset, size
+    earlier += 1
+    earlier += others
+    earlier *= expected
+    return np.asarray(earlier / block.ranks)
 
 
 def mean_precision_of_hits(

@@ -169,7 +169,7 @@ def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     negatives: Array = (block.ranks <= block.sizes[:, None]) - positives
     offset, size = block.tie_groups(ties)
     # of a tied pair, the positive counts half
-    positives_above = np.cumsum(positives, axis=1) - (offset + 1 - size / 2) * positives
+    positives_above = np.cumsum(positives, axis=1) - (offset + (1 - size / 2)) * positives
     n_pairs = positives.sum(axis=1) * negatives.sum(axis=1)
     return (negatives * positives_above).sum(axis=1), n_pairs, n_pairs > 0
 

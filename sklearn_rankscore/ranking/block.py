@@ -207,9 +207,12 @@ class Block:
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        groups, zeros = self._tied.tie_groups, np.zeros_like(self._ranked, dtype=np.intp)
-        size = self._tied.among_others(groups.size(), self._ranked, lambda: zeros + 1)
-        return self._tied.among_others(groups.offset(), self._ranked, lambda: zeros), size
+        groups, shape = self._tied.tie_groups, self._ranked.shape
+        size = self._tied.among_others(groups.size(), self._ranked, lambda: np.ones(shape, np.intp))
+        offsets = groups.offset()
+        return self._tied.among_others(
+            offsets, self._ranked, lambda: np.zeros(shape, np.intp)
+        ), size
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None

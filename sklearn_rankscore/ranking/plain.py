@@ -42,8 +42,9 @@ def rank_rows(
     rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
     tied = None
     if len(rows):
-        in_order = ranked[rows]
-        tied = TiedRows(rows, in_order, equals_next[rows], depth, lambda: in_order)
+        every_row = len(rows) == len(ranked)  # such as a single query of millions of documents
+        in_order, equal = (a if every_row else a[rows] for a in (ranked, equals_next))
+        tied = TiedRows(rows, in_order, equal, depth, lambda: in_order)
     return retrieved, ranked[:, :depth], tied
 
 

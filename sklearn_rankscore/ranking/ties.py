@@ -63,8 +63,11 @@ class TieGroups:
     def offset(self) -> Array:
         """Number of positions of the group before each position, 0 outside of groups."""
         offset = np.zeros(self.shape, dtype=np.intp)
-        heads = np.repeat(self._heads(), self.visible)
-        offset.ravel()[self.positions] = np.subtract(self.positions, heads, out=heads)
+        # in four bytes if they suffice, for the sake of queries of millions of documents
+        heads = self._heads().astype(np.min_scalar_type(-offset.size))
+        of_each = np.repeat(heads, self.visible)
+        np.subtract(self.positions, of_each, out=of_each, casting="unsafe")
+        offset.ravel()[self.positions] = of_each
         return offset
 
     def size(self) -> Array:

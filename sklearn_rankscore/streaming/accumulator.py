@@ -206,6 +206,11 @@ class RankingAccumulator(StreamResults):
         parts is joined. With ``ties="stable"`` or ``"reversed"``, merge them in the order of the
         stream.
 
+        No batch counts twice: copies of an accumulator, by pickle or fork too, can be merged with
+        one another, or with it, if they were made before its first batch. Afterwards they share
+        batches, which is refused, as is an accumulator that was merged before. The same rows
+        added to two accumulators are not noticed.
+
         Parameters
         ----------
         other : RankingAccumulator
@@ -219,8 +224,8 @@ class RankingAccumulator(StreamResults):
         Raises
         ------
         ValueError
-            If the metrics or options differ, two sorted streams overlap, or `other` is the
-            accumulator itself.
+            If the metrics or options differ, two sorted streams overlap, or both accumulators
+            hold the same batch.
         TypeError
             If `other` is not a RankingAccumulator.
         """

@@ -1,4 +1,4 @@
-"""The state of a run on disk, from which an interrupted run resumes."""
+"""The state of a run in a file, from which an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
 from .._validation import check_number
 from .accumulator import RankingAccumulator
+from .checkpoint_file import file_of
 from .checkpoint_format import from_bytes, to_bytes
-from .lock import FileLock
+from .local_file import LocalFile
+from .remote_file import RemoteFile
+from .remote_lock import LockLostError
 
 _ADVICE = "Delete it to start over, or pass another path."
 
@@ -26,11 +28,11 @@ class Terminated(BaseException):
 
 
 class Checkpoint:
-    """The state of an accumulator on disk.
+    """The state of an accumulator in a file.
 
     Parameters
     ----------
-    path : str, path-like or None
+    file : LocalFile, RemoteFile or None
         The file; None for a run that is not saved.
     seconds : float
         Minimum time between two writes.
@@ -44,13 +46,13 @@ class Checkpoint:
 
     def __init__(
         self,
-        path: Path | None,
+        file: LocalFile | RemoteFile | None,
         seconds: float,
         run: RankingAccumulator,
         source: dict[str, Any],
         wait: float = 0.0,
     ) -> None:
-        self.path, self.run = path, run
+        self.file, self.run = file, run
         self.seconds = check_number("checkpoint_seconds", seconds, 0)
         self.wait = check_number("checkpoint_wait", wait, 0)
         self.header = {
@@ -62,19 +64,16 @@ class Checkpoint:
         self._written = time.monotonic()
 
     @classmethod
-    def check(cls, checkpoint: Any, seconds: float, run: RankingAccumulator) -> Path | None:
-        """Refuse what cannot be saved or resumed, before any file is read; returns the path."""
+    def check(
+        cls, checkpoint: Any, seconds: float, run: RankingAccumulator
+    ) -> LocalFile | RemoteFile | None:
+        """Refuse what cannot be saved or resumed, before any file is read; returns the file."""
         check_number("checkpoint_seconds", seconds, 0)
         if checkpoint is None:
             return None
-        if not isinstance(checkpoint, str | os.PathLike):
-            raise TypeError(
-                f"checkpoint must be the path of a file; got {type(checkpoint).__name__}."
-            )
-        path = Path(os.path.abspath(checkpoint))
-        problem = _problem_of(path)
-        if problem is not None:
-            raise ValueError(f"checkpoint must be the path of a file of its own; {path} {problem}.")
+        file = file_of(checkpoint)
+        if problem := file.problem:
+            raise ValueError(f"checkpoint must be the path of a file of its own; {file} {problem}.")
         unknown = run._configuration.known_to_one_process
         if unknown:
             raise TypeError(
@@ -82,141 +81,111 @@ class Checkpoint:
                 "so that a checkpoint cannot be resumed safely. Use a function, or an object that "
                 "can be pickled."
             )
-        return path
+        return file
 
     @contextmanager
     def active(self) -> Iterator[None]:
         """Load the state of an interrupted run; save this one if it is interrupted too."""
-        if self.path is None:
+        if self.file is None:
             yield
             return
-        lock = FileLock(beside(self.path, ".lock"))
-        self._acquire(lock)
+        with _explained(self.file):
+            self._acquire(self.file)
         try:
-            self._load()
-            self._write_first()
-            yield from self._saved_when_interrupted()
+            self._load(self.file)
+            with _explained(self.file):  # before hours have been spent
+                self._write(self.file)
+            yield from self._saved_when_interrupted(self.file)
+            self._remove(self.file)
         finally:
-            lock.release()
+            self.file.lock.release()
 
     def save(self) -> None:
         """Write the state if it is due; a failure is a warning, because the run can continue."""
-        if self.path is None or time.monotonic() - self._written < self.seconds:
+        if self.file is None or time.monotonic() - self._written < self.seconds:
             return
         try:
-            self._write()
+            self._write(self.file)
         except OSError as error:
             self._written = time.monotonic()
             warnings.warn(
-                f"the checkpoint {self.path} cannot be written ({error}); the run continues, and "
+                f"the checkpoint {self.file} cannot be written ({error}); the run continues, and "
                 f"tries again in {self.seconds:g} seconds.",
                 RuntimeWarning,
                 stacklevel=3,
             )
 
-    def _saved_when_interrupted(self) -> Iterator[None]:
+    def _saved_when_interrupted(self, file: LocalFile | RemoteFile) -> Iterator[None]:
         restore = _raise_on_sigterm()
         try:
             yield
-        except (TypeError, ValueError):
-            raise  # the data have to change, and no checkpoint outlives that
+        except (TypeError, ValueError, LockLostError):
+            raise  # the data have to change, which no checkpoint outlives, or it is another run's
         except BaseException as error:
             restore()
             self.seconds = 0.0
             self.save()
             if isinstance(error, Terminated):
+                file.lock.release()
                 os.kill(os.getpid(), signal.SIGTERM)  # with the exit status of the signal
             raise
         finally:
             restore()
-        self._remove()
 
-    def _remove(self) -> None:
-        assert self.path is not None
-        for path in (self.path, beside(self.path, ".new")):
-            path.unlink(missing_ok=True)
+    def _remove(self, file: LocalFile | RemoteFile) -> None:
+        try:
+            file.lock.confirm()
+            file.remove()
+        except LockLostError:
+            pass  # the other run computes the same result
+        except OSError as error:
+            message = f"the run is complete, but the checkpoint {file} cannot be deleted ({error})."
+            warnings.warn(message, RuntimeWarning, stacklevel=5)
 
-    def _acquire(self, lock: FileLock) -> None:
+    def _acquire(self, file: LocalFile | RemoteFile) -> None:
         end = time.monotonic() + self.wait
         while True:
             try:
-                lock.acquire()
+                file.lock.acquire()
                 return
             except BlockingIOError as error:
                 left = end - time.monotonic()
                 if left <= 0:
                     raise RuntimeError(
-                        f"the checkpoint {self.path} is in use by another run: {error}. Set "
+                        f"the checkpoint {file} is in use by another run: {error}. Set "
                         "checkpoint_wait to wait for its end, or pass another checkpoint."
                     ) from None
             time.sleep(min(left, 0.1))
 
-    def _load(self) -> None:
+    def _load(self, file: LocalFile | RemoteFile) -> None:
         """Take the state of an interrupted run."""
-        assert self.path is not None
-        if not self.path.exists():
+        content = file.read()
+        if content is None:
             return
         try:
-            header, state = from_bytes(self.path.read_bytes())
+            header, state = from_bytes(content)
         except ValueError as error:
-            raise ValueError(f"the checkpoint {self.path} {error}. {_ADVICE}") from error
+            raise ValueError(f"the checkpoint {file} {error}. {_ADVICE}") from error
         reason = _difference(header, self.header)
         if reason is not None:
-            raise ValueError(f"the checkpoint {self.path} {reason}. {_ADVICE}")
+            raise ValueError(f"the checkpoint {file} {reason}. {_ADVICE}")
         self.run._state = state
 
-    def _write_first(self) -> None:
-        """Show that the file can be written before hours have been spent."""
-        try:
-            self._write()
-        except OSError as error:
-            raise type(error)(
-                error.errno, f"the checkpoint cannot be written ({error.strerror})", str(self.path)
-            ) from error
-
-    def _write(self) -> None:
-        """Replace the file; at no time is it incomplete, even if the power fails."""
+    def _write(self, file: LocalFile | RemoteFile) -> None:
         with _deferred_signals():
-            self._replace_file()
+            file.lock.confirm()
+            file.replace(to_bytes(self.header, self.run._state))
         self._written = time.monotonic()
 
-    def _replace_file(self) -> None:
-        assert self.path is not None
-        content = to_bytes(self.header, self.run._state)
-        temporary = beside(self.path, ".new")
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        except OSError:
-            with suppress(OSError):  # half a file would only keep a full disk full
-                temporary.unlink()
-            raise
-        if os.name == "posix":
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
 
-
-def beside(path: Path, ending: str) -> Path:
-    """A file next to a checkpoint."""
-    return path.with_name(path.name + ending)
-
-
-def _problem_of(path: Path) -> str | None:
-    """Why a checkpoint cannot have a path."""
-    if not path.parent.is_dir():
-        return "is in a folder that does not exist"
-    if path.is_dir():
-        return "is a folder"
-    if not path.exists():
-        return None
-    if not path.is_file():  # such as /dev/null, which would be replaced
-        return "is not a regular file"
-    with path.open("rb") as file:
-        return "is a Parquet file" if file.read(4) == b"PAR1" else None
+@contextmanager
+def _explained(file: LocalFile | RemoteFile) -> Iterator[None]:
+    """Name the checkpoint in what the system says about one of its files."""
+    try:
+        yield
+    except OSError as error:
+        message = f"the checkpoint cannot be written ({error.strerror or error})"
+        raise OSError(error.errno, message, str(file)) from error
 
 
 def _difference(theirs: dict[str, Any], mine: dict[str, Any]) -> str | None:

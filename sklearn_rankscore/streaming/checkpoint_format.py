@@ -21,8 +21,8 @@ import numpy as np
 
 from .._typing import Array
 from ..metrics.segment import Segment
-from .ended_queries import EndedQueries
 from .grouped_queries import GroupedQueries
+from .key_set import KeySet
 from .moments import Moments
 from .open_queries import OpenQueries
 from .rows import Rows
@@ -63,6 +63,17 @@ def to_bytes(header: dict[str, Any], state: State) -> bytes:
     return _FIRST_LINE + _checksum(file.getvalue()) + file.getvalue()
 
 
+def has_begun(content: bytes) -> bool:
+    """Whether the start of a checkpoint, of any length, is all there is at the start."""
+    return content.startswith(_START[: len(content)])
+
+
+def is_whole(content: bytes) -> bool:
+    """Whether this is a checkpoint of this format with the right checksum."""
+    checksum = content[len(_FIRST_LINE) : _HEADER_LENGTH]
+    return content.startswith(_FIRST_LINE) and checksum == _checksum(content[_HEADER_LENGTH:])
+
+
 def from_bytes(content: bytes) -> tuple[dict[str, Any], State]:
     """The header and the state of a checkpoint.
 
@@ -76,16 +87,22 @@ def from_bytes(content: bytes) -> tuple[dict[str, Any], State]:
     if not content.startswith(_FIRST_LINE):
         line = content[: len(_FIRST_LINE)].decode("ascii", "replace").strip()
         raise ValueError(f"is damaged or of another version: it starts with {line!r}")
-    payload = content[_HEADER_LENGTH:]
-    if content[len(_FIRST_LINE) : _HEADER_LENGTH] != _checksum(payload):
+    if not is_whole(content):
         raise ValueError("is damaged: its checksum is wrong")
     try:
-        with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+        with np.load(io.BytesIO(content[_HEADER_LENGTH:]), allow_pickle=False) as archive:
             arrays = dict(archive)
         tree = json.loads(arrays["json"].tobytes())
         return tree["header"], _read_state(tree["state"], arrays)
     except Exception as error:  # a file that someone has made
         raise ValueError(f"is damaged: {type(error).__name__}: {error}") from error
+
+
+def check_ids(ids: Array) -> None:
+    """Refuse query ids, and values of segments, that a checkpoint cannot store."""
+    if ids.dtype.hasobject:
+        for query_id in {type(value): value for value in ids.tolist()}.values():
+            _write_id(query_id)
 
 
 def _checksum(payload: bytes) -> bytes:
@@ -107,6 +124,7 @@ def _write_state(state: State, arrays: dict[str, Array]) -> dict[str, Any]:
     values = state.totals.values.concatenated()
     return {
         "n_documents": state.n_documents,
+        "origins": list(map(write, state.origins.levels)),
         "has_positive_weight": state.totals.has_positive_weight,
         "moments": {name: _write_moments(m) for name, m in state.totals.moments.items()},
         "values": values and [write(values[0]), {n: write(v) for n, v in values[1].items()}],
@@ -153,8 +171,9 @@ def _read_state(tree: dict[str, Any], arrays: dict[str, Array]) -> State:
         one(tree["last_id"]),
     )
     if tree["ended"] is not None:
-        opened = GroupedQueries(**vars(opened), ended=EndedQueries(tuple(map(read, tree["ended"]))))
-    return State(totals, opened, tree["n_documents"])
+        opened = GroupedQueries(**vars(opened), ended=KeySet(tuple(map(read, tree["ended"]))))
+    origins = KeySet(tuple(map(read, tree["origins"])))
+    return State(totals, opened, tree["n_documents"], origins)
 
 
 def _write_moments(moments: Moments) -> list[Any]:
@@ -195,8 +214,9 @@ def _write_id(value: Any) -> list[str]:
     if type(value) not in _IDS:
         known = ", ".join(kind.__name__ for kind in _IDS)
         raise TypeError(
-            f"a checkpoint stores query ids of the types {known} and of NumPy; got "
-            f"{value!r} of type {type(value).__name__}."
+            f"a checkpoint stores query ids and segments of the types {known}, of NumPy, and "
+            f"tuples of these; got {value!r} of type {type(value).__name__}. Convert the column, "
+            "for example to text, or run without a checkpoint."
         )
     return [type(value).__name__, _IDS[type(value)][0](value)]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import Grouping
-from .ended_queries import EndedQueries, keys_of
+from .key_set import KeySet, keys_of
 from .open_queries import OpenQueries
 from .rows import Rows
 
@@ -28,11 +28,11 @@ class GroupedQueries(OpenQueries):
         The first and the last query id of each interval, in the order in which they were added.
     last_id : query id or None
         The query of the last row, if it came in a batch of complete queries.
-    ended : EndedQueries
+    ended : KeySet
         All queries of the intervals but the first and the last of each, none of which may return.
     """
 
-    ended: EndedQueries = field(default_factory=EndedQueries)
+    ended: KeySet = field(default_factory=KeySet)
 
     def after_complete(self, grouping: Grouping | None) -> OpenQueries:
         """The same open queries after a batch of complete ones; refuse a query that is both."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, overload
 
@@ -15,7 +13,10 @@ from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
 from .arrow import BATCH_ROWS, as_tables
-from .checkpoint import Checkpoint, beside
+from .arrow_queries import adjacent_queries
+from .checkpoint import Checkpoint
+from .checkpoint_file import CheckpointPath
+from .checkpoint_format import check_ids
 from .column_names import ColumnNames
 from .grouped_queries import merged
 from .parquet_files import ParquetFiles, prefetch
@@ -44,7 +45,7 @@ def evaluate_parquet(
     like: Library | None = None,
     order: QueryOrder = "ascending",
     batch_rows: int = BATCH_ROWS,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: CheckpointPath | None = None,
     checkpoint_seconds: float = 60.0,
     checkpoint_wait: float = 0.0,
     progress: bool | Callable[[int, int], object] | None = None,
@@ -84,10 +85,11 @@ def evaluate_parquet(
         query.
     batch_rows : int, default=2097152
         Number of rows to read at a time.
-    checkpoint : str or path-like, default=None
-        A local file to which the state is saved at the start, periodically, and on an interrupt or
+    checkpoint : str, path-like or OpenFile of fsspec, default=None
+        A file to which the state is saved at the start, periodically, and on an interrupt or
         SIGTERM, so that the same call resumes an interrupted run; deleted at the end. It contains
-        numbers and arrays, but no code.
+        numbers and arrays, but no code. A path is local, whatever `filesystem` is; a URI such as
+        ``s3://…`` is read as in `path`, and ``fsspec.open(uri, **credentials)`` is accepted too.
     checkpoint_seconds : float, default=60.0
         Minimum time between two writes of the checkpoint, at least 0.
     checkpoint_wait : float, default=0.0
@@ -120,7 +122,8 @@ def evaluate_parquet(
     TypeError
         If `path` is not a path, or if a metric cannot be identified when a checkpoint is resumed.
     RuntimeError
-        If another run uses the checkpoint.
+        If another run uses the checkpoint, or, on a filesystem other than the local disk, has taken
+        it over from this one while this one was suspended.
 
     Warns
     -----
@@ -145,12 +148,13 @@ def evaluate_parquet(
     check_choice("order", order, ("ascending", "grouped"))
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)
-    state_path = Checkpoint.check(checkpoint, checkpoint_seconds, accumulator)
-    files = ParquetFiles.find(path, columns, filesystem, _names_of(state_path))
+    state_file = Checkpoint.check(checkpoint, checkpoint_seconds, accumulator)
+    files = ParquetFiles.find(path, columns, filesystem, state_file.paths if state_file else ())
+    _check_storable(files, columns, checkpoint)
     run = emptied(accumulator)
     named = [label, score, group if isinstance(group, str) else columns.ids, weight]
     source = {"columns": named, "order": order, "files": files.fingerprint}
-    saved = Checkpoint(state_path, checkpoint_seconds, run, source, checkpoint_wait)
+    saved = Checkpoint(state_file, checkpoint_seconds, run, source, checkpoint_wait)
     with saved.active(), _progress(files.n_rows, run.n_documents, progress) as bar:
         batches = prefetch(files.batches(batch_rows, skip=run.n_documents))
         for table in as_tables(batches, batch_rows):
@@ -162,11 +166,14 @@ def evaluate_parquet(
         return scores_of(accumulator.merge(run), by)
 
 
-def _names_of(checkpoint: Path | None) -> tuple[str, ...]:
-    """Files that a checkpoint may leave in the folder of the data."""
-    if checkpoint is None:
-        return ()
-    return tuple(beside(checkpoint, end).as_posix() for end in ("", ".new", ".lock"))
+def _check_storable(files: ParquetFiles, columns: ColumnNames, checkpoint: Any) -> None:
+    """Refuse ids and segments that a checkpoint cannot store before all rows are read."""
+    table, queries = None if checkpoint is None else files.first_rows(1000), None
+    with suppress(TypeError, ValueError):  # the run will say in which row
+        queries = None if table is None else adjacent_queries(table, columns)
+    if queries is not None:
+        for values in (queries.ids, *queries.segments.values()):
+            check_ids(values)
 
 
 def _progress(total: int, done: int, progress: Any) -> Any:

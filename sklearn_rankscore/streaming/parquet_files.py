@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -109,13 +109,20 @@ class ParquetFiles:
         """What must be equal for a run to resume from a checkpoint, for each path."""
         return [[f.file.path, [f.n_rows, f.file.size, f.file.mtime, f.footer]] for f in self.files]
 
+    def first_rows(self, n_rows: int) -> Any:
+        """A table of at most some rows; None if the files have none."""
+        import pyarrow as pa
+
+        with closing(self.batches(n_rows, skip=0)) as batches:
+            return next((pa.Table.from_batches([batch]) for batch in batches), None)
+
     def place(self, row: int) -> str:
         """The file of a row of the stream and its number there, for messages."""
         ends = list(accumulate(file.n_rows for file in self.files))
         i = int(np.searchsorted(ends, row, side="right"))
         return f"{self.files[i].file.path}, row {row - ends[i] + self.files[i].n_rows}"
 
-    def batches(self, n_rows: int, skip: int) -> Iterator[Any]:
+    def batches(self, n_rows: int, skip: int) -> Generator[Any, None, None]:
         """Arrow batches of all rows but the first `skip`."""
         for file in self.files:
             if skip < file.n_rows:

@@ -47,10 +47,10 @@ def _resolved(path: Any, filesystem: Any) -> tuple[Any, list[str], bool]:
     if not given:
         raise ValueError("path is an empty list; it names no Parquet files.")
     if filesystem is not None:
-        system = _as_filesystem(filesystem)
+        system = as_filesystem(filesystem)
         return system, [path for p in given for path in _expand(system, p)], len(given) == 1
-    if any(re.match("[A-Za-z][A-Za-z0-9+.-]+://", p) for p in given):
-        located = [_from_uri(p) for p in given]
+    if any(map(is_uri, given)):
+        located = [from_uri(p) for p in given]
         system = located[0][0]
         return system, [path for _, p in located for path in _expand(system, p)], len(given) == 1
     local = [match for p in given for match in _matching(os.path.abspath(p))]
@@ -76,17 +76,25 @@ def _matching(path: str) -> list[str]:
     return matches
 
 
-def _from_uri(uri: str) -> tuple[Any, str]:
+def is_uri(text: str) -> bool:
+    """Whether a text is a URI, or one of fsspec that names several protocols."""
+    return re.match("[A-Za-z][A-Za-z0-9+.-]+(://|::)", text) is not None
+
+
+def from_uri(uri: str) -> tuple[Any, str]:
     """The filesystem of a URI and the path in it; of fsspec where pyarrow does not know it."""
     import pyarrow as pa
     from pyarrow import fs
 
+    # options such as ?region=eu-west-1; any other question mark belongs to a pattern
+    options = re.search(r"\?\w+=[^/?*\[]*$", uri)
+    location, query = (uri[: options.start()], options[0]) if options else (uri, "")
     # a pattern is no valid URI, because of its question marks and brackets
-    magic = re.search(r"[*?\[]", uri)
-    folder = uri.rfind("/", 0, magic.start()) if magic else len(uri)
+    magic = re.search(r"[*?\[]", location)
+    folder = location.rfind("/", 0, magic.start()) if magic else len(location)
     try:
-        system, path = fs.FileSystem.from_uri(uri[:folder])
-        return system, path + uri[folder:]
+        system, path = fs.FileSystem.from_uri(location[:folder] + query)
+        return system, path + location[folder:]
     except pa.ArrowInvalid as error:
         try:
             from fsspec.core import url_to_fs
@@ -126,7 +134,8 @@ def _matches(path: str, pattern: tuple[str, ...]) -> bool:
     return len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern))
 
 
-def _as_filesystem(filesystem: Any) -> Any:
+def as_filesystem(filesystem: Any) -> Any:
+    """The filesystem of pyarrow for a URI, or for one of fsspec."""
     from pyarrow import fs
 
     if isinstance(filesystem, str):
@@ -135,6 +144,11 @@ def _as_filesystem(filesystem: Any) -> Any:
     if isinstance(filesystem, fs.FileSystem):
         return filesystem
     return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+
+
+def fsspec_of(filesystem: Any) -> Any:
+    """The filesystem of fsspec inside of one of pyarrow; None if there is none."""
+    return getattr(getattr(filesystem, "handler", None), "fs", None)
 
 
 def _files(info: Any, filesystem: Any) -> list[FilePath]:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,10 @@ def main():
 
     import sklearn_rankscore.streaming.parquet  # noqa: F401
 
+    with suppress(ImportError):  # fsspec is optional
+        import bucket
+
+        bucket.register()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a run handles it as soon as it has begun
     for line in sys.stdin:
         request = json.loads(line)
@@ -154,6 +159,20 @@ def die_at(name, when, count):
         return value
 
     setattr(os, name, dying)
+    return int
+
+
+def die_at_request(count):
+    """SIGKILL in the nth step of what changes a file of a bucket."""
+    import bucket
+
+    def dying():
+        dying.count += 1
+        if dying.count == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    dying.count = 0
+    bucket.Bucket.before_each_step = staticmethod(dying)
     return int
 
 

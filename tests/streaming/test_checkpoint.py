@@ -3,6 +3,7 @@
 Processes that are killed are in tests/faults.
 """
 
+import ipaddress
 import math
 import os
 import pickle
@@ -291,7 +292,7 @@ def test_problems_show_before_any_file_is_read(tmp_path, name, seconds, error, m
 
 
 def test_a_checkpoint_that_is_no_file_is_refused_at_once():
-    with pytest.raises(TypeError, match="checkpoint must be the path of a file; got bool"):
+    with pytest.raises(TypeError, match=r"checkpoint must be .* a URI, .*; got bool"):
         evaluate_parquet("nowhere", "mrr", checkpoint=True)
     with pytest.raises(ValueError, match="is not a regular file"):
         evaluate_parquet("nowhere", "mrr", checkpoint=os.devnull)
@@ -343,6 +344,47 @@ def test_query_ids_of_all_types_are_stored(ids, per_query):
     assert run_again.result() == run.result()
     if per_query:
         np.testing.assert_array_equal(run_again.query_values()[0], run.query_values()[0])
+
+
+class Address(pa.ExtensionScalar):
+    """A number that Python knows as an object of a type that no checkpoint stores."""
+
+    def as_py(self, **options):
+        return ipaddress.IPv4Address(self.value.as_py())
+
+
+class AddressType(pa.ExtensionType):
+    def __init__(self):
+        super().__init__(pa.int32(), "tests.address")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, serialized):
+        return cls()
+
+    def __arrow_ext_scalar_class__(self):
+        return Address
+
+
+@pytest.mark.parametrize("options", [{"group": "id"}, {"group": ["qid", "id"]}, {"by": "id"}])
+def test_ids_that_cannot_be_stored_are_refused_before_the_first_batch(tmp_path, options):
+    pa.register_extension_type(AddressType())
+    try:
+        ids = pa.ExtensionArray.from_storage(AddressType(), pa.array([1, 1, 2], pa.int32()))
+        table = pa.table({"qid": [1, 1, 2], "id": ids, "label": [0, 1, 1], "score": [2, 1, 0]})
+        pq.write_table(table[:0], tmp_path / "a.parquet")
+        pq.write_table(table, tmp_path / "b.parquet")
+        scores = evaluate_parquet(tmp_path, "mrr", **options)
+        assert (scores if "group" in options else scores["", "all queries"])["mrr"] == 0.75
+        given = RankingAccumulator(Interrupted(1, interrupt), by=options.get("by"))
+        columns = {name: value for name, value in options.items() if name == "group"}
+        with pytest.raises(TypeError, match=r"stores .* IPv4Address\(.* of type IPv4Addr"):
+            evaluate_parquet(tmp_path, given, checkpoint=tmp_path / "state", **columns)
+        assert not (tmp_path / "state").exists()
+    finally:
+        pa.unregister_extension_type("tests.address")
 
 
 RUN = """

@@ -18,7 +18,7 @@ from many_queries import EXACT, METRICS, in_memory, make_documents
 
 from sklearn_rankscore import RankingAccumulator, evaluate_batches, evaluate_parquet
 from sklearn_rankscore.streaming.checkpoint_format import from_bytes, to_bytes
-from sklearn_rankscore.streaming.ended_queries import EndedQueries, keys_of
+from sklearn_rankscore.streaming.key_set import KeySet, keys_of
 
 
 def grouped(columns, seed=0):
@@ -121,7 +121,7 @@ def test_eight_bytes_for_each_query():
 @examples(30)
 @given(st.lists(st.sets(st.integers(0, 2**64 - 1), max_size=40), max_size=12))
 def test_the_set_of_ended_queries(batches):
-    known, ended = set(), EndedQueries()
+    known, ended = set(), KeySet()
     for batch in batches:
         keys = np.array(sorted(batch), dtype=np.uint64)
         assert ended.among(keys).tolist() == [key in known for key in sorted(batch)]

@@ -13,6 +13,7 @@ from pyarrow import fs
 from requires import requires
 
 from sklearn_rankscore import RankingAccumulator, evaluate, evaluate_parquet
+from sklearn_rankscore.streaming.paths import from_uri
 
 
 def write(columns, path, **options):
@@ -261,6 +262,14 @@ def test_filesystems_and_uris(tmp_path):
     assert evaluate_parquet(folder, "mrr", filesystem=local) == expected
     assert evaluate_parquet("", "mrr", filesystem=fs.SubTreeFileSystem(folder, local)) == expected
     assert evaluate_parquet("", "mrr", filesystem=tmp_path.as_uri()) == expected
+
+
+def test_options_of_a_uri_are_no_pattern():
+    """The options are those of S3, which is not asked for anything."""
+    options = "?region=eu-west-1&scheme=http"
+    for name in ("scores", "scores/part-*.parquet", "scores/part-?.parquet"):
+        system, path = from_uri(f"s3://a:b@bucket/{name}{options}")
+        assert (system.region, path) == ("eu-west-1", f"bucket/{name}")
 
 
 @pytest.fixture

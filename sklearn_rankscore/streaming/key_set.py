@@ -1,7 +1,8 @@
-"""The queries of a stream that have ended, in eight bytes each, to notice one that returns."""
+"""Sets of query ids and of other things, in eight bytes each, to notice one that returns."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -19,8 +20,8 @@ _DESCRIBED = (date, time, timedelta, UUID)
 
 
 @dataclass(frozen=True)
-class EndedQueries:
-    """A set of keys of query ids that only grows.
+class KeySet:
+    """A set of keys that only grows.
 
     Parameters
     ----------
@@ -34,14 +35,14 @@ class EndedQueries:
     def __len__(self) -> int:
         return sum(map(len, self.levels))
 
-    def plus(self, keys: Array) -> EndedQueries:
+    def plus(self, keys: Array) -> KeySet:
         """The set with further keys, none of which it has."""
         if not len(keys):
             return self
         levels, last = list(self.levels), np.sort(keys)
         while levels and len(levels[-1]) <= 2 * len(last):
             last = np.sort(np.concatenate([levels.pop(), last]), kind="stable")
-        return EndedQueries((*levels, last))
+        return KeySet((*levels, last))
 
     def among(self, keys: Array) -> Array:
         """Which of the keys it has."""
@@ -51,12 +52,17 @@ class EndedQueries:
             known |= level[at] == keys
         return known
 
-    def merged(self, other: EndedQueries) -> EndedQueries:
+    def merged(self, other: KeySet) -> KeySet:
         """The union of two sets, which have no key in common."""
         result = self
         for level in other.levels:
             result = result.plus(level)
         return result
+
+
+def random_key() -> Array:
+    """A key that differs from all others, also from those of processes forked from this one."""
+    return np.frombuffer(os.urandom(8), dtype=np.uint64)
 
 
 def keys_of(ids: Array) -> Array:
