@@ -16,6 +16,7 @@ from sklearn_rankscore.metrics.names import METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+LONGEST = DOCS / "guide" / "comparing.md"  # models are fitted dozens of times
 PAGES = sorted(
     page
     for page in [ROOT / "README.md", *DOCS.rglob("*.md")]
@@ -61,7 +62,11 @@ def isolated(tmp_path, monkeypatch):
 
 
 @ignore_pandas_warning
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=[pytest.mark.slow] * (p == LONGEST)) for p in PAGES],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_page(page, request):
     for _, code in blocks(page):
         requires_imports(doctest.script_from_examples(code) if ">>>" in code else code)
