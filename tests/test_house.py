@@ -47,6 +47,7 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
+    "few_factors",
     "symmetric_means",
     "ties",
     "plain",
