@@ -14,8 +14,11 @@ from .._typing import Array
 # a probability below this changes no sum in double precision
 NEGLIGIBLE = 1e-20
 
-# beyond these, merging sets of equal factors takes less time, or a binomial coefficient is infinite
-MAX_SIZE, MAX_FACTORS = 1000, 12
+# beyond this size, a binomial coefficient may be infinite
+MAX_SIZE = 1000
+
+# factors that are counted are multiples of 1 / SCALE, as those of grades up to 6 and of fifths
+SCALE, ROUNDING = 960, 1e-9
 
 # up to this degree, polynomials have fewer terms than the number of documents that stop the user
 LOW_DEGREE = 32
@@ -24,16 +27,24 @@ LOW_DEGREE = 32
 STEP = 1024
 
 
-def count_factors(factors: Array, sizes: Array) -> tuple[Array, Array] | None:
-    """Distinct factors, and how often each occurs in each group; None if they are many.
+def is_counted(factors: Array, sizes: Array) -> Array:
+    """Whether the factors of each group are counted, whatever those of other groups are.
+
+    The groups follow one another. Otherwise the rounding of a group would depend on its block.
+    """
+    scaled = factors * SCALE
+    is_other = np.abs(scaled - np.rint(scaled)) > ROUNDING
+    return np.asarray(~np.logical_or.reduceat(is_other, np.cumsum(sizes) - sizes))
+
+
+def count_factors(factors: Array, sizes: Array) -> tuple[Array, Array]:
+    """Distinct factors, and how often each occurs in each group.
 
     The groups follow one another. The counts have one row per distinct factor.
     """
     ordered = np.sort(factors)
     distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    if len(distinct) > MAX_FACTORS:
-        return None
-    code = np.zeros(len(factors), dtype=np.int8)
+    code = np.zeros(len(factors), dtype=np.int16)
     for factor in distinct[1:]:
         code += factors >= factor
     cells = np.repeat(np.arange(len(sizes)) * len(distinct), sizes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array
-from .few_factors import MAX_SIZE, count_factors, means_by_counts
+from .few_factors import MAX_SIZE, count_factors, is_counted, means_by_counts
 
 # a mean below this changes no sum in double precision
 NEGLIGIBLE = 1e-24
@@ -57,22 +57,21 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
 
 
 def _means_of_part(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
-    """By the fewest operations: from counts if factors are few, else by merging sets."""
-    is_large = sizes > MAX_SIZE
-    if is_large.any() and not is_large.all():
-        means, of_large = np.empty(n_degrees.sum()), np.repeat(is_large, n_degrees)
-        for chosen, places in ((is_large, of_large), (~is_large, ~of_large)):
-            part = (starts[chosen], sizes[chosen], n_degrees[chosen])
-            means[places] = _means_of_part(factors, *part)
-        return means
+    """From counts where factors are few, else by merging sets."""
     heads = np.cumsum(sizes) - sizes
     values = factors[starts[0] : starts[-1] + sizes[-1]]
     if len(values) > heads[-1] + sizes[-1]:  # other factors lie between the groups
         values = factors.take(np.arange(heads[-1] + sizes[-1]) + np.repeat(starts - heads, sizes))
-    counted = None if is_large.any() else count_factors(values, sizes)
-    if counted is not None:
-        return means_by_counts(*counted, n_degrees)
-    return _means_of_groups(values, heads, sizes, n_degrees)
+    counted = (sizes <= MAX_SIZE) & is_counted(values, sizes)
+    if counted.all():
+        return means_by_counts(*count_factors(values, sizes), n_degrees)
+    if not counted.any():
+        return _means_of_groups(values, heads, sizes, n_degrees)
+    means, places = np.empty(n_degrees.sum()), np.repeat(counted, n_degrees)
+    for chosen, of_chosen in ((counted, places), (~counted, ~places)):
+        part = (starts[chosen], sizes[chosen], n_degrees[chosen])
+        means[of_chosen] = _means_of_part(factors, *part)
+    return means
 
 
 def _means_of_groups(factors: Array, heads: Array, sizes: Array, n_degrees: Array) -> Array:
