@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -137,12 +139,65 @@ def propensity_summary(
             f"propensity must lie in (0, 1]; got values from {given.min():g} to {given.max():g}."
         )
     least = 0.0 if clip is None else check_number("clip", clip, 0, 1)
-    weights = 1.0 / np.maximum(given, least)[labels > 0]
-    total = weights.sum()
-    return PropensitySummary(
-        n_documents=given.size,
-        n_clicks=len(weights),
-        effective_clicks=float(total**2 / (weights**2).sum()) if len(weights) else 0.0,
-        largest_share=float(weights.max() / total) if len(weights) else float("nan"),
-        clipped_share=float((given < least).mean()),
-    )
+    one = np.zeros(given.size, dtype=np.intp)
+    return click_sums(labels.ravel(), given.ravel(), least, one, 1).summary()
+
+
+@dataclass(frozen=True)
+class ClickSums:
+    """Sums over the documents and clicks of each query.
+
+    Parameters
+    ----------
+    documents, clicks, clipped : int array of shape (n_queries,)
+        Number of documents, of clicks, and of documents with a clipped propensity.
+    weights, squares, largest : float array of shape (n_queries,)
+        Sum of the weights of the clicks and of their squares, and the largest weight.
+    """
+
+    documents: Array
+    clicks: Array
+    clipped: Array
+    weights: Array
+    squares: Array
+    largest: Array
+
+    def select(self, rows: Array | slice) -> ClickSums:
+        """The sums of some queries."""
+        return ClickSums(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def summary(self) -> PropensitySummary:
+        """The summary of all queries together."""
+        total, squares = float(self.weights.sum()), float(self.squares.sum())
+        n_documents, n_clicks = int(self.documents.sum()), int(self.clicks.sum())
+        return PropensitySummary(
+            n_documents=n_documents,
+            n_clicks=n_clicks,
+            effective_clicks=total**2 / squares if n_clicks else 0.0,
+            largest_share=float(self.largest.max()) / total if n_clicks else float("nan"),
+            clipped_share=int(self.clipped.sum()) / n_documents,
+        )
+
+
+def click_sums(
+    labels: Array, propensity: Array, clip: float, codes: Array, n_queries: int
+) -> ClickSums:
+    """The sums of each query, whose number `codes` gives for each document."""
+    clicked, least = labels > 0, np.maximum(propensity, clip)
+    weights, of_clicks = 1.0 / least[clicked], codes[clicked]
+    largest = np.zeros(n_queries)
+    np.maximum.at(largest, of_clicks, weights)
+
+    def count(queries: Array, weights: Array | None = None) -> Array:
+        return np.bincount(queries, weights, minlength=n_queries)
+
+    return ClickSums(
+        count(codes), count(of_clicks), count(codes[propensity < clip]),
+        count(of_clicks, weights), count(of_clicks, weights**2), largest,
+    )  # fmt: skip
+
+
+def concatenate_sums(parts: Sequence[ClickSums]) -> ClickSums:
+    """The sums of the queries of all parts, one part after another."""
+    names = [field.name for field in fields(ClickSums)]
+    return ClickSums(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn_compat import Parallel, check_method_params, delayed, num_samples, safe_indexing
 from .._typing import Array, Library, MatrixLike, QueryIds
+from ..clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
 from ..model_selection import QueryKFold
 from ..query_ids import group_rows
@@ -237,4 +238,8 @@ def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:
     values = np.concatenate([scores.values for scores in folds])[order]
     weights = [scores.weights for scores in folds if scores.weights is not None]
     weights_or_none = np.concatenate(weights)[order] if weights else None
-    return QueryScores(ids, values, folds[0].metrics, weights_or_none)
+    clicks = {
+        name: concatenate_sums([one.clicks[name] for one in folds if one.clicks]).select(order)
+        for name in folds[0].clicks or {}
+    }
+    return QueryScores(ids, values, folds[0].metrics, weights_or_none, None, clicks or None)

@@ -60,7 +60,8 @@ def _aligned(first: QueryScores, second: QueryScores, names: str) -> QueryScores
             f"{names} must have the same query weights. Pass the same sample_weight for both."
         )
     values = second.values[rows][:, columns]
-    return QueryScores(first.ids, values, first.metrics, first.weights)
+    clicks = second.select(rows).clicks
+    return QueryScores(first.ids, values, first.metrics, first.weights, None, clicks)
 
 
 def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array | slice:

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Library, QueryIds
+from ..clicks import ClickSums, click_sums
 from ..metrics.evaluate import Metrics
 from ..metrics.metric import Metric, measure
+from ..metrics.propensity import read_propensity
 from ..metrics.resolve import resolve_all
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
@@ -172,4 +174,17 @@ def measure_per_query(
         for values, metric in zip(measured, metrics.values(), strict=True)
     ]
     names = [metric_name(name, metric) for name, metric in metrics.items()]
-    return QueryScores(queries.ids, np.column_stack(columns), names, queries.weights)
+    clicks = {
+        name: _click_sums(queries, metric, data)
+        for name, metric in zip(names, metrics.values(), strict=True)
+        if metric.propensity is not None
+    }
+    values = np.column_stack(columns)
+    return QueryScores(queries.ids, values, names, queries.weights, None, clicks or None)
+
+
+def _click_sums(queries: Queries, metric: Metric, data: Sequence[Any]) -> ClickSums:
+    """Sums over the clicks of each query under the propensities of a metric."""
+    propensity = read_propensity(metric.propensity, queries, data)
+    labels = np.nan_to_num(queries.y_true.astype(np.float64))
+    return click_sums(labels, propensity, metric.clip or 0.0, queries.grouping.codes, len(queries))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._typing import IntervalMethod, Seed
+from ..clicks import PropensitySummary
 from .interval_methods import interval_estimate
 from .intervals import Interval, auto_interval, standard_error
 from .query_values import QueryValues
@@ -32,6 +33,9 @@ class QueryScores(QueryValues, Tabular):
     segments : array-like, mapping or DataFrame, default=None
         Segments of the queries, for `by` and `compare`: one value per query, several such columns
         by name, or a mapping from query ids to values.
+    clicks : mapping, default=None
+        Sums over the clicks of each query by metric, which `query_scores` computes for metrics with
+        propensities, for `propensity_summary`.
 
     Raises
     ------
@@ -74,6 +78,17 @@ class QueryScores(QueryValues, Tabular):
             The standard error of each metric; nan with fewer than two queries.
         """
         return self.by_metric(self.aggregate(standard_error).tolist())
+
+    def propensity_summary(self) -> dict[str, PropensitySummary]:
+        """Effective number of clicks and share of clipped documents of metrics with propensities.
+
+        Returns
+        -------
+        dict of str to PropensitySummary
+            As the function `propensity_summary` returns it for all documents of these queries, for
+            each metric that was computed with `propensity`; empty if none was.
+        """
+        return {name: sums.summary() for name, sums in (self.clicks or {}).items()}
 
     def interval(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, QueryIds
+from ..clicks import ClickSums
 from ..query_ids.read import as_objects
 from ..ranking.aggregate import scaled_weights
 from .intervals import mean
@@ -27,6 +28,7 @@ class QueryValues:
     metrics: tuple[str, ...]
     weights: NDArray[np.float64] | None
     segments: dict[str, Array] | None
+    clicks: Mapping[str, ClickSums] | None
 
     def __init__(
         self,
@@ -35,6 +37,7 @@ class QueryValues:
         metrics: Iterable[str],
         weights: ArrayLike | None = None,
         segments: Segments | None = None,
+        clicks: Mapping[str, ClickSums] | None = None,
     ) -> None:
         fields = {
             "ids": as_id_array(ids),
@@ -47,6 +50,7 @@ class QueryValues:
         check_query_values(self.ids, self.values, self.metrics, self.weights)
         columns = None if segments is None else read_segments(segments, self.ids)
         object.__setattr__(self, "segments", columns)
+        object.__setattr__(self, "clicks", clicks)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,7 +84,10 @@ class QueryValues:
         weights = None if self.weights is None else self.weights[rows]
         columns = self.segments
         segments = None if columns is None else {name: c[rows] for name, c in columns.items()}
-        return type(self)(self.ids[rows], self.values[rows], self.metrics, weights, segments)
+        clicks = {name: sums.select(rows) for name, sums in (self.clicks or {}).items()}
+        return type(self)(
+            self.ids[rows], self.values[rows], self.metrics, weights, segments, clicks or None
+        )
 
     def aggregate(
         self,

@@ -156,7 +156,8 @@ def score_bounds(
     because queries are independent of one another.
 
     For RBP, ``upper - lower`` is the part of the residual [1]_ that is due to the documents given;
-    the residual of trec_eval 10 adds ``p ** n`` for the ranks after the n retrieved documents.
+    cwl_eval adds ``p ** n`` for the ranks after the n retrieved documents, and so does trec_eval 10
+    if one of them is unjudged.
 
     References
     ----------

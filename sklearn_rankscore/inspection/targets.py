@@ -108,4 +108,5 @@ def measure_targets(
     first = scores[metrics[0].target]
     values = np.column_stack([scores[one.target][one.name] for one in metrics])
     names = [name for one in metrics for name in scores[one.target].metrics if name == one.name]
-    return QueryScores(first.ids, values, names, first.weights)
+    clicks = {name: sums for one in scores.values() for name, sums in (one.clicks or {}).items()}
+    return QueryScores(first.ids, values, names, first.weights, None, clicks or None)

@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import Array, ArrayFunction, Ties
 from .block import Block
 from .first_group import FirstGroup
+from .label_functions import linear
 from .plain import stable_order, zero_from
 from .symmetric_means import symmetric_means
 
@@ -80,15 +81,15 @@ class RandomOrder(Block):
         return zero_from(self.sizes, best)
 
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
-        rows, of_query = distinct_rows(self._ascending(continue_prob, np.inf))
-        sizes, width = np.isfinite(rows).sum(axis=1), rows.shape[1]
-        n_degrees, some = np.minimum(sizes, len(self.ranks)), np.flatnonzero(sizes)
-        survival = np.ones((len(rows), len(self.ranks)))
+        labels, sizes, some = self._labels.labels, self.sizes, np.flatnonzero(self.sizes)
+        factors = self._labels.values(continue_prob, labels, sizes).ravel()
+        n_degrees = np.minimum(sizes, len(self.ranks))
+        survival = np.ones((len(sizes), len(self.ranks)))
         survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = symmetric_means(
-            rows.ravel(), some * width, sizes[some], n_degrees[some]
+            factors, some * labels.shape[1], sizes[some], n_degrees[some]
         )
         # beyond the last document of a query nobody stops
-        return np.asarray(np.minimum.accumulate(survival, axis=1)[of_query])
+        return np.asarray(np.minimum.accumulate(survival, axis=1))
 
     def _ascending(self, function: ArrayFunction, padding: float) -> Array:
         """A function of the labels of each query in ascending order, followed by padding."""
@@ -102,23 +103,19 @@ class RandomOrder(Block):
         return np.asarray(self.ranks <= self.sizes[:, None])
 
 
-def distinct_rows(values: Array) -> tuple[Array, Array]:
-    """The distinct rows of an array, and for each row the position among them."""
-    weights = np.random.default_rng(0).random(values.shape[1])
-    # not a matrix product, which may round equal rows differently
-    hashes = (np.where(np.isfinite(values), values, -1.0) * weights).sum(axis=1)
-    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-    rows = values[first]
-    if (rows[inverse] == values).all():
-        return rows, inverse
-    return values, np.arange(len(values))  # different rows with equal sums
-
-
 def _ideal_order(block: Block, gain: ArrayFunction) -> Block:
-    labels, sizes = block._labels.labels, block.sizes
-    gains = block._labels.values(gain, labels, sizes)
-    gains[np.isnan(gains)] = -np.finfo(np.float64).max  # unjudged documents come last
-    gains[np.arange(labels.shape[1]) >= sizes[:, None]] = -np.inf
-    ranked = np.take_along_axis(labels, stable_order(gains), axis=1)[:, : len(block.ranks)]
-    all_labels, queries = block._labels, block.queries
-    return Block(queries, sizes, sizes, all_labels, ranked, None, lambda rows: gains[rows])
+    labels, sizes, depth = block._labels.labels, block.sizes, len(block.ranks)
+    beyond = np.arange(labels.shape[1]) >= sizes[:, None]
+
+    def scores_of(rows: Any) -> Array:
+        gains = block._labels.values(gain, labels[rows], sizes[rows])
+        gains[np.isnan(gains)] = -np.finfo(np.float64).max  # unjudged documents come last
+        gains[beyond[rows]] = -np.inf
+        return gains
+
+    if gain is linear and labels.size and labels.min() >= 0:
+        ranked = np.sort(np.where(beyond, 0, labels), axis=1)[:, ::-1][:, :depth]
+    else:
+        order = stable_order(scores_of(slice(None)))
+        ranked = np.take_along_axis(labels, order, axis=1)[:, :depth]
+    return Block(block.queries, sizes, sizes, block._labels, ranked, None, scores_of)

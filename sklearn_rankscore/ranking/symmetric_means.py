@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array
+from .few_factors import MAX_SIZE, count_factors, is_counted, means_by_counts
 
 # a mean below this changes no sum in double precision
 NEGLIGIBLE = 1e-24
 
-# results per step: few enough to stay in cache
-STEP = 2**15
+# factors per step: few enough to need little memory
+STEP = 2**18
 
 
 @dataclass
@@ -47,22 +48,40 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
     """
     if not len(sizes):
         return np.empty(0)
-    step = np.cumsum(n_degrees) // STEP
+    step = np.cumsum(sizes) // STEP
     edges = np.append(np.flatnonzero(np.diff(step, prepend=-1)), len(sizes))
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     return np.concatenate(
-        [_means_of_groups(factors, starts[p], sizes[p], n_degrees[p]) for p in parts]
+        [_means_of_part(factors, starts[p], sizes[p], n_degrees[p]) for p in parts]
     )
 
 
-def _means_of_groups(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
+def _means_of_part(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
+    """From counts where factors are few, else by merging sets."""
+    heads = np.cumsum(sizes) - sizes
+    values = factors[starts[0] : starts[-1] + sizes[-1]]
+    if len(values) > heads[-1] + sizes[-1]:  # other factors lie between the groups
+        values = factors.take(np.arange(heads[-1] + sizes[-1]) + np.repeat(starts - heads, sizes))
+    counted = (sizes <= MAX_SIZE) & is_counted(values, sizes)
+    if counted.all():
+        return means_by_counts(*count_factors(values, sizes), n_degrees)
+    if not counted.any():
+        return _means_of_groups(values, heads, sizes, n_degrees)
+    means, places = np.empty(n_degrees.sum()), np.repeat(counted, n_degrees)
+    for chosen, of_chosen in ((counted, places), (~counted, ~places)):
+        part = (starts[chosen], sizes[chosen], n_degrees[chosen])
+        means[of_chosen] = _means_of_part(factors, *part)
+    return means
+
+
+def _means_of_groups(factors: Array, heads: Array, sizes: Array, n_degrees: Array) -> Array:
     """Equal factors form a set, whose means are powers; sets of a group are merged in pairs.
 
     Sets of similar size are merged first, so that the work is proportional to the number of
     factors times the degree.
     """
     result, first = np.zeros(n_degrees.sum()), np.cumsum(n_degrees) - n_degrees
-    values, counts, groups = _equal_factors(factors, starts, sizes)
+    values, counts, groups = _equal_factors(factors, heads, sizes)
     top = _top_degree(values, counts, groups, sizes, n_degrees)
     merged, level, levels = Sets(groups[:0], counts[:0], np.ones((1, 0))), 0, np.frexp(counts)[1]
     last = int(levels.max())
@@ -77,11 +96,9 @@ def _means_of_groups(factors: Array, starts: Array, sizes: Array, n_degrees: Arr
     return result
 
 
-def _equal_factors(factors: Array, starts: Array, sizes: Array) -> tuple[Array, Array, Array]:
+def _equal_factors(values: Array, heads: Array, sizes: Array) -> tuple[Array, Array, Array]:
     """Distinct factors of each group, how often each occurs, and the groups."""
-    heads = np.cumsum(sizes) - sizes
     groups = np.repeat(np.arange(len(sizes)), sizes)
-    values = factors.take(np.arange(len(groups)) + np.repeat(starts - heads, sizes))
     rises, falls = values[1:] > values[:-1], values[1:] < values[:-1]
     rises[heads[1:] - 1] = falls[heads[1:] - 1] = False
     if rises.any() and falls.any():

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from ..clicks import propensity_summary
 from ..inspection.intervals import Interval
 from ..inspection.query_results import QueryScores
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..metrics.metric import Metric
-from ..metrics.propensity import read_propensity
 from ..ranking import Queries
 
 
@@ -36,21 +33,15 @@ def bounds_of_means(queries: Queries, metrics: Mapping[str, Metric]) -> dict[str
     return bounds
 
 
-def click_facts(
-    queries: Queries, metrics: Mapping[str, Metric], data: Sequence[Any]
-) -> dict[str, float]:
+def click_facts(scores: QueryScores) -> dict[str, float]:
     """Number of clicks, their effective number, and the share of clipped documents.
 
     They are those of the first metric with propensities; empty if there is none.
     """
-    for metric in metrics.values():
-        if metric.propensity is not None:
-            propensity = read_propensity(metric.propensity, queries, data)
-            labels = np.nan_to_num(queries.y_true.astype(np.float64))
-            summary = propensity_summary(labels, propensity, clip=metric.clip)
-            return {
-                "clicks": summary.n_clicks,
-                "effective_clicks": summary.effective_clicks,
-                "documents_clipped": summary.clipped_share,
-            }
+    for summary in scores.propensity_summary().values():
+        return {
+            "clicks": summary.n_clicks,
+            "effective_clicks": summary.effective_clicks,
+            "documents_clipped": summary.clipped_share,
+        }
     return {}

@@ -35,8 +35,8 @@ def measure_system(
     Propensities and segments that are given by name are looked up in `data`.
     """
     facts = describe(queries, check_number("threshold", threshold), n_jobs)
-    facts = replace(facts, clicks=click_facts(queries, metrics, data))
     scores = measure_per_query(queries, metrics, n_jobs, data)
+    facts = replace(facts, clicks=click_facts(scores))
     chance = {name: metric.of_random_order() for name, metric in metrics.items()}
     known = {name: metric for name, metric in chance.items() if metric is not None}
     random_order = measure_per_query(queries, known, n_jobs, data).mean() if known else {}

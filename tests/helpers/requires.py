@@ -37,7 +37,7 @@ EXTRAS = {
 #: how to install what no extra can name
 COMMANDS = {
     **dict.fromkeys(
-        ("beir", "implicit", "recommenders", "rectools", "torchmetrics"),
+        ("beir", "cwl", "implicit", "recommenders", "rectools", "torchmetrics"),
         "pip install --no-deps -r tests/peers.txt",
     ),
     "torch": "pip install torch --index-url https://download.pytorch.org/whl/cpu",

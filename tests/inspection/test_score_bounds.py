@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
+from requires import requires
 
 from sklearn_rankscore import evaluate, query_scores, score_bounds
 from sklearn_rankscore.metrics.grade_bounds import _best_counts
@@ -216,6 +217,54 @@ def test_cwl_eval(gains, p, utility, residual):
     bounds = score_bounds(gains, order, name, replace_undefined_by=0).mean()[name]
     assert bounds.low == pytest.approx(utility, rel=1e-12)
     assert bounds.high - bounds.low + p ** len(gains) == pytest.approx(residual, rel=1e-12)
+
+
+def test_cwl_eval_on_random_rankings():
+    """Grades, unjudged documents anywhere, several queries and values of p."""
+    rbp = requires("cwl.ruler.measures.cwl_rbp")
+    ranking = requires("cwl.ruler.ranking")
+    random = np.random.default_rng(0)
+    for p in random.uniform(0.3, 0.95, 10).round(3).tolist():
+        sizes = random.integers(1, 40, 20)
+        groups = np.repeat(np.arange(20), sizes)
+        gains = random.choice([0, 0.25, 0.5, 1, NAN], len(groups))
+        name = f"rbp(p={p},gain=linear)"
+        bounds = score_bounds(
+            gains, -np.arange(len(groups)), name, groups=groups, max_label=1, replace_undefined_by=0
+        )
+        for query, size in enumerate(sizes.tolist()):
+            theirs = rbp.RBPCWLMetric(p)
+            theirs.residuals = True
+            own = gains[groups == query]
+            low = theirs.measure(ranking.Ranking("q", own, np.ones(size), max_n=2000))
+            lower, upper = (getattr(bounds, end)[name][query] for end in ("lower", "upper"))
+            assert lower == pytest.approx(low, rel=1e-12, abs=1e-15)
+            residual = theirs.residual_expected_utility
+            assert upper - lower + p**size == pytest.approx(residual, rel=1e-12)
+
+
+# rbp_resid.p=… as trec_eval 10.0 (f425365) printed it, with 4 digits, for labels in rank order and
+# a relevant document that was not retrieved
+TREC_EVAL = [
+    (0.5, [1, NAN, 0, 0, 0, 0], 0.2656),
+    (0.5, [1, 1, 0, 0, 0, 1, 1], 0.0),
+    (0.8, [0, NAN, 0, 0, 0, 0, 0], 0.3697),
+    (0.8, [NAN, 0, 0, 1, 0], 0.5277),
+    (0.8, [NAN, 0, NAN, 0, 0, NAN], 0.6557),
+    (0.95, [0, 1, NAN, 0, NAN, 1, NAN, 0, 1, NAN, NAN], 0.7529),
+    (0.95, [0, 0, 0, 0], 0.0),
+    (0.95, [0, 0, 1, 0, NAN, 0, 0, 0], 0.7041),
+]
+
+
+@pytest.mark.parametrize(("p", "labels", "residual"), TREC_EVAL)
+def test_trec_eval_10(p, labels, residual):
+    """It adds p**n for the ranks after the list, but only if some document is unjudged."""
+    name, order = f"rbp(p={p})", [-float(i) for i in range(len(labels))]
+    order.append(-INF)  # not retrieved
+    bounds = score_bounds([*labels, 1], order, name, max_label=1).mean()[name]
+    after = p ** len(labels) if np.isnan(labels).any() else 0.0
+    assert bounds.high - bounds.low + after == pytest.approx(residual, abs=5e-5)
 
 
 def test_several_systems():

@@ -1,12 +1,10 @@
 """The block in random order: one tie group per query, in closed form."""
 
 import numpy as np
-import pytest
 
 from sklearn_rankscore import Block
-from sklearn_rankscore.ranking import reordered
 from sklearn_rankscore.ranking.label_functions import linear, relevant
-from sklearn_rankscore.ranking.reordered import distinct_rows, in_random_order
+from sklearn_rankscore.ranking.reordered import in_random_order
 
 LABELS = [[2, 0, 1, 0], [1], [0, 0, 3], [1, 0, 2, 0], [0]]
 
@@ -27,15 +25,3 @@ def test_equals_a_block_of_tied_scores():
     first = [block.first_group(relevant(0), "average") for block in (ours, tied)]
     for field in ("before", "size", "count"):
         np.testing.assert_array_equal(getattr(first[0], field), getattr(first[1], field))
-
-
-@pytest.mark.parametrize("all_hashes_equal", [False, True])
-def test_distinct_rows(all_hashes_equal, monkeypatch):
-    """Also if different rows have equal hashes."""
-    if all_hashes_equal:
-        zeros = type("Zeros", (), {"random": staticmethod(np.zeros)})
-        monkeypatch.setattr(reordered.np.random, "default_rng", lambda seed: zeros)
-    values = np.array([[1.0, 2.0], [0.5, np.inf], [1.0, 2.0], [1.0, np.inf], [0.5, np.inf]])
-    rows, of_row = distinct_rows(values)
-    np.testing.assert_array_equal(rows[of_row], values)
-    assert len(rows) == (5 if all_hashes_equal else 3)

@@ -7,6 +7,7 @@ from math import comb, prod
 import numpy as np
 import pytest
 
+from sklearn_rankscore.ranking import few_factors
 from sklearn_rankscore.ranking import symmetric_means as module
 from sklearn_rankscore.ranking.symmetric_means import symmetric_means
 
@@ -47,3 +48,58 @@ def test_many_distinct_factors_of_one_group():
     actual = symmetric_means(factors, np.array([0]), np.array([len(factors)]), np.array([2]))
     pairs = (factors.sum() ** 2 - (factors**2).sum()) / len(factors) / (len(factors) - 1)
     np.testing.assert_allclose(actual, [factors.mean(), pairs], rtol=1e-12)
+
+
+def test_the_largest_size_with_counts():
+    """Equal factors, with binomial coefficients up to 1e300."""
+    size = few_factors.MAX_SIZE
+    actual = symmetric_means(np.full(size, 0.5), np.array([0]), np.array([size]), np.array([size]))
+    np.testing.assert_allclose(actual, 0.5 ** np.arange(1, size + 1), rtol=1e-13, atol=1e-19)
+
+
+GRADES = 1 - (2.0 ** np.arange(5) - 1) / 16
+
+
+@pytest.mark.parametrize("size", [1, 31, 33, 120])
+@pytest.mark.parametrize("pool", [GRADES, GRADES[:1], GRADES[[0, 4]], [1e-9, 0.3, 1 - 1e-9]])
+def test_few_distinct_factors(size, pool):
+    """Degrees on both sides of the limit between the two ways, up to the largest size."""
+    factors = np.random.default_rng(size).choice(pool, size)
+    for n in {min(size, n) for n in (5, few_factors.LOW_DEGREE, few_factors.LOW_DEGREE + 1, 150)}:
+        actual = symmetric_means(factors, np.array([0]), np.array([size]), np.array([n]))
+        np.testing.assert_allclose(actual, exact(factors, n), rtol=1e-13, atol=1e-17)
+
+
+@pytest.mark.parametrize("step", [1, 7, 2**18])
+@pytest.mark.parametrize("width", [1, 2, 3, 1024])
+def test_a_group_does_not_depend_on_the_others(step, width, monkeypatch):
+    """Bit by bit, whichever groups are in the same step, before or after it."""
+    random = np.random.default_rng(0)
+    sizes = np.repeat([2, 40, 1200, 50, 120, 50], 4)
+    n_degrees = np.minimum(sizes, random.choice([3, 35, 200], len(sizes)))
+    factors = random.choice(GRADES, sizes.sum())
+    starts = np.cumsum(sizes) - sizes
+    alone = [
+        symmetric_means(factors, *(a[i : i + 1] for a in (starts, sizes, n_degrees)))
+        for i in range(len(sizes))
+    ]
+    monkeypatch.setattr(module, "STEP", step)
+    monkeypatch.setattr(few_factors, "STEP", width)
+    together = symmetric_means(factors, starts, sizes, n_degrees)
+    by_counts = np.repeat(sizes <= few_factors.MAX_SIZE, n_degrees)
+    np.testing.assert_array_equal(together[by_counts], np.concatenate(alone)[by_counts])
+    np.testing.assert_allclose(together, np.concatenate(alone), rtol=1e-13, atol=1e-20)
+
+
+def test_counts_of_which_no_integer_tells_all_apart():
+    """With these weights of counts, the last row would count a multiple of 2**64."""
+    counts = np.full((12, 3), 63)
+    counts[-1] = [5, 63, 5]
+    (distinct, n_degrees), of_group = few_factors._distinct_columns(counts, np.array([1, 1, 1]))
+    np.testing.assert_array_equal(distinct[:, of_group], counts)
+    assert len(n_degrees) == 3
+    (distinct, n_degrees), of_group = few_factors._distinct_columns(
+        counts[-2:], np.array([1, 1, 1])
+    )
+    np.testing.assert_array_equal(distinct[:, of_group], counts[-2:])
+    assert len(n_degrees) == 2

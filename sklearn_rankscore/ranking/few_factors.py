@@ -1,0 +1,159 @@
+"""Symmetric means of factors with few distinct values, such as those of graded labels.
+
+Documents with the same factor q, of which there are n, contribute C(n, i) q**i to the elementary
+symmetric polynomials, whose generating functions multiply. All terms are positive, so that nothing
+cancels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Array
+
+# a probability below this changes no sum in double precision
+NEGLIGIBLE = 1e-20
+
+# beyond this size, a binomial coefficient may be infinite
+MAX_SIZE = 1000
+
+# factors that are counted are multiples of 1 / SCALE, as those of grades up to 6 and of fifths
+SCALE, ROUNDING = 960, 1e-9
+
+# up to this degree, polynomials have fewer terms than the number of documents that stop the user
+LOW_DEGREE = 32
+
+# groups per step: few enough to stay in cache
+STEP = 1024
+
+
+def is_counted(factors: Array, sizes: Array) -> Array:
+    """Whether the factors of each group are counted, whatever those of other groups are.
+
+    The groups follow one another. Otherwise the rounding of a group would depend on its block.
+    """
+    scaled = factors * SCALE
+    is_other = np.abs(scaled - np.rint(scaled)) > ROUNDING
+    return np.asarray(~np.logical_or.reduceat(is_other, np.cumsum(sizes) - sizes))
+
+
+def count_factors(factors: Array, sizes: Array) -> tuple[Array, Array]:
+    """Distinct factors, and how often each occurs in each group.
+
+    The groups follow one another. The counts have one row per distinct factor.
+    """
+    ordered = np.sort(factors)
+    distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+    code = np.zeros(len(factors), dtype=np.int16)
+    for factor in distinct[1:]:
+        code += factors >= factor
+    cells = np.repeat(np.arange(len(sizes)) * len(distinct), sizes)
+    counts = np.bincount(cells + code, minlength=len(sizes) * len(distinct))
+    return distinct, np.ascontiguousarray(counts.reshape(len(sizes), -1).T)
+
+
+def means_by_counts(factors: Array, counts: Array, n_degrees: Array) -> Array:
+    """The means of degree 1 to n_degrees of each group, one group after another."""
+    (counts, n_distinct), of_group = _distinct_columns(counts, n_degrees)
+    order = np.lexsort((counts.sum(axis=0), n_distinct))
+    n_low = int(np.searchsorted(n_distinct[order], LOW_DEGREE, side="right"))
+    first, means = np.cumsum(n_distinct) - n_distinct, np.zeros(n_distinct.sum())
+    for start in [*range(0, n_low, STEP), *range(n_low, len(order), STEP)]:
+        chosen = order[start : min(start + STEP, n_low if start < n_low else len(order))]
+        n, some = n_distinct[chosen], counts[:, chosen]
+        top = int(n[-1])
+        by_degree = (_by_polynomials if top <= LOW_DEGREE else _by_stops)(factors, some, top)
+        within = np.arange(top) < n[:, None]
+        means[(first[chosen, None] + np.arange(top))[within]] = by_degree.T[within]
+    heads = np.cumsum(n_degrees) - n_degrees
+    return means.take(np.repeat(first[of_group] - heads, n_degrees) + np.arange(n_degrees.sum()))
+
+
+def _distinct_columns(counts: Array, n_degrees: Array) -> tuple[tuple[Array, Array], Array]:
+    """Distinct columns of counts and degrees, and which of them each group has."""
+    columns = np.vstack([counts, n_degrees])
+    bases = columns.max(axis=1) + 1.0
+    if np.prod(bases) > 2.0**62:
+        return (counts, n_degrees), np.arange(len(n_degrees))
+    weights = np.cumprod(np.append(1, bases[:-1].astype(np.int64)))
+    _, first, of_group = np.unique(weights @ columns, return_index=True, return_inverse=True)
+    return (counts[:, first], n_degrees[first]), of_group
+
+
+def _by_polynomials(factors: Array, counts: Array, top: int) -> Array:
+    """The means of degree 1 to `top` of each group, in rows."""
+    total = np.ones((1, counts.shape[1]))
+    for factor, n in zip(factors.tolist(), counts, strict=True):
+        values, of_group = np.unique(n, return_inverse=True)
+        degree = np.arange(min(top, values[-1]) + 1)[:, None]
+        terms = _ways(values, len(degree) - 1) * factor**degree
+        total = _product(total, terms.take(of_group, axis=1), top)
+    values, of_group = np.unique(counts.sum(axis=0), return_inverse=True)
+    n_subsets = np.maximum(_ways(values, top)[1:], 1.0)
+    return np.asarray(total[1:] / n_subsets.take(of_group, axis=1))
+
+
+def _by_stops(factors: Array, counts: Array, top: int) -> Array:
+    """As `_by_polynomials`, from the number of documents that would stop the user.
+
+    A document does with the probability 1 - q. If k of m documents would, then none of them is
+    among the first j with the probability C(m - j, k) / C(m, k).
+    """
+    stops, sizes = np.ones((1, counts.shape[1])), counts.sum(axis=0)
+    for factor, n in zip(factors[::-1].tolist(), counts[::-1], strict=True):
+        if factor < 1:
+            values, of_group = np.unique(n, return_inverse=True)
+            stops = _product(
+                stops, _binomial(values, 1.0 - factor).take(of_group, axis=1), MAX_SIZE
+            )
+            stops = _without_negligible(stops)
+    means = np.empty((top, len(sizes)))
+    edges = np.append(np.flatnonzero(np.diff(sizes, prepend=-1)), len(sizes)).tolist()
+    for of_size in map(slice, edges[:-1], edges[1:]):
+        size = int(sizes[of_size.start])
+        means[:, of_size] = _none_among_first(stops[: size + 1, of_size], size, top)
+    return means
+
+
+def _binomial(n: Array, p: float) -> Array:
+    """Probability of 0, 1, … successes in n trials, in rows."""
+    k = np.arange(n.max() + 1)[:, None]
+    return _without_negligible(_ways(n, int(n.max())) * p**k * (1.0 - p) ** np.maximum(n - k, 0))
+
+
+def _ways(n: Array, top: int) -> Array:
+    """C(n, 0), C(n, 1), …, C(n, top), in rows."""
+    k, ways = np.arange(top + 1)[:, None], np.ones((top + 1, len(n)))
+    np.cumprod(np.maximum(n - k[:-1], 0) / k[1:], axis=0, out=ways[1:])
+    return ways
+
+
+def _product(a: Array, b: Array, top: int) -> Array:
+    """The product of polynomials up to a degree, whose coefficients are in rows.
+
+    The terms of a group are added in an order that does not depend on the other groups.
+    """
+    total = np.zeros((min(len(a) + len(b) - 1, top + 1), a.shape[1]))
+    term = np.empty_like(a)
+    for degree, coefficient in enumerate(b[: top + 1]):
+        n = min(len(a), top + 1 - degree)
+        total[degree : degree + n] += np.multiply(coefficient, a[:n], out=term[:n])
+    return total
+
+
+def _without_negligible(probability: Array) -> Array:
+    """0 in place of each negligible probability, without the last rows that are all 0."""
+    matters = probability > NEGLIGIBLE
+    last = np.flatnonzero(matters.any(axis=1))[-1]
+    return np.asarray((probability * matters)[: last + 1])
+
+
+def _none_among_first(stops: Array, size: int, top: int) -> Array:
+    """Probability that no document among the first 1, …, `top` stops the user, in rows."""
+    degree, k = np.arange(1, top + 1), np.arange(len(stops) - 1)[:, None]
+    none_yet = np.ones((len(stops), top))
+    np.cumprod(np.maximum(size - degree - k, 0) / (size - k), axis=0, out=none_yet[1:])
+    # not a matrix product, whose rounding may depend on the other groups
+    if stops.shape[1] == 1:  # doubled, because NumPy sums a single column in another order
+        return _none_among_first(np.repeat(stops, 2, axis=1), size, top)[:, :1]
+    return np.asarray(np.einsum("kj,kg->jg", none_yet, stops))

@@ -1,0 +1,98 @@
+"""The effective number of clicks and the share of clipped documents of QueryScores."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+
+from sklearn_rankscore import (
+    QueryKFold,
+    cross_val_query_scores,
+    make_ranking,
+    propensity_summary,
+    query_scores,
+)
+from sklearn_rankscore.inspection.pairing import align
+
+X, Y, GROUPS = make_ranking(n_queries=12, random_state=1)
+CLICKS = (Y > 2) * 1.0
+SEEN = np.random.default_rng(0).choice([1, 0.5, 0.05], len(Y))
+NAMES = ["dcg@3", "ndcg"]
+
+
+def kish(rows, clip):
+    """The definition, on the documents of some rows."""
+    weights = 1 / np.maximum(SEEN[rows], clip)[CLICKS[rows] > 0]
+    return weights.sum() ** 2 / (weights**2).sum(), (SEEN[rows] < clip).mean()
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_of_all_queries_and_of_some(by_name):
+    index = pd.MultiIndex.from_arrays([GROUPS, SEEN], names=["qid", "seen"])
+    order = np.random.default_rng(1).permutation(len(Y))  # rows of a query are not adjacent
+    clicks, scores = (pd.Series(a, index).iloc[order] for a in (CLICKS, X[:, 0]))
+    given = {"propensity": "seen" if by_name else SEEN[order], "clip": 0.1}
+    scores = query_scores(clicks, scores, NAMES, **given)
+    every = np.ones(len(Y), dtype=bool)
+    assert list(scores.propensity_summary()) == NAMES
+    for summary in scores.propensity_summary().values():
+        assert summary == pytest.approx(propensity_summary(CLICKS, SEEN, clip=0.1))
+        assert summary.effective_clicks == pytest.approx(kish(every, 0.1)[0])
+        assert summary.clipped_share == kish(every, 0.1)[1]
+    few = scores.select(scores.ids < scores.ids[4])
+    rows = np.isin(GROUPS, few.ids)
+    for summary in few.propensity_summary().values():
+        assert (summary.effective_clicks, summary.clipped_share) == pytest.approx(kish(rows, 0.1))
+        assert summary.largest_share == propensity_summary(CLICKS[rows], SEEN[rows], clip=0.1)[3]
+    assert pickle.loads(pickle.dumps(few)).propensity_summary() == few.propensity_summary()
+    assert dataclasses.replace(few, segments=None).propensity_summary() == few.propensity_summary()
+
+
+def test_each_metric_has_its_own():
+    frame = pd.DataFrame({"qid": GROUPS, "seen": SEEN, "half": SEEN / 2})
+    frame = frame.set_index(["qid", "seen", "half"])
+    names = ["dcg(propensity=seen)", "mrr", "dcg(propensity=half, clip=0.1)"]
+    scores = query_scores(pd.Series(CLICKS, frame.index), X[:, 0], names)
+    summaries = scores.propensity_summary()
+    assert list(summaries) == [names[0], names[2]]
+    for name, values, clip in ((names[0], SEEN, None), (names[2], SEEN / 2, 0.1)):
+        assert summaries[name] == pytest.approx(propensity_summary(CLICKS, values, clip=clip))
+
+
+def test_without_propensities_there_is_none():
+    assert query_scores(CLICKS, X[:, 0], "dcg", groups=GROUPS).propensity_summary() == {}
+
+
+def test_queries_without_clicks():
+    summary = query_scores(CLICKS * 0, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
+    (summary,) = summary.propensity_summary().values()
+    assert (summary.n_clicks, summary.effective_clicks, summary.clipped_share) == (0, 0, 0)
+    assert np.isnan(summary.largest_share)
+
+
+@pytest.mark.parametrize("targets", [False, True])
+def test_cross_validated_scores(targets):
+    names = ["dcg@3(propensity=seen, clip=0.1)"]
+    names += ["dcg@5(target=likes, propensity=seen)"] * targets
+    frame = pd.DataFrame(X).assign(qid=GROUPS, seen=SEEN, likes=Y)
+    frame = frame.set_index(["qid", "seen", "likes"])
+    frame.columns = frame.columns.astype(str)
+    scores = cross_val_query_scores(Ridge(), frame, CLICKS, metrics=names, cv=QueryKFold(3))
+    expected = [propensity_summary(CLICKS, SEEN, clip=0.1), propensity_summary(Y, SEEN)]
+    for name, summary in zip(names, expected, strict=False):
+        assert scores.propensity_summary()[name] == pytest.approx(summary)
+    first = scores.select(scores.ids == scores.ids[0]).propensity_summary()[names[0]]
+    rows = scores.ids[0] == GROUPS
+    assert first.effective_clicks == pytest.approx(kish(rows, 0.1)[0])
+
+
+def test_aligned_systems():
+    """Systems that are compared have their queries in one order."""
+    scores = query_scores(CLICKS, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
+    reversed_rows = scores.select(np.arange(len(scores))[::-1])
+    aligned = align({"a": scores, "b": reversed_rows}, "a")["b"]
+    one = aligned.select([0]).propensity_summary()["dcg"]
+    assert one == scores.select([0]).propensity_summary()["dcg"]
