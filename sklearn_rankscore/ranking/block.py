@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -207,12 +208,9 @@ class Block:
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        groups, shape = self._tied.tie_groups, self._ranked.shape
-        size = self._tied.among_others(groups.size(), self._ranked, lambda: np.ones(shape, np.intp))
-        offsets = groups.offset()
-        return self._tied.among_others(
-            offsets, self._ranked, lambda: np.zeros(shape, np.intp)
-        ), size
+        groups, filled = self._tied.tie_groups, partial(np.full, self._ranked.shape)
+        size = self._tied.among_others(groups.size(), self._ranked, lambda: filled(1))
+        return self._tied.among_others(groups.offset(), self._ranked, lambda: filled(0)), size
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
