@@ -97,7 +97,7 @@ MISUSES = {
     ),
     "a target outside of a scorer": (
         lambda: evaluate(Y, S, "recall@2(target=orders)", **SOME),
-        "'recall' has no option 'target'.* only a scorer",
+        "'recall' has no option 'target'.* only scorers",
     ),
     "an absent target": (
         lambda: cross_val_query_scores(ranker(), X, Y, groups=G, metrics="mrr", target="orders"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,10 +13,11 @@ from .._typing import Library
 from ..metrics.metric import Metric
 from ..metrics.names import METRICS, parse_name
 from ..metrics.propensity import find_column
-from ..metrics.resolve import resolve_each
+from ..metrics.resolve import list_metrics, resolve_each
 from ..ranking import Queries
 from ..scoring.columns import ColumnSource, check_no_feature, check_source
 from ..scoring.scorer import RankingScorer
+from ..scoring.weighted_sum import WeightedScorer
 from .per_query import check_per_query, measure_per_query
 from .query_results import QueryScores
 
@@ -39,8 +40,7 @@ def resolve_targets(
     metrics: Any, target: ColumnSource, like: Library | None, options: dict[str, Any]
 ) -> list[TargetMetric]:
     """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
-    several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
-    listed = list(metrics) if several and not callable(metrics) else [metrics]
+    listed = list_metrics(metrics)
     parts = [_split(metric, check_source("target", target)) for metric in listed]
     others = [metric for _, metric, _ in parts if not isinstance(metric, Metric)]
     ready = iter(resolve_each(others, like=like, **options) if others or not listed else [])
@@ -67,6 +67,11 @@ def _split(metric: Any, target: ColumnSource) -> tuple[str | None, Any, ColumnSo
 
 
 def _split_scorer(scorer: RankingScorer, target: ColumnSource) -> tuple[str, Metric, ColumnSource]:
+    if isinstance(scorer, WeightedScorer):
+        raise TypeError(
+            "a weighted sum has no values of queries. Pass its metrics instead, "
+            "list(scorer.parts.values())."
+        )
     if scorer.groups is not None:
         raise ValueError(
             f"{scorer!r} has groups of its own, but all metrics are computed on the same queries. "

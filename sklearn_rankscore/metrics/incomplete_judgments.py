@@ -82,7 +82,7 @@ def judged_at_k(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------
@@ -171,7 +171,7 @@ def bpref_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------
@@ -266,7 +266,7 @@ def infap_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------

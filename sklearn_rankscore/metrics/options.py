@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def check_average(average: Any, *, ratio: bool) -> str | None:
 
 def check_unjudged(unjudged: Any = "error", threshold: Any = 0, **_: Any) -> str:
     """A rule for unjudged documents; the label 0 must not be a relevant one."""
-    if check_choice("unjudged", unjudged, RULES) == "irrelevant" and threshold < 0:
+    is_negative = isinstance(threshold, Real) and threshold < 0
+    if check_choice("unjudged", unjudged, RULES) == "irrelevant" and is_negative:
         raise ValueError(
             f"unjudged='irrelevant' gives documents the label 0, which threshold={threshold!r} "
             "makes relevant. Use unjudged='drop', or a threshold of at least 0."

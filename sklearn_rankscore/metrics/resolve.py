@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -95,12 +95,21 @@ def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
         ) from error
 
 
+def list_metrics(metrics: Any) -> list[Any]:
+    """The metrics of an argument that takes one or several."""
+    if isinstance(metrics, Mapping):
+        raise TypeError(
+            f"metrics must be a name or a list of names, not a dict; got {metrics!r:.80}. Values "
+            "are returned under the names of the metrics."
+        )
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
+    return list(metrics) if several and not callable(metrics) else [metrics]
+
+
 def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:
     """Metrics by their names; an option applies to every metric that has it."""
-    several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
     resolved: dict[str, Metric] = {}
-    listed = list(metrics) if several and not callable(metrics) else [metrics]
-    for ready in resolve_each(listed, like=like, **options):
+    for ready in resolve_each(list_metrics(metrics), like=like, **options):
         if ready.name in resolved:
             raise ValueError(f"metrics names {ready.name!r} twice.")
         resolved[ready.name] = ready

@@ -25,7 +25,7 @@ class MetricValues:
 
     def set(self, queries: Array, result: Any) -> None:
         """Store what a formula returned for some queries: values, or a tuple of three arrays."""
-        if isinstance(result, tuple):
+        if isinstance(result, tuple) and any(np.shape(part) == queries.shape for part in result):
             (
                 self.numerator[queries],
                 self.denominator[queries],

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._typing import Array
+from .._validation import check_choice
 from .symmetric_means import NEGLIGIBLE, symmetric_means
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
@@ -76,7 +77,7 @@ class TieGroups:
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order."""
-        if ties == "average":
+        if check_choice("ties", ties, TIES) == "average":
             means = self._reduce(np.add, values) / self.sizes
             return self.broadcast(means, np.array(values[:, : self.shape[1]]))
         if ties == "reversed":

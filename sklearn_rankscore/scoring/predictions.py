@@ -190,6 +190,11 @@ def read_predictions(
     labels = labels if ids is None else ravel_column(labels)
     if ids is None and scores.ndim == 1:
         raise no_groups_error(f"the metric {metric_name}", fix=_way_of_ids())
+    if ids is not None and scores.ndim == 2 and classes is None:
+        raise ValueError(
+            f"the predictions have shape {scores.shape}, but a ranking metric takes one score for "
+            "each document. Fit a model of a single target."
+        )
     if scores.ndim == 2 and labels.ndim == 1:
         if classes is not None:
             classes, scores = _with_unseen_classes(labels, classes, scores)

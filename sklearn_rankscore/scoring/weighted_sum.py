@@ -13,7 +13,7 @@ from .._sklearn_compat import prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from .._validation import check_number
 from ..metrics.evaluate import MetricLike
-from ..metrics.names import display_name
+from ..metrics.names import display_name, parse_name
 from .predictions import CallMethod, call_method
 from .scorer import RankingScorer
 
@@ -207,10 +207,11 @@ def _name(part: RankingScorer) -> str:
         raise TypeError("a part of a weighted sum must be a single metric; add the weights up.")
     metric = part.metric if isinstance(part.metric, str) else display_name(part.metric)
     places = {"propensity": part.propensity, "target": part.target}
+    in_name = dict(parse_name(metric)[1]) if isinstance(part.metric, str) else {}
     shown = [
         f"{name}={value}"
         for name, value in (places | part.options).items()
-        if value is not None and name not in metric
+        if value is not None and name not in in_name
     ]
     return f"{metric}({','.join(shown)})" if shown else metric
 

@@ -25,6 +25,7 @@ from sklearn_rankscore import (
     evaluate,
     make_ranking,
     make_ranking_scorer,
+    make_weighted_scorer,
     ndcg_score,
     query_scores,
 )
@@ -40,6 +41,18 @@ def arrays():
 @pytest.fixture(scope="module")
 def table():
     return make_ranking(n_queries=30, shuffle=True, as_frame=True, random_state=0)
+
+
+def test_a_weighted_sum_has_no_values_of_queries(table):
+    scorer = make_weighted_scorer({"ndcg@5": 2, "map": 1})
+    given = {"cv": QueryKFold(3)}
+    with pytest.raises(TypeError, match=r"Pass its metrics instead, list\(scorer.parts.values"):
+        cross_val_query_scores(QueryRanker(Ridge()), *table, metrics=scorer, **given)
+    parts = list(scorer.parts.values())
+    assert cross_val_query_scores(QueryRanker(Ridge()), *table, metrics=parts, **given).metrics == (
+        "ndcg@5",
+        "map",
+    )
 
 
 def by_hand(estimator, X, y, groups, cv):

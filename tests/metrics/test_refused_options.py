@@ -92,7 +92,7 @@ OPTIONS = [
     (map_score, {"denominator": None}, ValueError, "denominator must be one of"),
     (precision_at_k, {"denominator": "n"}, ValueError, "denominator must be one of 'k', 'min'"),
     (f1_at_k, {"k": 2, "denominator": 2}, ValueError, "denominator must be one of"),
-    (mrr_score, {"average": "micro"}, ValueError, "average='micro' is a ratio of sums.*use"),
+    (mrr_score, {"average": "micro"}, ValueError, "average='micro' requires .*ratio of sums.*use"),
     (err_score, {"y_true": Y * 9}, ValueError, r"y_true must lie in \[0, 4\] .max_grade.; got"),
     (err_score, {"y_true": Y - 1}, ValueError, r"y_true must lie in \[0, 4\]"),
     (err_score, {"y_true": Y * 2, "max_grade": None}, ValueError, r"must lie in \[0, 1\]"),
@@ -155,7 +155,7 @@ NAMES = [
     ("query_auc@10", ValueError, "'query_auc' has no option 'k'"),
     ("ndcg(like=spark)", ValueError, "like must be one of 'sklearn', 'lightgbm'"),
     ("spearman(like=ranx)", ValueError, "like='ranx' has no 'spearman'; it has"),
-    ("mrr(average=micro)", ValueError, "average='micro' is a ratio of sums"),
+    ("mrr(average=micro)", ValueError, "average='micro' requires a metric that is a ratio of sums"),
     ("ndcg(average=mikro)", ValueError, "average must be one of .*Did you mean 'micro'"),
     ("ndcg(ties=nan)", ValueError, "ties must be one of"),
     ("ndcg(k=nan)", TypeError, "k must be a positive integer"),
@@ -193,7 +193,11 @@ EVALUATE = [
     ({"like": "lightbgm"}, ValueError, "like must be one of .*Did you mean 'lightgbm'"),
     ({"like": 3}, ValueError, "like must be one of"),
     ({"like": "lightgbm", "metrics": "err"}, ValueError, "like='lightgbm' has no 'err'"),
-    ({"average": "micro", "metrics": ["ndcg", "mrr"]}, ValueError, "average='micro' is a ratio"),
+    (
+        {"average": "micro", "metrics": ["ndcg", "mrr"]},
+        ValueError,
+        "average='micro' requires a metric that is a ratio",
+    ),
     ({"metrics": lambda block: block.sizes, "like": "ranx"}, ValueError, "functools.partial"),
     ({"metrics": lambda block: block.sizes, "k": 3}, ValueError, "has an option 'k'"),
     ({"k": 0}, ValueError, "k must be at least 1"),
@@ -204,3 +208,31 @@ EVALUATE = [
 def test_evaluate_refuses(change, error, message):
     with pytest.raises(error, match=message):
         evaluate(**good_call() | {"metrics": "ndcg"} | change)
+
+
+def test_a_dict_of_metrics_is_refused():
+    with pytest.raises(TypeError, match="metrics must be a name or a list of names, not a dict"):
+        evaluate(Y, S, {"ndcg": "ndcg@3"}, groups=G)
+
+
+@pytest.mark.parametrize("threshold", ["1", None])
+def test_a_threshold_that_is_no_number_beside_a_rule_for_unjudged_documents(threshold):
+    with pytest.raises(TypeError, match="threshold must be a number"):
+        map_score(Y, S, groups=G, threshold=threshold, unjudged="irrelevant")
+
+
+def test_a_block_refuses_an_unknown_tie_rule():
+    def first_label(block):
+        return block.by_rank(lambda labels: labels, ties="avg")[:, 0]
+
+    with pytest.raises(ValueError, match=r"ties must be one of .*; got 'avg'"):
+        evaluate([0, 1, 1], [1, 1, 1], first_label)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_a_metric_may_return_any_sequence_of_three_values(kind):
+    given = {"groups": [1, 2, 3], "average": None}
+    (values,) = evaluate([0, 1, 1], [1, 2, 3], lambda _: kind([0.5, 0.25, 1]), **given).values()
+    np.testing.assert_array_equal(values, [0.5, 0.25, 1])
+    with pytest.raises(ValueError, match="one value per query"):
+        evaluate([0, 1, 1], [1, 2, 3], lambda _: kind([0.5, 0.25, 1]), groups=[1, 1, 3])

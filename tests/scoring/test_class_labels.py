@@ -271,3 +271,10 @@ def test_partial_queries_are_not_looked_for_in_rows(graded):
     X, y, groups, model = graded
     frame = pd.DataFrame(X, index=pd.Index(groups, name="qid"))
     cross_val_score(model, frame, y, scoring="ndcg@3(groups=rows)", cv=KFold(2))
+
+
+def test_predictions_of_two_targets_are_refused_where_rows_are_documents():
+    X, y, groups = make_ranking(n_queries=5, random_state=0)
+    model = Ridge().fit(X, np.column_stack([y, -y]))
+    with pytest.raises(ValueError, match="one score for each document"):
+        make_ranking_scorer("ndcg@10")(model, X, y, groups=groups)

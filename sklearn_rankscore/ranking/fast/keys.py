@@ -116,7 +116,10 @@ def labels_of(keys: Array, mask: int) -> Array:
 
 
 def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
-    """Write the keys of documents into an array of integers; different scores may collide."""
+    """Write the keys of documents into an array of integers.
+
+    The result is False, as different scores may have equal keys.
+    """
     floats = keys.view(np.float32 if keys.dtype == np.int32 else np.float64)
     with np.errstate(over="ignore", under="ignore"):
         np.copyto(floats, scores, casting="unsafe")
