@@ -101,10 +101,18 @@ def _expected_in_group(start: int, m: int, *counts: int) -> Array:
 
     `counts` are those of the relevant, irrelevant and unjudged documents before it, and in it.
     """
-    step = max(1, PAIRS // m)
-    parts = [np.arange(first, min(first + step, m))[:, None] for first in range(0, m, step)]
     before, within = list(counts[:3]), list(counts[3:])
-    return np.concatenate([_expected(start, m, part, before, within) for part in parts])
+    judged = within[0] - 1 + within[1]
+    # by Hoeffding's inequality, further numbers of judged documents have a probability of 5e-18
+    reach = 4.5 * judged**0.5 + 1
+    step = min(1 + int(2 * reach * m / (judged + 1)), max(1, int(PAIRS / (4 * reach))))
+    values = []
+    for first in range(0, m, step):
+        j = np.arange(first, min(first + step, m))[:, None]
+        low, high = (judged * int(end) / max(m - 1, 1) for end in (j[0, 0], j[-1, 0]))
+        count = np.arange(max(int(low - reach), 0), min(int(high + reach) + 1, judged) + 1)
+        values.append(_expected(start, m, j, count, before, within))
+    return np.concatenate(values)
 
 
 def _precision(rank: Any, relevant: Any, irrelevant: Any, unjudged: Any) -> Any:
@@ -118,16 +126,18 @@ def _precision(rank: Any, relevant: Any, irrelevant: Any, unjudged: Any) -> Any:
     return (1 + (judged + unjudged) * share) / rank
 
 
-def _expected(start: int, m: int, j: Array, before: list[int], in_group: list[int]) -> Array:
+def _expected(
+    start: int, m: int, j: Array, count: Array, before: list[int], in_group: list[int]
+) -> Array:
     """Expected contribution of the positions j = 0, 1, … of a group of m ties after rank `start`.
 
     A position is relevant with probability r/m. Then the number of judged documents among the j
-    before it has the hypergeometric distribution, and given that number, those that are relevant
-    and those of the pool that are not judged are independent; the precision is linear in both.
+    before it has the hypergeometric distribution, of which `count` are the likely values. Given
+    that number, those that are relevant and those of the pool that are not judged are independent;
+    the precision is linear in both.
     """
     (relevant, irrelevant, unjudged), (r, n, u) = before, in_group
     judged, others = r - 1 + n, m - r - n
-    count = np.arange(judged + 1)[None, :]
     probability = _hypergeometric(count, m - 1, judged, j)
     expected = _precision(
         start + j + 1,
@@ -143,9 +153,10 @@ def _hypergeometric(count: Array, total: int, good: int, drawn: Array) -> Array:
     possible = (count <= drawn) & (drawn - count <= total - good)
     others = np.where(possible, drawn - count, 0)
     taken = np.where(possible, count, 0)
-    logs = _log_choose(good, taken) + _log_choose(total - good, others)
-    return np.asarray(np.where(possible, np.exp(logs - _log_choose(total, drawn)), 0.0))
+    log_factorial = gammaln(np.arange(total + 1) + 1.0)
 
+    def log_choose(n: int, k: Array) -> Array:
+        return np.asarray(log_factorial[n] - log_factorial[k] - log_factorial[n - k])
 
-def _log_choose(n: int, k: Array) -> Array:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    logs = log_choose(good, taken) + log_choose(total - good, others)
+    return np.asarray(np.where(possible, np.exp(logs - log_choose(total, drawn)), 0.0))
