@@ -77,7 +77,7 @@ def query_auc_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------
@@ -168,7 +168,7 @@ def pair_accuracy_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------

@@ -71,7 +71,7 @@ def kendall_tau_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------
@@ -158,7 +158,7 @@ def spearman_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------

@@ -89,7 +89,7 @@ def dcg_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------
@@ -196,7 +196,7 @@ def ndcg_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------

@@ -93,7 +93,7 @@ def precision_at_k(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------
@@ -201,7 +201,7 @@ def recall_at_k(
     Raises
     ------
     ValueError
-        If lengths differ, a label or score is NaN, or a label or option is invalid.
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
     See Also
     --------

@@ -97,7 +97,9 @@ def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
 
 def list_metrics(metrics: Any) -> list[Any]:
     """The metrics of an argument that takes one or several."""
-    if isinstance(metrics, Mapping):
+    if isinstance(metrics, Mapping) and any(
+        isinstance(v, str) or callable(v) for v in metrics.values()
+    ):
         raise TypeError(
             f"metrics must be a name or a list of names, not a dict; got {metrics!r:.80}. Values "
             "are returned under the names of the metrics."
