@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_outlier_detector
 
 from .._sklearn_compat import called_by_sklearn, calling_estimator
 from .._typing import Array, MatrixLike, QueryIds
@@ -64,6 +64,8 @@ def predict_scores(
     except AttributeError:  # a duck-typed estimator without scikit-learn's tags
         return np.asarray(estimator.predict(X))
     methods = CLASSIFIER_METHODS if classifier else ("predict", "decision_function")
+    if is_outlier_detector(estimator):  # it predicts 1 and -1 only
+        methods = methods[::-1]
     method = next((m for m in methods if hasattr(estimator, m)), methods[-1])
     scores = np.asarray(call(estimator, method, X))
     if not classifier or method == "predict" or scores.ndim == 1:

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, top_k_accuracy_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
@@ -34,6 +34,7 @@ from sklearn_rankscore import (
     make_ranking_scorer,
     mrr_score,
     ndcg_score,
+    query_auc_score,
 )
 
 COUNTRIES = np.array(["CN", "FR", "OTHER", "US"])
@@ -278,3 +279,11 @@ def test_predictions_of_two_targets_are_refused_where_rows_are_documents():
     model = Ridge().fit(X, np.column_stack([y, -y]))
     with pytest.raises(ValueError, match="one score for each document"):
         make_ranking_scorer("ndcg@10")(model, X, y, groups=groups)
+
+
+def test_outlier_detectors_rank_by_their_decision_function():
+    X, y, groups = make_ranking(random_state=0)
+    forest = IsolationForest(n_estimators=10, random_state=0).fit(X)
+    expected = query_auc_score(y, forest.decision_function(X), groups=groups)
+    assert make_ranking_scorer("query_auc")(forest, X, y, groups=groups) == expected
+    assert query_auc_score(y, forest.predict(X), groups=groups) != expected

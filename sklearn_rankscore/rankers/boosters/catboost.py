@@ -201,4 +201,5 @@ def _labels_and_codes(eval_set: Any) -> EvaluatedSet:
     labels, ids = np.asarray(eval_set[0], dtype=np.float32), eval_set[1]
     if ids is None:
         raise no_groups_error("catboost_metric")
-    return EvaluatedSet(labels, labels, group_rows(ids, num_samples(labels)).by_appearance().codes)
+    y_true = np.asarray(eval_set[0])  # a threshold such as 0.1 applies to the labels as given
+    return EvaluatedSet(labels, y_true, group_rows(ids, num_samples(labels)).by_appearance().codes)

@@ -111,3 +111,10 @@ def test_pairs_are_renumbered_with_the_rows():
     few = QueryRanker(model, max_queries=1, random_state=0)
     few.fit(X, y, groups=groups, pairs=pairs, pairs_weight=[1.0, 2.0, 3.0])
     assert few.predict(X)[0] > few.predict(X)[1]
+
+
+def test_a_threshold_applies_to_labels_in_their_own_precision():
+    """CatBoost passes 0.1 as a float32, which is above 0.1."""
+    metric = catboost_metric("precision@1(threshold=0.1)", (np.array([0.1, 0.0]), [1, 1]))
+    passed = np.array([0.1, 0.0], dtype=np.float32)
+    assert metric.evaluate([np.array([2.0, 1.0])], passed, None) == (0.0, 1.0)
