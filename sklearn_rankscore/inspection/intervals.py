@@ -86,10 +86,11 @@ def bounded_interval(
     """Interval of the mean of values in [low, high], of shape (2, n_metrics).
 
     The lower end is a quantile of Σ D_i v_i with D uniform on the simplex, where one further value
-    equals `low`; for the upper end it equals `high`. For values 0 and 1 it is the exact interval of
-    Clopper and Pearson, and for all others no distribution is known that it covers too rarely:
-    E. Learned-Miller, P. S. Thomas. A New Confidence Interval for the Mean of a Bounded Random
-    Variable. arXiv 1905.06208, 2019, after N. Gaffke, 2005.
+    equals `low`; for the upper end it equals `high`. For values 0 and 1 it is the interval of
+    Clopper and Pearson, up to the error of a saddlepoint approximation, and for all others no
+    distribution is known that it covers too rarely: E. Learned-Miller, P. S. Thomas. A New
+    Confidence Interval for the Mean of a Bounded Random Variable. arXiv 1905.06208, 2019, after
+    N. Gaffke, 2005.
     """
     ends = [
         sign * _lower_end(sign * values, weights, confidence, sign * bound)

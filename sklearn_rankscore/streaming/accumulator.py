@@ -55,7 +55,8 @@ class RankingAccumulator(StreamResults):
 
     Notes
     -----
-    The standard error of a mean with query weights w is that of a ratio of sums,
+    The standard error of a mean with query weights w, unlike that of `QueryScores`, which needs all
+    values at once, is that of a ratio of sums,
     ``sqrt(n / (n - 1) * sum(w**2 * (v - mean)**2)) / sum(w)`` over the n queries that count [1]_;
     without weights it is the standard deviation over the square root of n. With
     ``average="micro"`` the residual is that of the numerator about the ratio.
