@@ -88,14 +88,39 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
 
 def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
     values = to_numpy(detached(column))
+    index = _index_of(column)
+    if index is not None and len(index) == len(ids) and set(index) == set(ids.tolist()):
+        position = {query: row for row, query in enumerate(index)}
+        return np.asarray(values[[position[query] for query in ids.tolist()]])
     if values.ndim == 1 and codes is not None and len(values) == len(codes):
         return _constant_within_queries(name, values, ids, codes)
     if values.ndim == 1 and len(values) == len(ids):
+        if index is not None:
+            raise _wrong_index_error(name, index, ids)
         return values
     rows = "" if codes is None else f" or one per document ({len(codes)})"
     raise ValueError(
         f"segments must hold one value per query ({len(ids)}){rows}, several such columns by name, "
         f"or a mapping from query ids to values; {name!r} has shape {values.shape}."
+    )
+
+
+def _index_of(column: Any) -> list[Hashable] | None:
+    """The index of a pandas column, unless it merely counts the values."""
+    if not hasattr(column, "iloc"):
+        return None
+    index = column.index
+    counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+    return None if counts and index.name is None else list(index.to_numpy().tolist())
+
+
+def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueError:
+    unknown = [label for label in index if label not in set(ids.tolist())]
+    problem = f"{unknown[0]!r}, which is no query id" if unknown else "some query ids twice"
+    return ValueError(
+        f"the index of segments must hold the query ids, each once; that of {name!r} holds "
+        f"{problem}. If the values are in the order of the query ids, pass them without an index, "
+        "as reset_index(drop=True) gives them."
     )
 
 

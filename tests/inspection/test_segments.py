@@ -233,3 +233,20 @@ def test_the_scale_of_weights_does_not_matter(scale):
             assert one.share == pytest.approx(other.share)
             assert one.interval == pytest.approx(other.interval)
             assert one.rest_p_value == pytest.approx(other.rest_p_value)
+
+
+def test_segments_are_aligned_by_an_index_of_query_ids():
+    ids = ["q2", "q2", "q1", "q1"]
+    by_query = pd.Series(["hi", "lo"], index=["q2", "q1"])
+    for segments in (by_query, by_query.to_frame("segment"), {"segment": by_query}):
+        by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=segments).by()
+        assert (by["mrr", ("segment", "hi")].mean, by["mrr", ("segment", "lo")].mean) == (1, 0.5)
+    scores = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids)
+    assert scores.by(by_query)["mrr", ("segment", "hi")].mean == 1
+    # one value per document, of which the index may be the query ids as well
+    rows = pd.Series(["hi", "hi", "lo", "lo"], index=ids)
+    by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=rows).by()
+    assert by["mrr", ("segment", "hi")].mean == 1
+    for index, problem in (["q1", "q3"], "'q3', which is no query id"), (["q1", "q1"], "twice"):
+        with pytest.raises(ValueError, match=rf"each once; .*{problem}.*reset_index\(drop=True\)"):
+            scores.by(pd.Series(["hi", "lo"], index=index))
