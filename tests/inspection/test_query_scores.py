@@ -209,6 +209,7 @@ def test_tables():
         (([0], [[1.0]], ["m"], [-1.0]), "not negative"),
         (([0], [[1.0]], ["m"], [0.0]), "at least one must be positive"),
         (([], np.empty((0, 1)), ["m"]), "at least one query; got none"),
+        ((["a"], [[-np.inf]], ["m"]), "must be finite, or nan .*'m' of query a is -inf"),
     ],
 )
 def test_refuses_what_does_not_go_together(arguments, message):
