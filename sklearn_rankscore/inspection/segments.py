@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._columns import detached, to_numpy
 from .._typing import Array
-from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment
+from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
@@ -26,11 +25,6 @@ class SegmentColumn:
     name: str
     values: list[Hashable]
     codes: Array
-
-    def segments(self) -> Iterable[tuple[Segment, Array]]:
-        """Each segment and its rows."""
-        for code, value in enumerate(self.values):
-            yield Segment(self.name, value), np.flatnonzero(self.codes == code)
 
 
 def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict[str, Array]:
@@ -87,7 +81,9 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
 
 
 def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
-    values = to_numpy(detached(column))
+    values, missing = values_and_missing(column)
+    if missing.any():
+        values = np.where(missing, None, values)
     index = _index_of(column)
     if index is not None and len(index) == len(ids) and set(index) == set(ids.tolist()):
         position = {query: row for row, query in enumerate(index)}
@@ -128,7 +124,7 @@ def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array)
     first = np.empty(len(ids), dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     of_first = values[first][codes]
-    differs = (of_first != values) & ~((of_first != of_first) & (values != values))
+    differs = of_first != values
     if differs.any():
         query = ids[codes[int(differs.argmax())]]
         raise ValueError(
@@ -139,9 +135,11 @@ def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array)
 
 
 def _column(name: str, values: Array) -> SegmentColumn:
-    missing = np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    missing = np.array([value is None for value in values.tolist()], dtype=bool)
     codes = np.empty(len(values), dtype=np.intp)
     present = values[~missing]
+    if missing.any() and {type(value) for value in present.tolist()} <= {int, float}:
+        present = np.array(present.tolist())
     if present.dtype.kind in "iuf" and len(np.unique(present)) > MOST_CATEGORIES:
         names, codes[~missing] = _quantile_bins(present)
     else:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from requires import requires
 from scipy import stats
@@ -271,3 +272,24 @@ def test_a_segment_of_weight_zero_has_no_mean():
         c["mrr", "b", *rest] for c, rest in ((compared, ()), (compared, [("segment", "desk")]))
     )
     assert overall.difference == alone.difference
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pd.Series(["a", pd.NA, "b"], dtype="string"), ["a", "b", "missing"]),
+        (["a", pd.NA, "b"], ["a", "b", "missing"]),
+        (pd.Series([2, pd.NA, 1], dtype="Int64"), ["1", "2", "missing"]),
+        (pl.Series([2, None, 1]), ["1", "2", "missing"]),
+        (pa.array([2, None, 1]), ["1", "2", "missing"]),
+        (pd.Series([True, pd.NA, False], dtype="boolean"), ["False", "True", "missing"]),
+        (pd.Series([2.5, None, 1]), ["1.0", "2.5", "missing"]),
+        (pd.to_datetime(pd.Series(["2026-01-02", None, "2026-01-02"])), None),
+    ],
+)
+def test_missing_values_of_any_library_are_a_segment(column, expected):
+    by = QueryScores(range(3), [[0.0], [1.0], [0.5]], ["mrr"]).by(column)
+    assert by["mrr", ("segment", "missing")].mean == 1
+    assert expected is None or [str(one.segment.value) for one in by] == expected
+    rows = query_scores([1, 0, 1], [1, 2, 3], "mrr", groups=range(3), segments=column)
+    assert [one.segment for one in rows.by()] == [one.segment for one in by]
