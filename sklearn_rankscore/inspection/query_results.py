@@ -165,7 +165,9 @@ class QueryScores(QueryValues, Tabular):
         Returns
         -------
         SegmentScores
-            One entry for each metric and segment.
+            One entry for each metric and segment. The test is Welch's t-test; its p-value is nan if
+            fewer than six queries of the segment, or of all others, differ from the most common
+            value.
 
         Raises
         ------
