@@ -72,7 +72,9 @@ def compare(
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
         changes of signs can give at most that many sums, as they do for few queries, or for values
         such as hits that differ by few distinct amounts. If more than 1,000 queries differ, it is
-        otherwise a saddlepoint approximation [3]_.
+        otherwise a saddlepoint approximation [3]_. The randomized Tukey HSD test is the studentized
+        range of normal means instead if it would permute more than 5,000 values of queries for
+        which the models differ.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 
