@@ -48,8 +48,9 @@ def compare(
         Whether to compare all others with the baseline, or all pairs of models.
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
         Significance test of zero mean difference: the paired permutation test, which randomly
-        flips the signs of the differences; Student's paired t-test; or the Wilcoxon signed-rank
-        test, for equal weights only. All are two-sided.
+        flips the signs of the differences; Student's paired t-test, whose p-value is nan if all
+        differences are equal and not 0; or the Wilcoxon signed-rank test, for equal weights only.
+        All are two-sided.
     correction : {"holm", "tukey", None}, default="holm"
         Adjust the p-values for multiple testing, over all metrics, models and segments, which
         controls the family-wise error rate. "tukey" is the randomized Tukey HSD test of all pairs
