@@ -36,7 +36,8 @@ class RectifiedMean:
         Weight of the machine labels, from 0 to 1; 0 if they carry no information about the human
         labels.
     human_queries, machine_queries : int
-        Number of queries with human labels, and of those with machine labels only.
+        Number of queries with human labels, and of those with machine labels only; queries of
+        weight 0 do not count.
     effective_queries : float
         Number of human-labeled queries that would give the same standard error without machine
         labels.
@@ -71,6 +72,8 @@ class Sample:
         Values of other queries, by machine labels.
     weights, other_weights : array
         Weights of the queries, with the mean 1.
+    human_share : float
+        Share of the queries with human labels in the weight of all queries.
     """
 
     human: Array
@@ -78,6 +81,7 @@ class Sample:
     other: Array
     weights: Array
     other_weights: Array
+    human_share: float
 
     def __sub__(self, baseline: Sample) -> Sample:
         """The differences to another system."""
@@ -87,6 +91,7 @@ class Sample:
             self.other - baseline.other,
             self.weights,
             self.other_weights,
+            self.human_share,
         )
 
     def power(self) -> float:
@@ -117,7 +122,7 @@ class Sample:
         margin = error * _quantile(parts, [len(corrections), len(others)], method, confidence)
         n, n_other = len(self.human), len(self.other)
         effective = np.var(of_human, ddof=ddof) / error**2 if error else np.nan
-        by_machine = (n * machine + n_other * other) / (n + n_other)
+        by_machine = self.human_share * machine + (1 - self.human_share) * other
         interval = Interval(float(estimate - margin), float(estimate + margin))
         return RectifiedMean(
             metric, system, versus, float(estimate), interval, float(error), float(human),
