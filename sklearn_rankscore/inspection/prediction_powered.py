@@ -12,7 +12,7 @@ from scipy import stats
 
 from .._html import html_of_fields
 from .._typing import Array
-from .intervals import Interval
+from .intervals import TOLERANCE, Interval, has_few_distinct
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ class RectifiedMean:
     estimate : float
         Unbiased estimate of the mean that human labels for all queries would give.
     interval : Interval
-        Its confidence interval.
+        Its confidence interval; nan like the standard error.
     standard_error : float
-        Its standard error.
+        Its standard error; nan if fewer than six values by human labels differ from the most common
+        one, unless all values are different.
     human_mean, machine_mean : float
         Mean by the human labels alone, and by the machine labels of all queries alone.
     power : float
@@ -40,7 +41,7 @@ class RectifiedMean:
         weight 0 do not count.
     effective_queries : float
         Number of human-labeled queries that would give the same standard error without machine
-        labels.
+        labels; nan like the standard error.
     """
 
     metric: str
@@ -107,6 +108,14 @@ class Sample:
         ratio = covariance / ((1 + len(self.human) / len(self.other)) * variance)
         return float(np.clip(ratio, 0, 1))
 
+    def _has_few_distinct(self) -> bool:
+        """Whether human labels give too few distinct values to estimate an error from.
+
+        A few values that are all different do not suggest a common one.
+        """
+        all_differ = np.diff(np.sort(self.human)).min() > TOLERANCE
+        return bool(has_few_distinct(self.human[:, None])[0]) and not all_differ
+
     def rectified(
         self, metric: str, system: str, versus: str, tuned: bool, method: str, confidence: float
     ) -> RectifiedMean:
@@ -118,7 +127,8 @@ class Sample:
         parts = [float(np.var(terms, ddof=ddof)) / len(terms) for terms in (corrections, others)]
         human, machine = (np.average(x, weights=self.weights) for x in (self.human, self.machine))
         other = np.average(self.other, weights=self.other_weights)
-        estimate, error = human + power * (other - machine), np.sqrt(sum(parts))
+        estimate = human + power * (other - machine)
+        error = np.nan if self._has_few_distinct() else np.sqrt(sum(parts))
         margin = error * _quantile(parts, [len(corrections), len(others)], method, confidence)
         n, n_other = len(self.human), len(self.other)
         effective = np.var(of_human, ddof=ddof) / error**2 if error else np.nan

@@ -225,3 +225,17 @@ def test_weights_of_all_queries_share_one_unit():
     kept = on_all.select(rows)
     human = scores(truth[labeled], weights=weights[labeled]).select(rows[labeled])
     assert rectify(human, kept.select(slice(19)), kept)["ndcg"] == zero["ndcg"]
+
+
+@pytest.mark.parametrize("method", ["normal", "t"])
+@pytest.mark.parametrize("tuned", [False, True])
+def test_few_distinct_human_labels_give_no_interval(method, tuned):
+    _, machine = draw(30, 90, 9)
+    for n, n_zeros, is_known in ((5, 0, False), (5, 1, False), (30, 5, False), (30, 6, True)):
+        human = (np.arange(n) >= n_zeros).astype(float)
+        given = split(human, machine[:n], machine[n:])
+        mean = rectify(*given, method=method, power_tuning=tuned)["ndcg"]
+        known = np.isfinite([*mean.interval, mean.standard_error, mean.effective_queries])
+        assert known.tolist() == [is_known] * 4
+        assert np.isfinite(mean.estimate)
+    assert "nan" in repr(rectify(*split(np.ones(5), machine[:5], machine[5:])))
