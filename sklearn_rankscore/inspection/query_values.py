@@ -198,7 +198,8 @@ def as_id_array(ids: Any) -> Array:
     """Ids as a one-dimensional array; tuples stay tuples, and 1 and "1" stay distinct."""
     if isinstance(ids, np.ndarray):
         return ids
-    ids = list(ids)
+    # the entries of a PyArrow array are scalars of its own
+    ids = ids.to_pylist() if hasattr(ids, "to_pylist") else list(ids)
     types = {type(i) for i in ids}
     if len(types) > 1 or any(issubclass(t, tuple) for t in types):
         return as_objects(ids)

@@ -33,7 +33,10 @@ def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict
     `codes` holds the query of each row, if columns may be aligned with rows.
     """
     if hasattr(segments, "columns"):
-        columns = {str(name): segments[name] for name in segments.columns}
+        # the columns of a PyArrow table are arrays, and its names are apart
+        is_arrow = hasattr(segments, "to_pylist")
+        names = segments.schema.names if is_arrow else segments.columns
+        columns = {str(name): segments[name] for name in names}
     elif isinstance(segments, Mapping):
         by_id = set(ids.tolist()) & set(segments)
         columns = {"segment": _from_mapping(segments, ids)} if by_id else dict(segments)
@@ -53,9 +56,9 @@ def select_segments(
     if names is None:
         names = list(stored)
     listed = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
-    if not (
-        listed and (segments is None or isinstance(segments, str) or set(names) <= set(stored))
-    ):
+    # a list of strings has the values of queries, or names of columns
+    is_values = segments is not None and not isinstance(segments, str) and len(segments) == len(ids)
+    if not listed or (is_values and not set(names) <= set(stored)):
         return read_segments(segments, ids)
     if not names or not set(names) <= set(stored):
         known = f"they have {', '.join(map(repr, stored))}" if stored else "they have none"

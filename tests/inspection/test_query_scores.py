@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import stats
 
@@ -184,6 +185,12 @@ def test_frames(data, library, kind):
     np.testing.assert_array_equal(frame["query"].to_numpy(), np.arange(60))
     tuples = QueryScores([("a", 1), ("a", 2)], [[0.0], [1.0]], ["m"])
     assert [tuple(q) for q in tuples.to_frame(library)["query"]] == [("a", 1), ("a", 2)]
+
+
+def test_ids_of_pyarrow_are_python_objects():
+    scores = QueryScores(pa.array([1, 2]), [[0.0], [1.0]], ["m"], segments={1: "a", 2: "b"})
+    assert scores.ids.tolist() == [1, 2]
+    assert scores.ids.dtype.kind == "i"
 
 
 def test_tables():

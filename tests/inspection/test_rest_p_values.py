@@ -1,4 +1,4 @@
-"""When a segment can be compared with all other queries, and what the comparison states."""
+"""Segments compared with all other queries, and those for which this is impossible."""
 
 import numpy as np
 import pytest
@@ -57,3 +57,24 @@ def test_two_queries_do_not_differ_from_the_rest():
 def test_a_segment_of_all_queries_has_no_rest():
     scores = QueryScores(range(20), np.random.default_rng(0).random((20, 1)), ["mrr"])
     assert np.isnan(raw_p_values(scores, ["all"] * 20)).all()
+
+
+def test_a_segment_of_weight_zero_has_no_mean():
+    random = np.random.default_rng(0)
+    weights, device = np.repeat([1.0, 0.0], 20), np.repeat(["desk", "phone"], 20)
+    systems = {
+        name: QueryScores(np.arange(40), values, ["mrr"], weights, device)
+        for name, values in zip("ab", random.random((2, 40, 1)), strict=True)
+    }
+    desk, phone = systems["a"].by()
+    assert (phone.queries, phone.share, desk.share) == (0, 0, 1)
+    assert np.isnan([phone.mean, *phone.interval, phone.rest_p_value]).all()
+    assert desk.mean == pytest.approx(systems["a"]["mrr"][:20].mean())
+    compared = compare(systems, by="segment")
+    none = compared["mrr", "b", ("segment", "phone")]
+    assert (none.queries, none.wins) == (0, 0)
+    assert np.isnan([none.difference, none.baseline_mean, none.p_value, *none.interval]).all()
+    overall, alone = (
+        c["mrr", "b", *rest] for c, rest in ((compared, ()), (compared, [("segment", "desk")]))
+    )
+    assert overall.difference == alone.difference
