@@ -140,6 +140,16 @@ def test_the_system_table_marks_significant_and_best_means():
     assert baseline["ndcg better than"].tolist() == ["", "a", ""]
 
 
+def test_undefined_means_are_not_the_best():
+    values = drawn(3, 5, 2)
+    values[0] = np.nan
+    values[:, :, 1] = np.nan
+    means = systems(values, ["ndcg", "map"])
+    table = compare(means, test="t").system_table().to_markdown()
+    assert f"**{values[2, :, 0].mean():.4f}**" in table
+    assert "**nan**" not in table
+
+
 def test_special_characters_are_escaped():
     scores = QueryScores([0, 1], [[0.5], [1.0]], ["a_b|c&d<e>50%"])
     assert r"a\_b\|c&d\<e\>50% | 0.7500 |" in scores.to_markdown()
