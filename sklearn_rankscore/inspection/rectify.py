@@ -222,7 +222,8 @@ class _Scores:
                 f"{metric!r} is undefined for some queries, and which these are may depend on the "
                 "labels. Compute all scores with replace_undefined_by=0, or another number."
             )
-        return Sample(*values, *weights, human_share)
+        (human, machine, other), (own, others) = values, weights
+        return Sample(human, machine, other, own, others, human_share)
 
 
 def _samples(

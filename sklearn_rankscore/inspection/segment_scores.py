@@ -189,7 +189,7 @@ def _fewest_uncommon(values: Array, codes: Array, n_segments: int) -> Array:
     np.maximum.at(own, segment, counts)
     np.maximum.at(elsewhere, segment, totals[rank] - counts)
     sizes = np.bincount(codes, minlength=n_segments)
-    return np.minimum(sizes - own, len(values) - sizes - elsewhere)
+    return np.asarray(np.minimum(sizes - own, len(values) - sizes - elsewhere))
 
 
 def _moments(sums: Array) -> tuple[Array, Array, Array]:

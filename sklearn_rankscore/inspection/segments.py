@@ -86,7 +86,8 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
 def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
     values, missing = values_and_missing(column)
     if missing.any():
-        values = np.where(missing, None, values)
+        values = values.astype(object)
+        values[missing] = None
     index = _index_of(column)
     if index is not None and len(index) == len(ids) and set(index) == set(ids.tolist()):
         position = {query: row for row, query in enumerate(index)}
