@@ -48,8 +48,9 @@ def compare(
         Whether to compare all others with the baseline, or all pairs of models.
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
         Significance test of zero mean difference: the paired permutation test, which randomly
-        flips the signs of the differences; Student's paired t-test; or the Wilcoxon signed-rank
-        test, for equal weights only. All are two-sided.
+        flips the signs of the differences; Student's paired t-test, whose p-value is nan if all
+        differences are equal and not 0; or the Wilcoxon signed-rank test, for equal weights only.
+        All are two-sided.
     correction : {"holm", "tukey", None}, default="holm"
         Adjust the p-values for multiple testing, over all metrics, models and segments, which
         controls the family-wise error rate. "tukey" is the randomized Tukey HSD test of all pairs
@@ -72,7 +73,9 @@ def compare(
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
         changes of signs can give at most that many sums, as they do for few queries, or for values
         such as hits that differ by few distinct amounts. If more than 1,000 queries differ, it is
-        otherwise a saddlepoint approximation [3]_.
+        otherwise a saddlepoint approximation [3]_. The randomized Tukey HSD test is the studentized
+        range of normal means instead if it would permute more than 5,000 values of queries for
+        which the models differ.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 

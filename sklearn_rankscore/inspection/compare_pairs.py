@@ -17,6 +17,7 @@ from .intervals import Interval, has_few_distinct, mean, standard_error
 from .margins import margin_p_values, verdict
 from .pairing import difference_ranges, paired_differences
 from .query_results import QueryScores
+from .query_values import with_fields
 from .segment_scores import segment_parts, whole_part
 from .segments import SegmentColumn
 from .significance import holm
@@ -47,7 +48,7 @@ def compare_segments(
         selected = paired.select(part.rows)
         numbers = selected.aggregate(statistics, (N_STATISTICS,), *by_metric)
         values = np.where(selected.included(), first.values[part.rows], np.nan)
-        base = replace(selected, values=values, segments=None).mean()
+        base = with_fields(selected, values=values).mean()
         for metric, share, rest, of in zip(
             paired.metrics, part.shares, part.rest_p_values, numbers.T.tolist(), strict=True
         ):

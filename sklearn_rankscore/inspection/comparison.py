@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._typing import SignificanceTest
+from .._validation import check_count, check_number
 from ..metrics.segment import ALL_QUERIES
 from .difference import Difference
 from .margins import Margin
@@ -103,12 +104,16 @@ class Comparison(Tabular):
         Raises
         ------
         ValueError
-            If `power` is not between 0 and 1.
+            If `power` is not between 0 and 1, or `difference` is not finite.
+        TypeError
+            If `difference` is not a number.
 
         Notes
         -----
         Unequal weights are assumed to have the same distribution in the larger sample.
         """
+        if difference is not None:
+            difference = check_number("difference", difference)
         return {
             self._key(d): queries_for_power(
                 _ratio(d.difference if difference is None else difference, _deviation(d)),
@@ -127,7 +132,7 @@ class Comparison(Tabular):
         power : float, default=0.8
             Probability of detecting it.
         n_queries : int, default=None
-            Number of queries; None means the number of queries in the comparison.
+            Number of queries, at least 2; None means the number of queries in the comparison.
 
         Returns
         -------
@@ -139,9 +144,11 @@ class Comparison(Tabular):
         Raises
         ------
         ValueError
-            If `power` is not between 0 and 1.
+            If `power` is not between 0 and 1, or `n_queries` is not an integer of at least 2.
         """
         level = 1 - self.confidence
+        if n_queries is not None:
+            n_queries = check_count("n_queries", n_queries, 2)
         return {
             self._key(d): detectable_effect(n_queries or d.queries, power, level) * _deviation(d)
             for d in self

@@ -39,7 +39,8 @@ class Difference:
         Two-sided p-value, and the same adjusted for multiple testing.
     rest_p_value : float or None
         Adjusted p-value of Welch's t-test that the difference is the same for all other queries;
-        None for all queries.
+        None for all queries, and nan if fewer than six queries of the segment, or of all others,
+        differ from the most common difference.
     noninferiority_p_value, equivalence_p_value : float or None
         Adjusted p-values of a difference of at most -margin, and of one outside of ±margin; None
         without a margin.

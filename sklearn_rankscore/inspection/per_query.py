@@ -90,8 +90,9 @@ def query_scores(
         Number of threads; -1 uses all processors.
     segments : array-like, mapping or DataFrame, default=None
         Segments of the queries, for `QueryScores.by` and `compare`: one value per document,
-        constant within each query, or one per query; several such columns by name; or a mapping
-        from query ids to values.
+        constant within each query, or one per query in the order of the result; several such
+        columns by name; or a mapping from query ids to values. A pandas Series or DataFrame whose
+        index holds the query ids is aligned by it.
     **options
         Options of the metrics except `average`. An option applies to each metric that has it.
 

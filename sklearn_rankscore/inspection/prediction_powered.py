@@ -12,7 +12,7 @@ from scipy import stats
 
 from .._html import html_of_fields
 from .._typing import Array
-from .intervals import Interval
+from .intervals import TOLERANCE, Interval, has_few_distinct
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,21 @@ class RectifiedMean:
     estimate : float
         Unbiased estimate of the mean that human labels for all queries would give.
     interval : Interval
-        Its confidence interval.
+        Its confidence interval; nan like the standard error.
     standard_error : float
-        Its standard error.
+        Its standard error; nan if fewer than six values by human labels differ from the most common
+        one, unless all values are different.
     human_mean, machine_mean : float
         Mean by the human labels alone, and by the machine labels of all queries alone.
     power : float
         Weight of the machine labels, from 0 to 1; 0 if they carry no information about the human
         labels.
     human_queries, machine_queries : int
-        Number of queries with human labels, and of those with machine labels only.
+        Number of queries with human labels, and of those with machine labels only; queries of
+        weight 0 do not count.
     effective_queries : float
         Number of human-labeled queries that would give the same standard error without machine
-        labels.
+        labels; nan like the standard error.
     """
 
     metric: str
@@ -71,6 +73,8 @@ class Sample:
         Values of other queries, by machine labels.
     weights, other_weights : array
         Weights of the queries, with the mean 1.
+    human_share : float
+        Share of the queries with human labels in the weight of all queries.
     """
 
     human: Array
@@ -78,6 +82,7 @@ class Sample:
     other: Array
     weights: Array
     other_weights: Array
+    human_share: float
 
     def __sub__(self, baseline: Sample) -> Sample:
         """The differences to another system."""
@@ -87,6 +92,7 @@ class Sample:
             self.other - baseline.other,
             self.weights,
             self.other_weights,
+            self.human_share,
         )
 
     def power(self) -> float:
@@ -102,6 +108,14 @@ class Sample:
         ratio = covariance / ((1 + len(self.human) / len(self.other)) * variance)
         return float(np.clip(ratio, 0, 1))
 
+    def _has_few_distinct(self) -> bool:
+        """Whether human labels give too few distinct values to estimate an error from.
+
+        A few values that are all different do not suggest a common one.
+        """
+        all_differ = np.diff(np.sort(self.human)).min() > TOLERANCE
+        return bool(has_few_distinct(self.human[:, None])[0]) and not all_differ
+
     def rectified(
         self, metric: str, system: str, versus: str, tuned: bool, method: str, confidence: float
     ) -> RectifiedMean:
@@ -113,11 +127,12 @@ class Sample:
         parts = [float(np.var(terms, ddof=ddof)) / len(terms) for terms in (corrections, others)]
         human, machine = (np.average(x, weights=self.weights) for x in (self.human, self.machine))
         other = np.average(self.other, weights=self.other_weights)
-        estimate, error = human + power * (other - machine), np.sqrt(sum(parts))
+        estimate = human + power * (other - machine)
+        error = np.nan if self._has_few_distinct() else np.sqrt(sum(parts))
         margin = error * _quantile(parts, [len(corrections), len(others)], method, confidence)
         n, n_other = len(self.human), len(self.other)
         effective = np.var(of_human, ddof=ddof) / error**2 if error else np.nan
-        by_machine = (n * machine + n_other * other) / (n + n_other)
+        by_machine = self.human_share * machine + (1 - self.human_share) * other
         interval = Interval(float(estimate - margin), float(estimate + margin))
         return RectifiedMean(
             metric, system, versus, float(estimate), interval, float(error), float(human),

@@ -31,8 +31,9 @@ class QueryScores(QueryValues, Tabular):
         Weight of each query, finite and not negative. None means equal weights. A query of weight
         0 is excluded from means, intervals and tests.
     segments : array-like, mapping or DataFrame, default=None
-        Segments of the queries, for `by` and `compare`: one value per query, several such columns
-        by name, or a mapping from query ids to values.
+        Segments of the queries, for `by` and `compare`: one value per query, in the order of `ids`
+        unless the index of a pandas Series or DataFrame holds the ids; several such columns by
+        name; or a mapping from query ids to values.
     clicks : mapping, default=None
         Sums over the clicks of each query by metric, which `query_scores` computes for metrics with
         propensities, for `propensity_summary`.
@@ -155,8 +156,9 @@ class QueryScores(QueryValues, Tabular):
         Parameters
         ----------
         segments : array-like, mapping, DataFrame or str, default=None
-            One value per query, in the order of `ids`; several such columns by name; a mapping from
-            query ids to values; or names of segment columns of these scores, of which None selects
+            One value per query, in the order of `ids` unless the index of a pandas Series or
+            DataFrame holds the ids; several such columns by name; a mapping from query ids to
+            values; or names of segment columns of these scores, of which None selects
             all. Numbers with more than ten distinct values are divided into quartiles.
         confidence, method, n_resamples, random_state
             As in `interval`.
@@ -164,7 +166,9 @@ class QueryScores(QueryValues, Tabular):
         Returns
         -------
         SegmentScores
-            One entry for each metric and segment.
+            One entry for each metric and segment. The test is Welch's t-test; its p-value is nan if
+            fewer than six queries of the segment, or of all others, differ from the most common
+            value.
 
         Raises
         ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
@@ -17,6 +18,7 @@ from .intervals import mean
 from .segments import Segments, read_segments
 
 T = TypeVar("T")
+Scores = TypeVar("Scores", bound="QueryValues")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -48,6 +50,8 @@ class QueryValues:
         for name, field in fields.items():
             object.__setattr__(self, name, field)  # the dataclass is frozen
         check_query_values(self.ids, self.values, self.metrics, self.weights)
+        if self.weights is not None and not self.weights.any():
+            raise ValueError("weights must not all be 0; at least one must be positive.")
         columns = None if segments is None else read_segments(segments, self.ids)
         object.__setattr__(self, "segments", columns)
         object.__setattr__(self, "clicks", clicks)
@@ -85,8 +89,10 @@ class QueryValues:
         columns = self.segments
         segments = None if columns is None else {name: c[rows] for name, c in columns.items()}
         clicks = {name: sums.select(rows) for name, sums in (self.clicks or {}).items()}
-        return type(self)(
-            self.ids[rows], self.values[rows], self.metrics, weights, segments, clicks or None
+        ids, values = self.ids[rows], self.values[rows]
+        check_query_values(ids, values, self.metrics, weights)
+        return with_fields(
+            self, ids=ids, values=values, weights=weights, segments=segments, clicks=clicks or None
         )
 
     def aggregate(
@@ -180,11 +186,20 @@ class QueryValues:
         return dict(zip(self.metrics, values, strict=True))
 
 
+def with_fields(scores: Scores, **fields: Any) -> Scores:
+    """A copy with other fields, which are not checked: the weights may all be 0."""
+    copied = copy(scores)
+    for name, field in fields.items():
+        object.__setattr__(copied, name, field)  # the dataclass is frozen
+    return copied
+
+
 def as_id_array(ids: Any) -> Array:
     """Ids as a one-dimensional array; tuples stay tuples, and 1 and "1" stay distinct."""
     if isinstance(ids, np.ndarray):
         return ids
-    ids = list(ids)
+    # the entries of a PyArrow array are scalars of its own
+    ids = ids.to_pylist() if hasattr(ids, "to_pylist") else list(ids)
     types = {type(i) for i in ids}
     if len(types) > 1 or any(issubclass(t, tuple) for t in types):
         return as_objects(ids)
@@ -201,6 +216,12 @@ def check_query_values(
             f"values must have shape {shape}, one row per query and one column per metric; got "
             f"shape {values.shape}."
         )
+    if np.isinf(values).any():
+        query, metric = (int(i) for i in np.argwhere(np.isinf(values))[0])
+        raise ValueError(
+            f"values must be finite, or nan where a metric is undefined; {metrics[metric]!r} of "
+            f"query {ids[query]} is {values[query, metric]}."
+        )
     if not len(ids):
         raise ValueError("QueryScores needs at least one query; got none.")
     for kind, names in (("query ids", ids.tolist()), ("metrics", list(metrics))):
@@ -211,8 +232,8 @@ def check_query_values(
         return
     if weights.shape != shape[:1]:
         raise ValueError(f"weights must have shape {shape[:1]}; got shape {weights.shape}.")
-    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+    if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError(
-            "weights must be finite and not negative, and at least one must be positive; got "
-            f"values from {weights.min()} to {weights.max()}."
+            "weights must be finite and not negative; got values from "
+            f"{weights.min()} to {weights.max()}."
         )

@@ -8,7 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction
+from ..ranking.aggregate import scaled_weights
 from .intervals import TOLERANCE
 from .pairing import align
 from .prediction_powered import RectifiedMean, Sample
@@ -113,7 +115,9 @@ def rectify(
         machine labels carry no information. False means 1, the estimator of [1]_.
     method : {"normal", "t"}, default="normal"
         "normal" is the interval of the references, whose coverage is too low with fewer than about
-        50 human-labeled queries; "t" uses Student's t distribution.
+        50 human-labeled queries; "t" uses Student's t distribution. Neither has an interval if
+        fewer than six human-labeled queries differ from the most common value, such as
+        ``recall@k`` of 1, unless all values are different: label more queries.
     confidence : float, default=0.95
         Confidence level of the intervals.
 
@@ -206,17 +210,20 @@ class _Scores:
     other: QueryScores
 
     def column(self, metric: str) -> Sample:
-        weights = [
-            np.ones(len(s)) if s.weights is None else s.weights / s.weights.mean()
-            for s in (self.human, self.other)
+        given = [
+            np.ones(len(s)) if s.weights is None else s.weights for s in (self.human, self.other)
         ]
+        in_all = scaled_weights(np.concatenate(given))
+        weights = [w / w.mean() for w in (in_all[: len(self.human)], in_all[len(self.human) :])]
+        human_share = float(in_all[: len(self.human)].sum() / in_all.sum())
         values = [s[metric] for s in (self.human, self.machine, self.other)]
         if any(np.isnan(column).any() for column in values):
             raise ValueError(
                 f"{metric!r} is undefined for some queries, and which these are may depend on the "
                 "labels. Compute all scores with replace_undefined_by=0, or another number."
             )
-        return Sample(*values, *weights)
+        (human, machine, other), (own, others) = values, weights
+        return Sample(human, machine, other, own, others, human_share)
 
 
 def _samples(
@@ -235,20 +242,27 @@ def _samples(
     for name in human:
         of_machine = judged[f"machine {name}".strip()]
         _check_repeated(of_machine, elsewhere[name].select(repeated) if repeated.any() else None)
-        if len(of_machine) < 2 or (~repeated).sum() < 2:
+        is_weighted, is_other = _counts(of_machine), _counts(elsewhere[name]) & ~repeated
+        if is_weighted.sum() < 2 or is_other.sum() < 2:
             raise ValueError(
-                "at least two queries with human labels and two others are needed; got "
-                f"{len(of_machine)} and {(~repeated).sum()}. Queries that human and machine_on_all "
-                "share are taken from machine alone."
+                "at least two queries with human labels and two others are needed, of a positive "
+                f"weight; got {is_weighted.sum()} and {is_other.sum()}. Queries that human and "
+                "machine_on_all share are taken from machine alone."
             )
-        other = elsewhere[name].select(~repeated)
+        of_machine, other = of_machine.select(is_weighted), elsewhere[name].select(is_other)
         if set(other.metrics) != set(of_machine.metrics):
             raise ValueError(
                 "human and machine_on_all must have the same metrics; got "
                 f"{', '.join(of_machine.metrics)} and {', '.join(other.metrics)}."
             )
-        samples[name] = _Scores(judged[f"human {name}".strip()], of_machine, other)
+        of_human = judged[f"human {name}".strip()].select(is_weighted)
+        samples[name] = _Scores(of_human, of_machine, other)
     return samples
+
+
+def _counts(scores: QueryScores) -> Array:
+    """Whether each query has a positive weight."""
+    return np.ones(len(scores), dtype=bool) if scores.weights is None else scores.weights > 0
 
 
 def _check_repeated(machine: QueryScores, repeated: QueryScores | None) -> None:

@@ -13,7 +13,7 @@ from .._html import html_of_fields
 from .._typing import Array
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
-from .intervals import Interval
+from .intervals import FEWEST_DISTINCT, TOLERANCE, Interval
 from .query_values import QueryValues
 from .segments import SegmentColumn
 from .significance import holm
@@ -40,7 +40,8 @@ class SegmentScore:
         Confidence interval of the mean.
     rest_p_value : float
         p-value of Welch's t-test that the mean equals that of all other queries, adjusted for
-        multiple testing over all segments and metrics.
+        multiple testing over all segments and metrics; nan if fewer than six queries of the
+        segment, or of all others, differ from the most common value.
     """
 
     metric: str
@@ -135,7 +136,7 @@ def segment_parts(scores: QueryValues, column: SegmentColumn) -> list[SegmentPar
         both = error + other_error
         t = np.abs(mean - other) / np.sqrt(both)
         degrees = both**2 / (error**2 / df + other_error**2 / other_df)
-        p_values = np.asarray(2 * stats.t.sf(t, degrees))
+        p_values = np.where(_has_few_distinct(scores, column), np.nan, 2 * stats.t.sf(t, degrees))
         shares = (of_segments / totals)[1]
     return [
         SegmentPart(Segment(column.name, value), *of)
@@ -157,6 +158,38 @@ def _powers(scores: QueryValues, order: Array) -> Iterator[Array]:
     yield w**2
     yield w**2 * v
     yield (w * v) ** 2
+
+
+def _has_few_distinct(scores: QueryValues, column: SegmentColumn) -> Array:
+    """Whether fewer than six values of a segment, or of the rest, differ from the most common."""
+    few = np.empty((len(column.values), len(scores.metrics)), dtype=bool)
+    for j, included in enumerate(scores.included().T):
+        values, codes = scores.values[included, j], column.codes[included]
+        few[:, j] = _fewest_uncommon(values, codes, len(column.values)) < FEWEST_DISTINCT
+    return few
+
+
+def _fewest_uncommon(values: Array, codes: Array, n_segments: int) -> Array:
+    """How many values differ from the most common one, in each segment or in the rest of it."""
+    order = np.argsort(values)
+    new = np.diff(values[order], prepend=values[order][:1]) > TOLERANCE
+    position = np.empty(len(values), dtype=np.intp)
+    position[order] = np.cumsum(new)
+    totals = np.bincount(position)
+    by_total = np.argsort(-totals, kind="stable")
+    rank, totals = np.argsort(by_total)[position], np.append(totals[by_total], 0)
+    # the counts of the values that occur in each segment, by falling total
+    pairs, counts = np.unique(codes * len(totals) + rank, return_counts=True)
+    segment, rank = np.divmod(pairs, len(totals))
+    starts = np.searchsorted(segment, np.arange(n_segments))
+    is_first = rank == np.arange(len(pairs)) - starts[segment]
+    # the most common value that does not occur in the segment
+    elsewhere = totals[np.bincount(segment[is_first], minlength=n_segments)]
+    own = np.zeros(n_segments, dtype=np.intp)
+    np.maximum.at(own, segment, counts)
+    np.maximum.at(elsewhere, segment, totals[rank] - counts)
+    sizes = np.bincount(codes, minlength=n_segments)
+    return np.asarray(np.minimum(sizes - own, len(values) - sizes - elsewhere))
 
 
 def _moments(sums: Array) -> tuple[Array, Array, Array]:

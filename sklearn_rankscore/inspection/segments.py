@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._columns import detached, to_numpy
 from .._typing import Array
-from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment
+from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
@@ -27,11 +26,6 @@ class SegmentColumn:
     values: list[Hashable]
     codes: Array
 
-    def segments(self) -> Iterable[tuple[Segment, Array]]:
-        """Each segment and its rows."""
-        for code, value in enumerate(self.values):
-            yield Segment(self.name, value), np.flatnonzero(self.codes == code)
-
 
 def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict[str, Array]:
     """Columns of one value per query, in the order of `ids`.
@@ -39,7 +33,10 @@ def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict
     `codes` holds the query of each row, if columns may be aligned with rows.
     """
     if hasattr(segments, "columns"):
-        columns = {str(name): segments[name] for name in segments.columns}
+        # the columns of a PyArrow table are arrays, and its names are apart
+        is_arrow = hasattr(segments, "to_pylist")
+        names = segments.schema.names if is_arrow else segments.columns
+        columns = {str(name): segments[name] for name in names}
     elif isinstance(segments, Mapping):
         by_id = set(ids.tolist()) & set(segments)
         columns = {"segment": _from_mapping(segments, ids)} if by_id else dict(segments)
@@ -59,9 +56,9 @@ def select_segments(
     if names is None:
         names = list(stored)
     listed = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
-    if not (
-        listed and (segments is None or isinstance(segments, str) or set(names) <= set(stored))
-    ):
+    # a list of strings has the values of queries, or names of columns
+    is_values = segments is not None and not isinstance(segments, str) and len(segments) == len(ids)
+    if not listed or (is_values and not set(names) <= set(stored)):
         return read_segments(segments, ids)
     if not names or not set(names) <= set(stored):
         known = f"they have {', '.join(map(repr, stored))}" if stored else "they have none"
@@ -87,10 +84,19 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
 
 
 def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
-    values = to_numpy(detached(column))
+    values, missing = values_and_missing(column)
+    if missing.any():
+        values = values.astype(object)
+        values[missing] = None
+    index = _index_of(column)
+    if index is not None and len(index) == len(ids) and set(index) == set(ids.tolist()):
+        position = {query: row for row, query in enumerate(index)}
+        return np.asarray(values[[position[query] for query in ids.tolist()]])
     if values.ndim == 1 and codes is not None and len(values) == len(codes):
         return _constant_within_queries(name, values, ids, codes)
     if values.ndim == 1 and len(values) == len(ids):
+        if index is not None:
+            raise _wrong_index_error(name, index, ids)
         return values
     rows = "" if codes is None else f" or one per document ({len(codes)})"
     raise ValueError(
@@ -99,11 +105,30 @@ def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array
     )
 
 
+def _index_of(column: Any) -> list[Hashable] | None:
+    """The index of a pandas column, unless it merely counts the values."""
+    if not hasattr(column, "iloc"):
+        return None
+    index = column.index
+    counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+    return None if counts and index.name is None else list(index.to_numpy().tolist())
+
+
+def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueError:
+    unknown = [label for label in index if label not in set(ids.tolist())]
+    problem = f"{unknown[0]!r}, which is no query id" if unknown else "some query ids twice"
+    return ValueError(
+        f"the index of segments must hold the query ids, each once; that of {name!r} holds "
+        f"{problem}. If the values are in the order of the query ids, pass them without an index, "
+        "as reset_index(drop=True) gives them."
+    )
+
+
 def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array) -> Array:
     first = np.empty(len(ids), dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     of_first = values[first][codes]
-    differs = (of_first != values) & ~((of_first != of_first) & (values != values))
+    differs = of_first != values
     if differs.any():
         query = ids[codes[int(differs.argmax())]]
         raise ValueError(
@@ -114,9 +139,11 @@ def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array)
 
 
 def _column(name: str, values: Array) -> SegmentColumn:
-    missing = np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    missing = np.array([value is None for value in values.tolist()], dtype=bool)
     codes = np.empty(len(values), dtype=np.intp)
     present = values[~missing]
+    if missing.any() and {type(value) for value in present.tolist()} <= {int, float}:
+        present = np.array(present.tolist())
     if present.dtype.kind in "iuf" and len(np.unique(present)) > MOST_CATEGORIES:
         names, codes[~missing] = _quantile_bins(present)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from .._typing import Array, SignificanceTest
-from .intervals import degrees_of_freedom, mean, standard_error
+from .intervals import TOLERANCE, degrees_of_freedom, mean, standard_error
 from .permutation_test import permutation_p_values
 
 # differences up to this size are rounding errors; those that agree to this number of decimals,
@@ -47,12 +47,13 @@ def _wilcoxon_p_value(differences: Array) -> float:
 
 
 def _t_p_values(differences: Array, weights: Array) -> Array:
-    """Student's paired t-test."""
+    """Student's paired t-test; nan without variation, from which no error can be estimated."""
     n, center = len(differences), mean(differences, weights)
     if n < 2:
         return np.full_like(center, np.nan)
     error = standard_error(differences, weights)
-    t = np.divide(np.abs(center), error, out=np.full_like(error, np.inf), where=error > 0)
+    varies = np.ptp(differences, axis=0) > TOLERANCE
+    t = np.divide(np.abs(center), error, out=np.full_like(error, np.nan), where=varies)
     t[center == 0] = 0.0
     return np.asarray(2 * stats.t.sf(t, degrees_of_freedom(weights)))
 

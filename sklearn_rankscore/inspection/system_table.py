@@ -56,7 +56,8 @@ class SystemTable(Tabular):
         metrics = list(next(iter(self.means.values())))
         # the best of the rounded numbers, so that equal ones are both bold
         shown = {m: [f"{means[m]:.4f}" for means in self.means.values()] for m in metrics}
-        best = {m: max(numbers, key=float) for m, numbers in shown.items()}
+        defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
+        best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}
         letters = self._letters()
         rows: list[list[str | Cell]] = [
             [letters[system], system]

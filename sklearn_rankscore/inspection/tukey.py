@@ -26,6 +26,9 @@ def tukey_p_values(
     terms = weights[:, None] * (values - values.mean(axis=1, keepdims=True)) / weights.sum()
     sums = terms.sum(axis=0)
     observed = np.abs(sums[:, None] - sums)
+    terms = terms[np.ptp(values, axis=1) > TOLERANCE]  # the permutations of others are all equal
+    if not len(terms):
+        return np.ones_like(observed)
     if terms.size > MOST_PERMUTED:
         return _of_normal_range(observed, terms)
     scale = TOLERANCE * np.abs(terms).sum()

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._columns import detached, to_numpy
+from .._typing import Array
 
 # numbers with more distinct values than this are no categories
 MOST_CATEGORIES = 10
@@ -26,3 +31,29 @@ class Segment(NamedTuple):
 
 
 ALL_QUERIES = Segment("", "all queries")
+
+
+def values_and_missing(column: Any) -> tuple[Array, Array]:
+    """A column of segments as an array, and where values are missing; integers stay integers."""
+    values = to_numpy(detached(column, "segments"))
+    if values.ndim != 1 or values.dtype.kind in "biuUS":
+        return values, np.zeros(values.shape, dtype=bool)
+    if values.dtype.kind in "fmM":
+        missing = values != values
+    else:
+        missing = np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
+    if values.dtype.kind == "f" and missing.any() and _holds_integers(column):
+        listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        values = np.fromiter(listed, dtype=object, count=len(values))
+    return values, missing
+
+
+def _is_missing(value: Any) -> bool:
+    # the missing value of pandas cannot be compared
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _holds_integers(column: Any) -> bool:
+    """Whether the library of the column has integers with missing values, unlike NumPy."""
+    kind = getattr(column, "type", getattr(column, "dtype", ""))
+    return "int" in str(kind).lower()

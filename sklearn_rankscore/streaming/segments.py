@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import detached, to_numpy
 from .._typing import Array
-from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment
+from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment, values_and_missing
 from ..query_ids import Grouping
 
 # each segment costs some hundred bytes per metric, in every partition and checkpoint
@@ -48,12 +47,11 @@ def columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def with_missing(name: str, column: Any) -> Array:
     """A column whose missing values are the text "missing"."""
-    values = to_numpy(detached(column, "segments"))
+    values, missing = values_and_missing(column)
     if values.ndim != 1:
         raise ValueError(f"segments must hold one value per document; {name!r} is not a column.")
     if values.dtype.kind in "biuUS":
         return values
-    missing = _is_missing(column, values)
     values = values.astype(object)
     values[missing] = MISSING
     return values
@@ -128,11 +126,3 @@ def check_number(segments: Iterable[Segment]) -> None:
                 f"column {name!r} has more than {MOST_SEGMENTS:,} distinct values. Group them "
                 "into fewer segments first, or use query_scores."
             )
-
-
-def _is_missing(column: Any, values: Array) -> Array:
-    if hasattr(column, "isna"):  # pandas, whose NA cannot be compared
-        return np.asarray(column.isna())
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    return np.array([v is None or bool(v != v) for v in values.tolist()], dtype=bool)

@@ -140,6 +140,16 @@ def test_the_system_table_marks_significant_and_best_means():
     assert baseline["ndcg better than"].tolist() == ["", "a", ""]
 
 
+def test_undefined_means_are_not_the_best():
+    values = drawn(3, 5, 2)
+    values[0] = np.nan
+    values[:, :, 1] = np.nan
+    means = systems(values, ["ndcg", "map"])
+    table = compare(means, test="t").system_table().to_markdown()
+    assert f"**{values[2, :, 0].mean():.4f}**" in table
+    assert "**nan**" not in table
+
+
 def test_special_characters_are_escaped():
     scores = QueryScores([0, 1], [[0.5], [1.0]], ["a_b|c&d<e>50%"])
     assert r"a\_b\|c&d\<e\>50% | 0.7500 |" in scores.to_markdown()
@@ -153,3 +163,17 @@ def test_refuses_tukey_without_all_pairs():
             compare(given, correction="tukey", **options)
     with pytest.raises(ValueError, match="pairs must be one of 'baseline', 'all'"):
         compare(given, pairs="every")
+
+
+def test_tukey_permutes_if_few_of_many_queries_differ():
+    """With one query that differs, each of three systems is the outlying one equally often."""
+    values = np.zeros((3, 2000, 1))
+    values[0, 7] = 0.5
+    compared = compare(systems(values), pairs="all", correction="tukey", random_state=0)
+    p_values = {(one.baseline, one.model): one.adjusted_p_value for one in compared}
+    assert p_values == {("s0", "s1"): 1, ("s0", "s2"): 1, ("s1", "s2"): 1}
+    few = systems(np.append(drawn(3, 12, 1), np.ones((3, 2000, 1)), axis=1))
+    alone = systems(drawn(3, 12, 1))
+    given = {"pairs": "all", "correction": "tukey", "random_state": 0}
+    for one, other in zip(compare(few, **given), compare(alone, **given), strict=True):
+        assert one.adjusted_p_value == other.adjusted_p_value

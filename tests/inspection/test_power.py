@@ -65,6 +65,13 @@ def test_sample_sizes_at_the_limits(differences):
     assert observed.queries_needed() == observed.queries_needed(mean)
     with pytest.raises(ValueError, match="power must be between 0 and 1"):
         observed.queries_needed(0.1, power=80)
+    for n_queries in (0, 1, -5, 2.5):
+        with pytest.raises(ValueError, match="n_queries must be an integer of at least 2"):
+            observed.detectable_difference(n_queries=n_queries)
+    with pytest.raises(TypeError, match="difference must be a number; got 'x'"):
+        observed.queries_needed("x")
+    with pytest.raises(ValueError, match="difference must be finite"):
+        observed.queries_needed(math.nan)
 
 
 def test_one_sided_tests_are_ttost_paired(differences):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import stats
 
@@ -186,6 +187,12 @@ def test_frames(data, library, kind):
     assert [tuple(q) for q in tuples.to_frame(library)["query"]] == [("a", 1), ("a", 2)]
 
 
+def test_ids_of_pyarrow_are_python_objects():
+    scores = QueryScores(pa.array([1, 2]), [[0.0], [1.0]], ["m"], segments={1: "a", 2: "b"})
+    assert scores.ids.tolist() == [1, 2]
+    assert scores.ids.dtype.kind == "i"
+
+
 def test_tables():
     scores = QueryScores(["a", "b"], [[0.5, np.nan], [1.0, 0.25]], ["ndcg", "<auc>"])
     assert repr(scores).splitlines() == [
@@ -209,6 +216,7 @@ def test_tables():
         (([0], [[1.0]], ["m"], [-1.0]), "not negative"),
         (([0], [[1.0]], ["m"], [0.0]), "at least one must be positive"),
         (([], np.empty((0, 1)), ["m"]), "at least one query; got none"),
+        ((["a"], [[-np.inf]], ["m"]), "must be finite, or nan .*'m' of query a is -inf"),
     ],
 )
 def test_refuses_what_does_not_go_together(arguments, message):

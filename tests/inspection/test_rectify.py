@@ -208,3 +208,34 @@ def test_coverage(n, method, noise, bias):
     error = np.sqrt(0.95 * 0.05 / repeats)
     least = 0.95 if n > 50 and method == "t" else 0.94
     assert (covered / repeats > least - 3 * error).all(), covered / repeats
+
+
+def test_weights_of_all_queries_share_one_unit():
+    truth, machine = draw(20, 100, 8)
+    weights = np.repeat([1.0, 10.0], [20, 80])
+    on_all = scores(machine, weights=weights)
+    labeled = slice(20)
+    mean = rectify(scores(truth[labeled], weights=weights[labeled]), on_all.select(labeled), on_all)
+    assert mean["ndcg"].machine_mean == pytest.approx(on_all.mean()["ndcg"])
+    weights[[3, 50, 60]] = 0
+    on_all = scores(machine, weights=weights)
+    zero = rectify(scores(truth[labeled], weights=weights[labeled]), on_all.select(labeled), on_all)
+    assert (zero["ndcg"].human_queries, zero["ndcg"].machine_queries) == (19, 78)
+    rows = weights > 0
+    kept = on_all.select(rows)
+    human = scores(truth[labeled], weights=weights[labeled]).select(rows[labeled])
+    assert rectify(human, kept.select(slice(19)), kept)["ndcg"] == zero["ndcg"]
+
+
+@pytest.mark.parametrize("method", ["normal", "t"])
+@pytest.mark.parametrize("tuned", [False, True])
+def test_few_distinct_human_labels_give_no_interval(method, tuned):
+    _, machine = draw(30, 90, 9)
+    for n, n_zeros, is_known in ((5, 0, False), (5, 1, False), (30, 5, False), (30, 6, True)):
+        human = (np.arange(n) >= n_zeros).astype(float)
+        given = split(human, machine[:n], machine[n:])
+        mean = rectify(*given, method=method, power_tuning=tuned)["ndcg"]
+        known = np.isfinite([*mean.interval, mean.standard_error, mean.effective_queries])
+        assert known.tolist() == [is_known] * 4
+        assert np.isfinite(mean.estimate)
+    assert "nan" in repr(rectify(*split(np.ones(5), machine[:5], machine[5:])))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from requires import requires
 from scipy import stats
@@ -62,6 +63,7 @@ def given_as():
         "columns": {"segment": names},
         "frame": pd.DataFrame({"segment": names}),
         "polars frame": pl.DataFrame({"segment": names}),
+        "arrow table": pa.table({"segment": names}),
     }
 
 
@@ -83,6 +85,7 @@ def test_segments_in_any_form(kind, per_row):
         rows = {
             "columns": lambda: {"segment": np.array(segments["segment"])[pick]},
             "polars frame": lambda: segments[pick.tolist()],
+            "arrow table": lambda: segments.take(pick),
             "polars": lambda: segments[pick.tolist()],
             "frame": lambda: segments.iloc[pick],
         }.get(kind, lambda: pd.Series(segments, name="segment").iloc[pick].to_numpy())()
@@ -213,6 +216,10 @@ def test_refuses_segments_that_vary_or_are_absent(data):
         compare(systems, by="device")
     with pytest.raises(ValueError, match="they have none"):
         systems["one"].by()
+    systems = two_systems(data, segments={"device": data[3]})
+    for names in ("devise", ["devise"], ["device", "devise"]):
+        with pytest.raises(ValueError, match=r"no segments .*'devise'.*; they have 'device'\."):
+            compare(systems, by=names)
 
 
 @pytest.mark.parametrize("scale", [1e308, 1e-300])
@@ -233,3 +240,41 @@ def test_the_scale_of_weights_does_not_matter(scale):
             assert one.share == pytest.approx(other.share)
             assert one.interval == pytest.approx(other.interval)
             assert one.rest_p_value == pytest.approx(other.rest_p_value)
+
+
+def test_segments_are_aligned_by_an_index_of_query_ids():
+    ids = ["q2", "q2", "q1", "q1"]
+    by_query = pd.Series(["hi", "lo"], index=["q2", "q1"])
+    for segments in (by_query, by_query.to_frame("segment"), {"segment": by_query}):
+        by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=segments).by()
+        assert (by["mrr", ("segment", "hi")].mean, by["mrr", ("segment", "lo")].mean) == (1, 0.5)
+    scores = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids)
+    assert scores.by(by_query)["mrr", ("segment", "hi")].mean == 1
+    # one value per document, of which the index may be the query ids as well
+    rows = pd.Series(["hi", "hi", "lo", "lo"], index=ids)
+    by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=rows).by()
+    assert by["mrr", ("segment", "hi")].mean == 1
+    for index, problem in (["q1", "q3"], "'q3', which is no query id"), (["q1", "q1"], "twice"):
+        with pytest.raises(ValueError, match=rf"each once; .*{problem}.*reset_index\(drop=True\)"):
+            scores.by(pd.Series(["hi", "lo"], index=index))
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pd.Series(["a", pd.NA, "b"], dtype="string"), ["a", "b", "missing"]),
+        (["a", pd.NA, "b"], ["a", "b", "missing"]),
+        (pd.Series([2, pd.NA, 1], dtype="Int64"), ["1", "2", "missing"]),
+        (pl.Series([2, None, 1]), ["1", "2", "missing"]),
+        (pa.array([2, None, 1]), ["1", "2", "missing"]),
+        (pd.Series([True, pd.NA, False], dtype="boolean"), ["False", "True", "missing"]),
+        (pd.Series([2.5, None, 1]), ["1.0", "2.5", "missing"]),
+        (pd.to_datetime(pd.Series(["2026-01-02", None, "2026-01-02"])), None),
+    ],
+)
+def test_missing_values_of_any_library_are_a_segment(column, expected):
+    by = QueryScores(range(3), [[0.0], [1.0], [0.5]], ["mrr"]).by(column)
+    assert by["mrr", ("segment", "missing")].mean == 1
+    assert expected is None or [str(one.segment.value) for one in by] == expected
+    rows = query_scores([1, 0, 1], [1, 2, 3], "mrr", groups=range(3), segments=column)
+    assert [one.segment for one in rows.by()] == [one.segment for one in by]

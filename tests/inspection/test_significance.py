@@ -90,3 +90,11 @@ def test_weighted_t_test_of_equal_weights_is_scipys():
     differences = np.random.default_rng(1).normal(0.1, 1, size=(15, 4))
     expected = stats.ttest_1samp(differences, 0).pvalue
     assert p_values(differences, np.full(15, 2.0), "t") == pytest.approx(expected)
+
+
+def test_the_t_test_of_equal_differences_is_undefined_unless_they_are_zero():
+    for n in (2, 3, 7):  # the mean of 0.1 is rounded for some of them
+        differences = np.repeat([[0.1, 0.0]], n, axis=0)
+        different, equal = p_values(differences, np.full(n, 2.0), "t")
+        assert np.isnan(different)
+        assert equal == 1

@@ -1,0 +1,80 @@
+"""Segments compared with all other queries, and those for which this is impossible."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_rankscore import QueryScores, compare
+from sklearn_rankscore.inspection.intervals import has_few_distinct
+from sklearn_rankscore.inspection.segment_scores import segment_parts
+from sklearn_rankscore.inspection.segments import bin_segments
+
+
+def raw_p_values(scores, segments):
+    (column,) = bin_segments({"s": np.asarray(segments)})
+    return np.array([part.rest_p_values for part in segment_parts(scores, column)])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_p_values_are_nan_exactly_where_either_side_has_few_distinct_values(seed):
+    """Against the definition, one segment and its rest after the other."""
+    random = np.random.default_rng(seed)
+    n = 60
+    segments = random.choice(4, n, p=[0.7, 0.15, 0.1, 0.05])
+    columns = [
+        random.random(n),
+        random.choice([0, 1], n, p=[0.1, 0.9]),
+        random.choice([0, 0.5, 1], n),
+        np.where(segments == 0, random.random(n), random.integers(2)),
+        np.where(random.random(n) < 0.3, np.nan, random.random(n).round(1)),
+    ]
+    scores = QueryScores(range(n), np.column_stack(columns), list("abcde"))
+    p_values = raw_p_values(scores, segments)
+    for row, segment in zip(p_values, np.unique(segments), strict=True):
+        for p_value, values in zip(row, scores.values.T, strict=True):
+            sides = [
+                v[~np.isnan(v)] for v in (values[segments == segment], values[segments != segment])
+            ]
+            if any(not len(side) or has_few_distinct(side[:, None])[0] for side in sides):
+                assert np.isnan(p_value)
+            else:
+                expected = stats.ttest_ind(*sides, equal_var=False).pvalue
+                assert p_value == pytest.approx(expected)
+    assert 0 < np.isnan(p_values).mean() < 1
+
+
+def test_two_queries_do_not_differ_from_the_rest():
+    values = np.r_[0.0, 0.0, np.random.default_rng(0).random(100)][:, None]
+    scores = QueryScores(range(102), values, ["mrr"])
+    segments = ["two"] * 2 + ["many"] * 100
+    assert all(np.isnan(one.rest_p_value) for one in scores.by(segments))
+    assert "nan" in repr(scores.by(segments))
+    other = QueryScores(range(102), np.zeros((102, 1)), ["mrr"])
+    compared = compare({"a": other, "b": scores}, by=segments)
+    assert np.isnan(compared["mrr", "b", ("segment", "two")].rest_p_value)
+
+
+def test_a_segment_of_all_queries_has_no_rest():
+    scores = QueryScores(range(20), np.random.default_rng(0).random((20, 1)), ["mrr"])
+    assert np.isnan(raw_p_values(scores, ["all"] * 20)).all()
+
+
+def test_a_segment_of_weight_zero_has_no_mean():
+    random = np.random.default_rng(0)
+    weights, device = np.repeat([1.0, 0.0], 20), np.repeat(["desk", "phone"], 20)
+    systems = {
+        name: QueryScores(np.arange(40), values, ["mrr"], weights, device)
+        for name, values in zip("ab", random.random((2, 40, 1)), strict=True)
+    }
+    desk, phone = systems["a"].by()
+    assert (phone.queries, phone.share, desk.share) == (0, 0, 1)
+    assert np.isnan([phone.mean, *phone.interval, phone.rest_p_value]).all()
+    assert desk.mean == pytest.approx(systems["a"]["mrr"][:20].mean())
+    compared = compare(systems, by="segment")
+    none = compared["mrr", "b", ("segment", "phone")]
+    assert (none.queries, none.wins) == (0, 0)
+    assert np.isnan([none.difference, none.baseline_mean, none.p_value, *none.interval]).all()
+    overall, alone = (
+        c["mrr", "b", *rest] for c, rest in ((compared, ()), (compared, [("segment", "desk")]))
+    )
+    assert overall.difference == alone.difference
