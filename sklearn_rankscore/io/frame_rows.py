@@ -90,7 +90,9 @@ class FrameRows:
         if has_duplicates(query, document):
             if duplicates == "error":
                 self.refuse_duplicates(query, document, rows)
-            best_first = np.lexsort((-values, query))
+            # of integers, the negative may not exist in their type, but the complement does
+            descending = ~values if values.dtype.kind in "biu" else -values
+            best_first = np.lexsort((descending, query))
             query, document, values = query[best_first], document[best_first], values[best_first]
             if duplicates == "drop" or self.name == "truth":
                 first = np.sort(np.unique(_pairs(query, document), return_index=True)[1])

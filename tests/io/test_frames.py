@@ -117,6 +117,18 @@ def test_duplicates_are_refused_or_resolved_by_choice():
     assert dropped == pytest.approx((3 + 2 / math.log2(4)) / best)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint64", "int8", "int32", "bool", "float32"])
+@pytest.mark.parametrize("duplicates", ["drop", "keep"])
+def test_the_highest_relevance_of_a_repeated_document_in_any_dtype(dtype, duplicates):
+    lowest = np.iinfo(dtype).min if "int" in dtype else 0
+    rating = np.array([0, 1, 1, lowest], dtype=dtype)
+    truth = pd.DataFrame({"user": 1, "item": list("abaa"), "rating": rating})
+    top = pd.DataFrame({"user": 1, "item": ["x", "a"], "score": [2.0, 1.0]})
+    options = {"relevance": "rating", "score": "score", "duplicates": duplicates}
+    documents = from_frames(truth, top, **BY, **options)
+    assert documents["y_true"][documents["y_score"] == 1].tolist() == [1]
+
+
 def test_integers_beyond_2_53_and_floats_as_ids():
     """Signed and unsigned integers together would become floats, in which both users are one."""
     users = [2**53 + 1, 2**53]
