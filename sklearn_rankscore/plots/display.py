@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, MatrixLike, QueryIds
+from ..inspection.pairing import align
 from ..inspection.per_query import query_scores
 from ..inspection.query_results import QueryScores
-from ..inspection.segments import Segments
+from ..inspection.segments import Segments, select_segments
 from ..metrics.evaluate import Metrics
 from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
@@ -178,6 +179,14 @@ def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
         "the display compares two models: pass a dict of two names, the baseline first; got "
         f"{n_models}."
     )
+
+
+def align_by(
+    systems: Mapping[str, QueryScores], by: Any
+) -> tuple[Mapping[str, QueryScores], dict[str, Array]]:
+    """The systems with the queries in the order of the first, and the segments of these."""
+    name, first = next(iter(systems.items()))
+    return align(systems, name), select_segments(by, first.ids, first.segments)
 
 
 def one_metric(scores: QueryScores, metric: str | None) -> str:
