@@ -260,3 +260,16 @@ def test_ranked_lists_refuse_long_frames(library):
     unnamed = library({"a": ["x", "y"], "b": [0.5, 0.25]})
     with pytest.raises(TypeError, match=r"predicted is a DataFrame.*use from_frames"):
         from_ranked_lists([["x"], ["y"]], unnamed)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64"])
+def test_numbers_of_objects_equal_numbers(dtype):
+    log = pd.DataFrame({"user": [1, 2], "item": [7, 8]})
+    objects = pd.DataFrame({"user": [2, 1], "item": [8, 7], "score": 1}).astype(
+        {"user": object, "item": object}
+    )
+    for truth, top in ((log.astype(dtype), objects), (objects, log.astype(dtype).assign(score=1))):
+        documents = from_frames(truth, top, **BY, score="score")
+        assert recall_at_k(**documents, k=1, average=None).tolist() == [1, 1]
+    with pytest.raises(TypeError, match=r"numbers, such as .* and text"):
+        from_frames(log, objects.astype({"user": str}), **BY, score="score")
