@@ -232,7 +232,7 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             None,
             {"relevance": "rank"},
             ValueError,
-            "repeat a document for the same query",
+            "repeat a document for the same query.* Remove them, or pass",
         ),
         (
             pd.DataFrame([[1, 2, 3]], columns=["user", "item", "user"]),
@@ -242,6 +242,30 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             "more than one column 'user'",
         ),
         (pl.DataFrame(LOG).lazy(), PREDICTIONS, {}, TypeError, "must be collected"),
+        (pd.DataFrame(LOG), PREDICTIONS[:0], {}, ValueError, "predictions has no rows"),
+        (
+            pd.DataFrame(LOG),
+            {"a": PREDICTIONS, "b": PREDICTIONS[:0]},
+            {},
+            ValueError,
+            r"predictions\['b'\] has no rows",
+        ),
+        (pd.DataFrame(LOG)[:0], PREDICTIONS, {}, ValueError, "truth has no rows"),
+        (PREDICTIONS[:0], None, {"relevance": "rank"}, ValueError, "truth has no rows"),
+        *[
+            (
+                PREDICTIONS,
+                None,
+                {"relevance": "rank", option: value},
+                TypeError,
+                f"{option}='{value}'",
+            )
+            for option, value in (
+                ("duplicates", "drop"),
+                ("missing_queries", "drop"),
+                ("unjudged_queries", "error"),
+            )
+        ],
     ],
 )
 def test_unsuitable_frames_are_refused(truth, predictions, change, error, message):
