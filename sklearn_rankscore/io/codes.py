@@ -106,6 +106,6 @@ def _kind(values: Array) -> str:
     if values.dtype.kind == "O":
         value = values[0]
         kinds = {"text": str, "numbers": Number}
-        found = (kind for kind, of_type in kinds.items() if isinstance(value, of_type))
-        return next(found, type(value).__name__)
+        matching = (kind for kind, of_type in kinds.items() if isinstance(value, of_type))
+        return next(matching, type(value).__name__)
     return _KINDS.get(values.dtype.kind, str(values.dtype))
