@@ -27,16 +27,21 @@ T = TypeVar("T")
 class Plot:
     """A display that shows its settings, as matplotlib shows the plot."""
 
+    ax_: Axes
+    figure_: Figure | SubFigure
+
     def __repr__(self) -> str:
         shown = {name: v for name, v in vars(self).items() if isinstance(v, str | int | float)}
         return f"{type(self).__name__}({', '.join(f'{name}={v!r}' for name, v in shown.items())})"
 
+    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
+        self.ax_ = prepare_axes(ax, type(self).__name__, size)
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
 
 class Display(Plot):
     """A plot of the scores of estimators."""
-
-    ax_: Axes
-    figure_: Figure | SubFigure
 
     @classmethod
     def from_estimator(
@@ -83,11 +88,6 @@ class Display(Plot):
     ) -> Self:
         """Plot scores; each display describes its arguments."""
         raise NotImplementedError
-
-    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
-        self.ax_ = prepare_axes(ax, type(self).__name__, size)
-        self.figure_ = self.ax_.figure
-        return self.ax_
 
 
 class QueryScoresDisplay(Display):

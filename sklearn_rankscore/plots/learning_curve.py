@@ -18,7 +18,7 @@ from ..inspection.progress import with_progress
 from ..metrics.evaluate import MetricLike
 from ..model_selection import QueryKFold
 from ..query_ids import group_rows
-from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style, prepare_axes
+from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style
 from .cutoffs import curve_style
 from .display import Plot, by_name, required_ids
 from .palette import system_color
@@ -26,7 +26,6 @@ from .palette import system_color
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 # of the queries on which the smallest fold trains
@@ -73,8 +72,6 @@ class QueryLearningCurveDisplay(Plot):
     'training queries'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: list[Line2D]
     bands_: list[PolyCollection]
 
@@ -183,8 +180,7 @@ class QueryLearningCurveDisplay(Plot):
         QueryLearningCurveDisplay
             The display itself.
         """
-        self.ax_ = ax = prepare_axes(ax, type(self).__name__)
-        self.figure_ = ax.figure
+        ax = self._prepare(ax)
         self.lines_, self.bands_ = [], []
         bands = len(self.means) == 1 if bands is None else bands
         for i, (name, means) in enumerate(self.means.items()):
