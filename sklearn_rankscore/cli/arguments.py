@@ -11,11 +11,14 @@ from .._typing import IntervalMethod, SignificanceTest
 from .._validation import did_you_mean
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.resolve import resolve_all
+from .sources import is_table
 
 COMMANDS = ("evaluate", "metrics")
 RULES = ("irrelevant", "drop")
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 DEFAULT_METRICS = ["map", "ndcg@10", "mrr", "precision@10", "recall@100"]
+# the options of a comparison, and their defaults
+COMPARISON = {"test": "permutation", "method": "auto", "confidence": 0.95, "seed": 0}
 FILES = """\
 QRELS and RUN are TREC files (also .gz, .bz2, .xz), CSV, TSV or Parquet files with named columns, or
 - for standard input. A run is named after its file; NAME=PATH gives it another name. All runs are
@@ -60,9 +63,31 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     for name, metric in resolved.items():
         if metric.propensity is not None or metric.clip is not None:
             evaluate.error(f"{name}: files have no propensities; use evaluate in Python.")
-    if [arguments.qrels, *arguments.runs].count("-") > 1:
-        evaluate.error("only one of QRELS and RUN can be standard input.")
+    if conflict := _conflict(arguments):
+        evaluate.error(conflict)
+    for option, default in COMPARISON.items():
+        if getattr(arguments, option) is None:
+            setattr(arguments, option, default)
     return arguments
+
+
+def _conflict(arguments: argparse.Namespace) -> str | None:
+    """Why arguments cannot be used together."""
+    files = [arguments.qrels, *arguments.runs]
+    if files.count("-") > 1:
+        return "only one of QRELS and RUN can be standard input."
+    if arguments.columns and not any(map(is_table, files)):
+        return "--columns needs a CSV, TSV or Parquet file; TREC files have no names of columns."
+    if arguments.baseline is None:
+        given = [name for name in COMPARISON if getattr(arguments, name) is not None]
+        if given:
+            return f"--{given[0]} needs --baseline RUN, with which all other runs are compared."
+    elif arguments.per_query and arguments.format == "csv":
+        return (
+            "--baseline and --per-query give two tables, of which csv can hold one; use "
+            "--format json, or leave out one of them."
+        )
+    return None
 
 
 def _parsers() -> tuple[Parser, Parser]:
@@ -107,13 +132,14 @@ def _add_arguments(add: Callable[..., Any]) -> None:
         "and rank")  # fmt: skip
     add("--baseline", metavar="RUN", help="compare all other runs with this one")
     tests = get_args(SignificanceTest)
-    add("--test", type=_choice("--test", tests), default="permutation", metavar="TEST",
+    add("--test", type=_choice("--test", tests), metavar="TEST",
         help=f"significance test: {', '.join(tests)} (default: permutation)")  # fmt: skip
     methods = get_args(IntervalMethod)
-    add("--method", type=_choice("--method", methods), default="auto", metavar="METHOD",
+    add("--method", type=_choice("--method", methods), metavar="METHOD",
         help=f"confidence intervals: {', '.join(methods)} (default: auto)")  # fmt: skip
-    add("--confidence", type=float, default=0.95, metavar="LEVEL", help="default: 0.95")
-    add("--seed", type=int, default=0, metavar="N", help="of bootstrap and test (default: 0)")
+    add("--confidence", type=float, metavar="LEVEL",
+        help="of the intervals; stars mark p < 1 - LEVEL (default: 0.95)")  # fmt: skip
+    add("--seed", type=int, metavar="N", help="of bootstrap and test (default: 0)")
     add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip
     add("--digits", type=_digits, metavar="N",

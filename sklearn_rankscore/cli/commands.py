@@ -69,8 +69,9 @@ def _means(
     scores: dict[str, QueryScores], comparison: Comparison | None, *, per_query: bool
 ) -> Rows:
     """One row per run, after one per query if asked for; a star marks significant differences."""
+    level = 0 if comparison is None else round(1 - comparison.confidence, 12)
     stars = {} if comparison is None else {
-        (d.model, d.metric): "*" for d in comparison.differences if d.adjusted_p_value < 0.05
+        (d.model, d.metric): "*" for d in comparison.differences if d.adjusted_p_value < level
     }  # fmt: skip
     metrics = next(iter(scores.values())).metrics
     rows: list[list[Any]] = []
@@ -82,7 +83,7 @@ def _means(
         cells = [(means[metric], stars.get((name, metric), "")) for metric in metrics]
         rows.append([name, *(["all"] if per_query else []), *cells])
     note = "" if comparison is None else (
-        f"* differs from {comparison.baseline} (p < 0.05, {comparison.test} test, Holm)"
+        f"* differs from {comparison.baseline} (p < {level:g}, {comparison.test} test, Holm)"
     )  # fmt: skip
     return Rows(["run", *(["query"] if per_query else []), *metrics], rows, note)
 

@@ -87,12 +87,21 @@ def _stem(path: str) -> str:
     return name.name
 
 
+def is_table(path: str) -> bool:
+    """Whether a file has named columns."""
+    return _suffix(path) in (*SEPARATORS, ".parquet")
+
+
+def _suffix(path: str) -> str:
+    suffixes = [s for s in Path(path).suffixes if s not in COMPRESSED]
+    return suffixes[-1] if suffixes else ""
+
+
 def _read(path: str, value: str, columns: dict[str, str]) -> Any:
     """A table of CSV or Parquet, or what `from_trec` reads itself."""
     if path == "-":
         return sys.stdin.buffer
-    suffixes = [s for s in Path(path).suffixes if s not in COMPRESSED]
-    suffix = suffixes[-1] if suffixes else ""
+    suffix = _suffix(path)
     if suffix in SEPARATORS:
         return read_csv(path, SEPARATORS[suffix]).standard(value, columns)
     if suffix == ".parquet":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from .._columns import as_numbers
 from .._typing import Array, QueryIds
@@ -16,6 +18,9 @@ from .propensities import read_ranks
 
 # bounds of the logarithms of click probabilities, which keep the likelihood finite
 LOWEST, HIGHEST = np.log(1e-9), np.log(1 - 1e-9)
+MAX_ITERATIONS = 10_000
+# largest slope of the loss at the optimum, relative to the number of pairs of impressions
+TOLERANCE = 1e-5
 
 
 def estimate_propensity(
@@ -57,7 +62,13 @@ def estimate_propensity(
     Raises
     ------
     ValueError
-        If clicks are not 0 or 1, if lengths differ, or if no documents connect a rank to rank 1.
+        If clicks are not 0 or 1, if lengths differ, if no documents with a click connect a rank to
+        rank 1, or if a rank was never clicked on documents that were also shown at another one.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the likelihood was not maximized.
 
     See Also
     --------
@@ -92,7 +103,7 @@ def estimate_propensity(
     if not kept.any():
         raise ValueError(f"no document was shown up to max_rank={last}.")
     rates = _click_rates(clicked[kept], shown[kept], items[kept], last)
-    _check_connected(rates[0] + rates[1], pivot=method == "pivot")
+    _check_connected(rates[0] + rates[1], rates[0], pivot=method == "pivot")
     estimate = _pivot if method == "pivot" else _all_pairs
     propensities = estimate(*rates)
     return np.asarray(propensities / propensities.max())
@@ -135,27 +146,52 @@ def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[
     return clicked, skipped
 
 
-def _check_connected(shown: Array, *, pivot: bool) -> None:
+def _check_connected(shown: Array, clicked: Array, *, pivot: bool) -> None:
     """Refuse ranks whose propensity no documents compare with that of rank 1."""
-    reached = np.zeros(len(shown), dtype=bool)
+    directly = " directly" if pivot else ""
+    _refuse(
+        ~_reached(shown, pivot=pivot),
+        f"cannot be compared with rank 1{directly}: the same document and query must have been "
+        "shown at both",
+    )
+    if len(shown) == 1:
+        return
+    if pivot and not clicked[0, 1:].all():
+        raise ValueError("some documents were never clicked at rank 1; use method='all_pairs'.")
+    was_clicked = np.append(True, clicked[1:, 0] > 0) if pivot else clicked.any(axis=1)
+    _refuse(
+        np.logical_not(was_clicked),
+        f"were never clicked on documents that were shown at {'rank 1' if pivot else 'another'} "
+        "as well, so that their propensity cannot be estimated",
+    )
+    _refuse(
+        ~_reached(clicked + clicked.T, pivot=pivot),
+        "cannot be compared with rank 1: the documents that connect them are without a click",
+    )
+
+
+def _reached(pairs: Array, *, pivot: bool) -> Array:
+    """Whether pairs of ranks connect each rank with rank 1, directly for "pivot"."""
+    reached = np.zeros(len(pairs), dtype=bool)
     reached[0] = True
-    for _ in shown:
-        reached |= (shown[reached] > 0).any(axis=0)
+    for _ in pairs:
+        reached |= (pairs[reached] > 0).any(axis=0)
         if pivot:
             break
-    if not reached.all():
-        ranks = (np.flatnonzero(~reached) + 1).tolist()
+    return reached
+
+
+def _refuse(wrong: Array, problem: str) -> None:
+    """Raise an error if some ranks are wrong."""
+    if wrong.any():
+        ranks = ", ".join(map(str, (np.flatnonzero(wrong) + 1).tolist()[:5]))
         raise ValueError(
-            f"ranks {', '.join(map(str, ranks[:5]))} cannot be compared with rank 1"
-            f"{' directly' if pivot else ''}: the same document and query must have been shown at "
-            "both. Set a smaller max_rank, or add a log of other rankings."
+            f"ranks {ranks} {problem}. Set a smaller max_rank, or add a log of other rankings."
         )
 
 
 def _pivot(clicked: Array, skipped: Array) -> Array:
     """Clicks at rank k over those at rank 1, of the documents shown at both."""
-    if not clicked[0, 1:].all():
-        raise ValueError("some documents were never clicked at rank 1; use method='all_pairs'.")
     return np.append(1.0, clicked[1:, 0] / clicked[0, 1:])
 
 
@@ -178,8 +214,23 @@ def _all_pairs(clicked: Array, skipped: Array) -> Array:
     start = np.append(-np.log(np.arange(1, n + 1)), np.full(n_pairs, np.log(0.5)))
     # a rank may be examined more often than rank 1, up to ten times
     bounds = [(0.0, 0.0)] + [(LOWEST, np.log(10))] * (n - 1) + [(LOWEST, HIGHEST)] * n_pairs
-    options: Any = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-14, "gtol": 1e-9}
+    options: Any = {"maxiter": MAX_ITERATIONS, "maxfun": 100_000, "ftol": 1e-14, "gtol": 1e-9}
     optimum: Any = minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
+    if not optimum.success:
+        _warn_unless_optimal(optimum, bounds, TOLERANCE * float((clicks + skips).sum()))
     return np.asarray(np.exp(optimum.x[:n]))
+
+
+def _warn_unless_optimal(optimum: Any, bounds: Any, tolerance: float) -> None:
+    """Warn if the loss still has a slope: at the limit of floating point, the optimum has none."""
+    low, high = np.transpose(bounds)
+    slope = np.clip(optimum.x - optimum.jac, low, high) - optimum.x
+    if np.abs(slope).max() > tolerance:
+        warnings.warn(
+            f"the estimate of propensities did not converge ({optimum.message}). Set a smaller "
+            "max_rank, or add more of the log.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -12,7 +12,13 @@ from sklearn.datasets import load_svmlight_files
 from .._typing import Array
 from .._validation import check_choice, check_count, check_flag
 from .frames import with_index
-from .svmlight import RepeatedFeatures, as_path, query_ids, sorted_features
+from .svmlight import (
+    RepeatedFeatures,
+    as_path,
+    has_byte_order_mark,
+    ids_of_files,
+    sorted_features,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +71,8 @@ def load_letor(
     This is the format of LETOR, MSLR-WEB, Yahoo, Istella and of the examples of LightGBM and
     XGBoost: one document per line, ``label qid:ID feature:value feature:value ... # comment``.
     If the lines have no ``qid:``, the query sizes are read from the file beside it that LightGBM
-    (``path.query``) or XGBoost (``path.group``) would read.
+    (``path.query``) or XGBoost (``path.group``) would read. Queries are then numbered from 0, and
+    on through several files, after the largest integer ID that any of them has.
 
     Parameters
     ----------
@@ -105,8 +112,8 @@ def load_letor(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a file has no query ids, if they contradict the file of query sizes, if it has more than
-        `n_features` features, or if a line repeats a feature.
+        If a file is empty or has no query ids, if they contradict the file of query sizes, if it
+        has more than `n_features` features, or if a line repeats a feature.
 
     See Also
     --------
@@ -133,11 +140,12 @@ def load_letor(
     paths = [as_path(p) for p in ([path] if isinstance(path, str | os.PathLike) else path)]
     if not paths:
         raise ValueError("path must be a file, or a list of at least one; got none.")
-    ids = [query_ids(p) for p in paths]
+    ids = ids_of_files(paths)
+    has_mark = any(has_byte_order_mark(p) for p in paths)
     try:
         parts = load_svmlight_files(paths, dtype=dtype, zero_based=True)
     except ValueError as error:
-        if "sorted and unique" not in str(error):
+        if not has_mark and "sorted and unique" not in str(error):
             raise
         tidy = [sorted_features(p, repeated_features) for p in paths]
         parts = load_svmlight_files(tidy, dtype=dtype, zero_based=True)

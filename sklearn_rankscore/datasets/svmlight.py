@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -26,26 +27,41 @@ SIZE_FILES = (".query", ".group")
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
-def query_ids(path: Path) -> Array:
-    """The query id of each line, of the lines themselves or from a file of query sizes."""
+def ids_of_files(paths: list[Path]) -> list[Array]:
+    """The query ids of each file; queries of files of sizes get numbers that no other one has."""
+    files = [_query_ids(path) for path in paths]
+    integers = [ids for ids, numbered in files if not numbered and ids.dtype.kind == "i"]
+    start = 1 + max((int(ids.max()) for ids in integers), default=-1)
+    result = []
+    for ids, numbered in files:
+        result.append(ids + max(start, 0) if numbered else ids)
+        if numbered:
+            start = 1 + int(result[-1].max())
+    return result
+
+
+def _query_ids(path: Path) -> tuple[Array, bool]:
+    """The query id of each line, and whether they are numbers given to a file of query sizes."""
     numbers, fields = [], []
     for number, line in numbered_lines(path, fields=2):
         numbers.append(number)
         fields.append(line[1] if len(line) > 1 else b"")
+    if not fields:
+        raise ValueError(f"{path} is empty: it has no line of a document.")
     has_id = np.array([field.startswith(b"qid:") for field in fields], dtype=bool)
     if has_id.any() and not has_id.all():
         number = numbers[int(np.argmin(has_id))]
         raise ValueError(f"{path}, line {number}: there is no qid:ID, which other lines have.")
     from_sizes = _ids_of_sizes(path, len(fields))
     if not has_id.any():
-        return _present(path, from_sizes)
+        return _present(path, from_sizes), True
     ids = _as_integers(np.array([field[4:].decode() for field in fields]))
     if from_sizes is not None and not _same_queries(ids, from_sizes):
         raise ValueError(
             f"The qid: of {path} and the query sizes in the file beside it describe different "
             "queries. Remove one of them."
         )
-    return ids
+    return ids, False
 
 
 def _present(path: Path, ids: Array | None) -> Array:
@@ -88,9 +104,17 @@ def numbered_lines(path: Path, fields: int = -1) -> Iterator[Line]:
     opener = OPENERS.get(path.suffix, open)
     with opener(path, "rb") as file:
         for number, line in enumerate(file, start=1):
+            if number == 1:
+                line = line.removeprefix(BOM_UTF8)
             parts = line.partition(b"#")[0].split(None, fields)
             if parts:
                 yield number, parts
+
+
+def has_byte_order_mark(path: Path) -> bool:
+    """Whether a file starts with the mark of UTF-8, which scikit-learn's reader does not skip."""
+    with OPENERS.get(path.suffix, open)(path, "rb") as file:
+        return bool(file.read(len(BOM_UTF8)) == BOM_UTF8)
 
 
 def sorted_features(path: Path, repeated: RepeatedFeatures) -> BytesIO:

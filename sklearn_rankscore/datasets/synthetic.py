@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, RandomState
-from .._validation import check_choice, check_count, check_number
+from .._validation import check_choice, check_count, check_flag, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ def make_ranking(
     n_features: int = ...,
     *,
     n_documents: int = ...,
-    n_informative: int = ...,
+    n_informative: int | None = ...,
     n_grades: int = ...,
     noise: float = ...,
     query_effect: float = ...,
@@ -35,7 +35,7 @@ def make_ranking(
     n_features: int = ...,
     *,
     n_documents: int = ...,
-    n_informative: int = ...,
+    n_informative: int | None = ...,
     n_grades: int = ...,
     noise: float = ...,
     query_effect: float = ...,
@@ -49,7 +49,7 @@ def make_ranking(
     n_features: int = 20,
     *,
     n_documents: int = 20,
-    n_informative: int = 5,
+    n_informative: int | None = None,
     n_grades: int = 5,
     noise: float = 1.0,
     query_effect: float = 1.0,
@@ -74,8 +74,8 @@ def make_ranking(
     n_documents : int, default=20
         Mean number of documents per query; sizes are uniform from half of it to one and a half
         times.
-    n_informative : int, default=5
-        Number of features with an effect on the grades.
+    n_informative : int, default=None
+        Number of features with an effect on the grades; None means 5, or all if they are fewer.
     n_grades : int, default=5
         Number of grades, 0 to n_grades - 1.
     noise : float, default=1.0
@@ -85,8 +85,9 @@ def make_ranking(
         them are relevant, but not their order.
     utility : {"additive", "interactions"}, default="additive"
         How the utility depends on the informative features. With "additive", it increases in each
-        of them, so that a linear model ranks well; with "interactions", it consists mostly of their
-        products, which trees can learn and a linear model cannot.
+        of them, except that values of the first below 0 count as 0, so that a linear model ranks
+        well; with "interactions", it consists mostly of their products, which trees can learn and a
+        linear model cannot.
     shuffle : bool, default=False
         Whether to shuffle the rows, so that the documents of a query are not adjacent.
     as_frame : bool, default=False
@@ -108,7 +109,7 @@ def make_ranking(
     ValueError
         If a parameter is out of range.
     TypeError
-        If a parameter is not a number, or not an integer where one is needed.
+        If a parameter is not a number, or not an integer or a bool where one is needed.
 
     Examples
     --------
@@ -120,11 +121,13 @@ def make_ranking(
     check_count("n_queries", n_queries, 1)
     check_count("n_features", n_features, 1)
     check_count("n_documents", n_documents, 1)
-    check_count("n_informative", n_informative, 1)
+    n_informative = _read_informative(n_informative, n_features)
     check_count("n_grades", n_grades, 2)
     check_number("noise", noise, low=0.0)
     check_number("query_effect", query_effect, low=0.0)
     check_choice("utility", utility, tuple(UTILITIES))
+    check_flag("shuffle", shuffle)
+    check_flag("as_frame", as_frame)
     random = check_random_state(random_state)
     low, high = max(1, n_documents // 2), n_documents + n_documents // 2
     sizes = random.randint(low, high + 1, size=n_queries)
@@ -139,6 +142,16 @@ def make_ranking(
         order = random.permutation(len(y))
         X, y, groups = X[order], y[order], groups[order]
     return _as_frame(X, y, groups) if as_frame else (X, y, groups)
+
+
+def _read_informative(n_informative: int | None, n_features: int) -> int:
+    if n_informative is None:
+        return min(5, n_features)
+    if check_count("n_informative", n_informative, 1) > n_features:
+        raise ValueError(
+            f"n_informative must be at most n_features, {n_features}; got {n_informative}."
+        )
+    return n_informative
 
 
 def _additive(informative: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -104,5 +105,7 @@ def _kind(values: Array) -> str:
     """Numbers or text, for a message."""
     if values.dtype.kind == "O":
         value = values[0]
-        return "text" if isinstance(value, str) else type(value).__name__
+        kinds = {"text": str, "numbers": Number}
+        matching = (kind for kind, of_type in kinds.items() if isinstance(value, of_type))
+        return next(matching, type(value).__name__)
     return _KINDS.get(values.dtype.kind, str(values.dtype))

@@ -62,6 +62,13 @@ class FrameRows:
             f"{did_you_mean(name, present)}"
         )
 
+    def query_ids(self, name: str) -> Any:
+        """The column of the query ids, of which there must be at least one."""
+        column = self.column(name)
+        if not len(column):
+            raise ValueError(f"{self.name} has no rows; at least one is needed.")
+        return column
+
     def values(self) -> Array:
         """Relevance, or scores of which higher is better."""
         name = f"{self.name}, column {self.value!r},"
@@ -90,7 +97,9 @@ class FrameRows:
         if has_duplicates(query, document):
             if duplicates == "error":
                 self.refuse_duplicates(query, document, rows)
-            best_first = np.lexsort((-values, query))
+            # of integers, the negative may not exist in their type, but the complement does
+            descending = ~values if values.dtype.kind in "biu" else -values
+            best_first = np.lexsort((descending, query))
             query, document, values = query[best_first], document[best_first], values[best_first]
             if duplicates == "drop" or self.name == "truth":
                 first = np.sort(np.unique(_pairs(query, document), return_index=True)[1])
@@ -101,7 +110,10 @@ class FrameRows:
         return ItemLists(query, document, values)
 
     def refuse_duplicates(self, query: Array, document: Array, rows: Array | None = None) -> None:
-        """Raise an error if a document occurs more than once for a query."""
+        """Raise an error if a document occurs more than once for a query.
+
+        `rows` are the row numbers of the documents; None means that the frame is the only one.
+        """
         if not has_duplicates(query, document):
             return
         pairs = _pairs(query, document)
@@ -112,8 +124,12 @@ class FrameRows:
         at = [first, second] if rows is None else [int(rows[first]), int(rows[second])]
         raise ValueError(
             f"{self.name} has {len(repeated)} rows that repeat a document for the same query; the "
-            f"first is row {at[1]}, which repeats row {at[0]}. Remove them, or choose with "
-            "duplicates='drop' or 'keep'."
+            f"first is row {at[1]}, which repeats row {at[0]}. Remove them, or "
+            + (
+                "pass two frames, relevance and predictions, with duplicates='drop' or 'keep'."
+                if rows is None
+                else "choose with duplicates='drop' or 'keep'."
+            )
         )
 
 

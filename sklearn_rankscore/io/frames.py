@@ -131,11 +131,12 @@ def from_frames(
     Raises
     ------
     ValueError
-        If a column is missing, an id, a relevance or a score is missing, a document is duplicated,
-        ids of the frames are numbers in one and text in the other, or the frames have no query in
-        common.
+        If a frame has no rows, a column is missing, an id, a relevance or a score is missing, a
+        document is duplicated, ids of the frames are numbers in one and text in the other, or the
+        frames have no query in common.
     TypeError
-        If an argument is not a DataFrame, or both or neither of `score` and `rank` are given.
+        If an argument is not a DataFrame, both or neither of `score` and `rank` are given, or
+        `duplicates`, `missing_queries` or `unjudged_queries` is given for a single frame.
 
     See Also
     --------
@@ -165,6 +166,7 @@ def from_frames(
     label = label_of_unjudged(unjudged)
     _check_score_or_rank(score, rank)
     if predictions is None:
+        _refuse_joining(duplicates, missing_queries, unjudged_queries)
         return _from_one(truth, query, document, relevance, score, rank, unjudged)
     if document is None:
         raise TypeError("document= is needed to match the rows of truth and predictions.")
@@ -172,7 +174,7 @@ def from_frames(
     relevant = FrameRows("truth", truth, relevance, may_be_nan=unjudged == "nan")
     tables = [relevant, *systems.values()]
     queries, query_ids = encode(
-        [rows.column(query) for rows in tables], f"the query ids in column {query!r}"
+        [rows.query_ids(query) for rows in tables], f"the query ids in column {query!r}"
     )
     documents, _ = encode(
         [rows.column(document) for rows in tables], f"the document ids in column {document!r}"
@@ -184,6 +186,21 @@ def from_frames(
         for rows, of_query, of_document in zip(tables, queries, documents, strict=True)
     ]
     return join(query_ids[selected], lists[0], dict(zip(systems, lists[1:], strict=True)), label)
+
+
+def _refuse_joining(duplicates: str, missing_queries: str, unjudged_queries: str) -> None:
+    """Refuse options without effect on a single frame."""
+    given = {
+        f"duplicates={duplicates!r}": duplicates != "error",
+        f"missing_queries={missing_queries!r}": missing_queries != "count",
+        f"unjudged_queries={unjudged_queries!r}": unjudged_queries != "drop",
+    }
+    if any(given.values()):
+        raise TypeError(
+            f"{next(option for option, is_given in given.items() if is_given)} needs two frames, "
+            "of relevance and of predictions; got one. Pass predictions= as well, or prepare the "
+            "rows of the frame and leave the option out."
+        )
 
 
 def _check_score_or_rank(score: Any, rank: Any) -> None:
@@ -257,13 +274,14 @@ def _from_one(
             "a list of relevant documents with predictions, pass both frames."
         )
     labels = FrameRows("truth", frame, relevance, may_be_nan=unjudged == "nan")
+    query_column = labels.query_ids(query)
     column: Any = score if rank is None else rank
     columns = column if isinstance(column, Mapping) else {ALONE: column}
     scores = {
         name: FrameRows("truth", frame, of_system, rank is not None).values()
         for name, of_system in columns.items()
     }
-    (codes,), ids = encode([labels.column(query)], f"the query ids in column {query!r}")
+    (codes,), ids = encode([query_column], f"the query ids in column {query!r}")
     if document is not None:
         (documents,), _ = encode(
             [labels.column(document)], f"the document ids in column {document!r}"

@@ -95,7 +95,8 @@ class CutoffCurveDisplay(CutoffDisplay):
         Parameters
         ----------
         systems : QueryScores or dict of str to QueryScores
-            Results that hold one metric at several cut-offs, such as "ndcg@1" and "ndcg@5".
+            Results that hold one metric at several cut-offs, such as "ndcg@1" and "ndcg@5", the
+            same ones for all models.
         metric : str, default=None
             Name of the metric without the cut-off; None means the first that has a cut-off.
         confidence, method, n_resamples, random_state
@@ -113,9 +114,17 @@ class CutoffCurveDisplay(CutoffDisplay):
             The plotted display.
         """
         named = by_name(systems, name)
-        means, intervals, k = {}, {}, np.empty(0, dtype=int)
+        first, *others = named
+        metric, k, columns = columns_by_cutoff(named[first].metrics, metric)
+        for model in others:
+            _, own, _ = columns_by_cutoff(named[model].metrics, metric)
+            if not np.array_equal(k, own):
+                raise ValueError(
+                    f"all models must have {metric} at the same cut-offs; {first!r} has it at "
+                    f"{k.tolist()}, {model!r} at {own.tolist()}. Compute it at the same ones."
+                )
+        means, intervals = {}, {}
         for model, scores in named.items():
-            metric, k, columns = columns_by_cutoff(scores.metrics, metric)
             rows = [scores.column(column) for column in columns]
             part = QueryScores(scores.ids, scores.values[:, rows], columns, scores.weights)
             ends = part.interval(
@@ -123,9 +132,7 @@ class CutoffCurveDisplay(CutoffDisplay):
             )
             means[model] = np.array(list(part.mean().values()))
             intervals[model] = np.array(list(ends.values()))
-        display = cls(
-            k=k, means=means, intervals=intervals, metric=str(metric), confidence=confidence
-        )
+        display = cls(k=k, means=means, intervals=intervals, metric=metric, confidence=confidence)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:

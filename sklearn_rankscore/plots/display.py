@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, MatrixLike, QueryIds
+from ..inspection.pairing import align
 from ..inspection.per_query import query_scores
 from ..inspection.query_results import QueryScores
-from ..inspection.segments import Segments
+from ..inspection.segments import Segments, select_segments
 from ..metrics.evaluate import Metrics
 from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
@@ -26,16 +27,21 @@ T = TypeVar("T")
 class Plot:
     """A display that shows its settings, as matplotlib shows the plot."""
 
+    ax_: Axes
+    figure_: Figure | SubFigure
+
     def __repr__(self) -> str:
         shown = {name: v for name, v in vars(self).items() if isinstance(v, str | int | float)}
         return f"{type(self).__name__}({', '.join(f'{name}={v!r}' for name, v in shown.items())})"
 
+    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
+        self.ax_ = prepare_axes(ax, type(self).__name__, size)
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
 
 class Display(Plot):
     """A plot of the scores of estimators."""
-
-    ax_: Axes
-    figure_: Figure | SubFigure
 
     @classmethod
     def from_estimator(
@@ -82,11 +88,6 @@ class Display(Plot):
     ) -> Self:
         """Plot scores; each display describes its arguments."""
         raise NotImplementedError
-
-    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
-        self.ax_ = prepare_axes(ax, type(self).__name__, size)
-        self.figure_ = self.ax_.figure
-        return self.ax_
 
 
 class QueryScoresDisplay(Display):
@@ -178,6 +179,14 @@ def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
         "the display compares two models: pass a dict of two names, the baseline first; got "
         f"{n_models}."
     )
+
+
+def align_by(
+    systems: Mapping[str, QueryScores], by: Any
+) -> tuple[Mapping[str, QueryScores], dict[str, Array]]:
+    """The systems with the queries in the order of the first, and the segments of these."""
+    name, first = next(iter(systems.items()))
+    return align(systems, name), select_segments(by, first.ids, first.segments)
 
 
 def one_metric(scores: QueryScores, metric: str | None) -> str:

@@ -14,14 +14,13 @@ from ..inspection.importance import query_permutation_importance
 from ..inspection.permuted_features import Within
 from ..inspection.query_importances import QueryImportances
 from ..metrics.evaluate import MetricLike
-from .axes import axis_label, finish_axes, is_narrow, prepare_axes
-from .display import one_metric
+from .axes import axis_label, finish_axes, is_narrow
+from .display import Plot, one_metric
 from .palette import system_color
 from .rows import draw_rows, size_of_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
@@ -29,7 +28,7 @@ MAX_FEATURES = 20
 PLACES = {"query": "within queries", "all": "over all rows"}
 
 
-class FeatureImportanceDisplay:
+class FeatureImportanceDisplay(Plot):
     """Mean loss of a metric if a feature is permuted, with its interval, one row per feature.
 
     Use `from_estimator` or `from_importances` to create one; parameters are stored as attributes.
@@ -75,8 +74,6 @@ class FeatureImportanceDisplay:
     ['x0', 'x1']
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     points_: list[Line2D]
     intervals_: list[Line2D]
     texts_: list[Text]
@@ -206,8 +203,7 @@ class FeatureImportanceDisplay:
         FeatureImportanceDisplay
             The display itself.
         """
-        ax = prepare_axes(ax, type(self).__name__, size_of_rows(self.features))
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._prepare(ax, size_of_rows(self.features))
         self.points_, self.intervals_, self.texts_ = draw_rows(
             ax, self.features, self.importances, self.intervals,
             [system_color(0)] * len(self.features), is_signed=True, style=kwargs,

@@ -9,6 +9,7 @@ from ..inspection.comparison import Comparison
 from ..inspection.intervals import Interval
 from ..inspection.query_results import QueryScores
 from ..metrics.segment import ALL_QUERIES, Segment
+from .display import align_by
 
 
 class ForestRow(NamedTuple):
@@ -38,6 +39,8 @@ def rows_of_means(
 ) -> list[ForestRow]:
     """One row for each metric, system and segment, where all queries come first."""
     rows = []
+    if by is not None:
+        systems, by = align_by(systems, by)
     for position, (name, scores) in enumerate(systems.items()):
         means, intervals = scores.mean(), scores.interval(**inference)
         segments = () if by is None and not scores.segments else scores.by(by, **inference)

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count
 from ..inspection.cross_val import cross_val_query_scores
 from ..inspection.progress import with_progress
 from ..metrics.evaluate import MetricLike
+from ..model_selection import QueryKFold
 from ..query_ids import group_rows
-from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style, prepare_axes
+from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style
 from .cutoffs import curve_style
 from .display import Plot, by_name, required_ids
 from .palette import system_color
@@ -23,10 +26,9 @@ from .palette import system_color
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-# of the queries on which a fold of five trains
+# of the queries on which the smallest fold trains
 FRACTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
 
 
@@ -70,8 +72,6 @@ class QueryLearningCurveDisplay(Plot):
     'training queries'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: list[Line2D]
     bands_: list[PolyCollection]
 
@@ -122,8 +122,8 @@ class QueryLearningCurveDisplay(Plot):
         metric : str or callable, default="ndcg@10"
             The metric.
         max_queries : iterable of int, default=None
-            Numbers of training queries; None means 5 %, 10 %, 25 %, 50 % and 100 % of those on
-            which a fold of five trains.
+            Numbers of training queries; larger ones than the smallest training set of a fold has
+            are replaced by its number. None means 5 %, 10 %, 25 %, 50 % and 100 % of that number.
         cv : int, splitter or iterable of (train, test), default=None
             Folds of whole queries, as in `cross_val_query_scores`.
         n_jobs : int, default=None
@@ -140,9 +140,10 @@ class QueryLearningCurveDisplay(Plot):
         QueryLearningCurveDisplay
             The plotted display.
         """
-        ids = required_ids(X, y, groups, cls.__name__)
-        sizes = _sizes(max_queries, len(group_rows(ids, len(ids))))
-        scoring: Any = {"metrics": metric, "cv": cv, "groups": groups, "n_jobs": n_jobs}
+        groups = getattr(cv, "groups", None) if groups is None else groups
+        folds, n_train = _folds(cv, X, y, required_ids(X, y, groups, cls.__name__))
+        sizes = _sizes(max_queries, n_train)
+        scoring: Any = {"metrics": metric, "cv": folds, "groups": groups, "n_jobs": n_jobs}
         inference: Any = {
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": random_state,
@@ -158,10 +159,9 @@ class QueryLearningCurveDisplay(Plot):
             name = results[0].metrics[0]
             means[model] = np.array([scores.mean()[name] for scores in results])
             intervals[model] = np.array([r.interval(**inference)[name] for r in results])
-        display = cls(
+        return cls(
             max_queries=sizes, means=means, intervals=intervals, metric=name, confidence=confidence
-        )
-        return display.plot(ax, **kwargs)
+        ).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:
         """Plot the curves.
@@ -180,8 +180,7 @@ class QueryLearningCurveDisplay(Plot):
         QueryLearningCurveDisplay
             The display itself.
         """
-        self.ax_ = ax = prepare_axes(ax, type(self).__name__)
-        self.figure_ = ax.figure
+        ax = self._prepare(ax)
         self.lines_, self.bands_ = [], []
         bands = len(self.means) == 1 if bands is None else bands
         for i, (name, means) in enumerate(self.means.items()):
@@ -206,11 +205,23 @@ class QueryLearningCurveDisplay(Plot):
         return self
 
 
-def _sizes(max_queries: Iterable[int] | None, n_queries: int) -> list[int]:
+def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]], int]:
+    """The same folds for all sizes and models, and the fewest queries on which one trains."""
+    if cv is None or isinstance(cv, int | np.integer):
+        cv = QueryKFold(5 if cv is None else int(cv))
+    splitter = check_cv(cv)
+    takes_groups = get_routing_for_object(splitter).consumes("split", {"groups"})
+    folds = list(splitter.split(X, y, **({"groups": ids} if takes_groups else {})))
+    codes = group_rows(ids, len(ids)).codes
+    return folds, min(len(np.unique(codes[train])) for train, _ in folds)
+
+
+def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:
+    """Numbers of training queries, of at most `n_train`."""
     if max_queries is None:
-        n_train = max(int(0.8 * n_queries), 1)
-        return sorted({max(round(fraction * n_train), 2) for fraction in FRACTIONS})
-    sizes = {check_count("max_queries", size, 1) for size in max_queries}
+        sizes = {max(round(fraction * n_train), 2) for fraction in FRACTIONS}
+    else:
+        sizes = {int(check_count("max_queries", size, 1)) for size in max_queries}
     if not sizes:
         raise ValueError("max_queries must hold at least one number of queries; got none.")
-    return sorted(sizes)
+    return sorted({min(size, n_train) for size in sizes})

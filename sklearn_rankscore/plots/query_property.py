@@ -17,7 +17,7 @@ from ..metrics.evaluate import MetricLike
 from ..ranking import read_queries
 from .axes import axis_label, draw_grid, finish_axes, is_narrow, literal, normalize_style, wrap
 from .cutoffs import MARKERS
-from .display import Display, by_name, one_metric
+from .display import Display, align_by, by_name, one_metric
 from .palette import system_color
 
 if TYPE_CHECKING:
@@ -164,10 +164,11 @@ class QueryPropertyDisplay(Display):
         Parameters
         ----------
         systems : QueryScores or dict of str to QueryScores
-            Results of one or several models.
+            Results of one or several models for the same queries, in any order.
         property : array-like, mapping or str, default=None
-            One value per query, one such column by name, a mapping from query ids to values, or the
-            name of a column of segments that the scores have, where None means their only one.
+            One value per query in the order of the first model, one such column by name, a mapping
+            from query ids to values, or the name of a column of segments that the scores have,
+            where None means their only one.
         metric : str, default=None
             One of their metrics; None means the first.
         confidence, method, n_resamples, random_state
@@ -201,16 +202,17 @@ class QueryPropertyDisplay(Display):
     ) -> Self:
         """The display, not plotted yet."""
         metric = one_metric(next(iter(systems.values())), metric)
-        by = {
-            model: [s for s in scores.by(property, **inference) if s.metric == metric]
-            for model, scores in systems.items()
-        }
-        first = next(iter(by.values()))
-        if len(columns := {s.segment.column for s in first}) > 1:
+        aligned, columns = align_by(systems, property)
+        if len(columns) > 1:
             raise ValueError(
                 f"property must be a single column; got {', '.join(sorted(columns))}. Plot them "
                 "one by one."
             )
+        by = {
+            model: [s for s in scores.by(columns, **inference) if s.metric == metric]
+            for model, scores in aligned.items()
+        }
+        first = next(iter(by.values()))
         return cls(
             bins=[str(s.segment.value) for s in first],
             queries=[s.queries for s in first],

@@ -137,7 +137,7 @@ class RankChangeDisplay(Display):
         (name, first), (other, second) = read.items()
         rows, query = _rows(first, query)
         labels = first.y_true[rows]
-        documents = rows if names is None else np.asarray(names).ravel()[rows]
+        documents = rows if names is None else _names(names, len(first.y_true))[rows]
         display = cls(
             ranks=np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)]),
             relevant=labels > threshold,
@@ -231,6 +231,17 @@ def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:
         examples = ", ".join(map(repr, ids[:5])) + (", …" if len(ids) > 5 else "")
         raise ValueError(f"query must be one of the query ids, {examples}; got {query!r}.")
     return np.flatnonzero(queries.grouping.codes == ids.index(query)), query
+
+
+def _names(names: ArrayLike, n_documents: int) -> Array:
+    """Names of all documents."""
+    given = np.asarray(names).ravel()
+    if len(given) != n_documents:
+        raise ValueError(
+            f"names must hold one name per document ({n_documents}); got {len(given)}. Pass those "
+            "of the documents of all queries."
+        )
+    return given
 
 
 def _ranks(scores: Array) -> Array:

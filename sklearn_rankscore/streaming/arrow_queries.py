@@ -32,9 +32,22 @@ def _combined(column: Any) -> Any:
     """One array of a column, with one dictionary, of a type that Arrow can compare."""
     import pyarrow as pa
 
-    if str(column.type) in ("string_view", "binary_view"):  # those of polars
-        column = column.cast(pa.large_string() if "str" in str(column.type) else pa.large_binary())
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        values = _without_view(kind.value_type)
+        if values != kind.value_type:
+            column = column.cast(pa.dictionary(kind.index_type, values, kind.ordered))
+    elif kind != (plain_kind := _without_view(kind)):
+        column = column.cast(plain_kind)
     return column.unify_dictionaries().combine_chunks()
+
+
+def _without_view(kind: Any) -> Any:
+    """The type of a column, or for the views of polars, of which Arrow lacks functions, a copy."""
+    import pyarrow as pa
+
+    views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+    return views.get(str(kind), kind)
 
 
 def _segments(name: str, column: Any, ids: Array, starts: Array) -> Array:

@@ -119,6 +119,12 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
     out = capsys.readouterr().out
     assert f"{expected()['dense']['map']:.4f}*" in out
     assert "* differs from bm25 (p < 0.05, t test, Holm)" in out
+    p_value = comparison["map", "dense"].adjusted_p_value
+    for share, star in ((0.5, ""), (2, "*")):
+        level = 1 - share * p_value
+        run(*ALL[:3], "-m", "map", "--baseline", "bm25", "--test", "t", "--confidence", repr(level))
+        cell = capsys.readouterr().out.splitlines()[2].split()[1]
+        assert cell == f"{expected()['dense']['map']:.4f}{star}"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
@@ -186,6 +192,12 @@ def test_all_metrics_are_listed(capsys):
         (["qrels.txt", "bm25.run", "--digits", "x"], 2, "a number of decimals; got 'x'"),
         (["qrels.txt", "bm25.run", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
         (["qrels.txt"], 2, "the following arguments are required: RUN"),
+        (["qrels.txt", "bm25.run", "--columns", "query=x"], 2, "--columns needs a CSV, TSV or"),
+        ([*ALL, "--baseline", "bm25", "-q", "--format", "csv"], 2, "--format json"),
+        ([*ALL, "--test", "t"], 2, "--test needs --baseline RUN"),
+        ([*ALL, "--method", "t"], 2, "--method needs --baseline RUN"),
+        ([*ALL, "--confidence", "0.9"], 2, "--confidence needs --baseline RUN"),
+        ([*ALL, "--seed", "0"], 2, "--seed needs --baseline RUN"),
         (["-", "-"], 2, "only one of QRELS and RUN"),
         (["qrels.txt", "nowhere.run"], 1, "nowhere.run: No such file or directory"),
         (["qrels.txt", "."], 1, "Is a directory"),

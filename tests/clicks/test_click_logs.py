@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_rankscore import estimate_propensity
+from sklearn_rankscore.clicks import click_logs
 
 METHODS = ["all_pairs", "pivot"]
 
@@ -34,6 +36,7 @@ EXACT = [
 def test_a_log_without_noise(method):
     propensities = estimate(EXACT, max_rank=3, method=method)
     np.testing.assert_allclose(propensities, [1, 0.5, 0.25], rtol=1e-4)
+    assert estimate(EXACT, max_rank=1, method=method).tolist() == [1]
 
 
 def test_ranks_are_connected_by_chains():
@@ -89,6 +92,19 @@ REFUSED = [
     ([(1, 3, "q", "d")], {"max_rank": 2}, "no document was shown up to max_rank=2"),
     (EXACT, {"method": "swap"}, "method must be one of 'all_pairs', 'pivot'"),
     ([(0, 1, "q", "d"), (1, 2, "q", "d")], {"method": "pivot"}, "never clicked at rank 1"),
+    ([(1, 1, "q", "d"), (0, 2, "q", "d")], {"method": "pivot"}, "ranks 2 were never clicked"),
+    ([(0, 1, "q", "d"), (0, 2, "q", "d")], {}, "ranks 1, 2 were never clicked on documents"),
+    ([(1, 1, "q", "d"), (0, 2, "q", "d"), (1, 2, "q", "e")], {}, "ranks 2 were never clicked"),
+    (
+        # two pairs of ranks, which only a document without clicks connects
+        [
+            *[(1, k, "q", "d") for k in (1, 2)],
+            *[(0, k, "q", "e") for k in (2, 3)],
+            *[(1, k, "q", "f") for k in (3, 4)],
+        ],
+        {},
+        "ranks 3, 4 cannot be compared with rank 1: .* without a click",
+    ),
 ]
 
 
@@ -105,3 +121,9 @@ def test_lengths_must_agree():
         estimate_propensity([1, 0], [1], queries=[1], documents=[1])
     with pytest.raises(ValueError, match="one query id per document: got 1 for 2"):
         estimate_propensity([1, 0], [1, 2], queries=[1], documents=[1, 1])
+
+
+def test_a_fit_that_is_cut_short_warns(monkeypatch):
+    monkeypatch.setattr(click_logs, "MAX_ITERATIONS", 1)
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        estimate(EXACT, max_rank=3)

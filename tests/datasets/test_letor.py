@@ -160,3 +160,29 @@ def test_a_missing_file():
         load_letor("missing.txt")
     with pytest.raises(ValueError, match="got none"):
         load_letor([])
+
+
+@pytest.mark.parametrize("end", ["", ".gz"])
+def test_a_byte_order_mark_is_skipped(tmp_path, end):
+    path = tmp_path / f"train.txt{end}"
+    content = b"\xef\xbb\xbf" + TEXT.encode()
+    path.write_bytes(gzip.compress(content) if end else content)
+    features, y, groups = load_letor(path)
+    assert (features.tolist(), y.tolist(), groups.tolist()) == (X, [2, 0, 1], [7, 7, 9])
+
+
+@pytest.mark.parametrize("text", ["", "\n# only a comment\n"])
+def test_an_empty_file_is_refused_by_name(tmp_path, text):
+    with pytest.raises(ValueError, match=r"train\.txt is empty"):
+        load_letor(write(tmp_path, text))
+
+
+def test_queries_of_several_files_with_sizes_stay_apart(tmp_path):
+    sizes = [write(tmp_path, "0 1:1\n1 1:2\n2 1:3\n", f"{name}.txt") for name in "ab"]
+    for name in "ab":
+        write(tmp_path, "1\n2\n", f"{name}.txt.query")
+    with_ids = write(tmp_path, "0 qid:3 1:1\n", "c.txt")
+    assert [groups.tolist() for _, _, groups in load_letor(sizes)] == [[0, 1, 1], [2, 3, 3]]
+    groups = [groups.tolist() for _, _, groups in load_letor([sizes[0], with_ids, sizes[1]])]
+    assert groups == [[4, 5, 5], [3], [6, 7, 7]]
+    assert load_letor(sizes[1])[2].tolist() == [0, 1, 1]

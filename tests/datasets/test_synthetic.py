@@ -50,3 +50,15 @@ def test_utilities_are_what_the_documentation_says():
 def test_an_unknown_utility_is_refused():
     with pytest.raises(ValueError, match="utility must be one of 'additive', 'interactions'"):
         make_ranking(utility="linear")
+
+
+def test_informative_features_are_some_of_the_features():
+    with pytest.raises(ValueError, match="n_informative must be at most n_features, 3; got 50"):
+        make_ranking(n_features=3, n_informative=50)
+    few = make_ranking(n_features=3, random_state=0)
+    all_of_them = make_ranking(n_features=3, n_informative=3, random_state=0)
+    for ours, theirs in zip(few, all_of_them, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    for flag in ("shuffle", "as_frame"):
+        with pytest.raises(TypeError, match=f"{flag} must be True or False; got 'no'"):
+            make_ranking(**{flag: "no"})

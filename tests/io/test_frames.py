@@ -117,6 +117,18 @@ def test_duplicates_are_refused_or_resolved_by_choice():
     assert dropped == pytest.approx((3 + 2 / math.log2(4)) / best)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint64", "int8", "int32", "bool", "float32"])
+@pytest.mark.parametrize("duplicates", ["drop", "keep"])
+def test_the_highest_relevance_of_a_repeated_document_in_any_dtype(dtype, duplicates):
+    lowest = np.iinfo(dtype).min if "int" in dtype else 0
+    rating = np.array([0, 1, 1, lowest], dtype=dtype)
+    truth = pd.DataFrame({"user": 1, "item": list("abaa"), "rating": rating})
+    top = pd.DataFrame({"user": 1, "item": ["x", "a"], "score": [2.0, 1.0]})
+    options = {"relevance": "rating", "score": "score", "duplicates": duplicates}
+    documents = from_frames(truth, top, **BY, **options)
+    assert documents["y_true"][documents["y_score"] == 1].tolist() == [1]
+
+
 def test_integers_beyond_2_53_and_floats_as_ids():
     """Signed and unsigned integers together would become floats, in which both users are one."""
     users = [2**53 + 1, 2**53]
@@ -220,7 +232,7 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             None,
             {"relevance": "rank"},
             ValueError,
-            "repeat a document for the same query",
+            "repeat a document for the same query.* Remove them, or pass",
         ),
         (
             pd.DataFrame([[1, 2, 3]], columns=["user", "item", "user"]),
@@ -230,6 +242,30 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             "more than one column 'user'",
         ),
         (pl.DataFrame(LOG).lazy(), PREDICTIONS, {}, TypeError, "must be collected"),
+        (pd.DataFrame(LOG), PREDICTIONS[:0], {}, ValueError, "predictions has no rows"),
+        (
+            pd.DataFrame(LOG),
+            {"a": PREDICTIONS, "b": PREDICTIONS[:0]},
+            {},
+            ValueError,
+            r"predictions\['b'\] has no rows",
+        ),
+        (pd.DataFrame(LOG)[:0], PREDICTIONS, {}, ValueError, "truth has no rows"),
+        (PREDICTIONS[:0], None, {"relevance": "rank"}, ValueError, "truth has no rows"),
+        *[
+            (
+                PREDICTIONS,
+                None,
+                {"relevance": "rank", option: value},
+                TypeError,
+                f"{option}='{value}'",
+            )
+            for option, value in (
+                ("duplicates", "drop"),
+                ("missing_queries", "drop"),
+                ("unjudged_queries", "error"),
+            )
+        ],
     ],
 )
 def test_unsuitable_frames_are_refused(truth, predictions, change, error, message):
@@ -248,3 +284,16 @@ def test_ranked_lists_refuse_long_frames(library):
     unnamed = library({"a": ["x", "y"], "b": [0.5, 0.25]})
     with pytest.raises(TypeError, match=r"predicted is a DataFrame.*use from_frames"):
         from_ranked_lists([["x"], ["y"]], unnamed)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64"])
+def test_numbers_of_objects_equal_numbers(dtype):
+    log = pd.DataFrame({"user": [1, 2], "item": [7, 8]})
+    objects = pd.DataFrame({"user": [2, 1], "item": [8, 7], "score": 1}).astype(
+        {"user": object, "item": object}
+    )
+    for truth, top in ((log.astype(dtype), objects), (objects, log.astype(dtype).assign(score=1))):
+        documents = from_frames(truth, top, **BY, score="score")
+        assert recall_at_k(**documents, k=1, average=None).tolist() == [1, 1]
+    with pytest.raises(TypeError, match=r"numbers, such as .* and text"):
+        from_frames(log, objects.astype({"user": str}), **BY, score="score")

@@ -197,6 +197,12 @@ def test_refuses_what_it_cannot_draw(data):
         QueryDeltaDisplay.from_predictions(y, {**models, "three": y}, groups=groups)
     with pytest.raises(ValueError, match="baseline must be one of"):
         QueryDeltaDisplay.from_predictions(y, models, groups=groups, baseline="x")
+    at = {
+        2: QueryScores([0], [[0, 1]], ["m@1", "m@2"]),
+        3: QueryScores([0], [[0, 1]], ["m@1", "m@3"]),
+    }
+    with pytest.raises(ValueError, match=r"cut-offs; 'b' has it at \[1, 3\], 'a' at \[1, 2\]"):
+        CutoffCurveDisplay.from_query_scores({"b": at[3], "a": at[2]})
     never = QueryScores([0], [[np.nan]], ["m"])
     with pytest.raises(ValueError, match="'m' must be defined for both models"):
         QueryDeltaDisplay.from_query_scores({"a": never, "b": never})

@@ -104,5 +104,10 @@ def test_query_is_found_by_its_id():
     assert same_color(tied.lines_[0].get_color(), MUTED)  # relevant, and where it was
     with pytest.raises(ValueError, match="query must be one of the query ids, 1, 2; got None"):
         RankChangeDisplay.from_predictions([1, 0, 0], scores, groups=[1, 1, 2])
+    for names in (["x"], list("wxyz")):
+        with pytest.raises(ValueError, match=rf"one name per document \(3\); got {len(names)}"):
+            RankChangeDisplay.from_predictions(
+                [1, 0, 0], scores, groups=[1, 1, 2], query=1, names=names
+            )
     with pytest.raises(ValueError, match="compares two models"):
         RankChangeDisplay.from_predictions([1, 0, 0], {"a": [3, 2, 1]}, groups=[1, 1, 1])

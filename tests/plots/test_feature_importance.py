@@ -46,6 +46,9 @@ def test_rows_are_the_importances_of_one_metric(fitted):
         assert same_color(line.get_color(), SYSTEMS[0])
         assert line.get_linewidth() == 5
     assert display.ax_.yaxis_inverted()
+    assert repr(display) == (
+        "FeatureImportanceDisplay(metric='ndcg@10', within='query', confidence=0.95)"
+    )
     assert display.ax_.get_xlabel() == "loss, 95 % interval"
     assert display.ax_.get_title() == "loss of NDCG@10 if permuted within queries"
     assert FeatureImportanceDisplay.from_importances(importances).metric == "mrr"

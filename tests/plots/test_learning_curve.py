@@ -73,3 +73,17 @@ def test_refuses_sizes_and_data_without_queries(data):
             QueryLearningCurveDisplay.from_estimator(model, X, y, max_queries=sizes)
     with pytest.raises(NoGroupsError, match="QueryLearningCurveDisplay"):
         QueryLearningCurveDisplay.from_estimator(model, X.drop(columns="qid"), y)
+
+
+def test_sizes_are_those_on_which_each_fold_trains(data):
+    X, y = data
+    model = QueryRanker(Ridge(), random_state=0)
+    display = QueryLearningCurveDisplay.from_estimator(model, X, y, cv=2)
+    assert display.max_queries.tolist() == [2, 4, 8, 15]
+    # three folds of 30 queries, of which one tests 16
+    folds = [(X.index[~X["qid"].isin(test)], X.index[X["qid"].isin(test)])
+             for test in (range(7), range(7, 14), range(14, 30))]  # fmt: skip
+    given = QueryLearningCurveDisplay.from_estimator(
+        model, X, y, max_queries=[5, 20, 1000], cv=iter(folds)
+    )
+    assert given.max_queries.tolist() == [5, 14]

@@ -8,6 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 
 from sklearn_rankscore import (
+    ForestDisplay,
     QueryPropertyDisplay,
     QueryScatterDisplay,
     QueryScores,
@@ -110,3 +111,23 @@ def test_any_property(data):
         QueryPropertyDisplay.from_query_scores(scores, {"a": device, "b": device})
     with pytest.raises(ValueError, match="property must be one of"):
         QueryPropertyDisplay.from_predictions(y, models["one"], groups=groups, property="length")
+
+
+def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
+    systems = {
+        "a": QueryScores(["x", "y"], [[0.0], [1.0]], ["m"]),
+        "b": QueryScores(["y", "x"], [[1.0], [0.0]], ["m"]),
+    }
+    display = QueryPropertyDisplay.from_query_scores(systems, [10, 20])
+    assert display.bins == ["10", "20"]
+    assert {name: means.tolist() for name, means in display.means.items()} == {
+        "a": [0, 1],
+        "b": [0, 1],
+    }
+    forest = ForestDisplay.from_query_scores(systems, by=[10, 20], means=True)
+    values = dict(zip(forest.labels, forest.values, strict=True))
+    for name in "ab":
+        assert [values[f"{name}, segment = {v}"] for v in (10, 20)] == [0, 1]
+    other = {**systems, "b": QueryScores(["x", "z"], [[0.0], [1.0]], ["m"])}
+    with pytest.raises(ValueError, match="must be measured on the same queries"):
+        QueryPropertyDisplay.from_query_scores(other, [10, 20])

@@ -130,3 +130,19 @@ def test_results_of_duckdb_and_polars_with_ids_of_several_columns():
     assert evaluate_batches(ordered, METRICS, group=group, order="grouped") == expected
     with pytest.raises(ValueError, match="not sorted by query"):
         evaluate_batches(ordered, METRICS, group=group)
+
+
+@pytest.mark.parametrize("kind", ["Categorical", "Enum"])
+def test_categories_of_polars_as_ids_and_segments(kind):
+    names = [f"q{query:02d}" for query in QID]
+    dtype = pl.Categorical() if kind == "Categorical" else pl.Enum(sorted(set(names)))
+    device = [["desk", "phone"][query % 2] for query in QID]
+    frame = pl.DataFrame({**COLUMNS, "qid": names, "device": device})
+    expected = evaluate_batches(frame, METRICS, by="device")
+    devices = pl.Series(
+        device, dtype=pl.Categorical() if kind == "Categorical" else pl.Enum(["phone", "desk"])
+    )
+    coded = frame.with_columns(pl.col("qid").cast(dtype), device=devices)
+    assert evaluate_batches(coded, METRICS) == pytest.approx(EXPECTED, **EXACT)
+    actual = evaluate_batches(coded, METRICS, by="device")
+    assert repr(actual) == repr(expected)
