@@ -20,7 +20,7 @@ from ..query_ids import (
     no_groups_error,
     with_query_ids,
 )
-from ..query_ids.lookup import source_or_ids
+from ..query_ids.lookup import check_place, source_or_ids
 from ..query_ids.optuna_search import not_nan_in_optuna
 
 # indices of a training set and of a test set
@@ -97,6 +97,8 @@ class QuerySplitter(BaseCrossValidator):
         ------
         NoGroupsError
             If no query ids are given.
+        TypeError
+            If the parameter `groups` of the splitter holds ids instead of their place.
         ValueError
             If there are too few queries, if `groups` divides a query of X or y, or if
             `skip_constant_queries` leaves a test set empty.
@@ -105,6 +107,7 @@ class QuerySplitter(BaseCrossValidator):
             raise ValueError("X has no rows; a split needs at least two queries.")
         source, given = source_or_ids(groups, X)
         id_source = self.groups if source is None else source
+        check_place(id_source)
         ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
         if ids is None:
             raise not_nan_in_optuna(no_groups_error(type(self).__name__, X=X))

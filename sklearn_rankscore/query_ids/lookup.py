@@ -25,6 +25,10 @@ class NoGroupsError(ValueError):
     """No query ids reached a ranking metric, splitter or ranker."""
 
 
+class NotAPlaceError(NoGroupsError, TypeError):
+    """The query ids, or anything else, were given instead of the place where they are."""
+
+
 def find_query_ids(
     X: Any = None, y: Any = None, *, groups: Any = None, qid: Any = None, id_source: IdSource = None
 ) -> Any:
@@ -36,6 +40,7 @@ def find_query_ids(
     the splitter alone. `X` takes precedence over `y`, because a permutation test shuffles `y`
     together with its index.
     """
+    check_place(id_source)
     if qid is not None:
         return qid
     if callable(id_source):
@@ -50,6 +55,20 @@ def find_query_ids(
             "Pass the name of one of them, or the query ids themselves."
         )
     return groups
+
+
+def check_place(source: Any) -> None:
+    """Refuse a source that is no place, such as the ids themselves, even if none is needed."""
+    is_position = isinstance(source, Integral) and not isinstance(source, bool)
+    is_names = isinstance(source, list | tuple) and all(isinstance(name, str) for name in source)
+    if source is None or isinstance(source, str) or callable(source) or is_position:
+        return
+    if not is_names or not len(source):
+        raise NotAPlaceError(
+            "groups must be the name of a column or index level, a list of such names, the "
+            f"position of a column, or a function of X; got {type(source).__name__}. Pass the "
+            "query ids of given rows to fit, split or score, as groups=ids."
+        )
 
 
 def find_explicit_ids(
@@ -95,7 +114,7 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     """
     if isinstance(groups, str) or callable(groups):
         return groups, None
-    if isinstance(groups, Integral):
+    if isinstance(groups, Integral) and not isinstance(groups, bool):
         return int(groups), None
     is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
     if is_list and len(groups) and any(_has_all(table, groups) for table in data):

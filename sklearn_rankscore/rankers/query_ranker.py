@@ -179,6 +179,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         ------
         NoGroupsError
             If no query ids are given but the ranker, `early_stopping` or `max_queries` needs them.
+        TypeError
+            If the parameter `groups` of the ranker holds ids instead of their place.
         ValueError
             If a parameter is out of range, if query ids are given twice, if the ranker takes one
             weight per query and `sample_weight` varies within a query, if X lacks one of
