@@ -22,6 +22,7 @@ from ..query_ids import (
 )
 from ..query_ids.lookup import check_place, source_or_ids
 from ..query_ids.optuna_search import not_nan_in_optuna
+from ..query_ids.read import is_missing
 
 # indices of a training set and of a test set
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -147,7 +148,7 @@ def _rows_of(chosen: Array, queries: Grouping) -> Array:
 
 
 def _as_numbers(y: Any) -> Array | None:
-    """Labels as numbers; strings by their position in sorted order."""
+    """Labels as numbers; strings by their position in sorted order, missing ones as NaN."""
     if y is None:
         return None
     labels = np.asarray(y)
@@ -157,4 +158,11 @@ def _as_numbers(y: Any) -> Array | None:
         raise ValueError(
             f"y must be one-dimensional, one label per document; got shape {labels.shape}."
         )
-    return labels if labels.dtype.kind in "biuf" else np.unique(labels, return_inverse=True)[1]
+    if labels.dtype.kind in "biuf":
+        return labels
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)[1]
+    is_known = np.array([not is_missing(label) for label in labels], dtype=bool)
+    numbers = np.full(len(labels), np.nan)
+    numbers[is_known] = np.unique(labels[is_known], return_inverse=True)[1]
+    return numbers

@@ -61,11 +61,11 @@ class Grouping:
         return self.starts if self.rows is None else self.rows[self.starts]
 
     def varies(self, values: Array) -> Array:
-        """Whether the rows of each query have different values."""
+        """Whether the rows of each query have different numbers, besides NaN."""
         values = values if self.rows is None else values[self.rows]
         by_start = np.argsort(self.starts)
         starts, varies = self.starts[by_start], np.empty(len(self), dtype=bool)
-        varies[by_start] = np.maximum.reduceat(values, starts) > np.minimum.reduceat(values, starts)
+        varies[by_start] = np.fmax.reduceat(values, starts) > np.fmin.reduceat(values, starts)
         return varies
 
     def by_appearance(self) -> Grouping:

@@ -59,6 +59,11 @@ def missing_ids_error() -> ValueError:
     return ValueError("groups contains missing values; every document needs a query id.")
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas.NA, whose comparisons have no truth value."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
 def holds_na(ids: Array) -> bool:
     """Whether an array holds pandas.NA, whose comparisons raise a TypeError."""
     return any(kind.__name__ == "NAType" for kind in set(map(type, ids.tolist())))

@@ -203,6 +203,14 @@ def test_whether_values_vary_within_a_query(groups, data):
     assert group_rows(groups, len(groups)).varies(np.array(values)).tolist() == expected
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 0, 3, 1, 4, 2]])
+def test_missing_values_do_not_decide_whether_values_vary(dtype, order):
+    values = np.array([1, 0, np.nan, 2, np.nan, np.nan]).astype(dtype)[order]
+    groups = np.array([0, 0, 0, 1, 1, 2])[order]
+    assert group_rows(groups, 6).varies(values).tolist() == [True, False, False]
+
+
 @pytest.mark.parametrize("n_letters", [63, 64, 65, 300])
 def test_long_text(n_letters):
     codes = np.random.default_rng(0).integers(0, 40, 500)
