@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .._typing import Array
 from .factorize import factorize
-from .read import as_ids, check_no_missing, holds_na, missing_ids_error
+from .read import any_missing, as_ids, check_no_missing, missing_ids_error
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def group_rows(groups: Any, n_rows: int) -> Grouping:
     try:
         return _group(ids, values, n_rows)
     except TypeError as error:
-        if holds_na(ids):
+        if any_missing(ids.tolist()):
             raise missing_ids_error() from error
         raise
 
