@@ -158,29 +158,6 @@ def fix_by_name(X: Any) -> str | None:
     return f"if they are the column {name!r}, {'write ' if is_pandas else ''}{change}."
 
 
-def drop_id_column(X: Any, id_source: IdSource = None) -> Any:
-    """`X` without the columns of query ids, which are not features."""
-    source = QID if id_source is None else id_source
-    if isinstance(source, Integral):
-        return _without_position(X, int(source))
-    names = source if isinstance(source, list | tuple) else [source]
-    known = column_names(X)
-    present = [name for name in names if isinstance(name, str) and name in known]
-    if not present:
-        return X
-    return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
-
-
-def _without_position(X: Any, position: int) -> Any:
-    if hasattr(X, "iloc"):
-        return X.drop(columns=X.columns[position])
-    if hasattr(X, "columns"):
-        return X.drop([column_names(X)[position]])
-    kept = np.delete(np.arange(X.shape[1]), position)
-    rows: Any = X
-    return rows.tocsr()[:, kept] if sparse.issparse(X) else np.asarray(X)[:, kept]
-
-
 def ids_in(data: Any, source: Any) -> Any:
     """The ids at `source`, a name, several names or a position; None if a name is absent."""
     if isinstance(source, str):
