@@ -207,8 +207,15 @@ def _column_at(data: Any, position: int) -> Any:
         return data.iloc[:, position]
     if hasattr(data, "columns"):
         return data[column_names(data)[position]]
-    column = data[:, [position]]
+    column = sliceable(data)[:, [position]]
     return np.asarray(column.toarray() if sparse.issparse(data) else column).ravel()
+
+
+def sliceable(data: Any) -> Any:
+    """A sparse matrix of a format without rows and columns as CSR; anything else unchanged."""
+    is_sparse = sparse.issparse(data)
+    table: Any = data
+    return table.tocsr() if is_sparse and table.format in ("coo", "dia", "bsr") else data
 
 
 def _composite_ids(columns: list[Any]) -> Array:

@@ -233,3 +233,24 @@ def test_groups_of_another_kind_of_model_are_no_place():
         GroupLasso(), rows, labels % 10, cv=QueryKFold(3), scoring="mrr", error_score="raise"
     )
     assert len(scores) == 3
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
+@pytest.mark.parametrize("form", ["coo", "dia", "bsr", "csr", "csc", "lil", "dok"])
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+def test_sparse_matrices_of_every_format(form, kind):
+    dense = np.column_stack([QID, X])
+    sparse = getattr(scipy.sparse, f"{form}_{kind}")(dense)
+    splits = zip(
+        QueryKFold(3, groups=0).split(sparse, Y),
+        QueryKFold(3, groups=0).split(dense, Y),
+        strict=True,
+    )
+    assert all(np.array_equal(test, expected) for (_, test), (_, expected) in splits)
+    fitted = QueryRanker(Ridge(), groups=0).fit(sparse, Y)
+    assert (fitted.n_queries_, fitted.n_features_in_) == (len(set(QID)), 3)
+    for groups in (0, QID):
+        parts = query_train_test_split(sparse, groups=groups, random_state=0)
+        expected = query_train_test_split(dense, groups=groups, random_state=0)
+        for part, rows in zip(parts, expected, strict=True):
+            np.testing.assert_array_equal(part.toarray(), rows)
