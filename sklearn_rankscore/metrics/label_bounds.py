@@ -195,7 +195,8 @@ def _with_unjudged(queries: Queries, ties: str) -> Iterator[UnjudgedQuery]:
         if not unjudged[rows].any():
             continue
         scores, place = queries.y_score[rows], np.arange(size)
-        ranked = np.lexsort((-place if ties == "reversed" else place, -scores))
+        descending = np.subtract(0.0, scores)  # unsigned integers have no -scores
+        ranked = np.lexsort((-place if ties == "reversed" else place, descending))
         order = np.full(size, -1)
         order[ranked[unjudged[rows][ranked]]] = np.arange(unjudged[rows].sum())
         yield UnjudgedQuery(position, queries.y_true[rows], scores, order)

@@ -165,7 +165,9 @@ def _counts(queries: Grouping, labels: Array | None) -> Array:
     """Number of rows, of queries (1) and of relevant documents of each query."""
     relevant = np.zeros(len(queries), dtype=np.intp)
     if labels is not None:
-        relevant = np.bincount(queries.codes[labels > labels.min()], minlength=len(queries))
+        relevant = np.bincount(
+            queries.codes[labels > np.fmin.reduce(labels)], minlength=len(queries)
+        )
     return np.column_stack((queries.sizes, np.ones_like(relevant), relevant))
 
 

@@ -20,8 +20,9 @@ from ..query_ids import (
     no_groups_error,
     with_query_ids,
 )
-from ..query_ids.lookup import source_or_ids
+from ..query_ids.lookup import check_place, source_or_ids
 from ..query_ids.optuna_search import not_nan_in_optuna
+from ..query_ids.read import is_missing
 
 # indices of a training set and of a test set
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -97,6 +98,8 @@ class QuerySplitter(BaseCrossValidator):
         ------
         NoGroupsError
             If no query ids are given.
+        TypeError
+            If the parameter `groups` of the splitter holds ids instead of their place.
         ValueError
             If there are too few queries, if `groups` divides a query of X or y, or if
             `skip_constant_queries` leaves a test set empty.
@@ -105,6 +108,7 @@ class QuerySplitter(BaseCrossValidator):
             raise ValueError("X has no rows; a split needs at least two queries.")
         source, given = source_or_ids(groups, X)
         id_source = self.groups if source is None else source
+        check_place(id_source)
         ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
         if ids is None:
             raise not_nan_in_optuna(no_groups_error(type(self).__name__, X=X))
@@ -144,7 +148,7 @@ def _rows_of(chosen: Array, queries: Grouping) -> Array:
 
 
 def _as_numbers(y: Any) -> Array | None:
-    """Labels as numbers; strings by their position in sorted order."""
+    """Labels as numbers; strings by their position in sorted order, missing ones as NaN."""
     if y is None:
         return None
     labels = np.asarray(y)
@@ -154,4 +158,11 @@ def _as_numbers(y: Any) -> Array | None:
         raise ValueError(
             f"y must be one-dimensional, one label per document; got shape {labels.shape}."
         )
-    return labels if labels.dtype.kind in "biuf" else np.unique(labels, return_inverse=True)[1]
+    if labels.dtype.kind in "biuf":
+        return labels
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)[1]
+    is_known = np.array([not is_missing(label) for label in labels], dtype=bool)
+    numbers = np.full(len(labels), np.nan)
+    numbers[is_known] = np.unique(labels[is_known], return_inverse=True)[1]
+    return numbers

@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 from .._sklearn_compat import safe_indexing
 from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from ..query_ids import find_explicit_ids, no_groups_error
-from ..query_ids.lookup import QID, fix_by_name, ids_in, source_or_ids
+from ..query_ids.lookup import QID, fix_by_name, ids_in, sliceable, source_or_ids
 from .shuffle_split import QueryShuffleSplit
 
 
@@ -43,8 +43,8 @@ def query_train_test_split(
     Returns
     -------
     list
-        The training part and the test part of each array, of the type that was given. The order of
-        the rows is preserved.
+        The training part and the test part of each array, of the type that was given; sparse
+        matrices in COO, DIA or BSR format as CSR. The order of the rows is preserved.
 
     Raises
     ------
@@ -78,7 +78,8 @@ def query_train_test_split(
         1, test_size=test_size, train_size=train_size, random_state=random_state
     )
     ((train, test),) = splits.split(arrays[0], qid=ids)
-    return [safe_indexing(array, rows) for array in arrays for rows in (train, test)]
+    tables = map(sliceable, arrays)
+    return [safe_indexing(table, rows) for table in tables for rows in (train, test)]
 
 
 def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:

@@ -4,7 +4,6 @@ from .fold_rows import carried_query_ids, with_query_ids
 from .grouping import Grouping, group_rows
 from .lookup import (
     NoGroupsError,
-    drop_id_column,
     find_explicit_ids,
     find_query_ids,
     no_groups_error,
@@ -17,7 +16,6 @@ __all__ = [
     "as_ids",
     "carried_query_ids",
     "check_no_missing",
-    "drop_id_column",
     "find_explicit_ids",
     "find_query_ids",
     "group_rows",

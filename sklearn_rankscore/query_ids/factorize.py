@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array
-from .read import in_sorted_order, missing_ids_error
+from .read import any_missing, in_sorted_order, missing_ids_error
 
 # Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, section 6.4):
 # 2**64 over the golden ratio, whose multiples are spread evenly
@@ -44,7 +44,7 @@ def _factorize_objects(ids: Array) -> tuple[Array, Array]:
         ) from error
     unique = np.empty(len(table), dtype=object)
     unique[:] = list(table)
-    if any(value is None or value != value for value in table):
+    if any_missing(table):
         raise missing_ids_error()
     if ids.dtype.kind != "O":
         unique = unique.astype(ids.dtype)

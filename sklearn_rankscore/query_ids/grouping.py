@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .._typing import Array
 from .factorize import factorize
-from .read import as_ids, check_no_missing, holds_na, missing_ids_error
+from .read import any_missing, as_ids, check_no_missing, missing_ids_error
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Grouping:
         return self.starts if self.rows is None else self.rows[self.starts]
 
     def varies(self, values: Array) -> Array:
-        """Whether the rows of each query have different values."""
+        """Whether the rows of each query have different numbers, besides NaN."""
         values = values if self.rows is None else values[self.rows]
         by_start = np.argsort(self.starts)
         starts, varies = self.starts[by_start], np.empty(len(self), dtype=bool)
-        varies[by_start] = np.maximum.reduceat(values, starts) > np.minimum.reduceat(values, starts)
+        varies[by_start] = np.fmax.reduceat(values, starts) > np.fmin.reduceat(values, starts)
         return varies
 
     def by_appearance(self) -> Grouping:
@@ -81,7 +81,7 @@ def group_rows(groups: Any, n_rows: int) -> Grouping:
     try:
         return _group(ids, values, n_rows)
     except TypeError as error:
-        if holds_na(ids):
+        if any_missing(ids.tolist()):
             raise missing_ids_error() from error
         raise
 

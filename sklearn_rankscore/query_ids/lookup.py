@@ -25,6 +25,10 @@ class NoGroupsError(ValueError):
     """No query ids reached a ranking metric, splitter or ranker."""
 
 
+class NotAPlaceError(NoGroupsError, TypeError):
+    """The query ids, or anything else, were given instead of the place where they are."""
+
+
 def find_query_ids(
     X: Any = None, y: Any = None, *, groups: Any = None, qid: Any = None, id_source: IdSource = None
 ) -> Any:
@@ -36,6 +40,7 @@ def find_query_ids(
     the splitter alone. `X` takes precedence over `y`, because a permutation test shuffles `y`
     together with its index.
     """
+    check_place(id_source)
     if qid is not None:
         return qid
     if callable(id_source):
@@ -50,6 +55,20 @@ def find_query_ids(
             "Pass the name of one of them, or the query ids themselves."
         )
     return groups
+
+
+def check_place(source: Any) -> None:
+    """Refuse a source that is no place, such as the ids themselves, even if none is needed."""
+    is_position = isinstance(source, Integral) and not isinstance(source, bool)
+    is_names = isinstance(source, list | tuple) and all(isinstance(name, str) for name in source)
+    if source is None or isinstance(source, str) or callable(source) or is_position:
+        return
+    if not is_names or not len(source):
+        raise NotAPlaceError(
+            "groups must be the name of a column or index level, a list of such names, the "
+            f"position of a column, or a function of X; got {type(source).__name__}. Pass the "
+            "query ids of given rows to fit, split or score, as groups=ids."
+        )
 
 
 def find_explicit_ids(
@@ -95,7 +114,7 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     """
     if isinstance(groups, str) or callable(groups):
         return groups, None
-    if isinstance(groups, Integral):
+    if isinstance(groups, Integral) and not isinstance(groups, bool):
         return int(groups), None
     is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
     if is_list and len(groups) and any(_has_all(table, groups) for table in data):
@@ -137,29 +156,6 @@ def fix_by_name(X: Any) -> str | None:
     is_pandas, name = hasattr(X, "iloc"), columns[0]
     change = f"X.set_index({name!r}).rename_axis('qid')" if is_pandas else "rename it to 'qid'"
     return f"if they are the column {name!r}, {'write ' if is_pandas else ''}{change}."
-
-
-def drop_id_column(X: Any, id_source: IdSource = None) -> Any:
-    """`X` without the columns of query ids, which are not features."""
-    source = QID if id_source is None else id_source
-    if isinstance(source, Integral):
-        return _without_position(X, int(source))
-    names = source if isinstance(source, list | tuple) else [source]
-    known = column_names(X)
-    present = [name for name in names if isinstance(name, str) and name in known]
-    if not present:
-        return X
-    return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
-
-
-def _without_position(X: Any, position: int) -> Any:
-    if hasattr(X, "iloc"):
-        return X.drop(columns=X.columns[position])
-    if hasattr(X, "columns"):
-        return X.drop([column_names(X)[position]])
-    kept = np.delete(np.arange(X.shape[1]), position)
-    rows: Any = X
-    return rows.tocsr()[:, kept] if sparse.issparse(X) else np.asarray(X)[:, kept]
 
 
 def ids_in(data: Any, source: Any) -> Any:
@@ -211,8 +207,15 @@ def _column_at(data: Any, position: int) -> Any:
         return data.iloc[:, position]
     if hasattr(data, "columns"):
         return data[column_names(data)[position]]
-    column = data[:, [position]]
+    column = sliceable(data)[:, [position]]
     return np.asarray(column.toarray() if sparse.issparse(data) else column).ravel()
+
+
+def sliceable(data: Any) -> Any:
+    """A sparse matrix of a format without rows and columns as CSR; anything else unchanged."""
+    is_sparse = sparse.issparse(data)
+    table: Any = data
+    return table.tocsr() if is_sparse and table.format in ("coo", "dia", "bsr") else data
 
 
 def _composite_ids(columns: list[Any]) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,23 +10,29 @@ import numpy as np
 from .._columns import detached, has_large_integers, to_numpy
 from .._typing import Array
 
+# types of most ids, among which nothing is missing
+NEVER_MISSING = {str, bytes, int, bool}
+
 
 def as_ids(groups: Any) -> tuple[Array, Array | None]:
     """Query ids and None, or the codes of a categorical column and its values in sorted order."""
     categorical = _categorical(groups)
     if categorical is not None:
         categories, codes = categorical
-        if codes.size and codes.min() < 0:
+        if (codes.size and codes.min() < 0) or any_missing(categories.tolist()):
             raise missing_ids_error()
-        values, codes = in_sorted_order(categories, codes)
+        try:
+            values, codes = in_sorted_order(categories, codes)
+        except TypeError:  # they cannot be compared
+            return categories[codes], None
         return codes, values
     ids = _as_array(groups)
-    if _has_missing(ids, groups):
-        raise missing_ids_error()
     if ids.ndim != 1:
         raise ValueError(
             f"groups must be one-dimensional, one query id per document; got {_describe(groups)}."
         )
+    if _has_missing(ids, groups):
+        raise missing_ids_error()
     return ids, None
 
 
@@ -50,6 +56,11 @@ def _describe(groups: Any) -> str:
         return f"the string {groups!r}. Pass the ids themselves, such as X[{groups!r}]"
     if isinstance(groups, Iterator):
         return f"a {type(groups).__name__}, which can be read only once. Pass list(groups)"
+    if hasattr(groups, "columns"):
+        names = list(getattr(groups, "column_names", groups.columns))  # pyarrow has both
+        columns = ", ".join(f"X[{name!r}]" for name in names)
+        way = columns if len(names) == 1 else f"one tuple per row, list(zip({columns}))"
+        return f"a frame of shape {np.shape(groups)}. Pass {way}"
     shape = np.shape(groups)
     return f"an array of shape {shape}" if shape else f"the single value {groups!r}"
 
@@ -59,9 +70,19 @@ def missing_ids_error() -> ValueError:
     return ValueError("groups contains missing values; every document needs a query id.")
 
 
-def holds_na(ids: Array) -> bool:
-    """Whether an array holds pandas.NA, whose comparisons raise a TypeError."""
-    return any(kind.__name__ == "NAType" for kind in set(map(type, ids.tolist())))
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas.NA, or a tuple that holds one of them."""
+    if isinstance(value, tuple):
+        return any(map(is_missing, value))
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    differs = value != value  # of an array, an array
+    return isinstance(differs, bool | np.bool_) and bool(differs)
+
+
+def any_missing(values: Collection[Any]) -> bool:
+    """Whether some of several objects are missing."""
+    return not set(map(type, values)) <= NEVER_MISSING and any(map(is_missing, values))
 
 
 def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:

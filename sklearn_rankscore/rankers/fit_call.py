@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d
 from .._sklearn_compat import num_samples
 from .._typing import IdSource
 from ..query_ids import find_explicit_ids, find_query_ids, no_groups_error
+from ..query_ids.lookup import check_place
 from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
 from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
@@ -87,6 +88,7 @@ class FitCall:
                 f"QueryRanker cannot select rows of a {type(X).__name__}: pass X and y, and the "
                 "query ids as groups=ids."
             )
+        check_place(self.source)
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.source)
         for name in self._names_of_ids():
             given = params.pop(self.prefix + name, None)

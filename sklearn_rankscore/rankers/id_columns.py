@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids.lookup import QID, column_names
+from ..scoring.columns import listed
 
 # rows that are compared first, so that few columns are compared as a whole
 FIRST_ROWS = 100
@@ -37,9 +38,9 @@ class IdColumns:
     n_columns: int | None = None
 
     @classmethod
-    def find(cls, X: Any, source: Any, ids: Any, dropped: Sequence[str | int] = ()) -> Self:
+    def find(cls, X: Any, source: Any, ids: Any, dropped: Any = None) -> Self:
         """The columns that `source`, where the ids are found, stands for, and those to drop."""
-        names = column_names(X)
+        dropped, names = _names_or_positions(dropped), column_names(X)
         if not names and not dropped and (source is None or isinstance(source, str)):
             return cls()
         n_columns = len(names) if names else _n_columns(X)
@@ -85,6 +86,18 @@ class IdColumns:
         is_feature = np.ones(n_columns or 0, dtype=bool)
         is_feature[list(self.positions)] = False
         return X[:, np.flatnonzero(is_feature)]
+
+
+def _names_or_positions(columns: Any) -> list[Any]:
+    """`drop_columns` as a list, without flags and fractions."""
+    given: list[Any] = [columns] if isinstance(columns, np.bool_ | Real) else listed(columns)
+    for column in given:
+        if isinstance(column, bool | np.bool_ | float | np.floating):
+            raise TypeError(
+                "drop_columns must hold names of columns or index levels, or positions of columns; "
+                f"got {column!r}. Of a mask, pass the positions: numpy.flatnonzero(mask)."
+            )
+    return given
 
 
 def _dropped(

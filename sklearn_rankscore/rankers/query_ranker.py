@@ -15,7 +15,7 @@ from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from .._validation import check_count
 from ..metrics.evaluate import MetricLike
 from ..query_ids.lookup import column_names
-from ..scoring.columns import ColumnSource, listed
+from ..scoring.columns import ColumnSource
 from .early_stopping import EarlyStopping
 from .fit_call import FitCall
 from .fitted_ranker import FittedRanker
@@ -179,6 +179,9 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         ------
         NoGroupsError
             If no query ids are given but the ranker, `early_stopping` or `max_queries` needs them.
+        TypeError
+            If the parameter `groups` of the ranker holds ids instead of their place, or
+            `drop_columns` anything but names and positions.
         ValueError
             If a parameter is out of range, if query ids are given twice, if the ranker takes one
             weight per query and `sample_weight` varies within a query, if X lacks one of
@@ -188,7 +191,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         call = self._call(clone(self.estimator))
         params = call.read_params(fit_params)
         ids = call.find_ids(X, y, groups, qid, params)
-        self._id_columns = IdColumns.find(X, self.groups, ids, listed(self.drop_columns))
+        self._id_columns = IdColumns.find(X, self.groups, ids, self.drop_columns)
         self._id_columns.warn_of_features(X, ids)
         params = call.read_positions(params, self._id_columns)
         sets = call.take_evaluation_sets(params, self._id_columns)

@@ -29,9 +29,10 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     """
     check_choice("ties", ties, TIES)
     k = check_cutoff(k)
-    scores = as_numbers(scores, "the scores")
+    scores = _one_per_document(as_numbers(scores, "the scores"))
     codes = group_rows(ids, len(scores)).codes
-    order = np.lexsort((-scores, codes))  # stable: equal scores in the order of the rows
+    # stable: equal scores in the order of the rows; not -scores, which unsigned integers lack
+    order = np.lexsort((np.subtract(0.0, scores), codes))
     codes, scores = codes[order], scores[order]
     starts_query = np.append(True, codes[1:] != codes[:-1])
     starts_tie = starts_query | np.append(True, scores[1:] != scores[:-1])
@@ -41,6 +42,16 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     ranks = np.empty(len(order), dtype=by_rule.dtype)
     ranks[order] = by_rule
     return ranks if k is None else np.where(ranks <= k, ranks, np.nan)
+
+
+def _one_per_document(scores: Array) -> Array:
+    if scores.ndim == 2 and scores.shape[1] == 1:
+        return scores.ravel()
+    if scores.ndim == 2:
+        raise ValueError(
+            f"ranks need one score per document; the predictions have shape {scores.shape}."
+        )
+    return scores
 
 
 def _apply(ties: Ties, ranks: Array, starts: Array) -> Array:

@@ -297,3 +297,17 @@ def test_long_lists_lie_within_and_attain_their_bounds():
 def test_pandas_and_nullable_labels():
     y = pd.Series([None, 1, 0], dtype="Int64")
     assert score_bounds(y, [3, 2, 1], "mrr").mean()["mrr"] == (0.5, 1)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u8", "i1", "f4"])
+def test_scores_of_any_type_have_the_same_bounds(dtype):
+    y, scores = [NAN, 0, 1, NAN], np.array([3, 2, 1, 0])
+    bounds = score_bounds(y, scores.astype(dtype), "map", max_label=1)
+    # the best labels are 1, 0, 1, 0: precision 1 at rank 1 and 2 / 3 at rank 3
+    assert bounds.mean()["map"].high == pytest.approx((1 + 2 / 3) / 2)
+
+
+def test_flags_are_scores():
+    y, scores = [NAN, 0, 1, NAN], np.array([True, True, False, False])
+    expected = score_bounds(y, scores.astype(float), "map", max_label=1)
+    assert score_bounds(y, scores, "map", max_label=1).mean()["map"] == expected.mean()["map"]

@@ -197,6 +197,30 @@ def test_a_million_queries_are_split_in_seconds():
     assert time.process_time() - start <= 5
 
 
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_unjudged_rows_leave_folds_balanced(as_objects):
+    y, query = zipf_problem(34_000, 2_000, 0)
+    labels = y.astype(object if as_objects else float)
+    labels[np.random.default_rng(0).choice(np.flatnonzero(y == 0), 500, replace=False)] = np.nan
+    tests = [test for _, test in QueryKFold(5).split(y, labels, query)]
+    assert relative_range([y[test].sum() for test in tests]) <= 0.01
+
+
+UNJUDGED = [
+    np.array([1, 0, np.nan, 1, 1, np.nan, np.nan, np.nan, 0, 1]),
+    np.array([1, 0, None, 1, 1, np.nan, None, None, 0, 1], dtype=object),
+    pd.array([1, 0, None, 1, 1, None, None, None, 0, 1], dtype="Int64"),
+    np.array(["b", "a", None, "b", "b", None, None, np.nan, "a", "b"], dtype=object),
+]
+
+
+@pytest.mark.parametrize("labels", UNJUDGED, ids=["float", "object", "nullable", "text"])
+def test_unjudged_rows_make_no_query_constant_or_varying(labels):
+    query = np.repeat([0, 1, 2, 3], [3, 3, 2, 2])
+    splits = list(QueryKFold(2, skip_constant_queries=True).split(query, labels, query))
+    assert {q for _, test in splits for q in query[test].tolist()} == {0, 3}
+
+
 def test_shuffles_differ_by_seed_and_repetition():
     X, y, query = make_ranking(40, random_state=0)
 

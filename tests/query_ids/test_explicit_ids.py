@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from id_alignment import QID, X, Y, whole_queries
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
 
 from sklearn_rankscore import (
     CutoffCurveDisplay,
@@ -179,3 +180,77 @@ def test_a_display_reads_the_given_groups():
         Ridge().fit(rows, labels), rows, labels % 10, metric="precision", groups=USERS
     )
     assert display.ax_ is not None
+
+
+NO_PLACES = {
+    "ids": QID,
+    "list of ids": QID.tolist(),
+    "Series of ids": pd.Series(QID),
+    "flag": True,
+    "NumPy flag": np.True_,
+    "number": 1.0,
+    "no names": [],
+    "names and positions": ["a", 1],
+    "array of names": np.array(["a"]),
+}
+
+
+@pytest.mark.parametrize("source", NO_PLACES)
+@pytest.mark.parametrize("rows", [X, pd.DataFrame(X)], ids=["array", "frame of numbered columns"])
+@pytest.mark.parametrize("given", [{}, {"groups": QID}], ids=["alone", "beside ids"])
+def test_what_is_no_place_is_refused(source, rows, given):
+    groups = NO_PLACES[source]
+    message = "groups must be the name of a column .* got .* Pass the query ids of given rows"
+    for cv in (QueryKFold(3, groups=groups), QueryTimeSeriesSplit(2, groups=groups)):
+        with pytest.raises(TypeError, match=message):
+            next(cv.split(rows, Y, **given))
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(Ridge(), groups=groups).fit(rows, Y, **given)
+
+
+@pytest.mark.parametrize("groups", [True, 1.0, (0, 1)])
+def test_a_scorer_refuses_what_is_no_place(groups):
+    fitted = Ridge().fit(X, Y)
+    with pytest.raises(TypeError, match="groups must be the name of a column"):
+        make_ranking_scorer("mrr", groups=groups)(fitted, X, Y % 10)
+
+
+def test_a_flag_is_neither_a_position_nor_an_id():
+    with pytest.raises(ValueError, match=r"one-dimensional.* the single value True"):
+        next(QueryKFold(3).split(X, Y, groups=True))
+    with pytest.raises(ValueError, match=r"one-dimensional.* the single value True"):
+        query_train_test_split(X, Y, groups=True)
+
+
+def test_groups_of_another_kind_of_model_are_no_place():
+    """Models with a parameter of that name, such as a group lasso, mean groups of features."""
+
+    class GroupLasso(Ridge):
+        groups = ((0, 1), (2,))
+
+    rows, labels = IN_DATA["level"]
+    scores = cross_val_score(
+        GroupLasso(), rows, labels % 10, cv=QueryKFold(3), scoring="mrr", error_score="raise"
+    )
+    assert len(scores) == 3
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
+@pytest.mark.parametrize("form", ["coo", "dia", "bsr", "csr", "csc", "lil", "dok"])
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+def test_sparse_matrices_of_every_format(form, kind):
+    dense = np.column_stack([QID, X])
+    sparse = getattr(scipy.sparse, f"{form}_{kind}")(dense)
+    splits = zip(
+        QueryKFold(3, groups=0).split(sparse, Y),
+        QueryKFold(3, groups=0).split(dense, Y),
+        strict=True,
+    )
+    assert all(np.array_equal(test, expected) for (_, test), (_, expected) in splits)
+    fitted = QueryRanker(Ridge(), groups=0).fit(sparse, Y)
+    assert (fitted.n_queries_, fitted.n_features_in_) == (len(set(QID)), 3)
+    for groups in (0, QID):
+        parts = query_train_test_split(sparse, groups=groups, random_state=0)
+        expected = query_train_test_split(dense, groups=groups, random_state=0)
+        for part, rows in zip(parts, expected, strict=True):
+            np.testing.assert_array_equal(part.toarray(), rows)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +66,25 @@ def test_queries_are_numbered_as_they_appear(groups):
 def test_categorical_ids_are_returned_as_values(words):
     expected = [(word, [r for r, w in enumerate(words) if w == word]) for word in "ab"]
     assert rows_of(pd.Categorical(list(words))) == expected
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 3, 1]])
+def test_categorical_ids_that_cannot_be_compared_are_those_of_objects(order):
+    values = pd.Series(["a", "a", 1, 1], dtype=object).iloc[order]
+    categorical = pd.Series(pd.Categorical(values, categories=["unused", 1, "a"]))
+    assert rows_of(categorical) == rows_of(values.to_numpy())
+    assert rows_of(categorical)[0][0] == values.iloc[0]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("ids", [["a", "b", "b"], [1, 2, 2]])
+def test_a_frame_of_ids_is_refused_with_the_way_to_pass_them(make, ids):
+    with pytest.raises(ValueError, match=r"a frame of shape \(3, 1\)\. Pass X\['qid'\]"):
+        group_rows(make({"qid": ids}), 3)
+    two = make({"user": ids, "day": [1, 1, 2]})
+    with pytest.raises(ValueError, match=r"shape \(3, 2\)\. Pass .*list\(zip\(X\['user'\], X\['"):
+        group_rows(two, 3)
+    assert len(group_rows(list(zip(two["user"], two["day"], strict=True)), 3)) == 3
 
 
 def test_queries_of_adjacent_rows_are_sorted():
@@ -203,6 +223,14 @@ def test_whether_values_vary_within_a_query(groups, data):
     assert group_rows(groups, len(groups)).varies(np.array(values)).tolist() == expected
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 0, 3, 1, 4, 2]])
+def test_missing_values_do_not_decide_whether_values_vary(dtype, order):
+    values = np.array([1, 0, np.nan, 2, np.nan, np.nan]).astype(dtype)[order]
+    groups = np.array([0, 0, 0, 1, 1, 2])[order]
+    assert group_rows(groups, 6).varies(values).tolist() == [True, False, False]
+
+
 @pytest.mark.parametrize("n_letters", [63, 64, 65, 300])
 def test_long_text(n_letters):
     codes = np.random.default_rng(0).integers(0, 40, 500)
@@ -210,3 +238,27 @@ def test_long_text(n_letters):
     queries = group_rows(names[codes], len(codes))
     assert queries.ids.tolist() == names.tolist()
     np.testing.assert_array_equal(queries.codes, codes)
+
+
+MISSING = [np.nan, None, pd.NA, pd.NaT, ("x", np.nan)]
+
+
+@pytest.mark.parametrize("missing", MISSING, ids=["NaN", "None", "NA", "NaT", "nested"])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 2, 1, 3], [1, 3, 2, 0]])
+def test_missing_values_in_tuples_are_refused(missing, order):
+    groups = [("a", 1.0), ("a", missing), ("a", missing), ("b", 2.0)]
+    with pytest.raises(ValueError, match="groups contains missing values"):
+        group_rows([groups[i] for i in order], 4)
+
+
+def test_missing_values_in_a_multi_index_are_refused():
+    groups = pd.MultiIndex.from_arrays([["a", "a", "b"], [1.0, np.nan, 2.0]])
+    for ids in (groups, pd.Categorical([0, 1, 2]).rename_categories(list(groups))):
+        with pytest.raises(ValueError, match="groups contains missing values"):
+            group_rows(ids, 3)
+
+
+def test_unhashable_ids_are_no_missing_values():
+    groups = [("a", np.ones(2)), ("b", np.zeros(2))]
+    with pytest.raises(TypeError, match="groups must hold hashable query ids"):
+        group_rows(groups, 2)

@@ -66,3 +66,10 @@ def test_other_columns_are_features(X, ids):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         QueryRanker(Ridge()).fit(X, LABELS, groups=ids)
+
+
+@pytest.mark.parametrize("X", [FEATURES, pd.DataFrame(FEATURES)], ids=["array", "frame"])
+@pytest.mark.parametrize("dropped", [True, np.True_, [True], [0, np.False_], 1.0, [0.5]])
+def test_flags_and_fractions_are_no_positions(X, dropped):
+    with pytest.raises(TypeError, match=r"drop_columns must hold names of .* got "):
+        QueryRanker(Ridge(), drop_columns=dropped).fit(X, LABELS, groups=SESSIONS)

@@ -25,6 +25,7 @@ from sklearn_rankscore import (
     make_ranking,
     ndcg_score,
 )
+from sklearn_rankscore.rankers.ranks import rank_within_queries
 
 METHODS = {"average": "average", "optimistic": "min", "pessimistic": "max", "stable": "ordinal"}
 
@@ -57,6 +58,30 @@ def test_ranks_equal_those_of_scipy(ties, tied):
     assert ranks.dtype.kind == ("f" if ties == "average" else "i")
     reversed_rows = ranker.rank(X[::-1], groups=ids[::-1], ties="reversed")[::-1]
     np.testing.assert_array_equal(reversed_rows, ranker.rank(X, groups=ids))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "u1", "u8", "i1", "f4", "f8"])
+def test_ranks_of_predictions_of_any_type(dtype):
+    """Unsigned integers and flags have no negative, nor has the smallest signed integer."""
+    scores = np.array([1, 0, 3, 2, 0, 1]).astype(dtype)
+    if dtype == "i1":
+        scores[1] = -128
+
+    class Predicts(Ridge):
+        def predict(self, X):
+            return scores.reshape(self.shape)
+
+    ranker = QueryRanker(Predicts()).fit(np.zeros((6, 1)), np.zeros(6), groups=np.zeros(6))
+    expected = rankdata(-scores.astype(float), method="min")
+    for shape in [(6,), (6, 1)]:
+        ranker.estimator_.shape = shape
+        ranks = ranker.rank(np.zeros((6, 1)), groups=np.zeros(6), ties="optimistic")
+        np.testing.assert_array_equal(ranks, expected)
+
+
+def test_several_scores_of_a_document_are_no_ranking():
+    with pytest.raises(ValueError, match=r"one score per document.* shape \(2, 3\)"):
+        rank_within_queries(np.ones((2, 3)), [0, 0], None, "stable")
 
 
 def test_documents_after_rank_k_have_none(tied):
