@@ -209,9 +209,9 @@ def test_inferred_precision_of_many_tied_documents(relevant, irrelevant, unjudge
     y_true = np.repeat(kinds, [relevant, irrelevant, unjudged, others])
     above = np.arange(m)[:, None]
     count = np.arange(judged + 1)
-    found = count * (relevant - 1) / max(judged, 1)
+    relevant_above = count * (relevant - 1) / max(judged, 1)
     pool = count + (above - count) * unjudged / (unjudged + others)
-    share = (found + 1e-5) / (count + 2e-5)
+    share = (relevant_above + 1e-5) / (count + 2e-5)
     precision = (1 + pool * share) / (above + 1)
     chance = hypergeom.pmf(count, m - 1, judged, above)
     expected = (chance * precision).sum() / m

@@ -135,8 +135,8 @@ def test_names_of_parts():
          "mrr": 3}
     )  # fmt: skip
     assert list(scorer.parts) == ["recall_at_k", "dcg(propensity=seen,target=orders,k=3)", "mrr"]
-    patience = [make_ranking_scorer("rbp", p=p) for p in (0.5, 0.9)]
-    assert list(make_weighted_scorer(dict.fromkeys(patience, 1)).parts) == [
+    persistence = [make_ranking_scorer("rbp", p=p) for p in (0.5, 0.9)]
+    assert list(make_weighted_scorer(dict.fromkeys(persistence, 1)).parts) == [
         "rbp(p=0.5)",
         "rbp(p=0.9)",
     ]
