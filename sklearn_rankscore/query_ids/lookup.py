@@ -60,10 +60,9 @@ def find_query_ids(
 def check_place(source: Any) -> None:
     """Refuse a source that is no place, such as the ids themselves, even if none is needed."""
     is_position = isinstance(source, Integral) and not isinstance(source, bool)
-    is_names = isinstance(source, list | tuple) and all(isinstance(name, str) for name in source)
-    if source is None or isinstance(source, str) or callable(source) or is_position:
-        return
-    if not is_names or not len(source):
+    names = list(source) if isinstance(source, list | tuple) else [source]
+    are_names = all(isinstance(name, str) for name in names) and len(names) > 0
+    if source is not None and not (are_names or is_position or callable(source)):
         raise NotAPlaceError(
             "groups must be the name of a column or index level, a list of such names, the "
             f"position of a column, or a function of X; got {type(source).__name__}. Pass the "
