@@ -113,7 +113,7 @@ MISUSES = {
     ),
     "human labels of all queries": (
         lambda: rectify(SCORES, SCORES, SCORES),
-        "at least two queries with human labels and two others are needed; got 2 and 0",
+        "queries with human labels and two others are needed, of a positive weight; got 2 and 0",
     ),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -97,13 +97,6 @@ def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
 
 def list_metrics(metrics: Any) -> list[Any]:
     """The metrics of an argument that takes one or several."""
-    if isinstance(metrics, Mapping) and any(
-        isinstance(v, str) or callable(v) for v in metrics.values()
-    ):
-        raise TypeError(
-            f"metrics must be a name or a list of names, not a dict; got {metrics!r:.80}. Values "
-            "are returned under the names of the metrics."
-        )
     several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
     return list(metrics) if several and not callable(metrics) else [metrics]
 

@@ -210,11 +210,6 @@ def test_evaluate_refuses(change, error, message):
         evaluate(**good_call() | {"metrics": "ndcg"} | change)
 
 
-def test_a_dict_of_metrics_is_refused():
-    with pytest.raises(TypeError, match="metrics must be a name or a list of names, not a dict"):
-        evaluate(Y, S, {"ndcg": "ndcg@3"}, groups=G)
-
-
 @pytest.mark.parametrize("threshold", ["1", None])
 def test_a_threshold_that_is_no_number_beside_a_rule_for_unjudged_documents(threshold):
     with pytest.raises(TypeError, match="threshold must be a number"):
