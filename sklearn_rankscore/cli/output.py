@@ -44,6 +44,7 @@ def render(table: Rows, form: str, digits: int | None) -> str:
     else:
         text = _latex(table.header, cells, n_labels)
     note = f"\n{table.note}" if table.note and any("*" in "".join(row) for row in cells) else ""
+    note = note.translate(LATEX).replace("<", "$<$") if form == "latex" else note
     return f"{text}\n{note}\n" if note else f"{text}\n"
 
 

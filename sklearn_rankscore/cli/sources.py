@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,10 @@ def read_sources(
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
+    notes = []
     if all(isinstance(source, Table) for source in (judged, *systems.values())):
+        if not complete:
+            notes = list(_excluded(judged, systems.values()))
         for name, table in systems.items():
             _check_common_queries(qrels, judged, runs[name], table)
         # unlike in TREC files, relevance need not be an integer
@@ -39,7 +42,17 @@ def read_sources(
         )  # fmt: skip
     else:
         documents = from_trec(judged, systems, complete=complete, unjudged=unjudged)
-    return documents, list(_missing(documents))
+    return documents, [*notes, *_missing(documents)]
+
+
+def _excluded(judged: Any, systems: Iterable[Any]) -> Iterator[str]:
+    """A note about judged queries that no run contains."""
+    queries = set(judged["query_id"])
+    if excluded := queries.difference(*(table["query_id"] for table in systems)):
+        yield (
+            f"{len(excluded)} of {len(queries)} judged queries occur in no run and are excluded; "
+            "-c counts them"
+        )
 
 
 def _check_common_queries(qrels: str, judged: Any, run: str, table: Any) -> None:

@@ -173,6 +173,8 @@ class Comparison(Tabular):
         ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
         adjusted = "" if self.correction is None else f", adjusted by {self.correction}"
         caption = f"{self.test} test at the level of {1 - self.confidence:.3g}{adjusted}"
+        if self.baseline is not None and len(order) > 2:
+            caption += f"; others were compared with {self.baseline} alone"
         return SystemTable(self.means, ordered, caption)
 
     def _key(self, difference: Difference) -> tuple[Any, ...]:

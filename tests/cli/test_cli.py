@@ -103,6 +103,17 @@ def test_a_run_without_a_query_is_noted_and_scores_0(files, capsys):
     assert expected()["dense"]["map"] == pytest.approx(complete)
 
 
+def test_judged_queries_without_predictions_are_excluded_with_a_note(tmp_path, capsys):
+    (tmp_path / "log.csv").write_text("query_id,doc_id,relevance\na,1,1\nb,1,1\n")
+    (tmp_path / "top.csv").write_text("query_id,doc_id,score\na,1,1\n")
+    files = [str(tmp_path / name) for name in ("log.csv", "top.csv")]
+    run(*files, "-m", "map")
+    note = "rankscore: note: 1 of 2 judged queries occur in no run and are excluded; -c counts them"
+    assert capsys.readouterr().err.startswith(note)
+    run(*files, "-m", "map", "-c")
+    assert "excluded" not in capsys.readouterr().err
+
+
 def test_a_baseline_adds_intervals_and_tests(files, capsys):
     run(*ALL, "--baseline", "bm25", "--format", "json", "--test", "t", "--method", "t")
     result = json.loads(capsys.readouterr().out)
@@ -119,6 +130,8 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
     out = capsys.readouterr().out
     assert f"{expected()['dense']['map']:.4f}*" in out
     assert "* differs from bm25 (p < 0.05, t test, Holm)" in out
+    run(*ALL, "--baseline", "bm25", "--test", "t", "--format", "latex")
+    assert r"* differs from bm25 (p $<$ 0.05, t test, Holm)" in capsys.readouterr().out
     p_value = comparison["map", "dense"].adjusted_p_value
     for share, star in ((0.5, ""), (2, "*")):
         level = 1 - share * p_value

@@ -136,7 +136,10 @@ def test_the_system_table_marks_significant_and_best_means():
     assert latex.count(r"\\") == 4
     assert [latex.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
     assert f"<b>{means[1, 0]:.4f}</b><sup>ac</sup>" in table._repr_html_()
-    baseline = compare(systems(values, ["ndcg", "map_x"]), test="t").system_table().to_frame()
+    one_baseline = compare(systems(values, ["ndcg", "map_x"]), test="t").system_table()
+    assert one_baseline.caption.endswith("; others were compared with s0 alone")
+    assert "alone" not in table.caption
+    baseline = one_baseline.to_frame()
     assert baseline["ndcg better than"].tolist() == ["", "a", ""]
 
 
