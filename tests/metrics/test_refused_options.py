@@ -227,7 +227,12 @@ def test_a_block_refuses_an_unknown_tie_rule():
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 def test_a_metric_may_return_any_sequence_of_three_values(kind):
     given = {"groups": [1, 2, 3], "average": None}
-    (values,) = evaluate([0, 1, 1], [1, 2, 3], lambda _: kind([0.5, 0.25, 1]), **given).values()
-    np.testing.assert_array_equal(values, [0.5, 0.25, 1])
+    expected = np.array([0.5, 0.25, 1])
+
+    def metric(block):
+        return kind(expected[block.queries])
+
+    (values,) = evaluate([0, 1, 1], [1, 2, 3], metric, **given).values()
+    np.testing.assert_array_equal(values, expected)
     with pytest.raises(ValueError, match="one value per query"):
         evaluate([0, 1, 1], [1, 2, 3], lambda _: kind([0.5, 0.25, 1]), groups=[1, 1, 3])
