@@ -75,27 +75,23 @@ def permutation_p_values(terms: Array, n_resamples: int, random: np.random.Gener
     `MOST_RESAMPLED` queries differ, and approximated otherwise. If b of m samples are as extreme as
     the observed sum, which also counts, the p-value is (b + 1) / (m + 1).
     """
-    n, columns = np.count_nonzero(terms, axis=0), np.arange(terms.shape[1])
+    n, p_values = np.count_nonzero(terms, axis=0), np.empty(terms.shape[1])
     # sums of the same terms in another order differ by rounding
     observed = np.abs(terms.sum(axis=0)) - TOLERANCE * np.abs(terms).sum(axis=0)
-    sizes = {
-        column: _Sizes.of(terms[:, column], observed[column])
-        for column in columns[n <= max(n_resamples, MOST_RESAMPLED)].tolist()
-    }
-    is_exact = np.isin(columns, [j for j in sizes if sizes[j].n_sums() <= n_resamples])
-    is_repeated = np.isin(
-        columns, [j for j in sizes if FEWEST_OF_A_SIZE * len(sizes[j].values) <= n[j]]
-    )
-    is_few = n <= MOST_RESAMPLED
-    exact, others = columns[is_exact].tolist(), columns[~is_exact & ~is_few]
-    repeated = columns[~is_exact & is_few & is_repeated].tolist()
-    single = columns[~is_exact & is_few & ~is_repeated]
-
-    p_values = np.empty(terms.shape[1])
-    p_values[exact] = [sizes[column].exact_p_value() for column in exact]
-    p_values[repeated] = _flip_by_size([sizes[j] for j in repeated], n_resamples, random)
+    by_size, single, approximated = {}, [], []
+    for j, column in enumerate(terms.T):
+        sizes = _Sizes.of(column, observed[j]) if n[j] <= max(n_resamples, MOST_RESAMPLED) else None
+        if sizes is not None and sizes.n_sums() <= n_resamples:
+            p_values[j] = sizes.exact_p_value()
+        elif sizes is None or n[j] > MOST_RESAMPLED:
+            approximated.append(j)
+        elif FEWEST_OF_A_SIZE * len(sizes.values) <= n[j]:
+            by_size[j] = sizes
+        else:
+            single.append(j)
+    p_values[list(by_size)] = _flip_by_size(list(by_size.values()), n_resamples, random)
     p_values[single] = _flip_signs(terms[:, single], observed[single], n_resamples, random)
-    p_values[others] = _approximate(terms[:, others])
+    p_values[approximated] = _approximate(terms[:, approximated])
     return p_values
 
 
