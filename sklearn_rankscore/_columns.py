@@ -60,6 +60,11 @@ def as_column(values: Any, name: str) -> Array:
     return array
 
 
+def descending(values: Array) -> Array:
+    """Numbers that ascend as the values descend; unsigned integers and bools have no -values."""
+    return np.asarray(np.subtract(0.0, values))
+
+
 def check_range(
     array: Array,
     values: Any,

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._columns import as_numbers
+from .._columns import as_numbers, descending
 from .._typing import Array
 from .._validation import did_you_mean
 from ..query_ids.grouping import stable_order
@@ -97,9 +97,7 @@ class FrameRows:
         if has_duplicates(query, document):
             if duplicates == "error":
                 self.refuse_duplicates(query, document, rows)
-            # of integers, the negative may not exist in their type, but the complement does
-            descending = ~values if values.dtype.kind in "biu" else -values
-            best_first = np.lexsort((descending, query))
+            best_first = np.lexsort((descending(values), query))
             query, document, values = query[best_first], document[best_first], values[best_first]
             if duplicates == "drop" or self.name == "truth":
                 first = np.sort(np.unique(_pairs(query, document), return_index=True)[1])

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from .._columns import descending
 from .._typing import Array, ArrayFunction
 from ..query_ids import Grouping
 from ..ranking import Queries, read_queries
@@ -195,8 +196,7 @@ def _with_unjudged(queries: Queries, ties: str) -> Iterator[UnjudgedQuery]:
         if not unjudged[rows].any():
             continue
         scores, place = queries.y_score[rows], np.arange(size)
-        descending = np.subtract(0.0, scores)  # unsigned integers have no -scores
-        ranked = np.lexsort((-place if ties == "reversed" else place, descending))
+        ranked = np.lexsort((-place if ties == "reversed" else place, descending(scores)))
         order = np.full(size, -1)
         order[ranked[unjudged[rows][ranked]]] = np.arange(unjudged[rows].sum())
         yield UnjudgedQuery(position, queries.y_true[rows], scores, order)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import as_numbers
+from .._columns import as_numbers, descending
 from .._typing import Array, QueryIds, Ties
 from .._validation import check_choice, check_cutoff
 from ..query_ids import group_rows
@@ -31,8 +31,7 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     k = check_cutoff(k)
     scores = _one_per_document(as_numbers(scores, "the scores"))
     codes = group_rows(ids, len(scores)).codes
-    # stable: equal scores in the order of the rows; not -scores, which unsigned integers lack
-    order = np.lexsort((np.subtract(0.0, scores), codes))
+    order = np.lexsort((descending(scores), codes))  # stable: equal scores in the order of the rows
     codes, scores = codes[order], scores[order]
     starts_query = np.append(True, codes[1:] != codes[:-1])
     starts_tie = starts_query | np.append(True, scores[1:] != scores[:-1])

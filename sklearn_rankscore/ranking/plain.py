@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._columns import descending
 from .._typing import Array, ArrayFunction
 from .ties import TiedRows
 
 
 def stable_order(scores: Array) -> Array:
     """The order of each row by descending score, equal scores in input order."""
-    return np.argsort(np.subtract(0.0, scores), axis=1, kind="stable")
+    return np.argsort(descending(scores), axis=1, kind="stable")
 
 
 def rank_rows(
