@@ -13,11 +13,14 @@ from .._html import html_of_fields
 from .._typing import Array
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
-from .intervals import FEWEST_DISTINCT, TOLERANCE, Interval
+from .intervals import Interval, has_few_distinct
 from .query_values import QueryValues
 from .segments import SegmentColumn
 from .significance import holm
 from .table import Table, Tabular
+
+# queries that are checked first, because they suffice nearly always
+SOME = 1000
 
 
 @dataclass(frozen=True)
@@ -136,13 +139,11 @@ def segment_parts(scores: QueryValues, column: SegmentColumn) -> list[SegmentPar
         both = error + other_error
         t = np.abs(mean - other) / np.sqrt(both)
         degrees = both**2 / (error**2 / df + other_error**2 / other_df)
-        p_values = np.where(_has_few_distinct(scores, column), np.nan, 2 * stats.t.sf(t, degrees))
-        shares = (of_segments / totals)[1]
+        rows, shares = np.split(order, starts[1:]), (of_segments / totals)[1]
+        p_values = np.where(_has_few_distinct(scores, rows), np.nan, 2 * stats.t.sf(t, degrees))
     return [
         SegmentPart(Segment(column.name, value), *of)
-        for value, *of in zip(
-            column.values, np.split(order, starts[1:]), shares, p_values, strict=True
-        )
+        for value, *of in zip(column.values, rows, shares, p_values, strict=True)
     ]
 
 
@@ -160,36 +161,23 @@ def _powers(scores: QueryValues, order: Array) -> Iterator[Array]:
     yield (w * v) ** 2
 
 
-def _has_few_distinct(scores: QueryValues, column: SegmentColumn) -> Array:
+def _has_few_distinct(scores: QueryValues, rows: Sequence[Array]) -> Array:
     """Whether fewer than six values of a segment, or of the rest, differ from the most common."""
-    few = np.empty((len(column.values), len(scores.metrics)), dtype=bool)
-    for j, included in enumerate(scores.included().T):
-        values, codes = scores.values[included, j], column.codes[included]
-        few[:, j] = _fewest_uncommon(values, codes, len(column.values)) < FEWEST_DISTINCT
-    return few
+    return np.array([_few(scores, own) | _few_in_rest(scores, own) for own in rows])
 
 
-def _fewest_uncommon(values: Array, codes: Array, n_segments: int) -> Array:
-    """How many values differ from the most common one, in each segment or in the rest of it."""
-    order = np.argsort(values)
-    new = np.diff(values[order], prepend=values[order][:1]) > TOLERANCE
-    position = np.empty(len(values), dtype=np.intp)
-    position[order] = np.cumsum(new)
-    totals = np.bincount(position)
-    by_total = np.argsort(-totals, kind="stable")
-    rank, totals = np.argsort(by_total)[position], np.append(totals[by_total], 0)
-    # the counts of the values that occur in each segment, by falling total
-    pairs, counts = np.unique(codes * len(totals) + rank, return_counts=True)
-    segment, rank = np.divmod(pairs, len(totals))
-    starts = np.searchsorted(segment, np.arange(n_segments))
-    is_first = rank == np.arange(len(pairs)) - starts[segment]
-    # the most common value that does not occur in the segment
-    elsewhere = totals[np.bincount(segment[is_first], minlength=n_segments)]
-    own = np.zeros(n_segments, dtype=np.intp)
-    np.maximum.at(own, segment, counts)
-    np.maximum.at(elsewhere, segment, totals[rank] - counts)
-    sizes = np.bincount(codes, minlength=n_segments)
-    return np.asarray(np.minimum(sizes - own, len(values) - sizes - elsewhere))
+def _few_in_rest(scores: QueryValues, rows: Array) -> Array:
+    rest = np.delete(np.arange(len(scores)), rows)
+    few = _few(scores, rest[:SOME])
+    # more queries can only add values that differ
+    return few & _few(scores, rest) if few.any() and len(rest) > SOME else few
+
+
+def _few(scores: QueryValues, rows: Array) -> Array:
+    if not len(rows):
+        return np.ones(len(scores.metrics), dtype=bool)
+    few = scores.select(rows).aggregate(lambda values, _: has_few_distinct(values))
+    return np.asarray(few != 0)  # nan without a value
 
 
 def _moments(sums: Array) -> tuple[Array, Array, Array]:

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
+from sklearn_rankscore.inspection import segment_scores
 from sklearn_rankscore.inspection.intervals import has_few_distinct
 from sklearn_rankscore.inspection.segment_scores import segment_parts
 from sklearn_rankscore.inspection.segments import bin_segments
@@ -16,8 +17,12 @@ def raw_p_values(scores, segments):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_p_values_are_nan_exactly_where_either_side_has_few_distinct_values(seed):
+@pytest.mark.parametrize("some", [8, 1000])
+def test_p_values_are_nan_exactly_where_either_side_has_few_distinct_values(
+    seed, some, monkeypatch
+):
     """Against the definition, one segment and its rest after the other."""
+    monkeypatch.setattr(segment_scores, "SOME", some)
     random = np.random.default_rng(seed)
     n = 60
     segments = random.choice(4, n, p=[0.7, 0.15, 0.1, 0.05])
