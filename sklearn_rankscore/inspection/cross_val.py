@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -23,7 +22,7 @@ from .._sklearn_compat import Parallel, check_method_params, delayed, num_sample
 from .._typing import Array, Library, MatrixLike, QueryIds
 from ..clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
-from ..model_selection import QueryKFold
+from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
 from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
 from ..ranking import Queries
@@ -143,7 +142,7 @@ def cross_val_query_scores(
     if ids is None:
         raise no_groups_error(CALLER, X=X)
     check_targets(resolved, estimator, X, y)
-    splitter = _check_cv(cv)
+    splitter = check_query_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)
     grouping = group_rows(ids, num_samples(X))
     folds = list(splitter.split(X, y, **split_params))
@@ -154,13 +153,6 @@ def cross_val_query_scores(
         for fold in folds
     )
     return _concatenate(grouping.ids, results)
-
-
-def _check_cv(cv: Any) -> Any:
-    """As `sklearn.model_selection.check_cv`, where an integer means folds of whole queries."""
-    if cv is None:
-        return QueryKFold(5)
-    return QueryKFold(int(cv)) if isinstance(cv, int | np.integer) else check_cv(cv)
 
 
 def _route(

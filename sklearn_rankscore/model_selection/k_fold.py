@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IdSource, RandomState
@@ -159,6 +161,13 @@ class RepeatedQueryKFold(QuerySplitter):
         k_fold = QueryKFold(self.n_splits, shuffle=True, random_state=random_state)
         for _ in range(self.n_repeats):
             yield from k_fold._assign(X, queries, labels, skipped)
+
+
+def check_query_cv(cv: Any) -> Any:
+    """As `sklearn.model_selection.check_cv`, where an integer means folds of whole queries."""
+    if cv is None:
+        return QueryKFold(5)
+    return QueryKFold(int(cv)) if isinstance(cv, Integral) else check_cv(cv)
 
 
 def _counts(queries: Grouping, labels: Array | None) -> Array:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
@@ -16,7 +15,7 @@ from .._validation import check_count
 from ..inspection.cross_val import cross_val_query_scores
 from ..inspection.progress import with_progress
 from ..metrics.evaluate import MetricLike
-from ..model_selection import QueryKFold
+from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
 from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style
 from .cutoffs import curve_style
@@ -207,9 +206,7 @@ class QueryLearningCurveDisplay(Plot):
 
 def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]], int]:
     """The same folds for all sizes and models, and the fewest queries on which one trains."""
-    if cv is None or isinstance(cv, int | np.integer):
-        cv = QueryKFold(5 if cv is None else int(cv))
-    splitter = check_cv(cv)
+    splitter = check_query_cv(cv)
     takes_groups = get_routing_for_object(splitter).consumes("split", {"groups"})
     folds = list(splitter.split(X, y, **({"groups": ids} if takes_groups else {})))
     codes = group_rows(ids, len(ids)).codes
