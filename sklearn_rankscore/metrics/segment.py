@@ -9,6 +9,7 @@ import numpy as np
 
 from .._columns import detached, to_numpy
 from .._typing import Array
+from ..query_ids.read import is_missing
 
 # numbers with more distinct values than this are no categories
 MOST_CATEGORIES = 10
@@ -41,16 +42,11 @@ def values_and_missing(column: Any) -> tuple[Array, Array]:
     if values.dtype.kind in "fmM":
         missing = values != values
     else:
-        missing = np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
+        missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
     if values.dtype.kind == "f" and missing.any() and _holds_integers(column):
         listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         values = np.fromiter(listed, dtype=object, count=len(values))
     return values, missing
-
-
-def _is_missing(value: Any) -> bool:
-    # the missing value of pandas cannot be compared
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _holds_integers(column: Any) -> bool:
