@@ -17,7 +17,8 @@ NEGLIGIBLE = 1e-20
 # beyond this size, a binomial coefficient may be infinite
 MAX_SIZE = 1000
 
-# factors that are counted are multiples of 1 / SCALE, as those of grades up to 6 and of fifths
+# factors that are counted are multiples of 1 / 960: of 1/64, as for grades up to 6 in ERR, and of
+# 1/3 and 1/5
 SCALE, ROUNDING = 960, 1e-9
 
 # up to this degree, polynomials have fewer terms than the number of documents that stop the user

@@ -64,7 +64,7 @@ def to_bytes(header: dict[str, Any], state: State) -> bytes:
 
 
 def has_begun(content: bytes) -> bool:
-    """Whether the start of a checkpoint, of any length, is all there is at the start."""
+    """Whether this may be a checkpoint, or the first bytes of one."""
     return content.startswith(_START[: len(content)])
 
 

@@ -1,6 +1,6 @@
 """A filesystem of fsspec, shared by processes, that copies files where others rename them.
 
-Its files are on the local disk: ``bucket:///tmp/state`` is the file ``/tmp/state``.
+Its files are on the local disk: ``bucket://`` is followed by the path of a local file.
 """
 
 import fsspec

@@ -7,6 +7,7 @@ import time
 from copy import copy, deepcopy
 from functools import reduce
 
+import pandas as pd
 import pytest
 
 from sklearn_rankscore import RankingAccumulator, evaluate_batches
@@ -77,8 +78,7 @@ def test_a_batch_that_is_refused_is_no_batch():
 
 
 def test_tables_of_two_calls():
-    pandas = pytest.importorskip("pandas")
-    day = pandas.DataFrame({"qid": [1, 1], "label": [0, 1], "score": [2, 1]})
+    day = pd.DataFrame({"qid": [1, 1], "label": [0, 1], "score": [2, 1]})
     total = RankingAccumulator("mrr")
     evaluate_batches(day, total)
     with pytest.raises(ValueError, match="the same batches"):
