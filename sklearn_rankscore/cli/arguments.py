@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, get_args
@@ -51,11 +52,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error(f"unknown command {argv[0]!r}; the commands are {known}.{hint}")
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
-        options = list(evaluate._option_string_actions)
-        parser.error(f"unknown argument {unknown[0]}.{did_you_mean(unknown[0], options)}")
+        parser.error(f"unknown argument {unknown[0]}.{_hint(unknown[0], evaluate)}")
     if arguments.command != "evaluate":
         return arguments
-    arguments.metrics = arguments.metrics or DEFAULT_METRICS
+    given = arguments.metrics or DEFAULT_METRICS
+    # separated by commas outside of parentheses
+    arguments.metrics = [name for names in given for name in re.split(r",(?![^(]*\))", names)]
     try:
         resolved = resolve_all(arguments.metrics, like=arguments.like)
     except (ValueError, TypeError) as error:
@@ -69,6 +71,15 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         if getattr(arguments, option) is None:
             setattr(arguments, option, default)
     return arguments
+
+
+def _hint(unknown: str, evaluate: argparse.ArgumentParser) -> str:
+    """What an unknown argument was probably meant to be."""
+    if unknown.lstrip("-") in FORMATS:
+        return f" Did you mean '--format {unknown.lstrip('-')}'?"
+    if not unknown.startswith("-"):
+        return " Several metrics are separated by commas, as in -m map,ndcg@10."
+    return did_you_mean(unknown, list(evaluate._option_string_actions))
 
 
 def _conflict(arguments: argparse.Namespace) -> str | None:
@@ -118,7 +129,7 @@ def _add_arguments(add: Callable[..., Any]) -> None:
     add("qrels", metavar="QRELS", help="relevance judgments")
     add("runs", metavar="RUN", nargs="+", help="run, or NAME=PATH")
     add("-m", "--metric", dest="metrics", action="append", metavar="NAME",
-        help="metric such as ndcg@10 or 'map(threshold=1)'; may be repeated "
+        help="metric such as ndcg@10 or 'map(threshold=1)'; several by commas, or repeated "
         f"(default: {', '.join(DEFAULT_METRICS)})")  # fmt: skip
     add("--like", type=_choice("--like", tuple(CONVENTIONS)), metavar="LIBRARY",
         help=f"conventions of a library: {', '.join(CONVENTIONS)}")  # fmt: skip

@@ -99,9 +99,10 @@ def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array
             raise _wrong_index_error(name, index, ids)
         return values
     rows = "" if codes is None else f" or one per document ({len(codes)})"
+    hint = " Values of documents are passed to query_scores(segments=)." if codes is None else ""
     raise ValueError(
         f"segments must hold one value per query ({len(ids)}){rows}, several such columns by name, "
-        f"or a mapping from query ids to values; {name!r} has shape {values.shape}."
+        f"or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
     )
 
 

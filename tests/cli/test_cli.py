@@ -254,6 +254,8 @@ def test_errors_are_one_line_with_a_status(arguments, status, message, files, ca
         (["evalute"], "Did you mean 'evaluate'"),
         ([], "required: COMMAND"),
         (["metrics", "--x"], "unknown argument --x"),
+        (["evaluate", "a", "b", "--latex"], "Did you mean '--format latex'?"),
+        (["evaluate", "a", "b", "-m", "map", "mrr"], "separated by commas, as in -m map,ndcg@10"),
     ],
 )
 def test_wrong_commands(arguments, message, capsys):
@@ -261,6 +263,16 @@ def test_wrong_commands(arguments, message, capsys):
         main(arguments)
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_several_metrics_are_separated_by_commas(files, capsys):
+    names = ["ndcg@5(gain=exponential,ties=stable)", "map", "mrr"]
+    run("qrels.txt", "bm25.run", *(a for name in names for a in ("-m", name)))
+    expected = capsys.readouterr().out
+    run("qrels.txt", "bm25.run", "-m", ",".join(names))
+    assert capsys.readouterr().out == expected
+    run("qrels.txt", "bm25.run", "-m", "ndcg@5,10", status=2)
+    assert "'10' is not a known metric" in capsys.readouterr().err
 
 
 def test_propensities_are_refused_by_name(files, capsys):
