@@ -28,8 +28,8 @@ class ForestDisplay(QueryScoresDisplay):
     """Means, or differences from a baseline, with their confidence intervals, one row each.
 
     Use `from_estimator`, `from_predictions`, `from_query_scores` or `from_comparison` to create
-    one; parameters are stored as attributes. Differences are green if the model is better, red if
-    it is worse, and gray if the interval contains 0; means have the color of their system.
+    one; parameters are stored as attributes. Differences are green if the model is better, orange
+    if it is worse, and gray if the interval contains 0; means have the color of their system.
 
     Parameters
     ----------

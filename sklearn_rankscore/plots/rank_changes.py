@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class RankChangeDisplay(Display):
     """The documents of one query through two rankings, as lines from rank to rank.
 
-    Relevant documents are green if the second ranking has them higher, and red if lower; all other
-    documents are gray. Use `from_estimator` or `from_predictions` to create one; parameters are
+    Relevant documents are green if the second ranking has them higher, and orange if lower; all
+    other documents are gray. Use `from_estimator` or `from_predictions` to create one; parameters are
     stored as attributes.
 
     Parameters
