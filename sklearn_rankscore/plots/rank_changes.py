@@ -34,8 +34,8 @@ class RankChangeDisplay(Display):
     """The documents of one query through two rankings, as lines from rank to rank.
 
     Relevant documents are green if the second ranking has them higher, and orange if lower; all
-    other documents are gray. Use `from_estimator` or `from_predictions` to create one; parameters are
-    stored as attributes.
+    other documents are gray. Use `from_estimator` or `from_predictions` to create one; parameters
+    are stored as attributes.
 
     Parameters
     ----------
