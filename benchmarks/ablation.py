@@ -22,7 +22,15 @@ from data import SHAPES, Data, machine, make, with_scores
 
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.ranking import queries
-from sklearn_rankscore.ranking.fast import documents, engine, grades, keys, row_sorts, width_buckets
+from sklearn_rankscore.ranking.fast import (
+    candidates,
+    documents,
+    engine,
+    grades,
+    keys,
+    row_sorts,
+    width_buckets,
+)
 
 PACKAGE = "sklearn_rankscore.ranking"
 KINDS = ["few ties", "LightGBM, 100 rounds", "LightGBM, 5 rounds", "rounded to 1"]
@@ -46,9 +54,11 @@ def _no_grades(labels: np.ndarray, values: object) -> tuple[None, float, float]:
 OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "labels as bytes, keys": [(queries, "encode_grades", _no_grades)],
     "keys of 32 bits": [(keys, "SHALLOW", -1)],
-    "exact keys where many tie": [(documents, "MANY", 2)],
+    "exact keys where many tie": [(documents, "MANY", 1e9)],
+    "candidates": [(candidates, "FEW", 0)],
     "sorting network": [
-        (module, "SHORT", 0) for module in (engine, grades, keys, row_sorts, width_buckets)
+        (module, "SHORT", 0)
+        for module in (candidates, engine, grades, keys, row_sorts, width_buckets)
     ],
     "tournament": [(row_sorts, "MEDIUM", NEVER)],
     "counting sort of grades": [(grades, "SORTED_GRADES", NEVER), (grades, "COUNTED_GRADES", -1)],

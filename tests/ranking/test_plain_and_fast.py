@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.ranking import plan, queries, ranking
 from sklearn_rankscore.ranking.fast import (
+    candidates,
     collisions,
     documents,
     engine,
@@ -39,11 +40,11 @@ def ragged(draw, longest=60):
 def settings(**values):
     """Other constants, which always or never take one of the shortcuts."""
     modules = {"grades": grades, "keys": keys, "row_sorts": row_sorts, "buckets": width_buckets}
-    modules |= {"documents": documents, "collisions": collisions}
+    modules |= {"candidates": candidates, "documents": documents, "collisions": collisions}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             if name == "SHORT":
-                for module in (engine, grades, keys, row_sorts, width_buckets):
+                for module in (candidates, engine, grades, keys, row_sorts, width_buckets):
                     patch.setattr(module, name, value)
             else:
                 module, _, constant = name.partition("__")
@@ -130,12 +131,16 @@ SHORTCUTS = {
     "padding of long queries": ({"buckets__LONG": 10**9}, {"buckets__LONG": 1}),
     "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
     "keys for many ties": (
-        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1},
-        {"documents__SAMPLED_CALL": 0, "documents__MANY": 2},
+        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1, "keys__CROWDED": 0},
+        {"documents__SAMPLED_CALL": 0, "documents__MANY": 10**9},
     ),
     "steps": (
-        {"keys__STEP": 3, "collisions__STEP": 3},
-        {"keys__STEP": 10**9, "collisions__STEP": 10**9},
+        {"keys__STEP": 3, "candidates__STEP": 3},
+        {"keys__STEP": 10**9, "candidates__STEP": 10**9},
+    ),
+    "candidates": (
+        {"SHORT": 1, "candidates__FEW": 1},
+        {"SHORT": 1, "candidates__FEW": 0},
     ),
     "narrow rows": ({"collisions__NARROW": 0}, {"collisions__NARROW": 10**9}),
     "parts of a look-up": ({"grades__LOOK_UP": 3}, {"grades__LOOK_UP": 10**9}),
@@ -245,6 +250,41 @@ def test_padding_collides_with_nothing(monkeypatch):
     g = np.repeat(np.arange(9), np.arange(17, 26))
     s = np.random.default_rng(0).permutation(len(g)) * 1.0
     assert evaluate(np.ones(len(g)), s, "ndcg@30", groups=g) == {"ndcg@30": 1.0}
+
+
+def distinct(n, documents, random):
+    """Scores with that many distinct values."""
+    return random.integers(0, n, documents) / 7
+
+
+SCORES_WITH_TIES = {
+    "a few large groups": lambda n, random: distinct(6, n, random),
+    "small groups": lambda n, random: distinct(200, n, random),
+    "one group": lambda n, random: np.zeros(n),
+    "single precision": lambda n, random: distinct(200, n, random).astype(np.float32),
+    "half precision": lambda n, random: distinct(200, n, random).astype(np.float16),
+    "integers": lambda n, random: random.integers(-100, 100, n),
+    "not all retrieved": lambda n, random: np.where(
+        random.random(n) < 0.9, -np.inf, distinct(200, n, random)
+    ),
+    "too close for 32 bits": lambda n, random: 1 + 1e-12 * distinct(200, n, random),
+    "too large for 32 bits": lambda n, random: 1e200 * (distinct(200, n, random) - 10),
+}
+
+
+@pytest.mark.parametrize("ties", oracle.TIES)
+@pytest.mark.parametrize("scores", SCORES_WITH_TIES)
+@pytest.mark.parametrize("longest", [40, 700])
+def test_ties_in_long_queries(longest, scores, ties):
+    """Documents that cannot be among the first ranks are left out of the second sort."""
+    random = np.random.default_rng(0)
+    sizes = random.integers(longest * 4 // 5, longest, 20_000 // longest)
+    g = np.repeat(np.arange(len(sizes)), sizes)
+    y, s = random.integers(0, 5, len(g)), SCORES_WITH_TIES[scores](len(g), random)
+    names = ["ndcg@10", "err@3(max_grade=4)", "map@5"]
+    fast = evaluate(y, s, names, groups=g, ties=ties, average=None)
+    for name, expected in plain(y, s, g, names, ties=ties).items():
+        np.testing.assert_allclose(fast[name], expected, rtol=1e-12, atol=1e-15, err_msg=name)
 
 
 @pytest.mark.parametrize("n_queries", [50, 64])

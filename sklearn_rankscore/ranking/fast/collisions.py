@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..._typing import Array
 from ..plain import stable_order
 from ..ties import TiedRows
+from .candidates import RowsPart, first_documents
 from .documents import Documents
-from .keys import collides, label_mask, labels_of, pad_keys, write_exact_keys, write_keys
-
-# documents per step: few enough that their scores stay in cache
-STEP = 2**16
+from .keys import (
+    collides,
+    label_mask,
+    labels_of,
+    pad_keys,
+    write_exact_keys,
+    write_keys,
+)  # fmt: skip
 
 # up to this width 32 bits of the score, the position and the label fit into one integer
 NARROW = 2**24
@@ -25,43 +29,44 @@ def resolve_collisions(
     queries: Array,
     rows: Array,
     keys: Array,
+    first: Array,
     ranked: Array,
-    *,
-    is_sorted: bool,
 ) -> TiedRows | None:
     """Rank the rows of a block in which keys collide, and find the ties in them.
 
     Writes labels by rank into the given `rows` of `ranked`. `keys` are those of the whole block,
-    and are read only if they are exact.
+    and `first` the smallest ones of each row, sorted.
     """
-    depth, width, mask = ranked.shape[1], keys.shape[1], label_mask(documents.n_grades)
+    depth, mask = ranked.shape[1], label_mask(documents.n_grades)
     if documents.exact_keys:
-        if not is_sorted or len(rows) < len(keys):
-            keys = keys[rows]
-        if not is_sorted:
-            keys.sort(axis=1)
+        keys = _sorted_rows(keys, first, rows)
         equals_next = collides(keys, mask)
-        in_input_order = partial(_in_input_order, documents, queries[rows], equals_next)
+
+        def in_input_order() -> Array:
+            parts = first_documents(documents, queries[rows], keys, keys.shape[1], depth)
+            return _in_input_order(parts, equals_next)
+
         return TiedRows(rows, labels_of(keys, mask), equals_next, depth, in_input_order)
-    by_rank = np.empty((len(rows), width), dtype=np.uint8)
-    equals_next = np.empty((len(rows), width - 1), dtype=bool)
-    for part in _steps(len(rows), width):
-        by_rank[part], equals_next[part] = _by_score_and_label(
-            documents, queries[rows[part]], width
-        )
+    parts = first_documents(documents, queries[rows], first[rows], keys.shape[1], depth)
+    by_rank, equals_next = _by_score_and_label(parts, mask)
     ranked[rows] = by_rank[:, :depth]
     tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
     if not len(tied):
         return None
-    if len(tied) < len(rows):
-        rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
-    in_input_order = partial(_in_input_order, documents, queries[rows], equals_next)
-    return TiedRows(rows, by_rank, equals_next, depth, in_input_order)
+    in_input_order = lambda: _in_input_order(parts, equals_next)[tied]  # noqa: E731
+    if len(tied) == len(rows):
+        return TiedRows(rows, by_rank, equals_next, depth, in_input_order)
+    return TiedRows(rows[tied], by_rank[tied], equals_next[tied], depth, in_input_order)
 
 
-def _steps(n_rows: int, width: int) -> Iterator[slice]:
-    step = max(1, STEP // width)
-    return (slice(start, start + step) for start in range(0, n_rows, step))
+def _sorted_rows(keys: Array, first: Array, rows: Array) -> Array:
+    """All keys of some rows, of which the first may be sorted."""
+    is_sorted = first.shape[1] == keys.shape[1]
+    keys = first if is_sorted else keys
+    keys = keys if len(rows) == len(keys) else keys[rows]
+    if not is_sorted:
+        keys.sort(axis=1)
+    return keys
 
 
 def equal_scores(scores: Array, sizes: Array) -> Array:
@@ -80,18 +85,28 @@ def _misranked(sorted_keys: Array, mask: int, equals_next: Array) -> Array:
     return np.flatnonzero((collides(sorted_keys, mask) != equals_next).any(axis=1))
 
 
-def _by_score_and_label(documents: Documents, queries: Array, width: int) -> tuple[Array, Array]:
+def _by_score_and_label(parts: Sequence[RowsPart], mask: int) -> tuple[Array, Array]:
     """Labels by descending score, those of equal scores in ascending order, and which are equal."""
-    mask, sizes = label_mask(documents.n_grades), documents.sizes[queries]
-    labels, scores = documents.rows(queries, width)
+    n_rows, width = sum(len(part.rows) for part in parts), max(part.width for part in parts)
+    by_rank = np.zeros((n_rows, width), dtype=np.uint8)
+    equals_next = np.zeros((n_rows, width - 1), dtype=bool)
+    for part in parts:
+        by_rank[part.rows, : part.width], equals_next[part.rows, : part.width - 1] = _rank_part(
+            part, mask
+        )
+    return by_rank, equals_next
+
+
+def _rank_part(part: RowsPart, mask: int) -> tuple[Array, Array]:
+    labels, scores = part.read()
     keys = np.empty(scores.shape, dtype=np.int64)
     if write_exact_keys(keys, labels, scores, mask):
-        pad_keys(keys, sizes, int(sizes.min()), mask)
+        pad_keys(keys, part.sizes, int(part.sizes.min()), mask)
         keys.sort(axis=1)
         return labels_of(keys, mask), collides(keys, mask)
     write_keys(keys, labels, scores, mask)
-    equals_next = equal_scores(scores, sizes)
-    by_rank, rows = _sorted_keys(keys, sizes, mask, equals_next)
+    equals_next = equal_scores(scores, part.sizes)
+    by_rank, rows = _sorted_keys(keys, part.sizes, mask, equals_next)
     by_rank &= np.uint8(mask)
     if len(rows):
         labels, scores = labels[rows], scores[rows]
@@ -102,27 +117,29 @@ def _by_score_and_label(documents: Documents, queries: Array, width: int) -> tup
     return by_rank, equals_next
 
 
-def _in_input_order(documents: Documents, queries: Array, equals_next: Array) -> Array:
+def _in_input_order(parts: Sequence[RowsPart], equals_next: Array) -> Array:
     """Labels by descending score, those of equal scores in input order."""
-    width = equals_next.shape[1] + 1
-    by_rank = np.empty((len(queries), width), dtype=np.uint8)
-    for part in _steps(len(queries), width):
-        labels, scores = documents.rows(queries[part], width)
-        if width > NARROW:
-            by_rank[part] = np.take_along_axis(labels, stable_order(scores), axis=1)
-            continue
-        single = np.empty(scores.shape, dtype=np.int32)
-        write_keys(single, 0, scores, 0)
-        keys = single.astype(np.int64)
-        keys <<= 32
-        keys |= np.arange(width) << 8
-        keys |= labels
-        by_rank[part], rows = _sorted_keys(
-            keys, documents.sizes[queries[part]], 2**32 - 1, equals_next[part]
-        )
-        if len(rows):
-            order = stable_order(scores[rows])
-            by_rank[part][rows] = np.take_along_axis(labels[rows], order, axis=1)
+    by_rank = np.zeros((len(equals_next), equals_next.shape[1] + 1), dtype=np.uint8)
+    for part in parts:
+        within = np.arange(1, part.width) < part.sizes[:, None]
+        equal = equals_next[part.rows, : part.width - 1] & within
+        by_rank[part.rows, : part.width] = _part_in_input_order(part, equal)
+    return by_rank
+
+
+def _part_in_input_order(part: RowsPart, equals_next: Array) -> Array:
+    labels, scores = part.read()
+    if part.width > NARROW:
+        return np.take_along_axis(labels, stable_order(scores), axis=1)
+    single = np.empty(scores.shape, dtype=np.int32)
+    write_keys(single, 0, scores, 0)
+    keys = single.astype(np.int64)
+    keys <<= 32
+    keys |= np.arange(part.width) << 8
+    keys |= labels
+    by_rank, rows = _sorted_keys(keys, part.sizes, 2**32 - 1, equals_next)
+    if len(rows):
+        by_rank[rows] = np.take_along_axis(labels[rows], stable_order(scores[rows]), axis=1)
     return by_rank
 
 

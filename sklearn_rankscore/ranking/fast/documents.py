@@ -10,8 +10,8 @@ from ..queries import Queries
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries
 SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
 
-# the share of documents of the sample with the score of another one that makes ties the rule
-MANY = 0.2
+# the mean number of documents with equal scores from which on ties are the rule
+MANY = 1.25
 
 
 class Documents:
@@ -31,8 +31,8 @@ class Documents:
         Queries in the order of their documents; None if they are in that order.
     retrieved : int array of shape (n_queries,)
         Number of documents with a rank; `sizes` itself if all have one.
-    many_ties : bool
-        Whether a good part of the scores in a sample of the queries are equal to another one.
+    tie_size : float
+        Mean number of documents with equal scores, in a sample of the queries.
     exact_keys : bool
         Whether documents with different scores have different keys; set with the keys.
     """
@@ -47,8 +47,13 @@ class Documents:
         sequential = (self.starts[1:] > self.starts[:-1]).all()
         self.by_start = None if sequential else np.argsort(self.starts)
         self.retrieved = self.sizes if queries.lowest_score > -np.inf else self._retrieved()
-        self.many_ties = len(self.scores) >= SAMPLED_CALL and self._many_ties()
+        self.tie_size = self._tie_size() if len(self.scores) >= SAMPLED_CALL else 1.0
         self.exact_keys = False
+
+    @property
+    def has_many_ties(self) -> bool:
+        """Whether ties are the rule."""
+        return self.tie_size > MANY
 
     def _retrieved(self) -> Array:
         order = slice(None) if self.by_start is None else self.by_start
@@ -57,7 +62,7 @@ class Documents:
         retrieved[order] = np.add.reduceat(ranked, self.starts[order], dtype=np.intp)
         return retrieved
 
-    def _many_ties(self) -> bool:
+    def _tie_size(self) -> float:
         step = max(1, len(self.sizes) * SAMPLED_CALL // len(self.scores) // 4)
         sample = slice(None, None, max(step, len(self.sizes) // SAMPLED_QUERIES))
         starts, sizes = self.starts[sample], self.sizes[sample, None]
@@ -65,8 +70,8 @@ class Documents:
         scores = _gather(self.scores, starts, width).astype(np.float64)
         scores[np.arange(width) >= sizes] = np.nan  # equal to nothing
         scores.sort(axis=1)
-        n_tied = np.count_nonzero(scores[:, 1:] == scores[:, :-1])
-        return bool(n_tied > MANY * np.minimum(sizes, width).sum())
+        n, n_tied = np.minimum(sizes, width).sum(), (scores[:, 1:] == scores[:, :-1]).sum()
+        return float(n / (n - n_tied))
 
     def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
         """Labels and scores of some queries as rows, padded with the score -inf.
@@ -91,6 +96,14 @@ class Documents:
                 scores = scores.astype(np.result_type(scores, np.float16))
             np.copyto(scores[:, columns], -np.inf, where=beyond)
         return scores
+
+    def at(self, documents: Array, padding: Array) -> tuple[Array, Array]:
+        """Labels and scores of documents, with the score -inf where there is padding."""
+        labels, scores = self.labels.take(documents), self.scores.take(documents)
+        if scores.dtype.kind != "f":
+            scores = scores.astype(np.result_type(scores, np.float16))
+        labels[padding], scores[padding] = 0, -np.inf
+        return labels, scores
 
     def _padding(self, queries: Array, width: int) -> tuple[slice, Array] | None:
         """The columns that some rows do not reach, and which of their entries are padding."""

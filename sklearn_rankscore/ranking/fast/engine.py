@@ -49,7 +49,7 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
     mask = label_mask(documents.n_grades)
     pad_keys(keys, sizes, bucket.shortest, mask)
     labels = GradedLabels(labels_of(keys, mask), sizes, documents.n_grades)
-    if documents.many_ties and documents.exact_keys:
+    if documents.has_many_ties and documents.exact_keys:
         first = smallest(keys, width)  # groups of ties end anywhere
     else:
         first = smallest(keys, depth + 1)
@@ -57,9 +57,7 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
     tied, collisions = None, collides(first[:, : depth + 1], mask)
     if collisions.any():
         rows = np.flatnonzero(collisions.any(axis=1))
-        if first.shape[1] == width:
-            keys = first
-        tied = resolve_collisions(documents, queries, rows, keys, ranked, is_sorted=keys is first)
+        tied = resolve_collisions(documents, queries, rows, keys, first, ranked)
     scores_of = lambda rows: documents.score_rows(queries[rows], width)  # noqa: E731
     return Block(queries, sizes, retrieved, labels, ranked, tied, scores_of)
 

@@ -98,7 +98,7 @@ def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
     grades = np.zeros((len(labels), n), dtype=np.uint8, order=order)
     reached = np.empty_like(grades, dtype=bool)
     for grade in range(n_grades, 0, -1):
-        counts = sizes if grade == 1 else _count(labels >= grade)
+        counts = sizes if grade == 1 else count_flags(labels >= grade)
         np.greater(counts[:, None], np.arange(n, dtype=counts.dtype), out=reached)
         grades += reached
         if counts.min() >= n:
@@ -107,7 +107,7 @@ def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
     return np.ascontiguousarray(grades)
 
 
-def _count(flags: Array) -> Array:
+def count_flags(flags: Array) -> Array:
     """Number of true entries of each row."""
     ones = flags.view(np.uint8)
     if flags.shape[1] < 2**8:  # a sum of bytes fits into a byte

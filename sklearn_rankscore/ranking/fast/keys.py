@@ -27,16 +27,26 @@ INFINITY = 0x7FF << 52
 # would collide in them
 SHALLOW = 32
 
+# the share of documents that can be among the first ranks from which on longer keys cost less than
+# ranking these documents again
+CROWDED = 1 / 9
+
 
 def fill_keys(
     documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
 ) -> None:
     """Give each bucket the keys of its queries as rows."""
     shallow = depth is not None and depth <= SHALLOW
-    if documents.many_ties or not shallow:
+    if not shallow or _is_crowded(documents, depth or 0):
         documents.exact_keys = _fill(documents, buckets, np.dtype(np.int64), write_exact_keys, jobs)
     if not documents.exact_keys:
         _fill(documents, buckets, np.dtype(np.int32 if shallow else np.int64), write_keys, jobs)
+
+
+def _is_crowded(documents: Documents, depth: int) -> bool:
+    """Whether tie groups are so large that a good part of the documents can be at the top."""
+    candidates = depth + documents.tie_size
+    return documents.has_many_ties and candidates > CROWDED * documents.sizes.mean()
 
 
 def _fill(
@@ -142,8 +152,7 @@ def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bo
     to 2^63 with three bits for the label. Zero and infinity are the ends of that range.
     """
     n_bits = mask.bit_length()
-    n_exponents = INFINITY >> 52 >> n_bits
-    below, largest = ((1023 - 3 * n_exponents // 4) << 52) - 1, (INFINITY >> n_bits) - 1
+    below, largest = _exact_range(n_bits)
     floats = keys.view(np.float64)
     np.subtract(0.0, scores, out=floats)
     negative = keys >> 63
@@ -158,6 +167,37 @@ def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bo
     keys <<= n_bits
     keys |= labels
     return True
+
+
+def lowest_scores(keys: Array, mask: int, *, exact: bool) -> Array:
+    """A number that only scores below those of the keys are below; nan if -inf is among these."""
+    if exact:
+        lowest = _scores_of_exact_keys(keys, mask)
+    else:
+        floats = keys | mask
+        sign_bit = 8 * keys.itemsize - 1
+        floats ^= (floats >> sign_bit) & ((1 << sign_bit) - 1)
+        lowest = np.negative(floats.view(np.float32 if keys.dtype == np.int32 else np.float64))
+        with np.errstate(invalid="ignore"):
+            lowest = np.nextafter(lowest, lowest.dtype.type(-np.inf))  # scores were rounded
+    return np.where(lowest > -np.inf, lowest, lowest.dtype.type(np.nan))
+
+
+def _scores_of_exact_keys(keys: Array, mask: int) -> Array:
+    n_bits = mask.bit_length()
+    below, largest = _exact_range(n_bits)
+    values = keys >> n_bits
+    negative = values >> 63
+    values ^= negative
+    floats = np.where(values == 0, 0, values + below).view(np.float64)
+    floats[values >= largest] = np.inf
+    return np.where(negative, floats, -floats)
+
+
+def _exact_range(n_bits: int) -> tuple[int, int]:
+    """The bits of the float below the smallest one, and the value of an infinite one."""
+    n_exponents = INFINITY >> 52 >> n_bits
+    return ((1023 - 3 * n_exponents // 4) << 52) - 1, (INFINITY >> n_bits) - 1
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:

@@ -42,6 +42,29 @@ def test_exact_keys_collide_for_equal_scores_alone(mask, documents):
     assert ((high[:, None] == high) == (scores[:, None] == scores)).all()
 
 
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+@given(st.lists(FLOATS, min_size=1, max_size=50))
+def test_only_lower_scores_are_below_the_lowest_of_a_key(integer, scores):
+    scores = np.array(scores)
+    written = np.empty(len(scores), dtype=integer)
+    keys.write_keys(written, np.arange(len(scores), dtype=np.uint8) % 8, scores, mask=7)
+    lowest = keys.lowest_scores(written, 7, exact=False)
+    assert (scores >= lowest)[~np.isnan(lowest)].all()
+    ranks_lower = (written | 7) < (written[:, None] & ~7)
+    assert not (ranks_lower & (scores[:, None] >= lowest)).any()
+    assert np.isnan(lowest[scores == -np.inf]).all()
+
+
+@pytest.mark.parametrize("mask", [1, 7, 63])
+@given(st.lists(FLOATS, min_size=1, max_size=50))
+def test_exact_keys_give_their_scores_back(mask, scores):
+    scores = np.array(scores)
+    written = np.empty(len(scores), dtype=np.int64)
+    if keys.write_exact_keys(written, np.ones(len(scores), np.uint8), scores, mask):
+        lowest = keys.lowest_scores(written, mask, exact=True)
+        np.testing.assert_array_equal(lowest, np.where(scores > -np.inf, scores, np.nan))
+
+
 @pytest.mark.parametrize("scores", [[1e30, 1e31], [1e-30, 1e-31], [0.0, 5e-324], [1e300, np.inf]])
 def test_keys_that_cannot_be_exact_are_refused(scores):
     written = np.empty(2, dtype=np.int64)
