@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
@@ -151,6 +152,12 @@ def _labels(relevance: Array, unjudged: UnjudgedInPool) -> Array:
 def _read(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
     """The judgments and the runs by name, with query ids of one type."""
     run = as_nested(run)
+    if isinstance(run, list | tuple):
+        named = ", ".join(f"{Path(str(path)).stem!r}: {path!r:.80}" for path in run[:2])
+        raise TypeError(
+            f"several runs are given as a dict by name, such as {{{named}}}; got a "
+            f"{type(run).__name__} of {len(run)}."
+        )
     if isinstance(run, Mapping) and not is_nested(run):
         if not run or not all(isinstance(name, str) for name in run):
             raise TypeError(

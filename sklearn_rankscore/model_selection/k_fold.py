@@ -41,7 +41,7 @@ class QueryKFold(QuerySplitter):
     See Also
     --------
     RepeatedQueryKFold : Repeats it with different shuffles.
-    sklearn.model_selection.GroupKFold : Balances rows, or if shuffled queries.
+    sklearn.model_selection.GroupKFold : Balances rows, or queries if it shuffles them.
     sklearn.model_selection.StratifiedGroupKFold : Balances classes.
 
     Notes

@@ -40,9 +40,9 @@ class QueryPropertyDisplay(Display):
     bins : sequence of str
         Values or ranges of the property.
     queries : array-like of shape (n_bins,)
-        Number of queries of each.
+        Number of queries in each bin.
     means : dict of str to ndarray of shape (n_bins,)
-        Mean of the metric over these queries, by model.
+        Mean of the metric over the queries of each bin, by model.
     intervals : dict of str to ndarray of shape (n_bins, 2)
         Lower and upper ends of the confidence intervals, by model.
     metric : str

@@ -53,7 +53,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         `eval_set`, its last set takes the place of held-out queries.
     refit_all : bool, default=False
         Whether to fit once more on all queries, the held-out ones included, with the number of
-        boosting rounds that early stopping has found.
+        boosting rounds that early stopping has found. No effect with an `eval_set`, beside which
+        the first fit is on all queries already.
     validation_fraction : float or int, default=0.1
         Fraction or number of queries to hold out. Held-out queries whose labels are all equal are
         not used.

@@ -211,6 +211,8 @@ def test_a_dict_without_systems_and_metrics_of_one_system():
         ndcg_score([1, 0], {"a": [1, 2]})
     with pytest.raises(TypeError, match="names as keys"):
         from_trec(StringIO(QRELS), {})
+    with pytest.raises(TypeError, match=r"dict by name, such as \{'bm25': 'runs/bm25.txt'"):
+        from_trec(StringIO(QRELS), ["runs/bm25.txt", "b.run"])
     with pytest.raises(TypeError, match="names as keys"):
         from_ranked_lists([["a"]], {1: [["a"]]})
     with pytest.raises(TypeError, match="names as keys; got \\[1, 2\\]"):
