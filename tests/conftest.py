@@ -49,15 +49,6 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "thread_unsafe: of scikit-learn's own tests")
 
 
-def pytest_collection_modifyitems(config, items):
-    """Tests of ranx run in one process, as its functions take a minute to compile."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        if "ranx" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("ranx"))
-
-
 @pytest.fixture(scope="module", params=["short", "long", "lambdarank"])
 def sample(request):
     """Rankings on which other libraries are compared."""

@@ -25,7 +25,7 @@ def client():
     dask = requires("dask")
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 2}),
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client

@@ -222,7 +222,7 @@ def backend(name):
             yield
         return
     with (
-        requires("distributed").Client(n_workers=1, threads_per_worker=2, dashboard_address=None),
+        requires("distributed").Client(n_workers=1, threads_per_worker=2, dashboard_address=":0"),
         parallel_config("dask"),
     ):
         yield
