@@ -12,7 +12,7 @@ from ..._typing import Array
 from ..ties import leading
 from .documents import Documents
 from .grades import count_flags
-from .keys import collides, label_mask, lowest_scores
+from .keys import label_mask, lowest_scores
 from .row_sorts import SHORT
 
 # documents per step: few enough that their scores stay in cache
@@ -45,15 +45,18 @@ class RowsPart:
 
 
 def first_documents(
-    documents: Documents, queries: Array, keys: Array, width: int, depth: int
+    documents: Documents, queries: Array, last: Array, beyond: Array, width: int, depth: int
 ) -> list[RowsPart]:
-    """The documents that can be among the first ranks, given the smallest keys of each query."""
+    """The documents of each query that can be among the first ranks.
+
+    `last` is the key at the last of these ranks, and `beyond` whether it and those that follow it
+    collide with the next one.
+    """
     every_row = np.arange(len(queries))
     if width <= SHORT or depth > FEW * width:
         return _whole_rows(documents, queries, every_row, width)
-    mask = label_mask(documents.n_grades)
-    lowest = lowest_scores(keys[:, depth - 1], mask, exact=documents.exact_keys)
-    few = depth + leading(collides(keys[:, depth - 1 :], mask)) <= FEW * width
+    lowest = lowest_scores(last, label_mask(documents.n_grades), exact=documents.exact_keys)
+    few = depth + leading(beyond) <= FEW * width
     return [
         *_whole_rows(documents, queries, every_row[~few], width),
         *_candidates(documents, queries, every_row[few], width, lowest[few], depth),

@@ -11,14 +11,7 @@ from ..plain import stable_order
 from ..ties import TiedRows
 from .candidates import RowsPart, first_documents
 from .documents import Documents
-from .keys import (
-    collides,
-    label_mask,
-    labels_of,
-    pad_keys,
-    write_exact_keys,
-    write_keys,
-)  # fmt: skip
+from .keys import collides, label_mask, labels_of, pad_keys, write_exact_keys, write_keys
 
 # up to this width 32 bits of the score, the position and the label fit into one integer
 NARROW = 2**24
@@ -37,17 +30,20 @@ def resolve_collisions(
     Writes labels by rank into the given `rows` of `ranked`. `keys` are those of the whole block,
     and `first` the smallest ones of each row, sorted.
     """
-    depth, mask = ranked.shape[1], label_mask(documents.n_grades)
+    depth, width, mask = ranked.shape[1], keys.shape[1], label_mask(documents.n_grades)
+    queries, last = queries[rows], first[rows, depth - 1]
     if documents.exact_keys:
         keys = _sorted_rows(keys, first, rows)
         equals_next = collides(keys, mask)
 
         def in_input_order() -> Array:
-            parts = first_documents(documents, queries[rows], keys, keys.shape[1], depth)
+            beyond = equals_next[:, depth - 1 :]
+            parts = first_documents(documents, queries, last, beyond, width, depth)
             return _in_input_order(parts, equals_next)
 
         return TiedRows(rows, labels_of(keys, mask), equals_next, depth, in_input_order)
-    parts = first_documents(documents, queries[rows], first[rows], keys.shape[1], depth)
+    beyond = collides(first[rows, depth - 1 :], mask)
+    parts = first_documents(documents, queries, last, beyond, width, depth)
     by_rank, equals_next = _by_score_and_label(parts, mask)
     ranked[rows] = by_rank[:, :depth]
     tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
@@ -60,7 +56,7 @@ def resolve_collisions(
 
 
 def _sorted_rows(keys: Array, first: Array, rows: Array) -> Array:
-    """All keys of some rows, of which the first may be sorted."""
+    """All keys of some rows, sorted; `first` holds them if it is as wide."""
     is_sorted = first.shape[1] == keys.shape[1]
     keys = first if is_sorted else keys
     keys = keys if len(rows) == len(keys) else keys[rows]

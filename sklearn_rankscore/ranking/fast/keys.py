@@ -170,7 +170,7 @@ def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bo
 
 
 def lowest_scores(keys: Array, mask: int, *, exact: bool) -> Array:
-    """A number that only scores below those of the keys are below; nan if -inf is among these."""
+    """A number at or just below every score with such a key; nan if -inf is one of these."""
     if exact:
         lowest = _scores_of_exact_keys(keys, mask)
     else:
