@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 # What papers, trec_eval, ir_measures, LightGBM, XGBoost, CatBoost, RecBole and MTEB call each
 # metric; one without other names has no entry. Case, "_" and "-" do not matter.
@@ -56,7 +57,7 @@ def split_cutoff(name: str) -> tuple[str, str | None]:
 
 def canonical_name(name: str, known: Iterable[str]) -> str | None:
     """The name of the metric that a name or an alias stands for; None if there is none."""
-    return _spellings(known).get(_key(name))
+    return _spellings(tuple(known)).get(_key(name))
 
 
 def ambiguity(name: str) -> str | None:
@@ -64,18 +65,18 @@ def ambiguity(name: str) -> str | None:
     return next((text for word, text in AMBIGUOUS.items() if _key(word) == _key(name)), None)
 
 
-def suggestions(name: str, known: Iterable[str], n: int = 3) -> list[str]:
+@lru_cache(maxsize=4096)  # a result may have many columns that are no metrics of this package
+def suggestions(name: str, known: tuple[str, ...], n: int = 3) -> tuple[str, ...]:
     """The metrics whose names or aliases are most similar to a misspelled one, best first."""
-    known = list(known)
     name, cutoff = split_cutoff(name)
     number = _WITH_NUMBER.fullmatch(name)
     if cutoff is None and number and canonical_name(number[1], known):  # "ndcg10"
-        return [f"{canonical_name(number[1], known)}@{number[2]}"]
+        return (f"{canonical_name(number[1], known)}@{number[2]}",)
     similarity: dict[str, float] = {}
     for spelling, metric in _spellings(known).items():
         similarity[metric] = max(similarity.get(metric, 0.0), _similarity(_key(name), spelling))
     near = [metric for metric in known if similarity[metric] >= 0.6]
-    return sorted(near, key=lambda metric: -similarity[metric])[:n]
+    return tuple(sorted(near, key=lambda metric: -similarity[metric])[:n])
 
 
 def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:
@@ -83,7 +84,9 @@ def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:
     if (number := _WITH_NUMBER.fullmatch(name)) and canonical_name(number[1], known):
         return True
     key = _key(name)
-    candidates = [spelling for spelling in _spellings(known) if len(spelling) >= SHORTEST_TYPO]
+    candidates = [
+        spelling for spelling in _spellings(tuple(known)) if len(spelling) >= SHORTEST_TYPO
+    ]
     best = max(_similarity(key, spelling) for spelling in candidates)
     return best >= LEAST_SIMILAR and best > max(
         (_similarity(key, _key(other)) for other in others), default=0.0
@@ -94,7 +97,8 @@ def _key(name: str) -> str:
     return re.sub(r"[-_ ]", "", name.lower())
 
 
-def _spellings(known: Iterable[str]) -> dict[str, str]:
+@lru_cache
+def _spellings(known: tuple[str, ...]) -> dict[str, str]:
     """The metric of each spelling."""
     return {
         _key(spelling): metric

@@ -124,7 +124,8 @@ def _unknown_metric(name: str, spelling: str) -> ValueError:
     if choices := ambiguity(spelling):
         return ValueError(f"{name!r} has several meanings: use {choices}.")
     rest = name.strip().removeprefix(spelling)
-    near = [metric if "@" in metric else metric + rest for metric in suggestions(spelling, METRICS)]
+    similar = suggestions(spelling, tuple(METRICS))
+    near = [metric if "@" in metric else metric + rest for metric in similar]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
         f"{name!r} is not a known metric.{hint} Known are {', '.join(METRICS)}, and the aliases "
