@@ -95,7 +95,7 @@ def read_queries(
     if groups is None and score.size == len(score):
         groups = index_ids(y_true, y_score)
     if isinstance(groups, str) and groups == SINGLE_QUERY:
-        groups = np.zeros(len(score), dtype=np.intp)
+        groups = _single_query(len(score))
     elif groups is None:
         warn_single_query(score)
     score = score if groups is None else ravel_column(score)
@@ -162,10 +162,12 @@ def _read_grouping(score: Array, groups: Any) -> Grouping:
     if score.ndim == 2:
         n, width = score.shape
         return Grouping(np.arange(n), np.arange(n) * width, np.full(n, width))
-    if groups is None:
-        zero = np.zeros(1, dtype=np.intp)
-        return Grouping(zero, zero, np.array([len(score)]))
-    return group_rows(groups, len(score))
+    return _single_query(len(score)) if groups is None else group_rows(groups, len(score))
+
+
+def _single_query(n_documents: int) -> Grouping:
+    zero = np.zeros(1, dtype=np.intp)
+    return Grouping(zero, zero, np.array([n_documents]))
 
 
 def _check_shapes(true: Array, score: Array) -> None:
