@@ -55,6 +55,7 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "labels as bytes, keys": [(queries, "encode_grades", _no_grades)],
     "keys of 32 bits": [(keys, "SHALLOW", -1)],
     "exact keys where many tie": [(documents, "MANY", 1e9)],
+    "of these, keys of 32 bits": [(keys, "write_exact_short_keys", lambda *_: False)],
     "candidates": [(candidates, "FEW", 0)],
     "sorting network": [
         (module, "SHORT", 0)

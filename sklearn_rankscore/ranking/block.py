@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -208,9 +207,7 @@ class Block:
         """
         if ties != "average" or self._tied is None:
             return 0, 1
-        groups, filled = self._tied.tie_groups, partial(np.full, self._ranked.shape)
-        size = self._tied.among_others(groups.size(), self._ranked, lambda: filled(1))
-        return self._tied.among_others(groups.offset(), self._ranked, lambda: filled(0)), size
+        return self._tied.offsets(self._ranked), self._tied.sizes(self._ranked)
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
@@ -236,8 +233,9 @@ class Block:
         """
         share = self.by_rank(condition, ties)
         before, every_row = (share > 0).argmax(axis=1), np.arange(len(share))
-        size = np.asarray(self.tie_groups(ties)[1])
-        size = size[every_row, before] if size.ndim else np.ones_like(before)
+        size = np.ones_like(before)
+        if ties == "average" and self._tied is not None:
+            size = self._tied.sizes(self._ranked)[every_row, before]
         count = np.rint(share[every_row, before] * size).astype(np.intp)
         first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
         missing = np.flatnonzero(count == 0)

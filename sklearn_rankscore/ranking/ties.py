@@ -169,6 +169,16 @@ class TiedRows:
             self._labels[in_input_order] = np.ascontiguousarray(ordered)
         return self._labels[in_input_order]
 
+    def offsets(self, ranked: Array) -> Array:
+        """Each rank's offset in its tie group, in all rows of a block."""
+        offset = self.tie_groups.offset()
+        return self.among_others(offset, ranked, lambda: np.zeros(ranked.shape, offset.dtype))
+
+    def sizes(self, ranked: Array) -> Array:
+        """The size of each rank's tie group, in all rows of a block."""
+        size = self.tie_groups.size()
+        return self.among_others(size, ranked, lambda: np.ones(ranked.shape, size.dtype))
+
     def among_others(self, values: Array, ranked: Array, untied: Callable[[], Array]) -> Array:
         """Values of all rows of a block, of which `untied` computes those without ties."""
         if len(self.rows) == len(ranked) and ranked.flags.c_contiguous:

@@ -138,6 +138,10 @@ SHORTCUTS = {
         {"keys__STEP": 3, "candidates__STEP": 3},
         {"keys__STEP": 10**9, "candidates__STEP": 10**9},
     ),
+    "short keys that are exact": (
+        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1, "keys__SHALLOW": 10**9},
+        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1, "keys__SHALLOW": -1},
+    ),
     "candidates": (
         {"SHORT": 1, "candidates__FEW": 1},
         {"SHORT": 1, "candidates__FEW": 0},
@@ -280,11 +284,34 @@ def test_ties_in_long_queries(longest, scores, ties):
     random = np.random.default_rng(0)
     sizes = random.integers(longest * 4 // 5, longest, 20_000 // longest)
     g = np.repeat(np.arange(len(sizes)), sizes)
-    y, s = random.integers(0, 5, len(g)), SCORES_WITH_TIES[scores](len(g), random)
-    names = ["ndcg@10", "err@3(max_grade=4)", "map@5"]
+    y, s = random.integers(0, 7, len(g)), SCORES_WITH_TIES[scores](len(g), random)
+    names = ["ndcg@10", "err@3(max_grade=6)", "map@5"]
     fast = evaluate(y, s, names, groups=g, ties=ties, average=None)
     for name, expected in plain(y, s, g, names, ties=ties).items():
         np.testing.assert_allclose(fast[name], expected, rtol=1e-12, atol=1e-15, err_msg=name)
+
+
+@pytest.mark.parametrize("ties", oracle.TIES)
+@pytest.mark.parametrize("unit", [1.0, 1e200])
+def test_ties_in_queries_just_shorter_than_the_cut_off(unit, ties):
+    """A block that is twice as wide as the cut-off holds them, too."""
+    random = np.random.default_rng(0)
+    sizes = np.repeat([33, 70], 20)
+    g = np.repeat(np.arange(40), sizes)
+    y, s = random.integers(0, 5, len(g)), unit * random.integers(0, 9, len(g))
+    fast = evaluate(y, s, "ndcg@34", groups=g, ties=ties, average=None)
+    expected = plain(y, s, g, ["ndcg@34"], ties=ties)
+    np.testing.assert_allclose(fast["ndcg@34"], expected["ndcg@34"], rtol=1e-12)
+
+
+def test_long_keys_in_short_rows():
+    """A sorting network that stops early leaves no keys to sort again."""
+    random = np.random.default_rng(0)
+    y, s = random.integers(0, 5, (8000, 16)), random.normal(size=(8000, 16)).round(1)
+    with settings(keys__SHALLOW=-1, documents__MANY=10**9):
+        fast = evaluate(y, s, "ndcg@10", average=None)
+    expected = plain(y, s, None, ["ndcg@10"])
+    np.testing.assert_allclose(fast["ndcg@10"], expected["ndcg@10"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_queries", [50, 64])

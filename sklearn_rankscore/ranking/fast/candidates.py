@@ -12,7 +12,7 @@ from ..._typing import Array
 from ..ties import leading
 from .documents import Documents
 from .grades import count_flags
-from .keys import label_mask, lowest_scores
+from .keys import label_mask
 from .row_sorts import SHORT
 
 # documents per step: few enough that their scores stay in cache
@@ -44,78 +44,88 @@ class RowsPart:
     read: Callable[[], tuple[Array, Array]]
 
 
-def first_documents(
-    documents: Documents, queries: Array, last: Array, beyond: Array, width: int, depth: int
-) -> list[RowsPart]:
-    """The documents of each query that can be among the first ranks.
+class CollidingRows:
+    """The rows of a block that are ranked again.
 
-    `last` is the key at the last of these ranks, and `beyond` whether it and those that follow it
-    collide with the next one.
+    Parameters
+    ----------
+    documents : Documents
+        All documents of the call.
+    queries, rows : int array of shape (n_rows,)
+        Positions of the queries among all, and of their rows in the block.
+    keys : int array of shape (n_block_rows, width)
+        The keys of the whole block; in input order unless `is_whole`.
+    depth : int
+        Number of ranks that matter.
     """
-    every_row = np.arange(len(queries))
-    if width <= SHORT or depth > FEW * width:
-        return _whole_rows(documents, queries, every_row, width)
-    lowest = lowest_scores(last, label_mask(documents.n_grades), exact=documents.exact_keys)
-    few = depth + leading(beyond) <= FEW * width
-    return [
-        *_whole_rows(documents, queries, every_row[~few], width),
-        *_candidates(documents, queries, every_row[few], width, lowest[few], depth),
-    ]
+
+    def __init__(
+        self, documents: Documents, queries: Array, rows: Array, keys: Array, depth: int
+    ) -> None:
+        self.documents, self.queries, self.depth = documents, queries, depth
+        self.width = keys.shape[1]
+        self._needs_all = is_whole(self.width, depth)
+        self._rows, self._keys = rows, keys[:0] if self._needs_all else keys
+
+    def first_documents(self, last: Array, beyond: Array) -> list[RowsPart]:
+        """The documents of each query that can be among the first ranks.
+
+        `last` is the key at the last of these ranks, and `beyond` tells whether it and those that
+        follow it collide with the next one.
+        """
+        few = np.full(len(self.queries), not self._needs_all)
+        if not self._needs_all:
+            few &= self.depth + leading(beyond) <= FEW * self.width
+            few &= self.documents.sizes[self.queries] >= self.depth
+        highest = last | label_mask(self.documents.n_grades)
+        return [*self._whole(np.flatnonzero(~few)), *self._parts(np.flatnonzero(few), highest)]
+
+    def _whole(self, chosen: Array) -> Iterator[RowsPart]:
+        """Some of the rows with all their documents."""
+        for step in _steps(len(chosen), self.width):
+            members = self.queries[chosen[step]]
+            read = partial(self.documents.rows, members, self.width)
+            yield RowsPart(chosen[step], self.documents.sizes[members], self.width, read)
+
+    def _parts(self, chosen: Array, highest: Array) -> Iterator[RowsPart]:
+        """Some of the rows with the documents up to the key `highest`, if these are few."""
+        if not len(chosen):
+            return
+        counts, places = self._find(chosen, highest)
+        yield from self._whole(chosen[counts == 0])
+        starts, order = np.cumsum(counts) - counts, np.flatnonzero(counts)
+        order = order[np.argsort(counts[order], kind="stable")]
+        for step in _steps(len(order), int(counts.max())):  # similar widths together
+            members = order[step]
+            sizes = counts[members]
+            read = partial(_read, self.documents, places, starts[members], sizes)
+            yield RowsPart(chosen[members], sizes, int(sizes[-1]), read)
+
+    def _find(self, chosen: Array, highest: Array) -> tuple[Array, Array]:
+        """Number of candidates of each row, 0 if there are many, and the positions of all."""
+        counts, places = np.empty(len(chosen), dtype=np.intp), []
+        for step in _steps(len(chosen), self.width):
+            members = chosen[step]
+            is_candidate = self._keys[self._rows[members]] <= highest[members, None]
+            n = count_flags(is_candidate).astype(np.intp)
+            many = np.flatnonzero(n > FEW * self.width)
+            is_candidate[many], n[many] = False, 0
+            counts[step] = n
+            start = self.documents.starts[self.queries[members]]
+            start -= np.arange(0, is_candidate.size, self.width)
+            places.append(np.flatnonzero(is_candidate) + np.repeat(start, n))
+        return counts, np.concatenate(places)
 
 
-def _whole_rows(documents: Documents, queries: Array, rows: Array, width: int) -> list[RowsPart]:
-    """Some of the queries with all their documents."""
-    parts = []
-    for step in _steps(len(rows), width):
-        members = queries[rows[step]]
-        read = partial(documents.rows, members, width)
-        parts.append(RowsPart(rows[step], documents.sizes[members], width, read))
-    return parts
-
-
-def _candidates(
-    documents: Documents, queries: Array, rows: Array, width: int, lowest: Array, depth: int
-) -> list[RowsPart]:
-    """Some of the queries with the documents whose scores are at least `lowest`.
-
-    A query of which these are many, or do not fill the ranks, has all its documents.
-    """
-    if not len(rows):
-        return []
-    counts, places = _find(documents, queries[rows], width, lowest, depth)
-    parts = _whole_rows(documents, queries, rows[counts == 0], width)
-    starts, order = np.cumsum(counts) - counts, np.flatnonzero(counts)
-    order = order[np.argsort(counts[order], kind="stable")]  # similar widths together
-    for step in _steps(len(order), int(counts.max())):
-        members = order[step]
-        sizes = counts[members]
-        read = partial(_read, documents, places, starts[members], sizes)
-        parts.append(RowsPart(rows[members], sizes, int(sizes[-1]), read))
-    return parts
+def is_whole(width: int, depth: int) -> bool:
+    """Whether all documents of such rows are ranked, because few could be left out."""
+    return width <= SHORT or depth > FEW * width
 
 
 def _read(documents: Documents, places: Array, starts: Array, sizes: Array) -> tuple[Array, Array]:
     columns = np.arange(sizes.max())
     chosen = places.take(starts[:, None] + columns, mode="clip")
     return documents.at(chosen, columns >= sizes[:, None])
-
-
-def _find(
-    documents: Documents, queries: Array, width: int, lowest: Array, depth: int
-) -> tuple[Array, Array]:
-    """Number of candidates of each query, 0 if there are many, and the positions of all."""
-    lowest = lowest.astype(np.result_type(documents.scores, lowest))
-    counts, places = np.empty(len(queries), dtype=np.intp), []
-    for step in _steps(len(queries), width):
-        members = queries[step]
-        is_candidate = documents.score_rows(members, width) >= lowest[step, None]
-        n = count_flags(is_candidate).astype(np.intp)
-        refused = np.flatnonzero((n < depth) | (n > FEW * width))
-        is_candidate[refused], n[refused] = False, 0
-        counts[step] = n
-        start = documents.starts[members] - np.arange(0, is_candidate.size, width)
-        places.append(np.flatnonzero(is_candidate) + np.repeat(start, n))
-    return counts, np.concatenate(places)
 
 
 def _steps(n_rows: int, width: int) -> Iterator[slice]:

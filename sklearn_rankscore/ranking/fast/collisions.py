@@ -9,7 +9,7 @@ import numpy as np
 from ..._typing import Array
 from ..plain import stable_order
 from ..ties import TiedRows
-from .candidates import RowsPart, first_documents
+from .candidates import CollidingRows, RowsPart
 from .documents import Documents
 from .keys import collides, label_mask, labels_of, pad_keys, write_exact_keys, write_keys
 
@@ -27,23 +27,23 @@ def resolve_collisions(
 ) -> TiedRows | None:
     """Rank the rows of a block in which keys collide, and find the ties in them.
 
-    Writes labels by rank into the given `rows` of `ranked`. `keys` are those of the whole block,
-    and `first` the smallest ones of each row, sorted.
+    Writes labels by rank into the given `rows` of `ranked`. `keys` are those of the whole block, in
+    input order if not all are needed, and `first` the smallest ones of each row, sorted.
     """
-    depth, width, mask = ranked.shape[1], keys.shape[1], label_mask(documents.n_grades)
-    queries, last = queries[rows], first[rows, depth - 1]
+    depth, mask = ranked.shape[1], label_mask(documents.n_grades)
+    colliding = CollidingRows(documents, queries[rows], rows, keys, depth)
+    first = first if len(rows) == len(first) else first[rows]
+    last = first[:, depth - 1].copy()  # all that is needed later
     if documents.exact_keys:
-        keys = _sorted_rows(keys, first, rows)
-        equals_next = collides(keys, mask)
+        ordered = first if first.shape[1] == colliding.width else np.sort(keys[rows], axis=1)
+        equals_next = collides(ordered, mask)
 
         def in_input_order() -> Array:
-            beyond = equals_next[:, depth - 1 :]
-            parts = first_documents(documents, queries, last, beyond, width, depth)
+            parts = colliding.first_documents(last, equals_next[:, depth - 1 :])
             return _in_input_order(parts, equals_next)
 
-        return TiedRows(rows, labels_of(keys, mask), equals_next, depth, in_input_order)
-    beyond = collides(first[rows, depth - 1 :], mask)
-    parts = first_documents(documents, queries, last, beyond, width, depth)
+        return TiedRows(rows, labels_of(ordered, mask), equals_next, depth, in_input_order)
+    parts = colliding.first_documents(last, collides(first[:, depth - 1 :], mask))
     by_rank, equals_next = _by_score_and_label(parts, mask)
     ranked[rows] = by_rank[:, :depth]
     tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
@@ -53,16 +53,6 @@ def resolve_collisions(
     if len(tied) == len(rows):
         return TiedRows(rows, by_rank, equals_next, depth, in_input_order)
     return TiedRows(rows[tied], by_rank[tied], equals_next[tied], depth, in_input_order)
-
-
-def _sorted_rows(keys: Array, first: Array, rows: Array) -> Array:
-    """All keys of some rows, sorted; `first` holds them if it is as wide."""
-    is_sorted = first.shape[1] == keys.shape[1]
-    keys = first if is_sorted else keys
-    keys = keys if len(rows) == len(keys) else keys[rows]
-    if not is_sorted:
-        keys.sort(axis=1)
-    return keys
 
 
 def equal_scores(scores: Array, sizes: Array) -> Array:

@@ -10,6 +10,7 @@ from ..._typing import Array
 from ..block import Block
 from ..plan import Task
 from ..queries import Queries
+from .candidates import is_whole
 from .collisions import resolve_collisions
 from .documents import Documents
 from .grades import GradedLabels
@@ -49,10 +50,10 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
     mask = label_mask(documents.n_grades)
     pad_keys(keys, sizes, bucket.shortest, mask)
     labels = GradedLabels(labels_of(keys, mask), sizes, documents.n_grades)
-    if documents.has_many_ties and documents.exact_keys:
-        first = smallest(keys, width)  # groups of ties end anywhere
-    else:
-        first = smallest(keys, depth + 1)
+    n_sorted, whole = depth + 1, is_whole(width, depth)
+    if documents.exact_keys and (documents.has_many_ties or whole):
+        n_sorted = width  # groups of ties end anywhere
+    first = smallest(keys, n_sorted, overwrite=whole)
     ranked = labels_of(first[:, :depth], mask)
     tied, collisions = None, collides(first[:, : depth + 1], mask)
     if collisions.any():

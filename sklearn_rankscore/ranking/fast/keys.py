@@ -36,16 +36,21 @@ def fill_keys(
     documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
 ) -> None:
     """Give each bucket the keys of its queries as rows."""
+
+    def fill(write: Callable[..., bool], integer: type[np.signedinteger[Any]]) -> bool:
+        return _fill(documents, buckets, np.dtype(integer), write, jobs)
+
     shallow = depth is not None and depth <= SHALLOW
-    if not shallow or _is_crowded(documents, depth or 0):
-        documents.exact_keys = _fill(documents, buckets, np.dtype(np.int64), write_exact_keys, jobs)
-    if not documents.exact_keys:
-        _fill(documents, buckets, np.dtype(np.int32 if shallow else np.int64), write_keys, jobs)
+    documents.exact_keys = (
+        (shallow and documents.has_many_ties and fill(write_exact_short_keys, np.int32))
+        or ((not shallow or _is_crowded(documents, depth)) and fill(write_exact_keys, np.int64))
+        or fill(write_keys, np.int32 if shallow else np.int64)
+    )
 
 
-def _is_crowded(documents: Documents, depth: int) -> bool:
+def _is_crowded(documents: Documents, depth: int | None) -> bool:
     """Whether tie groups are so large that a good part of the documents can be at the top."""
-    candidates = depth + documents.tie_size
+    candidates = (depth or 0) + documents.tie_size
     return documents.has_many_ties and candidates > CROWDED * documents.sizes.mean()
 
 
@@ -81,7 +86,7 @@ def _fill(
             of_part = keys[part.start - begin : part.stop - begin]
             if not write(of_part, documents.labels[part], documents.scores[part], mask):
                 inexact.append(chunk)
-                if write is write_exact_keys:
+                if write is not write_keys:
                     return
         for bucket, begins, first in zip(buckets, starts, first_rows, strict=True):
             rows = slice(first[chunk], first[chunk + 1])
@@ -145,6 +150,16 @@ def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bo
     return False
 
 
+def write_exact_short_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bool:
+    """Write keys of 32 bits if these hold every score whole, as they hold small integers."""
+    with np.errstate(over="ignore", under="ignore"):
+        single = scores.astype(np.float32)
+    if (single.view(np.int32) & mask).any() or not np.array_equal(single, scores):
+        return False
+    write_keys(keys, labels, single, mask)
+    return True
+
+
 def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bool:
     """Write keys of 64 bits of which different scores have different ones, if that is possible.
 
@@ -167,31 +182,6 @@ def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bo
     keys <<= n_bits
     keys |= labels
     return True
-
-
-def lowest_scores(keys: Array, mask: int, *, exact: bool) -> Array:
-    """A number at or just below every score with such a key; nan if -inf is one of these."""
-    if exact:
-        lowest = _scores_of_exact_keys(keys, mask)
-    else:
-        floats = keys | mask
-        sign_bit = 8 * keys.itemsize - 1
-        floats ^= (floats >> sign_bit) & ((1 << sign_bit) - 1)
-        lowest = np.negative(floats.view(np.float32 if keys.dtype == np.int32 else np.float64))
-        with np.errstate(invalid="ignore"):
-            lowest = np.nextafter(lowest, lowest.dtype.type(-np.inf))  # scores were rounded
-    return np.where(lowest > -np.inf, lowest, lowest.dtype.type(np.nan))
-
-
-def _scores_of_exact_keys(keys: Array, mask: int) -> Array:
-    n_bits = mask.bit_length()
-    below, largest = _exact_range(n_bits)
-    values = keys >> n_bits
-    negative = values >> 63
-    values ^= negative
-    floats = np.where(values == 0, 0, values + below).view(np.float64)
-    floats[values >= largest] = np.inf
-    return np.where(negative, floats, -floats)
 
 
 def _exact_range(n_bits: int) -> tuple[int, int]:

@@ -17,15 +17,16 @@ SHORT, ROWS_PER_COMPARISON = 16, 50
 MEDIUM, TOURNAMENT_RATIO = 512, 16
 
 
-def smallest(rows: Array, n: int) -> Array:
-    """The n smallest values of each row or all of them, in ascending order; overwrites rows."""
+def smallest(rows: Array, n: int, *, overwrite: bool = True) -> Array:
+    """The n smallest values of each row or all of them, in ascending order."""
     width = rows.shape[1]
+    if width > MEDIUM and width >= TOURNAMENT_RATIO * n:
+        return _tournament(rows, n)
+    rows = rows if overwrite else rows.copy()
     if width <= SHORT and len(rows) >= ROWS_PER_COMPARISON * len(_comparisons(width)):
         return _sort_columns(rows, n)
-    if width <= MEDIUM or width < TOURNAMENT_RATIO * n:
-        rows.sort(axis=1)
-        return rows
-    return _tournament(rows, n)
+    rows.sort(axis=1)
+    return rows
 
 
 def _tournament(rows: Array, n: int) -> Array:
