@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..metrics.metric import Metric
-from ..metrics.names import parse_name
+from ..metrics.names import is_metric, parse_name
 from ..metrics.propensity import SELF_NORMALIZED
 
 CORRELATIONS = ("kendall_tau", "spearman")
@@ -59,6 +59,8 @@ def metric_name(name: str, metric: Metric) -> str:
 def _possible_ranges(metric: str) -> tuple[tuple[float, float], ...]:
     if isinstance(metric, Unbounded):
         return ()
+    if not is_metric(metric):  # the error of `parse_name` looks for similar names, which takes long
+        return COMMON_RANGES
     try:
         name, pairs = parse_name(metric)
     except ValueError:

@@ -65,18 +65,18 @@ def ambiguity(name: str) -> str | None:
     return next((text for word, text in AMBIGUOUS.items() if _key(word) == _key(name)), None)
 
 
-@lru_cache(maxsize=4096)  # a result may have many columns that are no metrics of this package
-def suggestions(name: str, known: tuple[str, ...], n: int = 3) -> tuple[str, ...]:
+def suggestions(name: str, known: Iterable[str], n: int = 3) -> list[str]:
     """The metrics whose names or aliases are most similar to a misspelled one, best first."""
+    known = tuple(known)
     name, cutoff = split_cutoff(name)
     number = _WITH_NUMBER.fullmatch(name)
     if cutoff is None and number and canonical_name(number[1], known):  # "ndcg10"
-        return (f"{canonical_name(number[1], known)}@{number[2]}",)
+        return [f"{canonical_name(number[1], known)}@{number[2]}"]
     similarity: dict[str, float] = {}
     for spelling, metric in _spellings(known).items():
         similarity[metric] = max(similarity.get(metric, 0.0), _similarity(_key(name), spelling))
     near = [metric for metric in known if similarity[metric] >= 0.6]
-    return tuple(sorted(near, key=lambda metric: -similarity[metric])[:n])
+    return sorted(near, key=lambda metric: -similarity[metric])[:n]
 
 
 def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:

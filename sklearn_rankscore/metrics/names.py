@@ -108,6 +108,13 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
     return metric, tuple(options.items())
 
 
+def is_metric(name: str) -> bool:
+    """Whether a name, with any cut-off and options, is that of a metric of this package."""
+    match = _NAME.fullmatch(name.strip())
+    spelling = match["name"].strip() if match else ""
+    return canonical_name(split_cutoff(spelling)[0], METRICS) is not None
+
+
 def _parse_metric(name: str, spelling: str, cutoff: str | None) -> tuple[str, str | None]:
     """The canonical name of the metric, and the text of its cut-off."""
     if cutoff is None:
@@ -124,8 +131,7 @@ def _unknown_metric(name: str, spelling: str) -> ValueError:
     if choices := ambiguity(spelling):
         return ValueError(f"{name!r} has several meanings: use {choices}.")
     rest = name.strip().removeprefix(spelling)
-    similar = suggestions(spelling, tuple(METRICS))
-    near = [metric if "@" in metric else metric + rest for metric in similar]
+    near = [metric if "@" in metric else metric + rest for metric in suggestions(spelling, METRICS)]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
         f"{name!r} is not a known metric.{hint} Known are {', '.join(METRICS)}, and the aliases "

@@ -11,6 +11,7 @@ from scipy import stats
 
 from sklearn_rankscore import QueryScores, evaluate, make_ranking, ndcg_score, query_scores
 from sklearn_rankscore.inspection.resampling import _bca_levels, resampled_means
+from sklearn_rankscore.metrics import names as metric_names
 
 METRICS = ["ndcg@10", "map", "query_auc", "mrr"]
 
@@ -246,3 +247,11 @@ def test_refuses_metrics_without_a_value_per_query():
         query_scores([0, 1], [1, 2], "ndgc")
     with pytest.raises(KeyError, match="no metric 'map'; the metrics are m0, m1"):
         skewed()["map"]
+
+
+def test_columns_that_are_no_metrics_are_not_compared_with_names(monkeypatch):
+    """Similar names are for an error; a result may have thousands of columns."""
+    monkeypatch.setattr(metric_names, "suggestions", None)
+    values = np.random.default_rng(0).random((20, 2))
+    intervals = QueryScores(np.arange(20), values, ["revenue", "clicks@3"]).interval()
+    assert set(intervals) == {"revenue", "clicks@3"}
