@@ -250,6 +250,7 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_process_starts_its_own_threads():
     subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60)
@@ -312,6 +313,7 @@ def test_processes_forked_while_threads_compute():
     assert run.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("started", [True, False])
 @pytest.mark.parametrize(
     "register", ["atexit.register(late)", "threading.Thread(target=late).start()"]
@@ -343,6 +345,7 @@ computing.wait()
 """
 
 
+@pytest.mark.slow
 def test_daemon_threads_that_compute_do_not_delay_the_end():
     run = subprocess.run(
         [sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=60

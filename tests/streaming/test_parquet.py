@@ -113,12 +113,12 @@ def test_progress_is_shown(tmp_path, capsys):
     path = write(make_documents(), tmp_path / "rows.parquet")
     evaluate_parquet(path, "mrr", progress=False)
     assert not capsys.readouterr().err
-    evaluate_parquet(path, slow, progress=True, batch_rows=100)
+    evaluate_parquet(path, slow, progress=True, batch_rows=4000)
     assert "row/s" in capsys.readouterr().err
 
 
 def slow(block):
-    time.sleep(0.3)  # the bar is hidden for the first second
+    time.sleep(0.15)  # the bar is hidden for the first second
     return np.zeros(len(block.sizes))
 
 
