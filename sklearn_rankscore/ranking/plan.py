@@ -12,8 +12,9 @@ from .._typing import Array
 from .block import Block
 from .queries import Queries
 
-# documents in a block: few enough to stay in cache
-BLOCK_DOCUMENTS = 2**20
+# documents in a block: few enough that the arrays of a block fit into the memory that is retained
+# (`fast/memory.py`), and enough that threads seldom wait
+BLOCK_DOCUMENTS = 2**19
 
 Task = Callable[[], Block]
 

@@ -15,12 +15,18 @@ from .collisions import resolve_collisions
 from .documents import Documents
 from .grades import GradedLabels
 from .keys import collides, fill_keys, label_mask, labels_of, pad_keys
+from .memory import retain_freed_memory
 from .row_sorts import SHORT, smallest
 from .width_buckets import WidthBucket, divide_for_threads, width_buckets
+
+# calls on no more documents need no array for which the system is asked
+SMALL_CALL = 2**14
 
 
 def plan_blocks(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
     """Functions that each rank one block, the largest blocks first."""
+    if len(queries.y_score) > SMALL_CALL:
+        retain_freed_memory()
     documents = Documents(queries)
     if documents.n_grades:
         rank, buckets = rank_by_keys, width_buckets(documents, depth)
