@@ -17,22 +17,32 @@ def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:
     """Expected precision at each rank if its document is relevant, 0 otherwise.
 
     In a tie group of m documents of which r are relevant, the document at position j is relevant
-    with probability r/m, and then each of the j - 1 before it with (r - 1)/(m - 1).
+    with probability e = r/m, and then each of the j - 1 before it with (r - 1)/(m - 1). Up to it
+    there are on average (1 - e)(1 - (j - 1)/(m - 1)) relevant documents more than the sum of e.
     """
     expected = block.by_rank(relevant(threshold), ties)
     offset, size = block.tie_groups(ties)
-    if np.ndim(size) == 0:
-        return np.asarray(expected * np.cumsum(expected, axis=1) / block.ranks)
-    # in place, for the sake of queries of millions of documents
-    earlier = np.cumsum(expected, axis=1)
-    earlier -= (offset + 1.0) * expected
-    others = (expected * size - 1) / np.maximum(size - 1, 1)
-    others *= offset
-    del offset, size
-    earlier += 1
-    earlier += others
-    earlier *= expected
-    return np.asarray(earlier / block.ranks)
+    up_to = _running_sums(expected)
+    if np.ndim(size) > 0:
+        # in place, for the sake of queries of millions of documents
+        more = offset / np.maximum(size - 1, 1)
+        del offset, size
+        np.subtract(1.0, more, out=more)
+        more *= 1.0 - expected
+        up_to += more
+    up_to *= expected
+    up_to /= block.ranks
+    return up_to
+
+
+def _running_sums(values: Array) -> Array:
+    """The sum of each row up to each column, in the memory order of the values."""
+    if values.flags.c_contiguous:
+        return np.cumsum(values, axis=1)
+    sums = values.copy(order="K")
+    for column in range(1, sums.shape[1]):
+        sums[:, column] += sums[:, column - 1]
+    return sums
 
 
 def mean_precision_of_hits(
