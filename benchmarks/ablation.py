@@ -24,6 +24,7 @@ from sklearn_rankscore import evaluate
 from sklearn_rankscore.ranking import queries
 from sklearn_rankscore.ranking.fast import (
     candidates,
+    collisions,
     documents,
     engine,
     grades,
@@ -31,6 +32,7 @@ from sklearn_rankscore.ranking.fast import (
     row_sorts,
     width_buckets,
 )
+from sklearn_rankscore.ranking.ties import TiedRows
 
 PACKAGE = "sklearn_rankscore.ranking"
 KINDS = ["few ties", "LightGBM, 100 rounds", "LightGBM, 5 rounds", "rounded to 1"]
@@ -54,12 +56,16 @@ def _no_grades(labels: np.ndarray, values: object) -> tuple[None, float, float]:
 OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "labels as bytes, keys": [(queries, "encode_grades", _no_grades)],
     "keys of 32 bits": [(keys, "SHALLOW", -1)],
-    "exact keys where many tie": [(documents, "MANY", 1e9)],
+    "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
     "of these, keys of 32 bits": [(keys, "write_exact_short_keys", lambda *_: False)],
     "candidates": [(candidates, "FEW", 0)],
     "sorting network": [
         (module, "SHORT", 0)
         for module in (candidates, engine, grades, keys, row_sorts, width_buckets)
+    ],
+    "ties of short rows by column": [
+        (collisions, "ShortTiedRows", TiedRows),
+        (engine, "MANY_ROWS", 1),
     ],
     "tournament": [(row_sorts, "MEDIUM", NEVER)],
     "counting sort of grades": [(grades, "SORTED_GRADES", NEVER), (grades, "COUNTED_GRADES", -1)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
@@ -36,6 +37,8 @@ class TieGroups:
     positions : int array of shape (n_tied,)
         Positions within the depth that belong to a group, in the flattened array.
     """
+
+    order: Literal["C", "F"] = "C"  # memory order of what is read and returned
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, width = len(equals_next), equals_next.shape[1] + 1
@@ -150,6 +153,8 @@ class TiedRows:
         Returns the labels by rank, those of equal scores in input order.
     """
 
+    groups: type[TieGroups] = TieGroups
+
     def __init__(
         self,
         rows: Array,
@@ -158,16 +163,18 @@ class TiedRows:
         depth: int,
         in_input_order: Callable[[], Array],
     ) -> None:
-        self.rows, self.tie_groups = rows, TieGroups(equals_next, depth)
-        self._labels = {False: np.ascontiguousarray(labels[:, : self.tie_groups.window])}
+        self.rows, self.tie_groups = rows, self.groups(equals_next, depth)
+        self._labels = {False: self._in_window(labels)}
         self._in_input_order = in_input_order
 
     def labels(self, *, in_input_order: bool = False) -> Array:
         """Labels by rank up to the end of the last group, those of equal scores in any order."""
         if in_input_order not in self._labels:
-            ordered = self._in_input_order()[:, : self.tie_groups.window]
-            self._labels[in_input_order] = np.ascontiguousarray(ordered)
+            self._labels[in_input_order] = self._in_window(self._in_input_order())
         return self._labels[in_input_order]
+
+    def _in_window(self, labels: Array) -> Array:
+        return np.asarray(labels[:, : self.tie_groups.window], order=self.tie_groups.order)
 
     def offsets(self, ranked: Array) -> Array:
         """Each rank's offset in its tie group, in all rows of a block."""
@@ -181,7 +188,7 @@ class TiedRows:
 
     def among_others(self, values: Array, ranked: Array, untied: Callable[[], Array]) -> Array:
         """Values of all rows of a block, of which `untied` computes those without ties."""
-        if len(self.rows) == len(ranked) and ranked.flags.c_contiguous:
+        if len(self.rows) == len(ranked) and values.flags.c_contiguous == ranked.flags.c_contiguous:
             return values  # in the same memory order, on which the rounding of sums depends
         of_all = untied()
         of_all[self.rows] = values

@@ -41,6 +41,7 @@ def settings(**values):
     """Other constants, which always or never take one of the shortcuts."""
     modules = {"grades": grades, "keys": keys, "row_sorts": row_sorts, "buckets": width_buckets}
     modules |= {"candidates": candidates, "documents": documents, "collisions": collisions}
+    modules |= {"engine": engine}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             if name == "SHORT":
@@ -106,6 +107,11 @@ def _row(block, i):
     return row
 
 
+MANY_TIES = {
+    "documents__SAMPLED_CALL": 0,
+    "documents__MANY": -1,
+    "documents__MANY_IN_SHORT": -1,
+}
 SHORTCUTS = {
     "sorting networks": (
         {"row_sorts__ROWS_PER_COMPARISON": 0},
@@ -131,16 +137,20 @@ SHORTCUTS = {
     "padding of long queries": ({"buckets__LONG": 10**9}, {"buckets__LONG": 1}),
     "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
     "keys for many ties": (
-        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1, "keys__CROWDED": 0},
-        {"documents__SAMPLED_CALL": 0, "documents__MANY": 10**9},
+        {**MANY_TIES, "keys__CROWDED": 0},
+        {"documents__MANY": 10**9, "documents__MANY_IN_SHORT": 10**9},
     ),
     "steps": (
         {"keys__STEP": 3, "candidates__STEP": 3},
         {"keys__STEP": 10**9, "candidates__STEP": 10**9},
     ),
     "short keys that are exact": (
-        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1, "keys__SHALLOW": 10**9},
-        {"documents__SAMPLED_CALL": 0, "documents__MANY": -1, "keys__SHALLOW": -1},
+        {**MANY_TIES, "keys__SHALLOW": 10**9},
+        {**MANY_TIES, "keys__SHALLOW": -1},
+    ),
+    "rows without ties beside others": (
+        {**MANY_TIES, "engine__MANY_ROWS": 0},
+        {**MANY_TIES, "engine__MANY_ROWS": 1},
     ),
     "candidates": (
         {"SHORT": 1, "candidates__FEW": 1},

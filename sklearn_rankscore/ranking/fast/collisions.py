@@ -12,6 +12,8 @@ from ..ties import TiedRows
 from .candidates import CollidingRows, RowsPart
 from .documents import Documents
 from .keys import collides, label_mask, labels_of, pad_keys, write_exact_keys, write_keys
+from .row_sorts import SHORT
+from .tie_columns import ShortTiedRows
 
 # up to this width 32 bits of the score, the position and the label fit into one integer
 NARROW = 2**24
@@ -31,6 +33,7 @@ def resolve_collisions(
     input order if not all are needed, and `first` the smallest ones of each row, sorted.
     """
     depth, mask = ranked.shape[1], label_mask(documents.n_grades)
+    tied_rows = ShortTiedRows if keys.shape[1] <= SHORT else TiedRows
     colliding = CollidingRows(documents, queries[rows], rows, keys, depth)
     first = first if len(rows) == len(first) else first[rows]
     last = first[:, depth - 1].copy()  # all that is needed later
@@ -42,7 +45,7 @@ def resolve_collisions(
             parts = colliding.first_documents(last, equals_next[:, depth - 1 :])
             return _in_input_order(parts, equals_next)
 
-        return TiedRows(rows, labels_of(ordered, mask), equals_next, depth, in_input_order)
+        return tied_rows(rows, labels_of(ordered, mask), equals_next, depth, in_input_order)
     parts = colliding.first_documents(last, collides(first[:, depth - 1 :], mask))
     by_rank, equals_next = _by_score_and_label(parts, mask)
     ranked[rows] = by_rank[:, :depth]
@@ -51,8 +54,8 @@ def resolve_collisions(
         return None
     in_input_order = lambda: _in_input_order(parts, equals_next)[tied]  # noqa: E731
     if len(tied) == len(rows):
-        return TiedRows(rows, by_rank, equals_next, depth, in_input_order)
-    return TiedRows(rows[tied], by_rank[tied], equals_next[tied], depth, in_input_order)
+        return tied_rows(rows, by_rank, equals_next, depth, in_input_order)
+    return tied_rows(rows[tied], by_rank[tied], equals_next[tied], depth, in_input_order)
 
 
 def equal_scores(scores: Array, sizes: Array) -> Array:

@@ -6,12 +6,14 @@ import numpy as np
 
 from ..._typing import Array
 from ..queries import Queries
+from .row_sorts import SHORT
 
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries
 SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
 
-# the mean number of documents with equal scores from which on ties are the rule
-MANY = 1.25
+# the mean number of documents with equal scores from which on ties are the rule, and the same for
+# short queries, of which most have a tie then
+MANY, MANY_IN_SHORT = 1.25, 1.04
 
 
 class Documents:
@@ -53,7 +55,7 @@ class Documents:
     @property
     def has_many_ties(self) -> bool:
         """Whether ties are the rule."""
-        return self.tie_size > MANY
+        return self.tie_size > (MANY if self.sizes.mean() > SHORT else MANY_IN_SHORT)
 
     def _retrieved(self) -> Array:
         order = slice(None) if self.by_start is None else self.by_start

@@ -19,6 +19,10 @@ from .memory import retain_freed_memory
 from .row_sorts import SHORT, smallest
 from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 
+# from this share of the rows on, short rows are averaged with those without ties, because to take
+# rows out and put them back costs more
+MANY_ROWS = 0.25
+
 # calls on no more documents need no array for which the system is asked
 SMALL_CALL = 2**14
 
@@ -64,6 +68,8 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
     tied, collisions = None, collides(first[:, : depth + 1], mask)
     if collisions.any():
         rows = np.flatnonzero(collisions.any(axis=1))
+        if documents.exact_keys and width <= SHORT and len(rows) > MANY_ROWS * len(queries):
+            rows = np.arange(len(queries))
         tied = resolve_collisions(documents, queries, rows, keys, first, ranked)
     scores_of = lambda rows: documents.score_rows(queries[rows], width)  # noqa: E731
     return Block(queries, sizes, retrieved, labels, ranked, tied, scores_of)
