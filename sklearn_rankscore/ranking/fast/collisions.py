@@ -12,7 +12,7 @@ from ..ties import TiedRows
 from .candidates import CollidingRows, RowsPart
 from .documents import Documents
 from .keys import collides, label_mask, labels_of, pad_keys, write_exact_keys, write_keys
-from .row_sorts import SHORT
+from .row_sorts import SHORT, smallest
 from .tie_columns import ShortTiedRows
 
 # up to this width 32 bits of the score, the position and the label fit into one integer
@@ -135,5 +135,5 @@ def _part_in_input_order(part: RowsPart, equals_next: Array) -> Array:
 def _sorted_keys(keys: Array, sizes: Array, mask: int, equals_next: Array) -> tuple[Array, Array]:
     """The lowest bytes of sorted keys, and the rows in which different scores collide."""
     pad_keys(keys, sizes, int(sizes.min()), mask)
-    keys.sort(axis=1)
+    keys = smallest(keys, keys.shape[1])
     return keys.astype(np.uint8), _misranked(keys, mask, equals_next)

@@ -24,7 +24,7 @@ def smallest(rows: Array, n: int, *, overwrite: bool = True) -> Array:
         return _tournament(rows, n)
     rows = rows if overwrite else rows.copy()
     if width <= SHORT and len(rows) >= ROWS_PER_COMPARISON * len(_comparisons(width)):
-        return _sort_columns(rows, n)
+        return _sort_columns(np.asfortranarray(rows), n)
     rows.sort(axis=1)
     return rows
 

@@ -45,6 +45,8 @@ class TieColumns(TieGroups):
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order."""
+        if ties == "stable":
+            return values[:, : self.shape[1]]
         if ties != "average":
             groups = self._positions()
             return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
