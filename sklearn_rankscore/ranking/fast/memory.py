@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from contextlib import suppress
 from functools import lru_cache
-
-import numpy as np
 
 # the largest array from which glibc learns has 32 MiB, with all that it adds to an array
 LARGEST = 2**25 - 2**16
@@ -20,5 +20,9 @@ def retain_freed_memory() -> None:
     first free of an array, glibc takes arrays up to that size from its heap, of which it retains up
     to twice that size; see M_MMAP_THRESHOLD in mallopt(3). Other C libraries are not affected.
     """
-    with suppress(MemoryError):
-        np.empty(LARGEST, dtype=np.uint8)
+    if sys.platform != "linux":
+        return
+    with suppress(OSError, AttributeError):  # an interpreter without a shared C library
+        libc = ctypes.CDLL(None)
+        libc.malloc.restype = ctypes.c_void_p
+        libc.free(ctypes.c_void_p(libc.malloc(ctypes.c_size_t(LARGEST))))
