@@ -23,7 +23,7 @@ from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 # rows out and put them back costs more
 MANY_ROWS = 0.25
 
-# calls on no more documents need no array for which the system is asked
+# a call on fewer documents has no arrays that glibc would return to the system
 SMALL_CALL = 2**14
 
 

@@ -11,14 +11,8 @@ from ..ties import TiedRows, TieGroups
 class TieColumns(TieGroups):
     """`TieGroups` in rows of few documents: averages cost some operations per column.
 
-    Positions of groups, which other tie rules need, are computed when they are asked for.
-
-    Parameters
-    ----------
-    equals_next : bool array of shape (n_rows, n_documents - 1)
-        Whether the score at each rank equals the one at the next rank.
-    depth : int
-        Number of ranks that matter.
+    Other tie rules and `survival` need the positions of groups: a `TieGroups` that is created when
+    one of them is asked for.
     """
 
     order = "F"
@@ -28,7 +22,7 @@ class TieColumns(TieGroups):
         self.shape, self.window = (n_rows, depth), n_tests + 1
         self._equals_next = np.asarray(equals_next, order="F")
         self._groups: TieGroups | None = None
-        # as many as there are up to each position, of which the last is the size of the group
+        # the number of documents of a group up to each position, and in the whole group
         self._until = np.ones((self.window, n_rows), dtype=np.uint8)
         for j, tied in enumerate(self._equals_next.T):
             self._until[j + 1] += self._until[j] * tied
