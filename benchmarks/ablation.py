@@ -30,18 +30,24 @@ from sklearn_rankscore.ranking.fast import (
     grades,
     keys,
     row_sorts,
+    tie_columns,
     width_buckets,
 )
+from sklearn_rankscore.ranking.fast.positions import Positions
 from sklearn_rankscore.ranking.ties import TiedRows
 
 PACKAGE = "sklearn_rankscore.ranking"
-KINDS = ["few ties", "LightGBM, 100 rounds", "LightGBM, 5 rounds", "rounded to 1"]
+KINDS = ["few ties", "LightGBM, 5 rounds", "rounded to 0.1", "rounded to 1"]
 COLUMNS = ["30,000 x 120", "300,000 x 10", "3,000 x 1,200", "30,000 lognormal"]
 NEVER = 2**60
 
 
-def _copied_by_index(rows: np.ndarray, values: np.ndarray, starts: np.ndarray) -> None:
+def _copied_by_index(
+    rows: np.ndarray, values: np.ndarray, starts: np.ndarray, positions: Positions | None
+) -> None:
     rows[:] = values[starts[:, None] + np.arange(rows.shape[1])]
+    if positions is not None:
+        positions.write(rows)
 
 
 def _gathered_by_index(values: np.ndarray, starts: np.ndarray, width: int) -> np.ndarray:
@@ -57,12 +63,15 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "labels as bytes, keys": [(queries, "encode_grades", _no_grades)],
     "keys of 32 bits": [(keys, "SHALLOW", -1)],
     "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
-    "of these, keys of 32 bits": [(keys, "write_exact_short_keys", lambda *_: False)],
+    "of these, keys of 32 bits": [(keys, "write_exact_short_keys", lambda *_, **__: False)],
+    "decimals as integers": [(documents, "_scale_of_decimals", lambda _: 1.0)],
+    "positions in keys": [(keys, "POSITIONED", 0)],
     "candidates": [(candidates, "FEW", 0)],
     "sorting network": [
         (module, "SHORT", 0)
         for module in (candidates, engine, grades, keys, row_sorts, width_buckets)
     ],
+    "gains of tied documents in 16 bits": [(tie_columns.TieColumns, "short", False)],
     "ties of short rows by column": [
         (collisions, "ShortTiedRows", TiedRows),
         (engine, "MANY_ROWS", 1),
@@ -75,7 +84,7 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     ],
     "padding to similar width": [(width_buckets, "padded_width", lambda sizes: sizes)],
     "small buckets joined": [(width_buckets, "SMALL_BUCKET", 0)],
-    "keys computed in chunks": [(keys, "CHUNK", 2**30), (keys, "STEP", 2**30)],
+    "keys computed in chunks": [(keys, "CHUNK", 2**30)],
 }
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Callable
+from functools import wraps
+from importlib.util import find_spec
+from unittest.mock import patch
 
 import numpy as np
-from compare import alternate
+from compare import FOUR, alternate
 from data import SHAPES, Data, make
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.metrics import ndcg_score as their_ndcg
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 
 from sklearn_rankscore import (
     QueryKFold,
@@ -58,20 +62,25 @@ def many_metrics(data: Data) -> None:
     )
 
 
-def ties(data: Data) -> None:
+def ties(data: Data, shape: str) -> None:
+    """Rounded scores, and few distinct ones that are no decimals, over scores without ties."""
     groups = data.groups
-    for name, score, promised in (
-        ("no ties", data.score, 1.2),
-        ("heavy ties", np.round(data.score), 2.0),
-    ):
-        check(
-            f"average / stable ties, {name}",
-            ratio(
-                lambda s=score: ndcg_score(data.y, s, groups=groups, k=10),  # type: ignore[misc]
-                lambda s=score: ndcg_score(data.y, s, groups=groups, k=10, ties="stable"),  # type: ignore[misc]
-            ),
-            promised,
-        )
+    leaves = np.random.default_rng(0).normal(size=31)
+    kinds = {
+        "rounded to 0.1": np.round(data.score, 1),
+        "rounded to 1": np.round(data.score),
+        "31 values": leaves[np.digitize(data.score, np.linspace(-2, 2, 30))],
+    }
+
+    def call(metrics: str | list[str], score: np.ndarray, **options: str) -> Callable[[], object]:
+        return lambda: evaluate(data.y, score, metrics, groups=groups, **options)
+
+    untied = call("ndcg@10", data.score)
+    for kind, score in kinds.items():
+        for rule in ("average", "stable"):
+            measured = ratio(call("ndcg@10", score, ties=rule), untied)
+            check(f"{shape}, {kind}, ties={rule} / no ties", measured, 2.5)
+        check(f"{shape}, {kind}, four metrics / no ties", ratio(call(FOUR, score), untied), 4)
 
 
 def ids(data: Data) -> None:
@@ -191,10 +200,41 @@ def cross_validation() -> None:
     check("cross_validate with five metrics / with r2", ratio(run(five), run("r2"), 5), 1.15)
 
 
+def search(data: Data) -> None:
+    """A search of LightGBM's ranker with ten metrics, other than its fits and predictions."""
+    if find_spec("lightgbm") is None:
+        return
+    from lightgbm import LGBMRanker
+
+    spent = []
+
+    def timed(method: Callable[..., object]) -> Callable[..., object]:
+        @wraps(method)
+        def call(*args: object, **given: object) -> object:
+            start = time.perf_counter()
+            result = method(*args, **given)
+            spent.append(time.perf_counter() - start)
+            return result
+
+        return call
+
+    random = np.random.default_rng(0)
+    X = data.score[:, None] + random.normal(size=(len(data.y), 10))
+    model, grid = LGBMRanker(n_estimators=100, verbose=-1), {"estimator__num_leaves": [15, 31]}
+    run = GridSearchCV(QueryRanker(model), grid, scoring=TEN, cv=QueryKFold(2), refit=False)
+    methods = {name: timed(getattr(LGBMRanker, name)) for name in ("fit", "predict")}
+    with patch.multiple(LGBMRanker, **methods):
+        start = time.perf_counter()
+        run.fit(X, data.y, groups=data.groups)
+        total = time.perf_counter() - start
+    check("GridSearchCV, ten metrics: % beside fit and predict", 100 * (1 - sum(spent) / total), 2)
+
+
 def main() -> None:
     data = make(SHAPES["30,000 x 120"](3))
     many_metrics(data)
-    ties(data)
+    ties(data, "30,000 x 120")
+    ties(make(SHAPES["300,000 x 10"](3)), "300,000 x 10")
     ids(data)
     small_call()
     imports()
@@ -202,6 +242,7 @@ def main() -> None:
     memory()
     comparison()
     cross_validation()
+    search(make(SHAPES["30,000 x 120"](10)))
 
 
 if __name__ == "__main__":
