@@ -108,6 +108,7 @@ class Formula:
             clip,
             partial(weighted_gains, self.function, ready),
             chance,
+            ready.get("ties", "average"),
         )
 
     def _of_block(
@@ -175,6 +176,9 @@ class Metric:
         that multiplies gains by these weights, or raises if the metric admits none.
     chance : callable or None
         As `function`, but the expectation over random orders of the documents.
+    ties : str
+        How the function ranks equal scores: the only rule that it asks a block for, if it is one
+        by the input order.
     """
 
     name: str
@@ -189,6 +193,7 @@ class Metric:
     clip: float | None = None
     weight_clicks: Callable[[Queries, Array], Callable[[Block], Any]] = weight_no_clicks
     chance: Callable[[Block], Any] | None = field(default=None, repr=False)
+    ties: str = "average"
 
     def __reduce__(self) -> Any:
         return self.recipe
@@ -221,7 +226,7 @@ class Metric:
 
         `given` are the documents as they were given. Propensities rank numbered documents.
         """
-        ranking = ranking.under_rule(self.unjudged)
+        ranking = ranking.under_rules(self.unjudged, self.ties)
         self.check(ranking.queries)
         check_clips_something(self.clip, self.propensity)
         if self.propensity is None:

@@ -235,7 +235,7 @@ class Block:
         before, every_row = (share > 0).argmax(axis=1), np.arange(len(share))
         size = np.ones_like(before)
         if ties == "average" and self._tied is not None:
-            size = self._tied.sizes(self._ranked)[every_row, before]
+            size = self._tied.sizes_at(before)
         count = np.rint(share[every_row, before] * size).astype(np.intp)
         first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
         missing = np.flatnonzero(count == 0)
@@ -262,18 +262,20 @@ class Block:
             self._cache[key] = compute()
         return self._cache[key]
 
-    def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
+    def _values(
+        self, function: ArrayFunction, labels: Array, retrieved: Array, *, whole: bool = False
+    ) -> Array:
         """A function of the labels of ranked documents."""
         padded = self.retrieved is self.sizes
-        return self._labels.values(function, labels, retrieved, padded=padded)
+        return self._labels.values(function, labels, retrieved, padded=padded, whole=whole)
 
     def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
         if self._tied is None:
             return self._values(gain, self._ranked, self.retrieved)
-        rows = self._tied.rows
+        groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        gains = self._values(gain, labels, self.retrieved[rows])
-        tied = self._tied.tie_groups.apply_tie_rule(gains, ties)
+        whole = ties == "average" and groups.short
+        tied = groups.apply_tie_rule(self._values(gain, labels, retrieved, whole=whole), ties)
         return self._tied.among_others(
             tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)
         )

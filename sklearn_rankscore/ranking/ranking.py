@@ -14,6 +14,7 @@ from .fast import engine
 from .plan import Task, blocks_of_equal_size
 from .queries import Queries
 from .threads import number_of_threads, parallel_for
+from .ties import BY_INPUT_ORDER
 from .unjudged import apply_rule, empty_block, without_empty
 
 # private switch: rank by the plain sort alone, to test that everything else gives the same
@@ -29,37 +30,41 @@ class Ranking:
         What `read_queries` returned.
     depth : int or None
         The largest cut-off of the metrics; None if one of them needs all ranks.
+    ties : str, default="average"
+        The only rule of ties that the metrics ask for, if it is "stable" or "reversed".
     """
 
-    def __init__(self, queries: Queries, depth: int | None = None) -> None:
-        self.queries, self.depth = queries, depth
+    def __init__(self, queries: Queries, depth: int | None = None, ties: str = "average") -> None:
+        self.queries, self.depth, self.ties = queries, depth, ties
         self._blocks: list[Block] | None = None
-        self._by_rule: dict[str, Ranking] = {}
+        self._by_rules: dict[tuple[str, str], Ranking] = {}
         self._of_numbers: Ranking | None = None
-        self._is_kept = False
+        self._is_cached = False
 
-    def precompute(self) -> Ranking:
-        """Rank now and keep the blocks, for metrics that are computed one at a time."""
-        self._is_kept = True
-        if not self.queries.has_unjudged:  # otherwise each rule ranks other documents
-            self._blocks = [task() for task in self._tasks(jobs=1)]
+    def cached(self) -> Ranking:
+        """Rank once, when a metric is computed, for metrics that are computed one at a time."""
+        self._is_cached = True
         return self
 
     def numbered(self) -> Ranking:
         """The ranking of the same documents with row numbers as labels."""
         if self._of_numbers is None:
             ranking = Ranking(self.queries.numbered(), self.depth)
-            self._of_numbers = ranking.precompute() if self._is_kept else ranking
+            self._of_numbers = ranking.cached() if self._is_cached else ranking
         return self._of_numbers
 
-    def under_rule(self, rule: str) -> Ranking:
-        """The ranking under a rule for unjudged documents; this one if there are none."""
-        if not self.queries.has_unjudged:
+    def under_rules(self, unjudged: str, ties: str = "average") -> Ranking:
+        """The ranking under a rule for unjudged documents, and for one of ties.
+
+        It is this one if no document is unjudged and ties are not ranked by the input order.
+        """
+        ties = ties if ties in BY_INPUT_ORDER else "average"
+        if not self.queries.has_unjudged and ties == self.ties:
             return self
-        if rule not in self._by_rule:
-            ranking = Ranking(apply_rule(self.queries, rule), self.depth)
-            self._by_rule[rule] = ranking.precompute() if self._is_kept else ranking
-        return self._by_rule[rule]
+        if (unjudged, ties) not in self._by_rules:
+            ranking = Ranking(apply_rule(self.queries, unjudged), self.depth, ties)
+            self._by_rules[unjudged, ties] = ranking.cached() if self._is_cached else ranking
+        return self._by_rules[unjudged, ties]
 
     def apply(
         self, formulas: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
@@ -72,6 +77,8 @@ class Ranking:
             for formula, values in zip(formulas, results, strict=True):
                 values.set(block.queries, formula(block))
 
+        if self._is_cached and self._blocks is None:
+            self._blocks = [task() for task in self._tasks(jobs)]
         if self._blocks is not None:
             parallel_for(measure, self._blocks, jobs)
         else:
@@ -80,19 +87,18 @@ class Ranking:
 
     def _tasks(self, jobs: int) -> list[Task]:
         if self.queries.sizes.all():
-            return _plan(self.queries, self.depth, jobs)
+            return self._plan(self.queries, jobs)
         others, positions, empty = without_empty(self.queries)
-        tasks = _plan(others, self.depth, jobs) if len(positions) else []
+        tasks = self._plan(others, jobs) if len(positions) else []
         return [
             *(partial(_at_positions, task, positions) for task in tasks),
             partial(empty_block, self.queries, empty),
         ]
 
-
-def _plan(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
-    if PLAIN:
-        return blocks_of_equal_size(queries, depth)
-    return engine.plan_blocks(queries, depth, jobs)
+    def _plan(self, queries: Queries, jobs: int) -> list[Task]:
+        if PLAIN:
+            return blocks_of_equal_size(queries, self.depth)
+        return engine.plan_blocks(queries, self.depth, jobs, self.ties)
 
 
 def _at_positions(task: Task, positions: Array) -> Block:

@@ -39,6 +39,7 @@ class TieGroups:
     """
 
     order: Literal["C", "F"] = "C"  # memory order of what is read and returned
+    short = False  # whether a sum over a group of integers below 4,096 has at most 16 bits
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, width = len(equals_next), equals_next.shape[1] + 1
@@ -77,6 +78,10 @@ class TieGroups:
     def size(self) -> Array:
         """Length of the group of each position, 1 outside of groups."""
         return self.broadcast(self.sizes, np.ones(self.shape, dtype=np.intp))
+
+    def size_at(self, columns: Array) -> Array:
+        """Length of the group at one position of each row."""
+        return np.asarray(self.size()[np.arange(len(columns)), columns])
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order."""
@@ -185,6 +190,12 @@ class TiedRows:
         """The size of each rank's tie group, in all rows of a block."""
         size = self.tie_groups.size()
         return self.among_others(size, ranked, lambda: np.ones(ranked.shape, size.dtype))
+
+    def sizes_at(self, columns: Array) -> Array:
+        """The size of the tie group at one rank of each row of a block."""
+        size = np.ones(len(columns), dtype=np.intp)
+        size[self.rows] = self.tie_groups.size_at(columns[self.rows])
+        return size
 
     def among_others(self, values: Array, ranked: Array, untied: Callable[[], Array]) -> Array:
         """Values of all rows of a block, of which `untied` computes those without ties."""

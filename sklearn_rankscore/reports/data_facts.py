@@ -59,7 +59,7 @@ def describe(queries: Queries, threshold: float, n_jobs: int | None) -> DataFact
     formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
     n_relevant, n_tied, all_tied = (
         np.asarray(values.numerator)
-        for values in Ranking(queries).under_rule(AS_GIVEN).apply(formulas, n_jobs)
+        for values in Ranking(queries).under_rules(AS_GIVEN).apply(formulas, n_jobs)
     )
     share_tied = float(n_tied.sum() / queries.sizes.sum())
     unjudged = float(np.isnan(queries.y_true).mean())

@@ -232,7 +232,7 @@ class RankingScorer(RequestsMetadata, ScorerBase):
         key = ("sklearn_rankscore", self.groups, self.target, *map(id, inputs))
         if key not in cache:
             # an object that the cache refers to keeps its id
-            cache[key] = Ranking(read()).precompute(), inputs
+            cache[key] = Ranking(read()).cached(), inputs
         ranking, _ = cache[key]
         return _value(metric, ranking.queries, (X, y_true), ranking)
 

@@ -9,6 +9,7 @@ import pytest
 
 from sklearn_rankscore import Block, evaluate, map_score, mrr_score, ndcg_score
 from sklearn_rankscore.ranking import Ranking, read_queries
+from sklearn_rankscore.ranking.first_group import FirstGroup
 from sklearn_rankscore.ranking.ties import TieGroups
 
 SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
@@ -47,7 +48,7 @@ def test_scores_of_any_dtype(dtype):
 
 def test_a_precomputed_ranking_is_sorted_once():
     y, s = np.array([[1, 0, 2]]), np.array([[0.1, 0.2, 0.3]])
-    ranking = Ranking(read_queries(y, s)).precompute()
+    ranking = Ranking(read_queries(y, s)).cached()
     formulas = [lambda block: block.sizes, lambda block: block.retrieved]
     assert [values.numerator.tolist() for values in ranking.apply(formulas)] == [[3.0], [3.0]]
 
@@ -134,7 +135,7 @@ def test_a_precomputed_ranking_serves_one_metric_after_another():
         return (block.by_rank(lambda y: y * 1.0) * block.ranks).sum(axis=1), block.sizes, True
 
     (expected,) = Ranking(queries).apply([weighted_ranks])
-    precomputed = Ranking(queries).precompute()
+    precomputed = Ranking(queries).cached()
     for jobs in (1, 2):
         for (actual,) in (
             precomputed.apply([weighted_ranks], jobs),
@@ -270,3 +271,15 @@ def test_mean_precision_of_hits_in_a_long_tie_group(n_relevant):
         expected += share * sum(ways) / len(ways)
     actual = map_score([y], np.zeros((1, m)), k=k, denominator="hits")
     assert actual == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_queries", [5, 5_000])  # all of them, and the different ones
+def test_distinct_first_groups(n_queries):
+    random = np.random.default_rng(0)
+    size = random.integers(0, 4, n_queries)
+    first = FirstGroup(random.integers(0, 9, n_queries), size, np.minimum(size, 2))
+    distinct, row = first.distinct()
+    for name in ("before", "size", "count"):
+        np.testing.assert_array_equal(getattr(distinct, name)[row], getattr(first, name))
+    groups = list(zip(distinct.before, distinct.size, distinct.count, strict=True))
+    assert n_queries == 5 or len(set(groups)) == len(groups) < 40

@@ -140,10 +140,7 @@ SHORTCUTS = {
         {**MANY_TIES, "keys__CROWDED": 0},
         {"documents__MANY": 10**9, "documents__MANY_IN_SHORT": 10**9},
     ),
-    "steps": (
-        {"keys__STEP": 3, "candidates__STEP": 3},
-        {"keys__STEP": 10**9, "candidates__STEP": 10**9},
-    ),
+    "steps": ({"candidates__STEP": 3}, {"candidates__STEP": 10**9}),
     "short keys that are exact": (
         {**MANY_TIES, "keys__SHALLOW": 10**9},
         {**MANY_TIES, "keys__SHALLOW": -1},
@@ -156,7 +153,6 @@ SHORTCUTS = {
         {"SHORT": 1, "candidates__FEW": 1},
         {"SHORT": 1, "candidates__FEW": 0},
     ),
-    "narrow rows": ({"collisions__NARROW": 0}, {"collisions__NARROW": 10**9}),
     "parts of a look-up": ({"grades__LOOK_UP": 3}, {"grades__LOOK_UP": 10**9}),
 }
 

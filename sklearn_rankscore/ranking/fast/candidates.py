@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from ..._typing import Array
 from ..ties import leading
-from .documents import Documents
+from .documents import Documents, label_mask
 from .grades import count_flags
-from .keys import label_mask
+from .keys import collides
 from .row_sorts import SHORT
 
-# documents per step: few enough that their scores stay in cache
-STEP = 2**16
+# documents per step: few enough that their scores stay in cache, and enough that threads, which
+# wait for Python's lock between operations, seldom wait
+STEP = 2**18
 
 # rows in which candidates are at most this share of the documents are ranked by these alone
 FEW = 0.5
@@ -67,25 +68,23 @@ class CollidingRows:
         self._needs_all = is_whole(self.width, depth)
         self._rows, self._keys = rows, keys[:0] if self._needs_all else keys
 
-    def first_documents(self, last: Array, beyond: Array) -> list[RowsPart]:
+    def first_documents(self, first: Array) -> list[RowsPart]:
         """The documents of each query that can be among the first ranks.
 
-        `last` is the key at the last of these ranks, and `beyond` tells whether it and those that
-        follow it collide with the next one.
+        `first` are the smallest keys of each row, sorted.
         """
+        last, mask = first[:, self.depth - 1], label_mask(self.documents.n_grades)
         few = np.full(len(self.queries), not self._needs_all)
         if not self._needs_all:
-            few &= self.depth + leading(beyond) <= FEW * self.width
+            beyond = leading(collides(first[:, self.depth - 1 :], mask))
+            few &= self.depth + beyond <= FEW * self.width
             few &= self.documents.sizes[self.queries] >= self.depth
-        highest = last | label_mask(self.documents.n_grades)
-        return [*self._whole(np.flatnonzero(~few)), *self._parts(np.flatnonzero(few), highest)]
+        return [*self._whole(np.flatnonzero(~few)), *self._parts(np.flatnonzero(few), last | mask)]
 
     def _whole(self, chosen: Array) -> Iterator[RowsPart]:
         """Some of the rows with all their documents."""
-        for step in _steps(len(chosen), self.width):
-            members = self.queries[chosen[step]]
-            read = partial(self.documents.rows, members, self.width)
-            yield RowsPart(chosen[step], self.documents.sizes[members], self.width, read)
+        for part in whole_rows(self.documents, self.queries[chosen], self.width):
+            yield replace(part, rows=chosen[part.rows])
 
     def _parts(self, chosen: Array, highest: Array) -> Iterator[RowsPart]:
         """Some of the rows with the documents up to the key `highest`, if these are few."""
@@ -115,6 +114,15 @@ class CollidingRows:
             start -= np.arange(0, is_candidate.size, self.width)
             places.append(np.flatnonzero(is_candidate) + np.repeat(start, n))
         return counts, np.concatenate(places)
+
+
+def whole_rows(documents: Documents, queries: Array, width: int) -> Iterator[RowsPart]:
+    """Some queries with all their documents."""
+    for step in _steps(len(queries), width):
+        members = queries[step]
+        rows = np.arange(step.start, step.start + len(members))
+        read = partial(documents.rows, members, width)
+        yield RowsPart(rows, documents.sizes[members], width, read)
 
 
 def is_whole(width: int, depth: int) -> bool:

@@ -6,6 +6,8 @@ import numpy as np
 
 from ..._typing import Array
 from ..queries import Queries
+from ..ties import BY_INPUT_ORDER
+from .positions import Positions
 from .row_sorts import SHORT
 
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries
@@ -14,6 +16,9 @@ SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
 # the mean number of documents with equal scores from which on ties are the rule, and the same for
 # short queries, of which most have a tie then
 MANY, MANY_IN_SHORT = 1.25, 1.04
+
+# up to this size of a query, the positions of its documents fit into keys
+LONGEST = 2**28
 
 
 class Documents:
@@ -35,27 +40,53 @@ class Documents:
         Number of documents with a rank; `sizes` itself if all have one.
     tie_size : float
         Mean number of documents with equal scores, in a sample of the queries.
+    ties : str
+        How equal scores are ranked: "stable" or "reversed" if the input order decides, otherwise
+        blocks tell what is tied.
+    scale : float
+        Ten to the number of decimals of the scores in that sample, if these are few; otherwise 1.
     exact_keys : bool
         Whether documents with different scores have different keys; set with the keys.
+    positions : Positions or None
+        The positions that keys hold, if they do; set with the keys.
     """
 
-    def __init__(self, queries: Queries) -> None:
+    def __init__(self, queries: Queries, ties: str = "average") -> None:
         grouping = queries.grouping
-        self.n_grades = 0 if queries.grades is None else int(queries.label_range[1]) + 1
-        labels = queries.y_true if queries.grades is None else queries.grades
+        labels, self.n_grades = queries.y_true, 0
+        if queries.grades is not None and grouping.sizes.max() <= LONGEST:
+            labels, self.n_grades = queries.grades, int(queries.label_range[1]) + 1
         self.labels = _adjacent(labels, grouping.rows)
         self.scores = _adjacent(queries.y_score, grouping.rows)
         self.sizes, self.starts = grouping.sizes, grouping.starts
         sequential = (self.starts[1:] > self.starts[:-1]).all()
         self.by_start = None if sequential else np.argsort(self.starts)
         self.retrieved = self.sizes if queries.lowest_score > -np.inf else self._retrieved()
-        self.tie_size = self._tie_size() if len(self.scores) >= SAMPLED_CALL else 1.0
-        self.exact_keys = False
+        self.tie_size, self.scale = 1.0, 1.0
+        if len(self.scores) >= SAMPLED_CALL:
+            self._read_sample()
+        self.ties, self.exact_keys = ties, False
+        self.positions: Positions | None = None
+
+    @property
+    def input_order_decides(self) -> bool:
+        """Whether no score is tied, because the input order ranks equal ones."""
+        return self.ties in BY_INPUT_ORDER
+
+    @property
+    def keys_tell_ties(self) -> bool:
+        """Whether documents are tied if their keys have the same high bits."""
+        return self.exact_keys and not self.input_order_decides
 
     @property
     def has_many_ties(self) -> bool:
         """Whether ties are the rule."""
         return self.tie_size > (MANY if self.sizes.mean() > SHORT else MANY_IN_SHORT)
+
+    @property
+    def below(self) -> int:
+        """The mask of the bits of a key below the score."""
+        return label_mask(self.n_grades) if self.positions is None else self.positions.below
 
     def _retrieved(self) -> Array:
         order = slice(None) if self.by_start is None else self.by_start
@@ -64,16 +95,18 @@ class Documents:
         retrieved[order] = np.add.reduceat(ranked, self.starts[order], dtype=np.intp)
         return retrieved
 
-    def _tie_size(self) -> float:
+    def _read_sample(self) -> None:
         step = max(1, len(self.sizes) * SAMPLED_CALL // len(self.scores) // 4)
         sample = slice(None, None, max(step, len(self.sizes) // SAMPLED_QUERIES))
         starts, sizes = self.starts[sample], self.sizes[sample, None]
         width = min(SAMPLED_WIDTH, int(sizes.max()))
-        scores = _gather(self.scores, starts, width).astype(np.float64)
+        given = _gather(self.scores, starts, width)
+        self.scale = _scale_of_decimals(given)
+        scores = given.astype(np.float64)
         scores[np.arange(width) >= sizes] = np.nan  # equal to nothing
         scores.sort(axis=1)
         n, n_tied = np.minimum(sizes, width).sum(), (scores[:, 1:] == scores[:, :-1]).sum()
-        return float(n / (n - n_tied))
+        self.tie_size = float(n / (n - n_tied))
 
     def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
         """Labels and scores of some queries as rows, padded with the score -inf.
@@ -114,6 +147,19 @@ class Documents:
         if shortest == width:
             return None
         return slice(shortest, width), np.arange(shortest, width) >= sizes[:, None]
+
+
+def label_mask(n_grades: int) -> int:
+    """Mask of the low bits of a key, which hold the label."""
+    return (1 << n_grades.bit_length()) - 1
+
+
+def _scale_of_decimals(scores: Array) -> float:
+    """The least power of ten that makes all scores integers; 1 if it is above 1,000."""
+    with np.errstate(over="ignore"):
+        scales = [1.0, 10.0, 100.0, 1000.0]
+        exact = ((np.rint(scores * scale) / scale == scores).all() for scale in scales)
+        return next((scale for scale, whole in zip(scales, exact, strict=True) if whole), 1.0)
 
 
 def _adjacent(values: Array, rows: Array | None) -> Array:

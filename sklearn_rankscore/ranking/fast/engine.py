@@ -12,10 +12,11 @@ from ..plan import Task
 from ..queries import Queries
 from .candidates import is_whole
 from .collisions import resolve_collisions
-from .documents import Documents
+from .documents import Documents, label_mask
 from .grades import GradedLabels
-from .keys import collides, fill_keys, label_mask, labels_of, pad_keys
+from .keys import collides, fill_keys, labels_of, pad_keys
 from .memory import retain_freed_memory
+from .position_sort import sort_misranked
 from .row_sorts import SHORT, smallest
 from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 
@@ -27,11 +28,13 @@ MANY_ROWS = 0.25
 SMALL_CALL = 2**14
 
 
-def plan_blocks(queries: Queries, depth: int | None, jobs: int) -> list[Task]:
+def plan_blocks(
+    queries: Queries, depth: int | None, jobs: int, ties: str = "average"
+) -> list[Task]:
     """Functions that each rank one block, the largest blocks first."""
     if len(queries.y_score) > SMALL_CALL:
         retain_freed_memory()
-    documents = Documents(queries)
+    documents = Documents(queries, ties)
     if documents.n_grades:
         rank, buckets = rank_by_keys, width_buckets(documents, depth)
         fill_keys(documents, buckets, depth, jobs)
@@ -57,18 +60,23 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
         queries, keys = np.repeat(queries, 2), np.asfortranarray(np.repeat(keys, 2, axis=0))
     depth = width if depth is None else min(depth, width)
     sizes, retrieved = _sizes(documents, bucket, queries)
-    mask = label_mask(documents.n_grades)
-    pad_keys(keys, sizes, bucket.shortest, mask)
+    mask, positions = label_mask(documents.n_grades), documents.positions
+    pad_keys(keys, sizes, bucket.shortest, documents.below)
     labels = GradedLabels(labels_of(keys, mask), sizes, documents.n_grades)
     n_sorted, whole = depth + 1, is_whole(width, depth)
-    if documents.exact_keys and (documents.has_many_ties or whole):
-        n_sorted = width  # groups of ties end anywhere
-    first = smallest(keys, n_sorted, overwrite=whole)
+    is_last = whole or positions is not None  # nothing else needs the keys in input order
+    if positions is not None:
+        n_sorted = depth if documents.exact_keys else width
+    elif documents.keys_tell_ties and (documents.has_many_ties or whole):
+        n_sorted, is_last = width, True  # groups of ties end anywhere
+    first = smallest(keys, n_sorted, overwrite=is_last)
     ranked = labels_of(first[:, :depth], mask)
-    tied, collisions = None, collides(first[:, : depth + 1], mask)
-    if collisions.any():
+    tied = None
+    if positions is not None:
+        sort_misranked(documents, queries, first, ranked)
+    elif (collisions := collides(first[:, : depth + 1], mask)).any():
         rows = np.flatnonzero(collisions.any(axis=1))
-        if documents.exact_keys and width <= SHORT and len(rows) > MANY_ROWS * len(queries):
+        if documents.keys_tell_ties and width <= SHORT and len(rows) > MANY_ROWS * len(queries):
             rows = np.arange(len(queries))
         tied = resolve_collisions(documents, queries, rows, keys, first, ranked)
     scores_of = lambda rows: documents.score_rows(queries[rows], width)  # noqa: E731

@@ -16,7 +16,7 @@ from .row_sorts import SHORT, smallest
 HIGHEST_GRADE = 62
 
 # number of labels per call of `take`
-LOOK_UP = 2**16
+LOOK_UP = 2**19
 
 # rows up to this width are sorted if there are few documents or many grades; all other rows use a
 # counting sort, because sorting few distinct values is slow
@@ -57,15 +57,31 @@ class GradedLabels(Labels):
         self._highest: dict[int, Array] = {}
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+        self,
+        function: ArrayFunction,
+        labels: Array,
+        ends: Array,
+        *,
+        padded: bool = True,
+        whole: bool = False,
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on."""
         if isinstance(function, TabulatedFunction):
-            values = look_up(function.table(self.n_grades), labels)
+            table = function.whole_table(self.n_grades) if whole else None
+            values = look_up(function.table(self.n_grades) if table is None else table, labels)
             return values if padded else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
         return zero_from(ends, np.array(function(occurring), dtype=np.float64))
+
+    def total(self, function: ArrayFunction) -> Array:
+        """Sum of a function of the labels of all documents of each query."""
+        if isinstance(function, TabulatedFunction):
+            steps = np.diff(function.table(self.n_grades))
+            (grades,) = steps.nonzero()
+            if len(grades) == 1 and steps[grades] == 1.0:  # such as whether it is relevant
+                return count_flags(self.labels > grades).astype(np.float64)
+        return super().total(function)
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._typing import Array
 from ..threads import parallel_for
-from .documents import Documents
-from .row_sorts import SHORT
+from .documents import SAMPLED_WIDTH, Documents, label_mask
+from .positions import Positions
+from .row_sorts import MEDIUM, SHORT
 from .width_buckets import WidthBucket
 
-# documents whose keys are computed at once: few enough to stay in cache, and enough that threads,
-# which hold Python's lock between operations, seldom wait
+# documents whose keys are computed at once: few enough to stay in cache until they are copied, and
+# enough that threads, which wait for Python's lock between operations, seldom wait
 CHUNK = 2**19
-
-# documents per operation
-STEP = 2**15
 
 # bits of a positive infinite float
 INFINITY = 0x7FF << 52
@@ -26,6 +25,15 @@ INFINITY = 0x7FF << 52
 # up to this depth keys have 32 bits and are sorted in half the time; beyond it too many scores
 # would collide in them
 SHALLOW = 32
+
+# one more than the bits of the significand of a float of 32 bits
+SIGNIFICAND = 2**23
+
+# up to this width keys of 64 bits have room for positions
+POSITIONED = 2**12
+
+# of wide rows candidates are sorted, unless groups of ties have this share of the documents
+FEW = 0.5
 
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
@@ -41,11 +49,35 @@ def fill_keys(
         return _fill(documents, buckets, np.dtype(integer), write, jobs)
 
     shallow = depth is not None and depth <= SHALLOW
+    many = documents.has_many_ties
+    documents.positions = _positions(documents, buckets)
+    write_short = partial(write_exact_short_keys, scale=documents.scale)
     documents.exact_keys = (
-        (shallow and documents.has_many_ties and fill(write_exact_short_keys, np.int32))
-        or ((not shallow or _is_crowded(documents, depth)) and fill(write_exact_keys, np.int64))
-        or fill(write_keys, np.int32 if shallow else np.int64)
+        shallow and many and _sorts_whole_rows(documents) and fill(write_short, np.int32)
     )
+    if documents.exact_keys:
+        return
+    if shallow and not _is_crowded(documents, depth):
+        documents.positions = None
+        fill(write_keys, np.int32)
+    elif documents.positions is not None:
+        fill(write_keys, np.int64)
+    else:
+        documents.exact_keys = fill(write_exact_keys, np.int64) or fill(write_keys, np.int64)
+
+
+def _positions(documents: Documents, buckets: list[WidthBucket]) -> Positions | None:
+    """What keys hold if the input order ranks equal scores, and these are the rule."""
+    width, mask = max(bucket.width for bucket in buckets), label_mask(documents.n_grades)
+    if documents.input_order_decides and documents.has_many_ties and width <= POSITIONED:
+        return Positions.up_to(width, mask, documents.ties)
+    return None
+
+
+def _sorts_whole_rows(documents: Documents) -> bool:
+    """Whether rows of keys that tell ties are sorted faster than their candidates."""
+    wide = documents.positions is None and documents.sizes.mean() > MEDIUM
+    return not wide or documents.tie_size > FEW * SAMPLED_WIDTH
 
 
 def _is_crowded(documents: Documents, depth: int | None) -> bool:
@@ -70,7 +102,7 @@ def _fill(
         order: Any = "F" if bucket.width <= SHORT else "C"
         bucket.keys = np.empty((len(bucket.queries), bucket.width), integer, order)
     starts = [documents.starts[bucket.queries] for bucket in buckets]
-    chunks, mask = _chunk_edges(documents, jobs), label_mask(documents.n_grades)
+    chunks, positions, mask = _chunk_edges(documents, jobs), documents.positions, documents.below
     first_rows = [np.searchsorted(begins, chunks).tolist() for begins in starts]
     overhang = max(bucket.width - bucket.shortest for bucket in buckets)
     lowest = -1 << (8 * integer.itemsize - 1)
@@ -81,28 +113,28 @@ def _fill(
         begin, end = int(chunks[chunk]), int(chunks[chunk + 1])
         keys = np.empty(end - begin + overhang, integer)
         keys[end - begin :] = lowest  # below padding, as all keys are
-        for first in range(begin, end, STEP):
-            part = slice(first, min(first + STEP, end))
-            of_part = keys[part.start - begin : part.stop - begin]
-            if not write(of_part, documents.labels[part], documents.scores[part], mask):
-                inexact.append(chunk)
-                if write is not write_keys:
-                    return
+        given = documents.labels[begin:end], documents.scores[begin:end]
+        if not write(keys[: end - begin], *given, mask):
+            inexact.append(chunk)
+            if write is not write_keys:
+                return
         for bucket, begins, first in zip(buckets, starts, first_rows, strict=True):
             rows = slice(first[chunk], first[chunk + 1])
             if rows.start < rows.stop:
-                _copy_rows(np.asarray(bucket.keys)[rows], keys, begins[rows] - begin)
+                _copy_rows(np.asarray(bucket.keys)[rows], keys, begins[rows] - begin, positions)
 
     parallel_for(fill, range(len(chunks) - 1), jobs)
     return not inexact
 
 
-def _copy_rows(rows: Array, keys: Array, starts: Array) -> None:
+def _copy_rows(rows: Array, keys: Array, starts: Array, positions: Positions | None) -> None:
     # a row is copied faster as one item of many bytes than as numbers
     width, step = rows.shape[1], keys.itemsize
     item = np.dtype((np.void, width * step))
     windows: Array = np.ndarray((len(keys) - width + 1,), item, keys, strides=(step,))
     rows[:] = windows[starts].view(keys.dtype).reshape(-1, width)
+    if positions is not None:
+        positions.write(rows)
 
 
 def _chunk_edges(documents: Documents, jobs: int) -> Array:
@@ -116,11 +148,6 @@ def _chunk_edges(documents: Documents, jobs: int) -> Array:
         starts = starts[documents.by_start]
     after = np.searchsorted(starts, np.arange(n_chunks) * n // n_chunks)
     return np.append(np.unique(starts[after[after < len(starts)]]), n)
-
-
-def label_mask(n_grades: int) -> int:
-    """Mask of the low bits of a key, which hold the label."""
-    return (1 << n_grades.bit_length()) - 1
 
 
 def labels_of(keys: Array, mask: int) -> Array:
@@ -150,11 +177,20 @@ def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bo
     return False
 
 
-def write_exact_short_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bool:
-    """Write keys of 32 bits if these hold every score whole, as they hold small integers."""
+def write_exact_short_keys(
+    keys: Array, labels: Array | int, scores: Array, mask: int, scale: float = 1.0
+) -> bool:
+    """Write keys of 32 bits if these hold every score whole, as they hold small integers.
+
+    Scores that were rounded to a few decimals are integers divided by a `scale`.
+    """
+    if mask >= SIGNIFICAND:
+        return False
     with np.errstate(over="ignore", under="ignore"):
-        single = scores.astype(np.float32)
-    if (single.view(np.int32) & mask).any() or not np.array_equal(single, scores):
+        single = (scores if scale == 1 else np.rint(scores * scale)).astype(np.float32)
+    if (single.view(np.int32) & mask).any():
+        return False
+    if not np.array_equal(single if scale == 1 else single.astype(scores.dtype) / scale, scores):
         return False
     write_keys(keys, labels, single, mask)
     return True

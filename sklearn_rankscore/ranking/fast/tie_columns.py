@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..._typing import Array
@@ -16,6 +18,7 @@ class TieColumns(TieGroups):
     """
 
     order = "F"
+    short = True
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, n_tests = equals_next.shape
@@ -31,11 +34,17 @@ class TieColumns(TieGroups):
 
     def offset(self) -> Array:
         """Number of positions of the group before each position, 0 outside of groups."""
-        return self._until[: self.shape[1]].T.astype(np.intp) - 1
+        offset = self._until[: self.shape[1]].T.astype(np.int32)
+        offset -= 1
+        return offset
 
     def size(self) -> Array:
         """Length of the group of each position, 1 outside of groups."""
-        return self._sizes[: self.shape[1]].T.astype(np.intp)
+        return self._sizes[: self.shape[1]].T.astype(np.int32)
+
+    def size_at(self, columns: Array) -> Array:
+        """Length of the group at one position of each row."""
+        return np.asarray(self._sizes[columns, np.arange(len(columns))])
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order."""
@@ -46,10 +55,10 @@ class TieColumns(TieGroups):
             return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
         means = np.array(values.T)
         for j, tied in enumerate(self._equals_next.T):
-            means[j + 1] += np.where(tied, means[j], 0.0)
+            means[j + 1] += _bits(means[j], tied).view(means.dtype)
         _take_last(means, self._equals_next.T)
-        means /= self._sizes
-        return means[: self.shape[1]].T
+        depth = self.shape[1]
+        return np.asarray(np.divide(means[:depth], self._sizes[:depth], dtype=np.float64).T)
 
     def survival(self, continue_prob: Array) -> Array:
         """Expected product of `continue_prob` over the first ranks, over all orders of the ties."""
@@ -64,8 +73,24 @@ class TieColumns(TieGroups):
 
 def _take_last(columns: Array, tied: Array) -> None:
     """Overwrite the values of each group by that at its last position."""
+    integers = columns.view(f"i{columns.itemsize}")
     for j in reversed(range(len(tied))):
-        columns[j] = np.where(tied[j], columns[j + 1], columns[j])
+        difference = integers[j] ^ integers[j + 1]
+        difference &= _mask(tied[j], integers.dtype)
+        integers[j] ^= difference
+
+
+def _bits(values: Array, chosen: Array) -> Array:
+    """The bits of the chosen values, and those of zero elsewhere."""
+    integers = values.view(f"i{values.itemsize}")
+    return np.asarray(integers & _mask(chosen, integers.dtype))
+
+
+def _mask(chosen: Array, integer: np.dtype[Any]) -> Array:
+    """All bits where a flag is true, none elsewhere."""
+    mask = chosen.view(np.int8).astype(integer)
+    np.negative(mask, out=mask)
+    return mask
 
 
 def _rows(values: Array, groups: TieGroups) -> Array:

@@ -46,7 +46,8 @@ class WidthBucket:
     def divide(self, most: int, jobs: int) -> Iterator[WidthBucket]:
         """Buckets of at most `most` documents; their number is a multiple of `jobs`."""
         n_queries = len(self.queries)
-        n_parts = -(-n_queries * self.width // most)
+        # short rows are ranked to the end, and need twice the memory
+        n_parts = -(-n_queries * self.width * (1 + (self.width <= SHORT)) // most)
         if n_parts > 1:
             n_parts = min(n_queries, -(-n_parts // jobs) * jobs)
         for a, b in pairwise(n_queries * i // n_parts for i in range(n_parts + 1)):

@@ -5,7 +5,12 @@ import pytest
 
 from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.ranking.fast.grades import GradedLabels, encode_grades, highest
-from sklearn_rankscore.ranking.label_functions import TabulatedFunction, linear
+from sklearn_rankscore.ranking.label_functions import (
+    TabulatedFunction,
+    exponential,
+    linear,
+    relevant,
+)
 
 GRADES = [
     ("i1", [0, 62, 1]),
@@ -115,3 +120,24 @@ def test_the_ideal_order_up_to_several_depths():
     labels = GradedLabels(np.array([[1, 3, 2, 0]], np.uint8), np.array([3]), n_grades=3)
     assert labels.ideal(linear, 1).tolist() == [[2]]
     assert labels.ideal(linear, 4).tolist() == [[2, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("width", [3, 300])
+@pytest.mark.parametrize("function", [relevant(0), relevant(2), linear, exponential])
+def test_totals_of_grades_are_those_of_labels(function, width):
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 6, (50, width)).astype(np.uint8)
+    sizes = np.full(50, width)
+    total = GradedLabels(codes, sizes, 5).total(function)
+    gains = np.where(codes > 0, function(codes - 1.0), 0.0)
+    np.testing.assert_array_equal(total, gains.sum(axis=1))
+    assert total.dtype == np.float64
+
+
+def test_gains_are_integers_of_16_bits_if_they_are_whole_and_sums_cannot_overflow():
+    assert exponential.whole_table(5).tolist() == [0, 0, 1, 3, 7, 15]
+    assert exponential.whole_table(13).max() == 4095
+    assert exponential.whole_table(14) is None
+    for gain in (lambda y: y / 2, lambda y: -y, lambda y: y / 0.0):
+        with np.errstate(all="ignore"):
+            assert TabulatedFunction(gain).whole_table(3) is None
