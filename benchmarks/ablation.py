@@ -30,7 +30,6 @@ from sklearn_rankscore.ranking.fast import (
     grades,
     keys,
     row_sorts,
-    tie_columns,
     width_buckets,
 )
 from sklearn_rankscore.ranking.fast.positions import Positions
@@ -71,7 +70,6 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
         (module, "SHORT", 0)
         for module in (candidates, engine, grades, keys, row_sorts, width_buckets)
     ],
-    "gains of tied documents in 16 bits": [(tie_columns.TieColumns, "short", False)],
     "ties of short rows by column": [
         (collisions, "ShortTiedRows", TiedRows),
         (engine, "MANY_ROWS", 1),

@@ -262,20 +262,17 @@ class Block:
             self._cache[key] = compute()
         return self._cache[key]
 
-    def _values(
-        self, function: ArrayFunction, labels: Array, retrieved: Array, *, whole: bool = False
-    ) -> Array:
+    def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
         """A function of the labels of ranked documents."""
         padded = self.retrieved is self.sizes
-        return self._labels.values(function, labels, retrieved, padded=padded, whole=whole)
+        return self._labels.values(function, labels, retrieved, padded=padded)
 
     def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
         if self._tied is None:
             return self._values(gain, self._ranked, self.retrieved)
         groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        whole = ties == "average" and groups.short
-        tied = groups.apply_tie_rule(self._values(gain, labels, retrieved, whole=whole), ties)
+        tied = groups.apply_tie_rule(self._values(gain, labels, retrieved), ties)
         return self._tied.among_others(
             tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)
         )

@@ -30,13 +30,6 @@ class TabulatedFunction:
             self._tables[n_labels] = np.append(0.0, self._function(labels))
         return self._tables[n_labels]
 
-    def whole_table(self, n_labels: int) -> Array | None:
-        """The same as integers of 16 bits, if all values are integers below 4,096."""
-        table = self.table(n_labels)
-        with np.errstate(invalid="ignore"):
-            whole = table.astype(np.uint16)
-        return whole if (whole == table).all() and whole.max() < 2**12 else None
-
 
 @TabulatedFunction
 def linear(labels: Array) -> Array:

@@ -17,15 +17,6 @@ def stable_order(scores: Array) -> Array:
     return np.argsort(descending(scores), axis=1, kind="stable")
 
 
-def sort_rows(labels: Array, scores: Array, sizes: Array) -> tuple[Array, Array]:
-    """Labels by descending score, and whether the score at each rank equals the next one."""
-    by_rank = stable_order(scores)
-    ordered = np.take_along_axis(scores, by_rank, axis=1)
-    both_documents = np.arange(1, labels.shape[1]) < sizes[:, None]
-    equals_next = (ordered[:, 1:] == ordered[:, :-1]) & both_documents
-    return np.take_along_axis(labels, by_rank, axis=1), equals_next
-
-
 def rank_rows(
     labels: Array, scores: Array, sizes: Array, depth: int
 ) -> tuple[Array, Array, TiedRows | None]:
@@ -43,8 +34,12 @@ def rank_rows(
     tied : TiedRows or None
         Ties that concern these ranks.
     """
-    ranked, equals_next = sort_rows(labels, scores, sizes)
+    by_rank = stable_order(scores)
+    ranked = np.take_along_axis(labels, by_rank, axis=1)
+    ordered = np.take_along_axis(scores, by_rank, axis=1)
     retrieved = (scores > -np.inf).sum(axis=1)
+    both_documents = np.arange(1, labels.shape[1]) < sizes[:, None]
+    equals_next = (ordered[:, 1:] == ordered[:, :-1]) & both_documents
     rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
     tied = None
     if len(rows):
@@ -69,18 +64,11 @@ class Labels:
         self.labels, self.sizes = labels, sizes
 
     def values(
-        self,
-        function: ArrayFunction,
-        labels: Array,
-        ends: Array,
-        *,
-        padded: bool = True,
-        whole: bool = False,
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on.
 
-        If `padded`, only padding follows the ends, and no document without a rank. If `whole`,
-        the values may be integers of 16 bits that are below 4,096.
+        If `padded`, only padding follows the ends, and no document without a rank.
         """
         return zero_from(ends, np.array(function(labels.astype(np.float64)), dtype=np.float64))
 

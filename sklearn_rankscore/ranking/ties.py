@@ -39,7 +39,6 @@ class TieGroups:
     """
 
     order: Literal["C", "F"] = "C"  # memory order of what is read and returned
-    short = False  # whether a sum over a group of integers below 4,096 has at most 16 bits
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, width = len(equals_next), equals_next.shape[1] + 1
@@ -84,10 +83,13 @@ class TieGroups:
         return np.asarray(self.size()[np.arange(len(columns)), columns])
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
-        """Values up to the depth under a tie rule, from those of the window in input order."""
+        """Values up to the depth under a tie rule, from those of the window in input order.
+
+        It may overwrite the values, for the sake of queries of millions of documents.
+        """
         if check_choice("ties", ties, TIES) == "average":
             means = self._reduce(np.add, values) / self.sizes
-            return self.broadcast(means, np.array(values[:, : self.shape[1]]))
+            return self.broadcast(means, np.ascontiguousarray(values[:, : self.shape[1]]))
         if ties == "reversed":
             return self._mirrored(values)
         if ties not in ("optimistic", "pessimistic"):

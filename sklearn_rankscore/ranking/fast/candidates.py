@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -83,8 +83,10 @@ class CollidingRows:
 
     def _whole(self, chosen: Array) -> Iterator[RowsPart]:
         """Some of the rows with all their documents."""
-        for part in whole_rows(self.documents, self.queries[chosen], self.width):
-            yield replace(part, rows=chosen[part.rows])
+        for step in _steps(len(chosen), self.width):
+            members = self.queries[chosen[step]]
+            read = partial(self.documents.rows, members, self.width)
+            yield RowsPart(chosen[step], self.documents.sizes[members], self.width, read)
 
     def _parts(self, chosen: Array, highest: Array) -> Iterator[RowsPart]:
         """Some of the rows with the documents up to the key `highest`, if these are few."""
@@ -114,15 +116,6 @@ class CollidingRows:
             start -= np.arange(0, is_candidate.size, self.width)
             places.append(np.flatnonzero(is_candidate) + np.repeat(start, n))
         return counts, np.concatenate(places)
-
-
-def whole_rows(documents: Documents, queries: Array, width: int) -> Iterator[RowsPart]:
-    """Some queries with all their documents."""
-    for step in _steps(len(queries), width):
-        members = queries[step]
-        rows = np.arange(step.start, step.start + len(members))
-        read = partial(documents.rows, members, width)
-        yield RowsPart(rows, documents.sizes[members], width, read)
 
 
 def is_whole(width: int, depth: int) -> bool:

@@ -84,6 +84,11 @@ class Documents:
         return self.tie_size > (MANY if self.sizes.mean() > SHORT else MANY_IN_SHORT)
 
     @property
+    def has_large_groups(self) -> bool:
+        """Whether half of the documents of a query are tied with one another."""
+        return self.tie_size > SAMPLED_WIDTH / 2
+
+    @property
     def below(self) -> int:
         """The mask of the bits of a key below the score."""
         return label_mask(self.n_grades) if self.positions is None else self.positions.below
@@ -157,9 +162,10 @@ def label_mask(n_grades: int) -> int:
 def _scale_of_decimals(scores: Array) -> float:
     """The least power of ten that makes all scores integers; 1 if it is above 1,000."""
     with np.errstate(over="ignore"):
-        scales = [1.0, 10.0, 100.0, 1000.0]
-        exact = ((np.rint(scores * scale) / scale == scores).all() for scale in scales)
-        return next((scale for scale, whole in zip(scales, exact, strict=True) if whole), 1.0)
+        for scale in (1.0, 10.0, 100.0, 1000.0):
+            if (np.rint(scores * scale) / scale == scores).all():
+                return scale
+    return 1.0
 
 
 def _adjacent(values: Array, rows: Array | None) -> Array:

@@ -73,7 +73,8 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
     ranked = labels_of(first[:, :depth], mask)
     tied = None
     if positions is not None:
-        sort_misranked(documents, queries, first, ranked)
+        if not documents.exact_keys:
+            sort_misranked(documents, positions, queries, first, ranked)
     elif (collisions := collides(first[:, : depth + 1], mask)).any():
         rows = np.flatnonzero(collisions.any(axis=1))
         if documents.keys_tell_ties and width <= SHORT and len(rows) > MANY_ROWS * len(queries):

@@ -57,18 +57,11 @@ class GradedLabels(Labels):
         self._highest: dict[int, Array] = {}
 
     def values(
-        self,
-        function: ArrayFunction,
-        labels: Array,
-        ends: Array,
-        *,
-        padded: bool = True,
-        whole: bool = False,
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on."""
         if isinstance(function, TabulatedFunction):
-            table = function.whole_table(self.n_grades) if whole else None
-            values = look_up(function.table(self.n_grades) if table is None else table, labels)
+            values = look_up(function.table(self.n_grades), labels)
             return values if padded else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._typing import Array
 from ..threads import parallel_for
-from .documents import SAMPLED_WIDTH, Documents, label_mask
+from .documents import Documents, label_mask
 from .positions import Positions
 from .row_sorts import MEDIUM, SHORT
 from .width_buckets import WidthBucket
@@ -31,9 +31,6 @@ SIGNIFICAND = 2**23
 
 # up to this width keys of 64 bits have room for positions
 POSITIONED = 2**12
-
-# of wide rows candidates are sorted, unless groups of ties have this share of the documents
-FEW = 0.5
 
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
@@ -77,7 +74,7 @@ def _positions(documents: Documents, buckets: list[WidthBucket]) -> Positions | 
 def _sorts_whole_rows(documents: Documents) -> bool:
     """Whether rows of keys that tell ties are sorted faster than their candidates."""
     wide = documents.positions is None and documents.sizes.mean() > MEDIUM
-    return not wide or documents.tie_size > FEW * SAMPLED_WIDTH
+    return not wide or documents.has_large_groups
 
 
 def _is_crowded(documents: Documents, depth: int | None) -> bool:

@@ -19,15 +19,17 @@ def first_in_input_order(
     write_keys(keys, labels, scores, positions.below)
     positions.write(keys)
     pad_keys(keys, sizes, int(sizes.min()), positions.below)
-    first = smallest(keys, depth, overwrite=False)[:, :depth]
+    needs_all = depth == scores.shape[1]
+    first = smallest(keys, depth, overwrite=needs_all)[:, :depth]
     by_rank = positions.labels(first)
     # clipped, because padding may have the position of no column
     places = positions.read(first) + np.arange(0, scores.size, scores.shape[1])[:, None]
     ranked_scores = scores.take(places, mode="clip")
-    # others whose keys have the high bits of the last one
-    beyond = (keys | positions.below) == (first[:, -1:] | positions.below)
-    beyond &= scores > ranked_scores[:, -1:]
-    misranked = _ascend(ranked_scores, sizes) | beyond.any(axis=1)
+    misranked = _ascend(ranked_scores, sizes)
+    if not needs_all:  # others may have a key with the high bits of the last one
+        beyond = (keys | positions.below) == (first[:, -1:] | positions.below)
+        beyond &= scores > ranked_scores[:, -1:]
+        misranked |= beyond.any(axis=1)
     rows = np.flatnonzero(misranked)
     if len(rows):
         again, _ = _sort_whole_scores(labels[rows], scores[rows], sizes[rows], positions)
@@ -35,16 +37,14 @@ def first_in_input_order(
     return by_rank
 
 
-def sort_misranked(documents: Documents, queries: Array, ordered: Array, ranked: Array) -> None:
+def sort_misranked(
+    documents: Documents, positions: Positions, queries: Array, ordered: Array, ranked: Array
+) -> None:
     """Sort the rows again in which keys do not tell different scores apart.
 
     `ordered` are sorted keys with positions. Writes labels by rank into rows of `ranked`.
     """
-    positions, sizes = documents.positions, documents.sizes[queries]
-    if documents.exact_keys or positions is None:
-        return
-    depth = ranked.shape[1]
-    starts = documents.starts[queries]
+    sizes, starts, depth = documents.sizes[queries], documents.starts[queries], ranked.shape[1]
     # by column, because short rows are stored so
     ranks = ordered.T[:depth]
     scores = documents.scores.take(positions.read(ranks) + starts, mode="clip").T

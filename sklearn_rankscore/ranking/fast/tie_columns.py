@@ -18,7 +18,6 @@ class TieColumns(TieGroups):
     """
 
     order = "F"
-    short = True
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, n_tests = equals_next.shape
@@ -55,10 +54,10 @@ class TieColumns(TieGroups):
             return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
         means = np.array(values.T)
         for j, tied in enumerate(self._equals_next.T):
-            means[j + 1] += _bits(means[j], tied).view(means.dtype)
+            means[j + 1] += _bits(means[j], tied).view(np.float64)
         _take_last(means, self._equals_next.T)
-        depth = self.shape[1]
-        return np.asarray(np.divide(means[:depth], self._sizes[:depth], dtype=np.float64).T)
+        means /= self._sizes
+        return means[: self.shape[1]].T
 
     def survival(self, continue_prob: Array) -> Array:
         """Expected product of `continue_prob` over the first ranks, over all orders of the ties."""

@@ -132,12 +132,3 @@ def test_totals_of_grades_are_those_of_labels(function, width):
     gains = np.where(codes > 0, function(codes - 1.0), 0.0)
     np.testing.assert_array_equal(total, gains.sum(axis=1))
     assert total.dtype == np.float64
-
-
-def test_gains_are_integers_of_16_bits_if_they_are_whole_and_sums_cannot_overflow():
-    assert exponential.whole_table(5).tolist() == [0, 0, 1, 3, 7, 15]
-    assert exponential.whole_table(13).max() == 4095
-    assert exponential.whole_table(14) is None
-    for gain in (lambda y: y / 2, lambda y: -y, lambda y: y / 0.0):
-        with np.errstate(all="ignore"):
-            assert TabulatedFunction(gain).whole_table(3) is None

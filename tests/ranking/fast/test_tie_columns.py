@@ -19,10 +19,8 @@ def test_groups_of_columns_equal_those_of_positions(width, depth, share):
     np.testing.assert_array_equal(by_column.size(), by_position.size())
     for ties in TIES:
         result = by_column.apply_tie_rule(columns, ties)
-        np.testing.assert_array_equal(result, by_position.apply_tie_rule(in_window, ties))
+        np.testing.assert_array_equal(result, by_position.apply_tie_rule(in_window.copy(), ties))
         assert result.flags.f_contiguous
-    whole = by_column.apply_tie_rule((32 * columns).astype(np.uint16), "average")
-    np.testing.assert_array_equal(whole, 32 * by_column.apply_tie_rule(columns, "average"))
     first = random.integers(0, depth, 200)
     np.testing.assert_array_equal(by_column.size_at(first), by_position.size_at(first))
     survival = by_column.survival(columns)
