@@ -177,8 +177,8 @@ class Metric:
     chance : callable or None
         As `function`, but the expectation over random orders of the documents.
     ties : str
-        How the function ranks equal scores: the only rule that it asks a block for, if it is one
-        by the input order.
+        How the function ranks equal scores. If by the input order, it asks a block for no other
+        rule.
     """
 
     name: str

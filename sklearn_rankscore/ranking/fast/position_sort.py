@@ -14,7 +14,7 @@ from .row_sorts import smallest
 def first_in_input_order(
     labels: Array, scores: Array, sizes: Array, depth: int, positions: Positions
 ) -> Array:
-    """Labels by rank up to the depth, if the input order ranks equal scores."""
+    """Labels by rank up to the depth, equal scores in the order that the positions have."""
     keys = np.empty(scores.shape, dtype=np.int64)
     write_keys(keys, labels, scores, positions.below)
     positions.write(keys)
@@ -85,9 +85,9 @@ def sort_by_label(labels: Array, scores: Array, sizes: Array, mask: int) -> tupl
 def _sort_whole_scores(
     labels: Array, scores: Array, sizes: Array, positions: Positions
 ) -> tuple[Array, Array]:
-    """The same for any scores: by their low bits and what is below the score, then by the others.
+    """The same for any scores: a sort by their low bits, and a stable one by their high bits.
 
-    Two sorts of integers take a fraction of the time of a stable sort of the scores.
+    Both sort integers, which takes a fraction of the time of a stable sort of the scores.
     """
     whole = np.empty(scores.shape, dtype=np.int64)
     write_keys(whole, 0, scores, 0)
