@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,51 +9,82 @@ import numpy as np
 from .._typing import Array
 
 
-@dataclass
 class MetricValues:
-    """The value of a metric for each query: numerator, denominator, and whether it is defined."""
+    """The value of a metric for each query: numerator, denominator, and whether it is defined.
 
-    numerator: Array
-    denominator: Array
-    defined: Array
+    Parameters
+    ----------
+    n_queries : int
+        Number of queries, all of which `set` gives a value.
 
-    @classmethod
-    def empty(cls, n_queries: int) -> MetricValues:
-        """Room for the values of `n_queries` queries."""
-        return cls(np.empty(n_queries), np.empty(n_queries), np.empty(n_queries, dtype=bool))
+    Attributes
+    ----------
+    defined : bool array of shape (n_queries,)
+        Whether the metric is defined for each query.
+    """
+
+    def __init__(self, n_queries: int) -> None:
+        self._ratio, self.defined = np.empty(n_queries), np.ones(n_queries, dtype=bool)
+        self._fractions: list[tuple[Array, Array, Array]] = []
 
     def set(self, queries: Array, result: Any) -> None:
         """Store what a formula returned for some queries: values, or a tuple of three arrays."""
         if isinstance(result, tuple) and any(np.shape(part) == queries.shape for part in result):
-            (
-                self.numerator[queries],
-                self.denominator[queries],
-                self.defined[queries],
-            ) = result
-            return
-        values = np.asarray(result, dtype=np.float64)
-        if values.shape != queries.shape:
-            raise ValueError(
-                f"a metric must return one value per query of the block: {len(queries)} queries, "
-                f"got an array of shape {values.shape}."
-            )
-        self.numerator[queries], self.denominator[queries] = values, 1.0
-        self.defined[queries] = ~np.isnan(values)
+            numerator, denominator = (_owned(part) for part in result[:2])
+            undefined = ~np.asarray(result[2], dtype=bool)
+            if not numerator.shape == undefined.shape == queries.shape:  # some may be numbers
+                numerator = np.full(queries.shape, numerator)
+                undefined = np.full(queries.shape, undefined)
+        else:
+            numerator, denominator = _owned(result), np.ones(1)
+            if numerator.shape != queries.shape:
+                raise ValueError(
+                    "a metric must return one value per query of the block: "
+                    f"{len(queries)} queries, got an array of shape {numerator.shape}."
+                )
+            undefined = np.isnan(numerator)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = numerator / denominator
+        ratio[(denominator == 0) & ~undefined] = 0.0
+        # writing to queries that are far apart in memory is slow: only what is always needed
+        self._ratio[queries] = ratio
+        self._fractions.append((queries, numerator, denominator))
+        self.defined[queries[np.flatnonzero(undefined)]] = False
+
+    @property
+    def numerator(self) -> Array:
+        """One numerator per query."""
+        return self._in_order(1)
+
+    @property
+    def denominator(self) -> Array:
+        """One denominator per query."""
+        return self._in_order(2)
+
+    def _in_order(self, part: int) -> Array:
+        values = np.empty_like(self._ratio)
+        for fraction in self._fractions:
+            values[fraction[0]] = fraction[part]
+        return values
 
     def take(self, queries: Array) -> MetricValues:
         """The values of some queries."""
-        return MetricValues(
-            self.numerator[queries], self.denominator[queries], self.defined[queries]
-        )
+        taken, parts = MetricValues(len(queries)), (self.numerator, self.denominator, self.defined)
+        taken.set(np.arange(len(queries)), tuple(part[queries] for part in parts))
+        return taken
 
     def per_query(self, replace_undefined_by: float) -> Array:
         """One value per query."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = self.numerator / self.denominator
-        ratio[self.defined & (self.denominator == 0)] = 0.0
+        ratio = self._ratio.copy()
         # by positions, because an irregular mask is several times slower
         ratio[np.flatnonzero(~self.defined)] = replace_undefined_by
         return ratio
+
+
+def _owned(given: Any) -> Array:
+    """Values as floats, without the memory of a larger array that they may be a view of."""
+    values: Array = np.asarray(given, dtype=np.float64)
+    return values if values.base is None else values.copy()
 
 
 def scaled_weights(weights: Array) -> Array:

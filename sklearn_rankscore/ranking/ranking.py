@@ -71,7 +71,7 @@ class Ranking:
     ) -> list[MetricValues]:
         """The value of each formula for every query, from a single sort."""
         jobs = number_of_threads(n_jobs)
-        results = [MetricValues.empty(len(self.queries)) for _ in formulas]
+        results = [MetricValues(len(self.queries)) for _ in formulas]
 
         def measure(block: Block) -> None:
             for formula, values in zip(formulas, results, strict=True):
