@@ -25,7 +25,8 @@ class MetricValues:
 
     def __init__(self, n_queries: int) -> None:
         self._ratio, self.defined = np.empty(n_queries), np.ones(n_queries, dtype=bool)
-        self._fractions: list[tuple[Array, Array, Array]] = []
+        self._parts: list[tuple[Array, Array, Array]] = []
+        self._fractions: tuple[Array, Array] | None = None  # of all queries, when asked for
 
     def set(self, queries: Array, result: Any) -> None:
         """Store what a formula returned for some queries: values, or a tuple of three arrays."""
@@ -48,29 +49,32 @@ class MetricValues:
         ratio[(denominator == 0) & ~undefined] = 0.0
         # writing to queries that are far apart in memory is slow: only what is always needed
         self._ratio[queries] = ratio
-        self._fractions.append((queries, numerator, denominator))
+        self._parts.append((queries, numerator, denominator))
         self.defined[queries[np.flatnonzero(undefined)]] = False
 
     @property
     def numerator(self) -> Array:
         """One numerator per query."""
-        return self._in_order(1)
+        return self._in_order()[0]
 
     @property
     def denominator(self) -> Array:
         """One denominator per query."""
-        return self._in_order(2)
+        return self._in_order()[1]
 
-    def _in_order(self, part: int) -> Array:
-        values = np.empty_like(self._ratio)
-        for fraction in self._fractions:
-            values[fraction[0]] = fraction[part]
-        return values
+    def _in_order(self) -> tuple[Array, Array]:
+        if self._fractions is None:
+            numerators, denominators = np.empty((2, len(self.defined)))
+            for queries, numerator, denominator in self._parts:
+                numerators[queries], denominators[queries] = numerator, denominator
+            self._fractions = numerators, denominators
+        return self._fractions
 
     def take(self, queries: Array) -> MetricValues:
         """The values of some queries."""
-        taken, parts = MetricValues(len(queries)), (self.numerator, self.denominator, self.defined)
-        taken.set(np.arange(len(queries)), tuple(part[queries] for part in parts))
+        taken = MetricValues(len(queries))
+        taken._ratio, taken.defined = self._ratio[queries], self.defined[queries]
+        taken._fractions = self.numerator[queries], self.denominator[queries]
         return taken
 
     def per_query(self, replace_undefined_by: float) -> Array:
