@@ -11,6 +11,7 @@ from .._typing import Array
 from .aggregate import MetricValues
 from .block import Block
 from .fast import engine
+from .fast.keys import SHALLOW
 from .plan import Task, blocks_of_equal_size
 from .queries import Queries
 from .threads import number_of_threads, parallel_for
@@ -19,6 +20,10 @@ from .unjudged import apply_rule, empty_block, without_empty
 
 # private switch: rank by the plain sort alone, to test that everything else gives the same
 PLAIN = os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1"
+
+# with a shallow cut-off, other threads pay from this many documents on: below it they wait for
+# Python's lock about as long as they compute
+PARALLEL_SHALLOW = 3 * 2**18
 
 
 class Ranking:
@@ -70,7 +75,7 @@ class Ranking:
         self, formulas: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
     ) -> list[MetricValues]:
         """The value of each formula for every query, from a single sort."""
-        jobs = number_of_threads(n_jobs)
+        jobs = self._threads(n_jobs)
         results = [MetricValues(len(self.queries)) for _ in formulas]
 
         def measure(block: Block) -> None:
@@ -84,6 +89,10 @@ class Ranking:
         else:
             parallel_for(lambda task: measure(task()), self._tasks(jobs), jobs)
         return results
+
+    def _threads(self, n_jobs: int | None) -> int:
+        jobs, few = number_of_threads(n_jobs), len(self.queries.y_score) < PARALLEL_SHALLOW
+        return 1 if few and self.depth is not None and self.depth <= SHALLOW else jobs
 
     def _tasks(self, jobs: int) -> list[Task]:
         if self.queries.sizes.all():

@@ -29,7 +29,7 @@ from sklearn_rankscore import (
     unregister,
 )
 from sklearn_rankscore.metrics.names import METRICS
-from sklearn_rankscore.ranking import queries, threads
+from sklearn_rankscore.ranking import queries, ranking, threads
 
 X, Y = make_ranking(n_queries=60, as_frame=True, random_state=0)
 MODEL = Ridge().fit(X, Y)
@@ -206,6 +206,21 @@ def test_ids_are_read_in_parallel_with_labels(large, order, monkeypatch):
     assert threads == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("k", "enough", "expected"), [(32, 2049, 1), (32, 2048, 2), (33, 2049, 2), (None, 2049, 2)]
+)
+def test_a_shallow_cut_off_ranks_few_documents_in_one_thread(k, enough, expected, monkeypatch):
+    jobs, parallel_for = [], ranking.parallel_for
+    monkeypatch.setattr(ranking, "PARALLEL_SHALLOW", enough)
+    monkeypatch.setattr(
+        ranking, "parallel_for", lambda f, items, n: jobs.append(n) or parallel_for(f, items, n)
+    )
+    random = np.random.default_rng(0)
+    y, s, g = random.integers(0, 5, 2048), random.random(2048), np.arange(2048) // 64
+    one, two = (ndcg_score(y, s, groups=g, k=k, n_jobs=n) for n in (1, 2))
+    assert (two, jobs) == (one, [1, expected])
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_errors_have_the_same_precedence(large, n_jobs):
     y, s, g = large
@@ -241,7 +256,7 @@ from sklearn_rankscore import ndcg_score
 warnings.simplefilter("ignore")  # newer Pythons warn of any fork beside threads
 g = np.repeat(np.arange(40_000), 10)
 y, s = g % 3, np.random.default_rng(0).permutation(len(g)) * 1.0
-score = lambda: ndcg_score(y, s, groups=g, k=5, n_jobs=2)
+score = lambda: ndcg_score(y, s, groups=g, n_jobs=2)
 before = score()
 child = os.fork()
 if not child:
@@ -292,7 +307,7 @@ from sklearn_rankscore import ndcg_score
 
 g = np.repeat(np.arange(40_000), 10)
 y, s = g % 3, np.random.default_rng(0).permutation(len(g)) * 1.0
-score = lambda: ndcg_score(y, s, groups=g, k=5, n_jobs=2)
+score = lambda: ndcg_score(y, s, groups=g, n_jobs=2)
 WHEN_STARTED
 expected = score() if STARTED else None
 

@@ -232,11 +232,14 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(documents, n_jobs, sc
     random = np.random.default_rng(0)
     g = random.integers(0, 60, 3000)
     y, s = random.integers(0, 5, 3000) * scale, random.normal(size=3000).round(1)
-    before = evaluate(y, s, NAMES[:5], groups=g, average=None)
-    for module in (plan, width_buckets):
-        monkeypatch.setattr(module, "BLOCK_DOCUMENTS", documents)
-    after = evaluate(y, s, NAMES[:5], groups=g, average=None, n_jobs=n_jobs)
-    assert_equal_bits(after, before)
+    for names in (NAMES[:5], CUT_OFF):
+        before = evaluate(y, s, names, groups=g, average=None)
+        with monkeypatch.context() as blocks:
+            blocks.setattr(ranking, "PARALLEL_SHALLOW", 0)
+            for module in (plan, width_buckets):
+                blocks.setattr(module, "BLOCK_DOCUMENTS", documents)
+            after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)
+        assert_equal_bits(after, before)
 
 
 @pytest.mark.parametrize("scale", [1, 0.3])
