@@ -31,11 +31,12 @@ class MetricValues:
     def set(self, queries: Array, result: Any) -> None:
         """Store what a formula returned for some queries: values, or a tuple of three arrays."""
         if isinstance(result, tuple) and any(np.shape(part) == queries.shape for part in result):
-            numerator, denominator = (_owned(part) for part in result[:2])
-            undefined = ~np.asarray(result[2], dtype=bool)
-            if not numerator.shape == undefined.shape == queries.shape:  # some may be numbers
+            numerator, denominator, defined = result
+            numerator, denominator = _owned(numerator), _owned(denominator)
+            defined = np.asarray(defined, dtype=bool)
+            if not numerator.shape == defined.shape == queries.shape:  # some may be numbers
                 numerator = np.full(queries.shape, numerator)
-                undefined = np.full(queries.shape, undefined)
+                defined = np.full(queries.shape, defined)
         else:
             numerator, denominator = _owned(result), np.ones(1)
             if numerator.shape != queries.shape:
@@ -43,14 +44,14 @@ class MetricValues:
                     "a metric must return one value per query of the block: "
                     f"{len(queries)} queries, got an array of shape {numerator.shape}."
                 )
-            undefined = np.isnan(numerator)
+            defined = ~np.isnan(numerator)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = numerator / denominator
-        ratio[(denominator == 0) & ~undefined] = 0.0
-        # writing to queries that are far apart in memory is slow: only what is always needed
+        ratio[(denominator == 0) & defined] = 0.0
+        # only what is always needed, because writing to queries that are far apart is slow
         self._ratio[queries] = ratio
         self._parts.append((queries, numerator, denominator))
-        self.defined[queries[np.flatnonzero(undefined)]] = False
+        self.defined[queries[np.flatnonzero(~defined)]] = False
 
     @property
     def numerator(self) -> Array:

@@ -20,7 +20,7 @@ FRACTIONS = {
 
 @pytest.mark.parametrize("name", FRACTIONS)
 def test_fractions_of_blocks_in_any_order(name):
-    fraction = tuple(np.asarray(part) for part in FRACTIONS[name])
+    fraction = tuple(np.array(p) if isinstance(p, list) else p for p in FRACTIONS[name])
     numerator, denominator, defined = (np.broadcast_to(part, 3).tolist() for part in fraction)
     values = MetricValues(6)
     values.set(np.array([4, 0, 2]), fraction)
@@ -39,6 +39,12 @@ def test_fractions_of_blocks_in_any_order(name):
     some = values.take(np.array([5, 4, 2]))
     assert some.per_query(-1.0).tolist() == [expected[q] for q in (5, 4, 2)]
     assert some.numerator[1:].tolist() == [numerator[0], numerator[2]]
+
+
+@pytest.mark.parametrize("n_parts", [2, 4])
+def test_a_fraction_has_three_parts(n_parts):
+    with pytest.raises(ValueError, match="values to unpack"):
+        MetricValues(3).set(np.arange(3), (np.ones(3),) * n_parts)
 
 
 def test_a_metric_that_returns_part_of_a_blocks_array_keeps_no_more():
