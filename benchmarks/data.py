@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-# threads of LightGBM and XGBoost that wait sleep; by default they are busy for milliseconds after a
-# call, in the time of what is measured next, and their own calls take as long
+# the threads of LightGBM and XGBoost sleep while they wait for work: by default they spin for
+# milliseconds after a call, which slows down what is measured next, and makes their calls no faster
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 SEED = 0
