@@ -205,14 +205,6 @@ def test_a_list_of_strings_is_not_read_as_objects():
     assert as_ids(["b", None])[0].dtype.kind == "O"
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.09, 0.5, 1.0])
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 1000, 4099])
-def test_positions_of_true_flags(n, share):
-    flags = np.random.default_rng(n).random(n) < share
-    assert grouping._true_positions(flags).tolist() == np.flatnonzero(flags).tolist()
-    assert grouping._true_positions(np.append(flags, True)).tolist() == [*np.flatnonzero(flags), n]
-
-
 @given(ids_of_a_kind, st.data())
 def test_whether_values_vary_within_a_query(groups, data):
     values = data.draw(st.lists(st.integers(0, 2), min_size=len(groups), max_size=len(groups)))
