@@ -14,7 +14,7 @@ from .fast import engine
 from .fast.keys import SHALLOW
 from .plan import Task, blocks_of_equal_size
 from .queries import Queries
-from .threads import number_of_threads, parallel_for
+from .threads import check_n_jobs, number_of_threads, parallel_for
 from .ties import BY_INPUT_ORDER
 from .unjudged import apply_rule, empty_block, without_empty
 
@@ -91,8 +91,11 @@ class Ranking:
         return results
 
     def _threads(self, n_jobs: int | None) -> int:
-        jobs, few = number_of_threads(n_jobs), len(self.queries.y_score) < PARALLEL_SHALLOW
-        return 1 if few and self.depth is not None and self.depth <= SHALLOW else jobs
+        check_n_jobs(n_jobs)
+        few = len(self.queries.y_score) < PARALLEL_SHALLOW
+        if few and self.depth is not None and self.depth <= SHALLOW:
+            return 1
+        return number_of_threads(n_jobs)
 
     def _tasks(self, jobs: int) -> list[Task]:
         if self.queries.sizes.all():

@@ -43,10 +43,17 @@ if hasattr(os, "register_at_fork"):  # the threads of the parent do not exist in
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def number_of_threads(n_jobs: int | None) -> int:
-    """The number of threads that scikit-learn's `n_jobs` stands for, if that many can help."""
+def check_n_jobs(n_jobs: int | None) -> None:
+    """Refuse what is no number of threads."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
         raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; -1 stands for all processors.")
+
+
+def number_of_threads(n_jobs: int | None) -> int:
+    """The number of threads that scikit-learn's `n_jobs` stands for, if that many can help."""
+    check_n_jobs(n_jobs)
     jobs = int(effective_n_jobs(n_jobs))
     # counting processors reads files, which takes as long as a small call
     return jobs if jobs <= MAX_JOBS else min(jobs, max(MAX_JOBS, cpu_count()))

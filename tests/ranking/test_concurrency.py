@@ -390,3 +390,17 @@ def test_more_jobs_than_help_start_no_more_threads():
     assert ndcg_score(Y, SCORES, groups=IDS, n_jobs=n_jobs) == ndcg_score(Y, SCORES, groups=IDS)
     assert threads.number_of_threads(n_jobs) <= max(32, joblib.cpu_count())
     assert threading.active_count() <= before + threads.number_of_threads(n_jobs)
+
+
+@pytest.mark.parametrize("k", [10, None])  # one thread is enough for few documents and a cut-off
+@pytest.mark.parametrize(
+    ("n_jobs", "error", "message"),
+    [
+        ("2", TypeError, "n_jobs must be an integer or None; got '2'"),
+        (True, TypeError, "n_jobs must be an integer or None; got True"),
+        (0, ValueError, "n_jobs must not be 0"),
+    ],
+)
+def test_a_wrong_number_of_threads_is_refused_whatever_the_size(k, n_jobs, error, message):
+    with pytest.raises(error, match=message):
+        ndcg_score(Y, SCORES, groups=IDS, k=k, n_jobs=n_jobs)

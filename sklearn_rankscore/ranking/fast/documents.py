@@ -79,9 +79,14 @@ class Documents:
         return self.exact_keys and not self.input_order_decides
 
     @property
+    def mean_size(self) -> float:
+        """Mean number of documents of a query."""
+        return len(self.scores) / len(self.sizes)
+
+    @property
     def has_many_ties(self) -> bool:
         """Whether ties are the rule."""
-        return self.tie_size > (MANY if self.sizes.mean() > SHORT else MANY_IN_SHORT)
+        return self.tie_size > (MANY if self.mean_size > SHORT else MANY_IN_SHORT)
 
     @property
     def has_large_groups(self) -> bool:

@@ -73,14 +73,14 @@ def _positions(documents: Documents, buckets: list[WidthBucket]) -> Positions | 
 
 def _sorts_whole_rows(documents: Documents) -> bool:
     """Whether rows of keys that tell ties are sorted faster than their candidates."""
-    wide = documents.positions is None and documents.sizes.mean() > MEDIUM
+    wide = documents.positions is None and documents.mean_size > MEDIUM
     return not wide or documents.has_large_groups
 
 
 def _is_crowded(documents: Documents, depth: int | None) -> bool:
     """Whether tie groups are so large that a good part of the documents can be at the top."""
     candidates = (depth or 0) + documents.tie_size
-    return documents.has_many_ties and candidates > CROWDED * documents.sizes.mean()
+    return documents.has_many_ties and candidates > CROWDED * documents.mean_size
 
 
 def _fill(

@@ -131,6 +131,8 @@ def padded_width(sizes: Array) -> Array:
     The width depends on a query's own size alone, so that a sum over its ranks has the same
     rounding whatever else is in the block.
     """
+    if sizes.max() <= SHORT:
+        return sizes
     bits = np.frexp(sizes - 1)[1]
     shift = np.where((bits > 4) & (sizes < LONG), bits - 4, 0)
     return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)
