@@ -24,8 +24,11 @@ MOST_RESAMPLED = 1000
 # matrices
 FEWEST_OF_A_SIZE = 10
 
-# the flips of one batch that are counted by size, in a loop over queries
-LARGE_BATCH = 2**23
+# the bytes of random bits of one batch whose flips are counted by size
+LARGE_BATCH = 2**21
+
+# the number of bits that are set in each byte
+SET_BITS = np.unpackbits(np.arange(2**8, dtype=np.uint8)[:, None], axis=1).sum(1, dtype=np.uint16)
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,16 @@ class _Sizes:
             probabilities = np.outer(probabilities, stats.binom.pmf(flips, count, 0.5)).ravel()
         return min(float(probabilities[np.abs(sums) >= self.observed].sum()), 1.0)
 
-    def n_extreme(self, flips: Array) -> int:
+    def n_extreme(self, flips: Array, before: Array) -> int:
         """How many samples are as extreme as the observed sum.
 
-        Row i of `flips` has the number of flips among the first i terms, by size.
+        Row i of `flips` has the bits of eight terms, and row i of `before` the number of bits that
+        are set above it.
         """
-        ends = np.concatenate([[0], np.cumsum(self.counts)])
-        by_size = np.diff(flips[ends].astype(np.float64), axis=0)
+        row, n_bits = np.divmod(np.concatenate([[0], np.cumsum(self.counts)]), 8)
+        first_bits = ((1 << n_bits) - 1).astype(np.uint8)[:, None]
+        up_to = before[row] + SET_BITS.take(flips[row] & first_bits)
+        by_size = np.diff(up_to.astype(np.float64), axis=0)
         sums = self.values @ (self.counts[:, None] - 2 * by_size)
         return int((np.abs(sums) >= self.observed).sum())
 
@@ -99,12 +105,13 @@ def _flip_by_size(
     metrics: Sequence[_Sizes], n_resamples: int, random: np.random.Generator
 ) -> Array:
     n_extreme = np.zeros(len(metrics))
-    n = max((of.counts.sum() for of in metrics), default=0)
-    for flipped in _random_flips(n, n_resamples, random, LARGE_BATCH) if metrics else ():
-        flips = np.zeros((1 + n, flipped.shape[1]), dtype=np.uint16)
-        for i in range(n):  # several times as fast as np.cumsum along this axis
-            np.add(flips[i], flipped[i], out=flips[i + 1])
-        n_extreme += [of.n_extreme(flips) for of in metrics]
+    n_rows = 1 + max((of.counts.sum() for of in metrics), default=0) // 8
+    for size in batch_sizes(n_rows, n_resamples, LARGE_BATCH) if metrics else ():
+        flips = random.integers(0, 2**8, size=(n_rows, size), dtype=np.uint8)
+        before = np.zeros(flips.shape, dtype=np.uint16)
+        for i in range(n_rows - 1):  # several times as fast as np.cumsum along this axis
+            np.add(before[i], SET_BITS.take(flips[i]), out=before[i + 1])
+        n_extreme += [of.n_extreme(flips, before) for of in metrics]
     return np.asarray((n_extreme + 1) / (n_resamples + 1))
 
 
@@ -120,11 +127,9 @@ def _flip_signs(
     return np.asarray((n_extreme + 1) / (n_resamples + 1))
 
 
-def _random_flips(
-    n: int, n_resamples: int, random: np.random.Generator, batch_size: int = BATCH_SIZE
-) -> Iterator[Array]:
+def _random_flips(n: int, n_resamples: int, random: np.random.Generator) -> Iterator[Array]:
     """Whether each term flips, of shape (n, size of the batch)."""
-    for size in batch_sizes(max(n, 1), n_resamples, batch_size):
+    for size in batch_sizes(max(n, 1), n_resamples, BATCH_SIZE):
         bits = random.integers(0, 256, size=(n, -(-size // 8)), dtype=np.uint8)
         yield np.unpackbits(bits, axis=1, count=size)
 
