@@ -36,7 +36,13 @@ from sklearn_rankscore.ranking.fast.positions import Positions
 from sklearn_rankscore.ranking.ties import TiedRows
 
 PACKAGE = "sklearn_rankscore.ranking"
-KINDS = ["few ties", "LightGBM, 5 rounds", "rounded to 0.1", "rounded to 1"]
+KINDS = [
+    "few ties",
+    "LightGBM, 5 rounds",
+    "rounded to 0.1",
+    "rounded to 1",
+    "probabilities near 1",
+]
 COLUMNS = ["30,000 x 120", "300,000 x 10", "3,000 x 1,200", "30,000 lognormal"]
 NEVER = 2**60
 
@@ -61,6 +67,7 @@ def _no_grades(labels: np.ndarray, values: object) -> tuple[None, float, float]:
 OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "labels as bytes, keys": [(queries, "encode_grades", _no_grades)],
     "keys of 32 bits": [(keys, "SHALLOW", -1)],
+    "longer keys where short ones collide": [(keys, "COLLIDING", 1e9)],
     "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
     "of these, keys of 32 bits": [(keys, "write_exact_short_keys", lambda *_, **__: False)],
     "decimals as integers": [(documents, "_scale_of_decimals", lambda _: 1.0)],

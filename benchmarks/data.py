@@ -150,6 +150,8 @@ _TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "rounded to 0.1": lambda score: np.round(score, 1),
     "rounded to 1": np.round,
     "all tied": np.zeros_like,
+    # not among SCORES, because most of them are equal in single precision
+    "probabilities near 1": lambda score: 1 / (1 + np.exp(-score - 12)),
 }
 SCORES = ["few ties", *_MODELS, "rounded to 0.1", "rounded to 1", "all tied"]
 

@@ -91,6 +91,8 @@ def layouts(n: int) -> None:
         "ids in descending order": (y, score, queries[::-1]),
         "strings of 1,000 characters": (y[:some], score[:some], long_ids[shuffled[:some] % 100]),
         "denormal scores": (y, score * 1e-310, queries),
+        "probabilities near 1": (y, 1 / (1 + np.exp(-2 * score - 12)), queries),
+        "times of an hour, in seconds": (y, 1.7e9 + 3600 * random.random(n), queries),
         "scores that differ in their last bits": (y, 1 + score * 1e-15, queries),
         "scores of all magnitudes": (y, score * 10.0 ** random.integers(-300, 300, n), queries),
     }
@@ -106,7 +108,7 @@ def main() -> None:
     parser.add_argument("--metric", action="append")
     parser.add_argument("--layouts", action="store_true")
     arguments = parser.parse_args()
-    n = arguments.documents // 120 * 120
+    n = arguments.documents // 600 * 600  # whole queries of 100 and of 120
     print(machine())
     if arguments.layouts:
         layouts(n)

@@ -140,6 +140,10 @@ SHORTCUTS = {
         {**MANY_TIES, "keys__CROWDED": 0},
         {"documents__MANY": 10**9, "documents__MANY_IN_SHORT": 10**9},
     ),
+    "longer keys for close scores": (
+        {"documents__SAMPLED_CALL": 0, "keys__COLLIDING": 0},
+        {"documents__SAMPLED_CALL": 0, "keys__COLLIDING": 10**9},
+    ),
     "steps": ({"candidates__STEP": 3}, {"candidates__STEP": 10**9}),
     "short keys that are exact": (
         {**MANY_TIES, "keys__SHALLOW": 10**9},

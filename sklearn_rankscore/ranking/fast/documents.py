@@ -40,6 +40,8 @@ class Documents:
         Number of documents with a rank; `sizes` itself if all have one.
     tie_size : float
         Mean number of documents with equal scores, in a sample of the queries.
+    short_key_size : float
+        The same with equal scores in keys of 32 bits.
     ties : str
         How equal scores are ranked: "stable" or "reversed" if the input order decides, otherwise
         blocks tell what is tied.
@@ -62,7 +64,7 @@ class Documents:
         sequential = (self.starts[1:] > self.starts[:-1]).all()
         self.by_start = None if sequential else np.argsort(self.starts)
         self.retrieved = self.sizes if queries.lowest_score > -np.inf else self._retrieved()
-        self.tie_size, self.scale = 1.0, 1.0
+        self.tie_size = self.short_key_size = self.scale = 1.0
         if len(self.scores) >= SAMPLED_CALL:
             self._read_sample()
         self.ties, self.exact_keys = ties, False
@@ -110,13 +112,17 @@ class Documents:
         sample = slice(None, None, max(step, len(self.sizes) // SAMPLED_QUERIES))
         starts, sizes = self.starts[sample], self.sizes[sample, None]
         width = min(SAMPLED_WIDTH, int(sizes.max()))
-        given = _gather(self.scores, starts, width)
-        self.scale = _scale_of_decimals(given)
-        scores = given.astype(np.float64)
+        sample_scores = _gather(self.scores, starts, width)
+        self.scale = _scale_of_decimals(sample_scores)
+        scores = sample_scores.astype(np.float64)
         scores[np.arange(width) >= sizes] = np.nan  # equal to nothing
         scores.sort(axis=1)
-        n, n_tied = np.minimum(sizes, width).sum(), (scores[:, 1:] == scores[:, :-1]).sum()
-        self.tie_size = float(n / (n - n_tied))
+        with np.errstate(over="ignore"):
+            short = scores.astype(np.float32).view(np.int32) & ~label_mask(self.n_grades)
+        n, given = np.minimum(sizes, width).sum(), np.arange(1, width) < sizes
+        self.tie_size, self.short_key_size = (
+            float(n / (n - (given & (of[:, 1:] == of[:, :-1])).sum())) for of in (scores, short)
+        )
 
     def rows(self, queries: Array, width: int) -> tuple[Array, Array]:
         """Labels and scores of some queries as rows, padded with the score -inf.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._typing import Array
 from ..threads import parallel_for
-from .documents import Documents, label_mask
+from .documents import SAMPLED_WIDTH, Documents, label_mask
 from .positions import Positions
 from .row_sorts import MEDIUM, SHORT
 from .width_buckets import WidthBucket
@@ -36,6 +36,10 @@ POSITIONED = 2**12
 # ranking these documents again
 CROWDED = 1 / 9
 
+# how many times as many documents must have equal short keys as have equal scores for longer keys
+# to cost less, in queries up to the mean size at which sorts of 64 bits are free of branches
+COLLIDING, MEDIUM_LONG_KEYS = 1.04, 256
+
 
 def fill_keys(
     documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
@@ -54,7 +58,7 @@ def fill_keys(
     )
     if documents.exact_keys:
         return
-    if shallow and not _is_crowded(documents, depth):
+    if shallow and not _needs_long_keys(documents, depth):
         documents.positions = None
         fill(write_keys, np.int32)
     elif documents.positions is not None:
@@ -77,10 +81,20 @@ def _sorts_whole_rows(documents: Documents) -> bool:
     return not wide or documents.has_large_groups
 
 
-def _is_crowded(documents: Documents, depth: int | None) -> bool:
-    """Whether tie groups are so large that a good part of the documents can be at the top."""
-    candidates = (depth or 0) + documents.tie_size
-    return documents.has_many_ties and candidates > CROWDED * documents.mean_size
+def _needs_long_keys(documents: Documents, depth: int | None) -> bool:
+    """Whether longer keys cost less, because many scores are equal in short ones.
+
+    Such scores are tied, or differ by little for their size, as those of a saturated sigmoid.
+    """
+    size, mean_size = documents.tie_size, documents.mean_size
+    collide, many_ties = documents.short_key_size > COLLIDING * size, documents.has_many_ties
+    if not (collide or many_ties):
+        return False
+    if collide and mean_size <= MEDIUM_LONG_KEYS:
+        return True
+    if not many_ties:  # more documents of a long query are equal than in its sample
+        size = documents.short_key_size * max(1.0, mean_size / SAMPLED_WIDTH)
+    return (depth or 0) + size > CROWDED * mean_size
 
 
 def _fill(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn_rankscore.ranking import read_queries
 from sklearn_rankscore.ranking.fast import engine, keys
 from sklearn_rankscore.ranking.fast.documents import Documents
+from sklearn_rankscore.ranking.fast.width_buckets import width_buckets
 
 FLOATS = st.floats(allow_nan=False, width=32) | st.sampled_from([0.0, -0.0, np.inf, -np.inf])
 
@@ -84,6 +85,43 @@ def test_no_short_keys_with_more_bits_below_the_score_than_a_significand():
 def test_keys_that_cannot_be_exact_are_refused(scores):
     written = np.empty(2, dtype=np.int64)
     assert not keys.write_exact_keys(written, np.ones(2, np.uint8), np.array(scores), 63)
+
+
+NORMAL = np.random.default_rng(0).normal(size=24_000)
+SECONDS = 1.7e9 + np.random.default_rng(1).random(24_000) * 3600
+
+
+@pytest.mark.parametrize(
+    ("kind", "scores", "size", "bits"),
+    [
+        ("spread", NORMAL, 10, 32),
+        ("spread", NORMAL, 1200, 32),
+        ("tied", np.round(NORMAL), 1200, 32),
+        ("saturated sigmoid", 1 / (1 + np.exp(-2 * NORMAL - 12)), 10, 64),
+        ("saturated sigmoid", 1 / (1 + np.exp(-2 * NORMAL - 12)), 120, 64),
+        ("times of an hour", SECONDS, 10, 64),
+        ("times of an hour", SECONDS, 1200, 64),
+        ("times of an hour", SECONDS, 24_000, 64),
+        ("times of a day", SECONDS * 24 - 23 * 1.7e9, 1200, 32),
+        ("minutes of an hour, tied", SECONDS // 60 * 60, 1200, 32),
+    ],
+)
+def test_scores_that_are_equal_in_short_keys_have_longer_ones(kind, scores, size, bits):
+    labels = np.arange(24_000) % 5
+    groups = np.sort(np.random.default_rng(2).integers(0, 24_000 // size, 24_000))
+    documents = Documents(read_queries(labels, scores, groups=groups))
+    buckets = width_buckets(documents, 10)
+    keys.fill_keys(documents, buckets, 10, 1)
+    assert {8 * bucket.keys.itemsize for bucket in buckets} == {bits}
+    # the definition, over all documents, where a sample can tell
+    if size <= 120:
+        short = scores.astype(np.float32).view(np.int32) >> 3  # three bits for the label
+        for values, estimate in (
+            (scores, documents.tie_size),
+            (short, documents.short_key_size),
+        ):
+            distinct = len(np.unique(np.stack([groups, values]), axis=1).T)
+            assert estimate == pytest.approx(len(values) / distinct, rel=0.2)
 
 
 @pytest.mark.parametrize("order", "CF")
