@@ -30,6 +30,7 @@ from sklearn_rankscore.ranking.fast import (
     grades,
     keys,
     row_sorts,
+    score_order,
     width_buckets,
 )
 from sklearn_rankscore.ranking.fast.positions import Positions
@@ -75,7 +76,7 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "candidates": [(candidates, "FEW", 0)],
     "sorting network": [
         (module, "SHORT", 0)
-        for module in (candidates, engine, grades, keys, row_sorts, width_buckets)
+        for module in (candidates, engine, grades, keys, row_sorts, score_order, width_buckets)
     ],
     "ties of short rows by column": [
         (collisions, "ShortTiedRows", TiedRows),

@@ -91,6 +91,8 @@ def layouts(n: int) -> None:
         "ids in descending order": (y, score, queries[::-1]),
         "strings of 1,000 characters": (y[:some], score[:some], long_ids[shuffled[:some] % 100]),
         "denormal scores": (y, score * 1e-310, queries),
+        "labels that are no grades": (random.random(n), score, queries),
+        "the same, one query of all": (random.random(n), score, np.zeros(n, dtype=int)),
         "probabilities near 1": (y, 1 / (1 + np.exp(-2 * score - 12)), queries),
         "times of an hour, in seconds": (y, 1.7e9 + 3600 * random.random(n), queries),
         "scores that differ in their last bits": (y, 1 + score * 1e-15, queries),

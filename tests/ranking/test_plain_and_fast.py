@@ -18,6 +18,7 @@ from sklearn_rankscore.ranking.fast import (
     grades,
     keys,
     row_sorts,
+    score_order,
     width_buckets,
 )
 
@@ -45,7 +46,9 @@ def settings(**values):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             if name == "SHORT":
-                for module in (candidates, engine, grades, keys, row_sorts, width_buckets):
+                for module in (
+                    *(candidates, engine, grades, keys, row_sorts, score_order, width_buckets),
+                ):
                     patch.setattr(module, name, value)
             else:
                 module, _, constant = name.partition("__")
@@ -74,6 +77,21 @@ def test_fast_blocks_give_the_values_of_plain_ones(scale, data, ties):
     expected = plain(y, s, g, ties=ties)
     for name in NAMES:
         np.testing.assert_allclose(fast[name], expected[name], rtol=1e-13, atol=0, err_msg=name)
+
+
+@pytest.mark.parametrize("ties", oracle.TIES)
+@pytest.mark.parametrize("decimals", [9, 1, 0])
+@pytest.mark.parametrize("size", [12, 150, 900])
+def test_labels_that_are_no_grades(size, decimals, ties):
+    random = np.random.default_rng(size)
+    sizes = random.integers(size * 2 // 3, size + 1, 40_000 // size)  # enough for a sample of ties
+    g = np.repeat(np.arange(len(sizes)), sizes)
+    y, s = random.random(len(g)), random.normal(size=len(g)).round(decimals)
+    s[random.random(len(g)) < 0.1] = -np.inf
+    for names in (NAMES, CUT_OFF):
+        fast = evaluate(y, s, names, groups=g, average=None, ties=ties)
+        for name, expected in plain(y, s, g, names, ties=ties).items():
+            np.testing.assert_allclose(fast[name], expected, rtol=1e-13, atol=0, err_msg=name)
 
 
 @given(ragged(), st.sampled_from([None, 1, 3, 40]))

@@ -17,7 +17,8 @@ from .grades import GradedLabels
 from .keys import collides, fill_keys, labels_of, pad_keys
 from .memory import retain_freed_memory
 from .position_sort import sort_misranked
-from .row_sorts import SHORT, smallest
+from .row_sorts import MEDIUM_LONG, SHORT, smallest
+from .score_order import RawLabels, rank_rows
 from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 
 # from this share of the rows on, short rows are averaged with those without ties, because to take
@@ -44,11 +45,16 @@ def plan_blocks(
 
 
 def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:
-    """Sort the scores of each query, and its labels with them."""
-    sizes, width = documents.sizes[bucket.queries], bucket.width
-    labels, scores = documents.rows(bucket.queries, width)
+    """Sort keys without labels, for labels that are no grades."""
+    queries, width = bucket.queries, bucket.width
+    sizes, retrieved = _sizes(documents, bucket, queries)
+    labels, scores = documents.rows(queries, width)
     depth = width if depth is None else min(depth, width)
-    return Block.of_rows(bucket.queries, labels, scores, sizes, depth)
+    many = documents.has_many_ties and (width <= MEDIUM_LONG or documents.has_large_groups)
+    whole = many or is_whole(width, depth)
+    ranked, tied = rank_rows(labels, scores, sizes, depth, whole=whole)
+    given = RawLabels(labels, sizes)
+    return Block(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])
 
 
 def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:

@@ -12,7 +12,7 @@ from ..._typing import Array
 from ..threads import parallel_for
 from .documents import SAMPLED_WIDTH, Documents, label_mask
 from .positions import Positions
-from .row_sorts import MEDIUM, SHORT
+from .row_sorts import MEDIUM, MEDIUM_LONG, SHORT
 from .width_buckets import WidthBucket
 
 # documents whose keys are computed at once: few enough to stay in cache until they are copied, and
@@ -37,8 +37,8 @@ POSITIONED = 2**12
 CROWDED = 1 / 9
 
 # how many times as many documents must have equal short keys as have equal scores for longer keys
-# to cost less, in queries up to the mean size at which sorts of 64 bits are free of branches
-COLLIDING, MEDIUM_LONG_KEYS = 1.04, 256
+# to cost less, in queries that are not long
+COLLIDING = 1.04
 
 
 def fill_keys(
@@ -90,7 +90,7 @@ def _needs_long_keys(documents: Documents, depth: int | None) -> bool:
     collide, many_ties = documents.short_key_size > COLLIDING * size, documents.has_many_ties
     if not (collide or many_ties):
         return False
-    if collide and mean_size <= MEDIUM_LONG_KEYS:
+    if collide and mean_size <= MEDIUM_LONG:
         return True
     if not many_ties:  # more documents of a long query are equal than in its sample
         size = documents.short_key_size * max(1.0, mean_size / SAMPLED_WIDTH)

@@ -12,9 +12,11 @@ from ..._typing import Array
 # row; with fewer rows than this for each comparison of the network, they are sorted one by one
 SHORT, ROWS_PER_COMPARISON = 16, 50
 
-# up to this width NumPy's sort is free of branches; wider rows use a tournament if they have at
-# least this many times as many columns as are needed
-MEDIUM, TOURNAMENT_RATIO = 512, 16
+# up to these widths NumPy's sorts of integers of 32 and of 64 bits are free of branches
+MEDIUM, MEDIUM_LONG = 512, 256
+
+# wider rows use a tournament if they have at least this many times as many columns as are needed
+TOURNAMENT_RATIO = 16
 
 
 def smallest(rows: Array, n: int, *, overwrite: bool = True) -> Array:
