@@ -148,12 +148,14 @@ def segment_parts(scores: QueryValues, column: SegmentColumn) -> list[SegmentPar
 
 
 def _powers(scores: QueryValues, order: Array) -> Iterator[Array]:
-    """1, w, w v, w², w² v and (w v)² for values v of weight w, and 0 where none is included."""
+    """1, w, w v, w², w² v and (w v)² for centered values v of weight w; 0 if not included."""
     weights = np.ones(len(order)) if scores.weights is None else scaled_weights(scores.weights)
     included = scores.included()[order].astype(np.float64)
     yield included
     w, v = included * weights[order, None], scores.values[order]
     v[included == 0] = 0.0
+    # the test does not depend on the origin, and far from it squares would cancel
+    v -= (w * v).sum(axis=0) / np.maximum(w.sum(axis=0), np.finfo(np.float64).tiny)
     yield w
     yield w * v
     yield w**2

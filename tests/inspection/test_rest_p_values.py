@@ -48,6 +48,15 @@ def test_p_values_are_nan_exactly_where_either_side_has_few_distinct_values(
     assert 0 < np.isnan(p_values).mean() < 1
 
 
+@pytest.mark.parametrize("offset", [0, 1e8, 1e9])
+def test_values_far_from_zero(offset):
+    random = np.random.default_rng(0)
+    values, segments = random.normal(size=400) + offset, np.repeat(["a", "b"], [150, 250])
+    scores = QueryScores(range(400), values[:, None], ["own"])
+    expected = stats.ttest_ind(values[:150], values[150:], equal_var=False).pvalue
+    assert raw_p_values(scores, segments) == pytest.approx(expected, rel=1e-5)
+
+
 def test_two_queries_do_not_differ_from_the_rest():
     values = np.r_[0.0, 0.0, np.random.default_rng(0).random(100)][:, None]
     scores = QueryScores(range(102), values, ["mrr"])
