@@ -9,10 +9,9 @@ import numpy as np
 
 from .._typing import Array, IntervalMethod, Seed
 from ..inspection.query_results import QueryScores
-from .axes import axis_label, finish_axes, literal, normalize_style
-from .cutoffs import CutoffDisplay, columns_by_cutoff, curve_style, label_cutoffs
+from .axes import axis_label, finish_axes
+from .cutoffs import CutoffDisplay, columns_by_cutoff, draw_band, draw_curve, label_cutoffs
 from .display import by_name
-from .palette import system_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,16 +156,10 @@ class CutoffCurveDisplay(CutoffDisplay):
         self.lines_, self.bands_ = [], []
         # curves already on these axes have taken the first styles
         for i, (name, means) in enumerate(self.means.items(), start=len(ax.lines)):
-            style = {
-                **curve_style(i), "color": system_color(i), "label": literal(name),
-                **normalize_style(kwargs, "Line2D"),
-            }  # fmt: skip
-            (line,) = ax.plot(self.k, means, **style)
+            line = draw_curve(ax, i, self.k, means, name, kwargs)
             self.lines_.append(line)
             if bands:
-                low, high = self.intervals[name].T
-                style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-                self.bands_.append(ax.fill_between(self.k, low, high, **style))
+                self.bands_.append(draw_band(ax, self.k, self.intervals[name], line))
         label_cutoffs(ax, self.k)
         ax.set_ylabel(axis_label(self.metric, "@k"))
         legend_title = f"{self.confidence * 100:g} % confidence bands" if bands else None

@@ -15,11 +15,13 @@ from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
 from ..ranking import read_queries
-from .axes import draw_grid
+from .axes import draw_grid, literal, normalize_style
 from .display import Display, by_name
+from .palette import system_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 LINE_STYLES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv*P"
@@ -127,14 +129,25 @@ def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, 
     return metric, np.array(cutoffs), [by_name[metric][k] for k in cutoffs]
 
 
-def curve_style(position: int) -> dict[str, Any]:
-    """Dashes and marker of a curve, which tell it apart without color."""
-    return {
+def draw_curve(
+    ax: Axes, position: int, x: Array, values: Array, name: str, kwargs: dict[str, Any]
+) -> Line2D:
+    """The curve of a system; dashes and markers tell curves apart without color."""
+    style: dict[str, Any] = {
         "linestyle": LINE_STYLES[position % len(LINE_STYLES)],
         "marker": MARKERS[position % len(MARKERS)],
         "markersize": 4.5,
         "linewidth": 1.8,
+        "color": system_color(position),
+        "label": literal(name),
     }
+    (line,) = ax.plot(x, values, **(style | normalize_style(kwargs, "Line2D")))
+    return line
+
+
+def draw_band(ax: Axes, x: Array, intervals: Array, line: Line2D) -> Any:
+    """The confidence band of a curve, given one interval per row."""
+    return ax.fill_between(x, *intervals.T, color=line.get_color(), alpha=0.2, linewidth=0)
 
 
 def label_cutoffs(ax: Axes, k: Array) -> None:

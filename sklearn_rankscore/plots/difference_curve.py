@@ -12,9 +12,9 @@ from ..inspection.interval_methods import interval_estimate
 from ..inspection.intervals import difference_interval
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
 from ..inspection.query_results import QueryScores
-from .axes import axis_label, finish_axes, literal, normalize_style
-from .cutoffs import CutoffDisplay, columns_by_cutoff, curve_style, label_cutoffs
-from .palette import system_color, text_color
+from .axes import axis_label, finish_axes, literal
+from .cutoffs import CutoffDisplay, columns_by_cutoff, draw_band, draw_curve, label_cutoffs
+from .palette import text_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,15 +165,9 @@ class DifferenceCurveDisplay(CutoffDisplay):
             0, color=text_color(), linewidth=1, linestyle=":", label=literal(self.baseline)
         )
         for position, (name, values) in zip(self.positions, self.differences.items(), strict=True):
-            style = {
-                **curve_style(position), "color": system_color(position), "label": literal(name),
-                **normalize_style(kwargs, "Line2D"),
-            }  # fmt: skip
-            (line,) = ax.plot(self.k, values, **style)
-            band: Any = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
+            line = draw_curve(ax, position, self.k, values, name, kwargs)
             self.lines_.append(line)
-            low, high = self.intervals[name].T
-            self.bands_.append(ax.fill_between(self.k, low, high, **band))
+            self.bands_.append(draw_band(ax, self.k, self.intervals[name], line))
         label_cutoffs(ax, self.k)
         ax.set_ylabel(f"difference in {axis_label(self.metric, '@k')}")
         finish_axes(

@@ -17,10 +17,9 @@ from ..inspection.progress import with_progress
 from ..metrics.evaluate import MetricLike
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
-from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style
-from .cutoffs import curve_style
+from .axes import axis_label, draw_grid, finish_axes
+from .cutoffs import draw_band, draw_curve
 from .display import Plot, by_name, required_ids
-from .palette import system_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,18 +180,13 @@ class QueryLearningCurveDisplay(Plot):
         """
         ax = self._prepare(ax)
         self.lines_, self.bands_ = [], []
-        bands = len(self.means) == 1 if bands is None else bands
-        for i, (name, means) in enumerate(self.means.items()):
-            style = {
-                **curve_style(i), "color": system_color(i), "label": literal(name),
-                **normalize_style(kwargs, "Line2D"),
-            }  # fmt: skip
-            (line,) = ax.plot(self.max_queries, means, **style)
+        bands = len(self.means) == 1 and not ax.lines if bands is None else bands
+        # curves already on these axes have taken the first styles
+        for i, (name, means) in enumerate(self.means.items(), start=len(ax.lines)):
+            line = draw_curve(ax, i, self.max_queries, means, name, kwargs)
             self.lines_.append(line)
             if bands:
-                low, high = self.intervals[name].T
-                band: Any = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-                self.bands_.append(ax.fill_between(self.max_queries, low, high, **band))
+                self.bands_.append(draw_band(ax, self.max_queries, self.intervals[name], line))
         ax.set_xscale("log")
         ax.set_xticks(self.max_queries, [f"{n:,}" for n in self.max_queries], minor=False)
         ax.set_xticks([], minor=True)

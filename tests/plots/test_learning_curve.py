@@ -65,6 +65,17 @@ def test_sizes_go_up_to_those_of_a_fold(data):
     assert np.isfinite(by_array.intervals["QueryRanker"]).all()
 
 
+def test_curves_on_the_same_axes_are_told_apart(data):
+    X, y = data
+    options = {"max_queries": [6, 12], "cv": QueryKFold(2)}
+    model = QueryRanker(Ridge(), random_state=0)
+    first = QueryLearningCurveDisplay.from_estimator({"one": model}, X, y, **options)
+    second = QueryLearningCurveDisplay.from_estimator({"two": model}, X, y, ax=first.ax_, **options)
+    assert second.bands_ == []
+    for style in ("get_color", "get_marker", "get_linestyle"):
+        assert len({getattr(line, style)() for line in second.ax_.lines}) == 2
+
+
 def test_refuses_sizes_and_data_without_queries(data):
     X, y = data
     model = QueryRanker(Ridge(), random_state=0)
