@@ -149,7 +149,7 @@ def _add_arguments(add: Callable[..., Any]) -> None:
     add("--method", type=_choice("--method", methods), metavar="METHOD",
         help=f"confidence intervals: {', '.join(methods)} (default: auto)")  # fmt: skip
     add("--confidence", type=float, metavar="LEVEL",
-        help="of the intervals; stars mark p < 1 - LEVEL (default: 0.95)")  # fmt: skip
+        help="of the intervals; stars mark p ≤ 1 - LEVEL (default: 0.95)")  # fmt: skip
     add("--seed", type=int, metavar="N", help="of bootstrap and test (default: 0)")
     add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 from .._validation import did_you_mean
 from ..inspection import QueryScores, compare, query_scores
 from ..inspection.comparison import Comparison
+from ..inspection.significance import significance_level
 from ..metrics.names import METRICS
 from .output import Rows, render, render_json
 from .sources import named_runs, read_sources
@@ -69,9 +70,9 @@ def _means(
     scores: dict[str, QueryScores], comparison: Comparison | None, *, per_query: bool
 ) -> Rows:
     """One row per run, after one per query if asked for; a star marks significant differences."""
-    level = 0 if comparison is None else round(1 - comparison.confidence, 12)
+    level = 0 if comparison is None else significance_level(comparison.confidence)
     stars = {} if comparison is None else {
-        (d.model, d.metric): "*" for d in comparison.differences if d.adjusted_p_value < level
+        (d.model, d.metric): "*" for d in comparison.differences if d.adjusted_p_value <= level
     }  # fmt: skip
     metrics = next(iter(scores.values())).metrics
     rows: list[list[Any]] = []
@@ -83,7 +84,7 @@ def _means(
         cells = [(means[metric], stars.get((name, metric), "")) for metric in metrics]
         rows.append([name, *(["all"] if per_query else []), *cells])
     note = "" if comparison is None else (
-        f"* differs from {comparison.baseline} (p < {level:g}, {comparison.test} test, Holm)"
+        f"* differs from {comparison.baseline} (p ≤ {level:g}, {comparison.test} test, Holm)"
     )  # fmt: skip
     return Rows(["run", *(["query"] if per_query else []), *metrics], rows, note)
 

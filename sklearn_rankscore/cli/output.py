@@ -9,16 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..inspection.table import Table
-
-LATEX = str.maketrans(
-    {
-        **{letter: f"\\{letter}" for letter in "&%_#${}"},
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\\": r"\textbackslash{}",
-    }
-)
+from ..inspection.table import Table, latex_text
 
 
 @dataclass(frozen=True)
@@ -37,15 +28,11 @@ def render(table: Rows, form: str, digits: int | None) -> str:
         return _csv(table, digits)
     cells = [[_cell(value, digits) for value in row] for row in table.rows]
     n_labels = max(table.left, sum(isinstance(value, str) for value in table.rows[0]))
-    if form == "table":
-        text = Table("", table.header, cells, n_labels).text()
-    elif form == "markdown":
-        text = _markdown(table.header, cells, n_labels)
-    else:
-        text = _latex(table.header, cells, n_labels)
-    note = f"\n{table.note}" if table.note and any("*" in "".join(row) for row in cells) else ""
-    note = note.translate(LATEX).replace("<", "$<$") if form == "latex" else note
-    return f"{text}\n{note}\n" if note else f"{text}\n"
+    shown = Table("", table.header, cells, n_labels)
+    text = {"table": shown.text, "markdown": shown.markdown, "latex": shown.tabular}[form]()
+    has_marks = any(isinstance(value, tuple) and value[1] for row in table.rows for value in row)
+    note = latex_text(table.note) if form == "latex" else table.note
+    return f"{text}\n\n{note}\n" if has_marks else f"{text}\n"
 
 
 def render_json(result: dict[str, Any]) -> str:
@@ -77,17 +64,3 @@ def _csv(table: Rows, digits: int | None) -> str:
     for row in table.rows:
         writer.writerow(_cell(v[0] if isinstance(v, tuple) else v, digits) for v in row)
     return buffer.getvalue()
-
-
-def _markdown(header: list[str], rows: list[list[str]], n_labels: int) -> str:
-    rule = ["---" if column < n_labels else "---:" for column in range(len(header))]
-    escaped = [[cell.replace("|", r"\|") for cell in row] for row in (header, *rows)]
-    lines = [escaped[0], rule, *escaped[1:]]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _latex(header: list[str], rows: list[list[str]], n_labels: int) -> str:
-    columns = "l" * n_labels + "r" * (len(header) - n_labels)
-    lines = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in (header, *rows)]
-    body = "\n".join([r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
-    return f"\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"

@@ -19,7 +19,7 @@ from .progress import with_progress
 from .query_results import QueryScores
 from .resampling import generator
 from .segments import Segments, bin_segments, select_segments
-from .significance import paired_p_values
+from .significance import paired_p_values, significance_level
 
 
 def compare(
@@ -146,8 +146,8 @@ def compare(
     differences = list(with_progress(chain.from_iterable(measured), total, "differences"))
     differences.sort(key=lambda d: first.column(d.metric))
     tukey = tukey_of_pairs(aligned, n_resamples, random) if correction == "tukey" else None
-    with_verdict = margin is not None
-    adjusted = adjust(differences, correction, 1 - confidence, tukey, with_verdict=with_verdict)
+    with_verdict, level = margin is not None, significance_level(confidence)
+    adjusted = adjust(differences, correction, level, tukey, with_verdict=with_verdict)
     means = {name: aligned[name].mean() for name in systems}
     reference = None if pairs == "all" else baseline
     return Comparison(reference, adjusted, confidence, test, correction, means, margin)

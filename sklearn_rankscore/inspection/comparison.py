@@ -13,6 +13,7 @@ from ..metrics.segment import ALL_QUERIES
 from .difference import Difference
 from .margins import Margin
 from .power import detectable_effect, queries_for_power
+from .significance import significance_level
 from .system_table import SystemTable
 from .table import Table, Tabular
 
@@ -71,9 +72,10 @@ class Comparison(Tabular):
     def __len__(self) -> int:
         return len(self.differences)
 
-    def __getitem__(self, key: tuple[Any, ...]) -> Difference:
+    def __getitem__(self, key: str | tuple[Any, ...]) -> Difference:
         keys = [self._key(difference) for difference in self.differences]
-        key = tuple(tuple(part) if isinstance(part, list) else part for part in key)
+        parts = (key,) if isinstance(key, str) else key
+        key = tuple(tuple(part) if isinstance(part, list) else part for part in parts)
         if key in keys:
             return self.differences[keys.index(key)]
         known = ", ".join(map(repr, keys[:10])) + (", …" if len(keys) > 10 else "")
@@ -117,7 +119,7 @@ class Comparison(Tabular):
         return {
             self._key(d): queries_for_power(
                 _ratio(d.difference if difference is None else difference, _deviation(d)),
-                power, 1 - self.confidence,
+                power, significance_level(self.confidence),
             )
             for d in self
         }  # fmt: skip
@@ -146,7 +148,7 @@ class Comparison(Tabular):
         ValueError
             If `power` is not between 0 and 1, or `n_queries` is not an integer of at least 2.
         """
-        level = 1 - self.confidence
+        level = significance_level(self.confidence)
         if n_queries is not None:
             n_queries = check_count("n_queries", n_queries, 2)
         return {
@@ -163,16 +165,17 @@ class Comparison(Tabular):
             Means over all queries; significance is determined by the adjusted p-values at the level
             ``1 - confidence``.
         """
+        level = significance_level(self.confidence)
         better: dict[tuple[str, str], tuple[str, ...]] = {}
         for d in self:
-            is_significant = d.adjusted_p_value <= 1 - self.confidence
+            is_significant = d.adjusted_p_value <= level
             if is_significant and d.segment == ALL_QUERIES:
                 pair = (d.model, d.baseline) if d.difference > 0 else (d.baseline, d.model)
                 better[pair[0], d.metric] = (*better.get((pair[0], d.metric), ()), pair[1])
         order = list(self.means)
         ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
         adjusted = "" if self.correction is None else f", adjusted by {self.correction}"
-        caption = f"{self.test} test at the level of {1 - self.confidence:.3g}{adjusted}"
+        caption = f"{self.test} test at the level of {level:.3g}{adjusted}"
         if self.baseline is not None and len(order) > 2:
             caption += f"; others were compared with {self.baseline} alone"
         return SystemTable(self.means, ordered, caption)

@@ -18,6 +18,11 @@ from .permutation_test import permutation_p_values
 ROUNDING, DECIMALS = 1e-14, 10
 
 
+def significance_level(confidence: float) -> float:
+    """The level of tests at this confidence: decimals such as 0.05 without a rounding error."""
+    return round(1 - confidence, 12)
+
+
 def paired_p_values(
     differences: Array,
     weights: Array,

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import indent
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from .._html import html_table
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
+LATEX |= {character: f"\\{character}" for character in "&%$#_{}"} | {"≤": r"$\leq$"}
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,22 @@ class Table:
 
     def latex(self) -> str:
         """A table environment for the package booktabs."""
+        caption = [f"  \\caption{{{latex_text(self.title)}}}"] if self.title else []
+        note = [f"  \\par\\smallskip {latex_text(self.note)}"] if self.note else []
+        tabular = indent(self.tabular(), "  ")
+        lines = [r"\begin{table}", r"  \centering", *caption, tabular, *note, r"\end{table}"]
+        return "\n".join(lines)
+
+    def tabular(self) -> str:
+        """The same without title and note, which is a tabular environment."""
         columns = "l" * self.n_labels + "r" * (len(self.header) - self.n_labels)
-        rows = [[_latex(cell) for cell in self.header], *self._rendered(_latex)]
-        header, *body = [f"    {' & '.join(row)} \\\\" for row in rows]
-        caption = [f"  \\caption{{{_latex(self.title)}}}"] if self.title else []
-        note = [f"  \\par\\smallskip {_latex(self.note)}"] if self.note else []
+        rows = [[latex_text(cell) for cell in self.header], *self._rendered(_latex)]
+        header, *body = [f"  {' & '.join(row)} \\\\" for row in rows]
         lines = [
-            r"\begin{table}", r"  \centering", *caption, f"  \\begin{{tabular}}{{{columns}}}",
-            r"    \toprule", header, r"    \midrule", *body, r"    \bottomrule",
-            r"  \end{tabular}", *note, r"\end{table}",
-        ]  # fmt: skip
+            f"\\begin{{tabular}}{{{columns}}}",
+            *(r"  \toprule", header, r"  \midrule", *body, r"  \bottomrule"),
+            r"\end{tabular}",
+        ]
         return "\n".join(lines)
 
     def _rendered(self, render: Callable[[str | Cell], str]) -> list[list[str]]:
@@ -111,9 +118,14 @@ def _markdown(cell: str | Cell) -> str:
     return number + (f"<sup>{cell.mark}</sup>" if cell.mark else "")
 
 
+def latex_text(text: str) -> str:
+    """Text in which LaTeX's own characters are escaped."""
+    return "".join(LATEX.get(character, character) for character in text)
+
+
 def _latex(cell: str | Cell) -> str:
     if isinstance(cell, str):
-        return re.sub(r"[\\&%$#_{}~^]", lambda match: LATEX[match[0]], cell)
+        return latex_text(cell)
     number = f"\\textbf{{{cell.number}}}" if cell.is_best else cell.number
     return number + (f"$^{{{cell.mark}}}$" if cell.mark else "")
 

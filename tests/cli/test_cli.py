@@ -73,12 +73,18 @@ def test_markdown_and_latex(files, capsys):
     name = f"a_b|c={files / 'bm25.run'}"
     run("qrels.txt", name, "-m", "map", "--format", "markdown")
     value = f"{expected()['bm25']['map']:.4f}"
-    lines = ["| run | map |", "| --- | ---: |", rf"| a_b\|c | {value} |", ""]
+    lines = ["| run | map |", "| --- | ---: |", rf"| a\_b\|c | {value} |", ""]
     assert capsys.readouterr().out == "\n".join(lines)
     run("qrels.txt", name, "-m", "map", "--format", "latex")
     out = capsys.readouterr().out.splitlines()
     assert out[0] == r"\begin{tabular}{lr}"
-    assert rf"a\_b|c & {value} \\" in out
+    assert rf"  a\_b|c & {value} \\" in out
+
+
+def test_a_legend_explains_stars_that_are_there(files, capsys):
+    runs = (f"x*={files / 'bm25.run'}", f"y={files / 'bm25.run'}")  # equal, so none differs
+    run("qrels.txt", *runs, "-m", "map", "--baseline", "y", "--test", "t")
+    assert "differs" not in capsys.readouterr().out
 
 
 def test_values_of_queries(files, capsys):
@@ -129,9 +135,9 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
     run(*ALL, "--baseline", "bm25", "--test", "t")
     out = capsys.readouterr().out
     assert f"{expected()['dense']['map']:.4f}*" in out
-    assert "* differs from bm25 (p < 0.05, t test, Holm)" in out
+    assert "* differs from bm25 (p ≤ 0.05, t test, Holm)" in out
     run(*ALL, "--baseline", "bm25", "--test", "t", "--format", "latex")
-    assert r"* differs from bm25 (p $<$ 0.05, t test, Holm)" in capsys.readouterr().out
+    assert r"* differs from bm25 (p $\leq$ 0.05, t test, Holm)" in capsys.readouterr().out
     p_value = comparison["map", "dense"].adjusted_p_value
     for share, star in ((0.5, ""), (2, "*")):
         level = 1 - share * p_value

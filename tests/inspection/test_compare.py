@@ -204,6 +204,8 @@ def test_tables_and_frames():
         assert isinstance(frame, kind)
         assert frame["p_value"].to_list() == [d.p_value for d in comparison.differences]
         assert frame["high"].to_list()[1] == one.interval.high
+    with pytest.raises(KeyError, match=r"no comparison \('m9',\); the comparisons are \('"):
+        comparison["m9"]
     with pytest.raises(KeyError, match=r"no comparison \('m9', 'second'\); the comparisons are"):
         comparison["m9", "second"]
 

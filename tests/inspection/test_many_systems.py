@@ -143,6 +143,18 @@ def test_the_system_table_marks_significant_and_best_means():
     assert baseline["ndcg better than"].tolist() == ["", "a", ""]
 
 
+@pytest.mark.parametrize(("confidence", "n_resamples"), [(0.95, 19), (0.9, 9), (0.8, 4), (0.7, 9)])
+def test_a_p_value_equal_to_the_level_is_significant(confidence, n_resamples):
+    values = drawn(2, step=0.5)
+    given = {"n_resamples": n_resamples, "confidence": confidence, "random_state": 0}
+    compared = compare(systems(values, ["ndcg", "map"]), **given, correction=None)
+    smallest = 1 / (n_resamples + 1)
+    assert [one.adjusted_p_value for one in compared] == [smallest, smallest]
+    assert all(one.interval.low > 0 for one in compared)
+    marks = compared.system_table().to_frame()["ndcg better than"].tolist()
+    assert marks == ["", "a" if smallest <= 1.0001 - confidence else ""]
+
+
 def test_undefined_means_are_not_the_best():
     values = drawn(3, 5, 2)
     values[0] = np.nan
