@@ -35,7 +35,7 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors show the nearest option."""
+    """A parser whose errors leave out the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Print the error, and exit with status 2."""

@@ -12,11 +12,7 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
-from .evaluation_sets import IDS, SIZES, STARTS, WEIGHTS
 from .pipelines import last_step
-
-# what QueryRanker takes for any booster, whatever the signature of its `fit`
-EVALUATION = ("eval_set", IDS, SIZES, *WEIGHTS, *STARTS)
 
 
 def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> MetadataRouter:

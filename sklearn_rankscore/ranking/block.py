@@ -13,6 +13,7 @@ from .._typing import Array, ArrayFunction, Ties
 from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
 from .plain import Labels, rank_rows
+from .threads import Result
 from .ties import BY_INPUT_ORDER, TiedRows
 
 
@@ -56,7 +57,7 @@ class Block:
         self.queries, self.sizes, self.retrieved = queries, sizes, retrieved
         self._labels, self._ranked, self._tied = labels, ranked, tied
         self._scores_of = scores_of
-        self._cache: dict[Any, Array] = {}
+        self._cache: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Block of {len(self.sizes):,} queries with up to {self.sizes.max():,} documents>"
@@ -257,10 +258,10 @@ class Block:
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
 
-    def _cached(self, key: Any, compute: Callable[[], Array]) -> Array:
+    def _cached(self, key: Any, compute: Callable[[], Result]) -> Result:
         if key not in self._cache:
             self._cache[key] = compute()
-        return self._cache[key]
+        return self._cache[key]  # type: ignore[no-any-return]
 
     def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
         """A function of the labels of ranked documents."""

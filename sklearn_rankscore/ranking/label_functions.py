@@ -49,12 +49,6 @@ def relevant(threshold: float) -> ArrayFunction:
     return TabulatedFunction(lambda labels: np.asarray(labels > threshold, dtype=np.float64))
 
 
-@lru_cache(maxsize=256)
-def irrelevant(threshold: float) -> ArrayFunction:
-    """0 if the label exceeds the threshold, 1 otherwise."""
-    return TabulatedFunction(lambda labels: np.asarray(labels <= threshold, dtype=np.float64))
-
-
 @TabulatedFunction
 def judged(labels: Array) -> Array:
     """1 if the document was judged, 0 if the label is NaN or negative."""

@@ -19,19 +19,12 @@ def in_random_order(block: Block) -> Block:
 
     With ``ties="average"``, a formula then has its expectation over all orders of the documents.
     """
-    return _cached(block, "random", RandomOrder)
+    return block._cached("random", lambda: RandomOrder(block))
 
 
 def in_ideal_order(block: Block, gain: ArrayFunction) -> Block:
     """The block with all documents of each query retrieved and ranked by descending gain."""
-    return _cached(block, ("ideal order", gain), lambda block: _ideal_order(block, gain))
-
-
-def _cached(block: Block, key: Any, reorder: Any) -> Block:
-    cache: dict[Any, Any] = block._cache
-    if key not in cache:
-        cache[key] = reorder(block)
-    return cache[key]  # type: ignore[no-any-return]
+    return block._cached(("ideal order", gain), lambda: _ideal_order(block, gain))
 
 
 class RandomOrder(Block):

@@ -30,7 +30,7 @@ class TieGroups:
     Attributes
     ----------
     window : int
-        Number of ranks that contain whole every group that starts within the depth.
+        Number of ranks that fully contain every group that starts within the depth.
     rows, starts, sizes, visible : int arrays of shape (n_groups,)
         Row and first column of each group, its length, at least 2, and how much of it is within
         the depth.

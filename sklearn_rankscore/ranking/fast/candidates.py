@@ -65,8 +65,7 @@ class CollidingRows:
     ) -> None:
         self.documents, self.queries, self.depth = documents, queries, depth
         self.width = keys.shape[1]
-        self._needs_all = is_whole(self.width, depth)
-        self._rows, self._keys = rows, keys[:0] if self._needs_all else keys
+        self._rows, self._keys = rows, keys
 
     def first_documents(self, first: Array) -> list[RowsPart]:
         """The documents of each query that can be among the first ranks.
@@ -74,10 +73,10 @@ class CollidingRows:
         `first` are the smallest keys of each row, sorted.
         """
         last, mask = first[:, self.depth - 1], label_mask(self.documents.n_grades)
-        few = np.full(len(self.queries), not self._needs_all)
-        if not self._needs_all:
+        few = np.zeros(len(self.queries), dtype=bool)
+        if not is_whole(self.width, self.depth):
             beyond = leading(collides(first[:, self.depth - 1 :], mask))
-            few &= self.depth + beyond <= FEW * self.width
+            few = self.depth + beyond <= FEW * self.width
             few &= self.documents.sizes[self.queries] >= self.depth
         return [*self._whole(np.flatnonzero(~few)), *self._parts(np.flatnonzero(few), last | mask)]
 

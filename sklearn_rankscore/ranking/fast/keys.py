@@ -26,9 +26,6 @@ INFINITY = 0x7FF << 52
 # would collide in them
 SHALLOW = 32
 
-# one more than the bits of the significand of a float of 32 bits
-SIGNIFICAND = 2**23
-
 # up to this width keys of 64 bits have room for positions
 POSITIONED = 2**12
 
@@ -195,8 +192,6 @@ def write_exact_short_keys(
 
     Scores that were rounded to a few decimals are integers divided by a `scale`.
     """
-    if mask >= SIGNIFICAND:
-        return False
     with np.errstate(over="ignore", under="ignore"):
         single = (scores if scale == 1 else np.rint(scores * scale)).astype(np.float32)
     if (single.view(np.int32) & mask).any():

@@ -21,7 +21,7 @@ def first_in_input_order(
     pad_keys(keys, sizes, int(sizes.min()), positions.below)
     needs_all = depth == scores.shape[1]
     first = smallest(keys, depth, overwrite=needs_all)[:, :depth]
-    by_rank = positions.labels(first)
+    by_rank = labels_of(first, positions.mask)
     # clipped, because padding may have the position of no column
     places = positions.read(first) + np.arange(0, scores.size, scores.shape[1])[:, None]
     ranked_scores = scores.take(places, mode="clip")

@@ -60,12 +60,6 @@ class Positions:
         """Labels in the place where a key has them."""
         return labels if self._shift else labels.astype(np.int64) << self.n_bits
 
-    def labels(self, keys: Array) -> Array:
-        """The labels of keys."""
-        labels = (keys if self._shift else keys >> self.n_bits).astype(np.uint8)
-        labels &= self.mask
-        return labels
-
     @property
     def _shift(self) -> int:
         return self.mask.bit_length() if self.ties in BY_INPUT_ORDER else 0

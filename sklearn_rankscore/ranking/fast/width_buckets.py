@@ -44,7 +44,10 @@ class WidthBucket:
     keys: Array | None = None
 
     def divide(self, most: int, jobs: int) -> Iterator[WidthBucket]:
-        """Buckets of at most `most` documents; their number is a multiple of `jobs`."""
+        """Buckets of at most `most` documents, or of one query.
+
+        If there are several, their number is a multiple of `jobs` where there are enough queries.
+        """
         n_queries = len(self.queries)
         # short rows are ranked to the end, and need twice the memory
         n_parts = -(-n_queries * self.width * (1 + (self.width <= SHORT)) // most)

@@ -76,11 +76,6 @@ def test_other_numbers_are_no_decimals(score):
     assert not keys.write_exact_short_keys(written, 1, np.array([0.1, score]), 7, 10.0)
 
 
-def test_no_short_keys_with_more_bits_below_the_score_than_a_significand():
-    written = np.empty(2, dtype=np.int32)
-    assert not keys.write_exact_short_keys(written, 1, np.array([2.0, 0.0]), 2**24 - 1)
-
-
 @pytest.mark.parametrize("scores", [[1e30, 1e31], [1e-30, 1e-31], [0.0, 5e-324], [1e300, np.inf]])
 def test_keys_that_cannot_be_exact_are_refused(scores):
     written = np.empty(2, dtype=np.int64)
