@@ -13,6 +13,7 @@ from .._validation import stacklevel_of_caller
 from ..query_ids import find_query_ids, group_rows
 from ..query_ids.optuna_search import optuna_search
 from .scorers_with_ids import query_ids_for, scorers_of_queries
+from .task_ids import ids_of_rows
 from .tasks import FoldTask
 
 SAMPLED_ROWS = (
@@ -73,7 +74,7 @@ def _ids_of_all_rows(task: FoldTask) -> Any:
     scorers = scorers_of_queries(task.scorer)
     if scorers:
         ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
-        return find_query_ids(task.X, task.y, groups=task.carried_ids) if ids is None else ids
+        return ids_of_rows(task, task.estimator) if ids is None else ids
     if task.scorer is None and getattr(task.estimator, "needs_query_ids", False):
         return find_query_ids(
             task.X, task.y, groups=task.carried_ids, id_source=task.estimator.groups

@@ -36,6 +36,7 @@ def pass_query_ids(task: FoldTask) -> None:
     estimator = _candidate(task)
     _pass_to_fit(task, estimator)
     _pass_to_scorers(task, estimator)
+    task.make_selectable()
 
 
 def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
@@ -146,6 +147,16 @@ def _rankers_in(estimator: Any) -> Iterator[Any]:
             yield part
 
 
+def ids_of_rows(task: FoldTask, estimator: Any) -> Any:
+    """Ids where the ranker finds them in the data, or else those of the splitter.
+
+    Those of the splitter may be coarser.
+    """
+    _, ranker = find_groups_param(estimator)
+    ids = _ids_in_data(task, ranker)
+    return find_query_ids(task.X, task.y, groups=task.carried_ids) if ids is None else ids
+
+
 def _ids_in_data(task: FoldTask, ranker: Any) -> Any:
     try:
         return find_query_ids(task.X, task.y, id_source=getattr(ranker, "groups", None))
@@ -164,11 +175,8 @@ def _pass_to_scorers(task: FoldTask, estimator: Any) -> None:
     ]
     if not missing:
         return
-    # A metric function does not see X, and a pipeline may drop its ids. Those in X take precedence
-    # over those of the splitter, which may be coarser.
-    _, ranker = find_groups_param(estimator)
-    ids = _ids_in_data(task, ranker)
-    ids = find_query_ids(task.X, task.y, groups=task.carried_ids) if ids is None else ids
+    # a metric function does not see X, and a pipeline may drop its ids
+    ids = ids_of_rows(task, estimator)
     if ids is not None:
         task.pass_to_scorer(takes_groups(task.scorer), ids)
     elif _needs_ids(task.y, estimator):

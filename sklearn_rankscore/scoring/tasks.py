@@ -81,6 +81,22 @@ class FoldTask:
         else:
             self.arguments["score_params"] = {**self.score_params, "groups": ids}
 
+    def make_selectable(self) -> None:
+        """Replace each pandas Index of the parameters by a Series.
+
+        scikit-learn cannot select rows of an Index of Arrow, as it has for strings.
+        """
+        for name in ("fit_params", "score_params"):
+            params = getattr(self, name)
+            indexes = {key: ids for key, ids in params.items() if hasattr(ids, "get_level_values")}
+            if not indexes:
+                continue
+            columns = {key: ids.to_series(index=range(len(ids))) for key, ids in indexes.items()}
+            if "routed_params" in self.arguments:
+                params.update(columns)  # what scikit-learn has routed for this call
+            else:
+                self.arguments[name] = {**params, **columns}
+
     def as_tuple(self) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         """The task as scikit-learn's `Parallel` takes it."""
         return self.function, (), dict(self.arguments)

@@ -44,6 +44,20 @@ def test_kfold_warns_once(scoring, n_jobs):
     assert warning.category is PartialQueryWarning
 
 
+@pytest.mark.parametrize("groups", ["session", 0])
+@pytest.mark.parametrize("scoring", ["ndcg@3", ["mrr", "ndcg@3"], None])
+def test_ids_that_the_ranker_finds_are_checked_too(scoring, groups):
+    """The scorer gets them, although it would find none itself."""
+    table = pd.DataFrame({"session": QID, "x": np.arange(len(QID)) % 7})
+    model = QueryRanker(Ridge(), groups=groups)
+
+    def call(cv):
+        return warned(lambda: cross_validate(model, table, LABELS, scoring=scoring, cv=cv))
+
+    assert len(call(SPLITS_QUERIES)) == 1
+    assert call(QueryKFold(3, groups="session")) == []
+
+
 def test_message_counts_the_queries():
     test = next(SPLITS_QUERIES.split(X))[1]
     tested = np.unique(QID[test])
