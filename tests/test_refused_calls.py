@@ -10,6 +10,10 @@ from sklearn_rankscore import (
     NoGroupsError,
     QueryKFold,
     QueryRanker,
+    RankingAccumulator,
+    cross_val_query_scores,
+    evaluate_parquet,
+    from_ranked_lists,
     make_ranking,
     make_ranking_scorer,
 )
@@ -42,7 +46,27 @@ class TakesAnything:
         return self
 
 
+NUMBERS, TEXT = {"u1": [101, 102], "u2": [103]}, {"u1": ["101", "102"], "u2": ["103"]}
 CALLS = [
+    (lambda: score_by("ndcg", groups=FEATURES.index), ValueError, "row numbers of a table"),
+    (lambda: split_by(groups=FEATURES.index), ValueError, "row numbers of a table"),
+    (lambda: from_ranked_lists(NUMBERS, TEXT), TypeError, "numbers, such as 103, and text"),
+    (lambda: from_ranked_lists(TEXT, {"a": TEXT, "b": NUMBERS}), TypeError, "Convert one of them"),
+    (
+        lambda: cross_val_query_scores({"a": Ridge()}, X, LABELS, metrics="ndcg"),
+        TypeError,
+        "takes one estimator; got a dict. Call it for each",
+    ),
+    (
+        lambda: RankingAccumulator({"short": "ndcg@3"}),
+        TypeError,
+        r"got a dict. Pass metrics=\['ndcg@3'\]",
+    ),
+    (
+        lambda: evaluate_parquet("rows.parquet", "ndcg", groups="session"),
+        TypeError,
+        "column of query ids as group='qid'",
+    ),
     (
         lambda: score_by("ndcg"),
         NoGroupsError,

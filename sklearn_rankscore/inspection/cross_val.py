@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -130,9 +130,9 @@ def cross_val_query_scores(
     >>> len(scores)
     100
     """
+    _check_is_one(estimator)
     resolved = resolve_targets(metrics, target, like, options)
-    arrays: Any = indexable(X, y, sample_weight)
-    X, y, sample_weight = arrays
+    X, y, sample_weight = arrays = indexable(X, y, sample_weight)
     params = params or {}
     id_source, groups = source_or_ids(groups, X)
     # the column from which the splitter reads its ids also identifies the queries to score
@@ -153,6 +153,14 @@ def cross_val_query_scores(
         for fold in folds
     )
     return _concatenate(grouping.ids, results)
+
+
+def _check_is_one(estimator: Any) -> None:
+    if isinstance(estimator, Mapping):
+        raise TypeError(
+            f"{CALLER} takes one estimator; got a dict. Call it for each, and pass the results to "
+            f"compare: {{name: {CALLER}(model, ...) for name, model in models.items()}}."
+        )
 
 
 def _route(

@@ -73,7 +73,7 @@ def query_scores(
     y_score : array-like of the same shape as `y_true`, or dict of str to array-like
         Scores; higher ranks first. -inf means not retrieved; NaN is an error. For several systems,
         a dict from their names to their scores of the same documents.
-    metrics : str, callable or iterable of them
+    metrics : str, callable, iterable of them, or dict of str to str or callable
         Names such as ``"ndcg@10"``, metric functions of this package, or any function that takes
         a block of ranked queries and returns one value per query.
     groups : array-like of shape (n_documents,), default=None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ def _scores(ranked: list[Any], name: str) -> Array:
 
 def _encode(lists: Mapping[str, list[Any]]) -> list[Array]:
     """Integer codes of the items of several lists of queries, equal for equal items."""
+    _check_same_type(lists)
     try:
         items = dict.fromkeys(chain.from_iterable(chain.from_iterable(lists.values())))
     except TypeError as error:
@@ -59,6 +61,22 @@ def _encode(lists: Mapping[str, list[Any]]) -> list[Array]:
         np.fromiter(map(code, chain.from_iterable(queries)), dtype=np.int64)
         for queries in lists.values()
     ]
+
+
+def _check_same_type(lists: Mapping[str, list[Any]]) -> None:
+    """Refuse numbers in one and text in another list, as after a round trip through JSON."""
+    actual, *systems = (
+        dict(zip(map(type, items), items, strict=True))
+        for items in (list(chain.from_iterable(queries)) for queries in lists.values())
+    )
+    for predicted in systems:
+        for text, others in ((actual, predicted), (predicted, actual)):
+            if text.keys() == {str} and others and all(issubclass(t, Number) for t in others):
+                number = next(iter(others.values()))
+                raise TypeError(
+                    f"the items of actual and predicted are numbers, such as {number!r}, and text, "
+                    f"such as {text[str]!r}, which are never equal. Convert one of them."
+                )
 
 
 def _any_missing(items: Iterable[Any]) -> bool:

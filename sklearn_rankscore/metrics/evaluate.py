@@ -14,7 +14,7 @@ from .resolve import resolve_all
 from .systems import by_system
 
 MetricLike: TypeAlias = str | Callable[[Block], Any] | Callable[..., Any]
-Metrics: TypeAlias = MetricLike | Iterable[MetricLike]
+Metrics: TypeAlias = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike]
 
 
 @overload
@@ -69,10 +69,11 @@ def evaluate(
     y_score : array-like of the same shape as `y_true`, or dict of str to array-like
         Scores; higher ranks first. -inf means not retrieved; NaN is an error. For several systems,
         a dict from their names to their scores of the same documents.
-    metrics : str, callable or iterable of them
+    metrics : str, callable, iterable of them, or dict of str to str or callable
         Names such as ``"ndcg@10"`` or ``"map@5(threshold=1)"``, metric functions of this
         package, or any function that takes a block of ranked queries and returns one value per
-        query.
+        query. A dict of metrics gives them other names in the result, as in scikit-learn's
+        `scoring`.
     groups : array-like of shape (n_documents,), default=None
         Query ids of any hashable dtype, in any row order. None takes those of an index level
         ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -97,17 +97,31 @@ def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
 
 def list_metrics(metrics: Any) -> list[Any]:
     """The metrics of an argument that takes one or several."""
+    if _is_renamed(metrics):
+        raise TypeError(
+            "metrics must be a name, a function of a block, or a list of them here; got a dict. "
+            f"Pass metrics={[*metrics.values()]!r}."
+        )
     several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
     return list(metrics) if several and not callable(metrics) else [metrics]
 
 
+def _is_renamed(metrics: Any) -> bool:
+    """Whether metrics are a dict as in scikit-learn's `scoring`, by names of the caller's own."""
+    is_dict = isinstance(metrics, Mapping) and len(metrics) > 0
+    return is_dict and all(isinstance(m, str) or callable(m) for m in metrics.values())
+
+
 def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:
-    """Metrics by their names; an option applies to every metric that has it."""
+    """Metrics by their names, or by those of a dict; an option applies to every one that has it."""
+    names = list(metrics) if _is_renamed(metrics) else []
+    listed = list_metrics([*metrics.values()] if names else metrics)
     resolved: dict[str, Metric] = {}
-    for ready in resolve_each(list_metrics(metrics), like=like, **options):
-        if ready.name in resolved:
-            raise ValueError(f"metrics names {ready.name!r} twice.")
-        resolved[ready.name] = ready
+    for i, ready in enumerate(resolve_each(listed, like=like, **options)):
+        name = names[i] if names else ready.name
+        if name in resolved:
+            raise ValueError(f"metrics names {name!r} twice.")
+        resolved[name] = ready
     return resolved
 
 

@@ -130,6 +130,10 @@ def _in_columns(ax: Axes, labels: list[str], size: float) -> tuple[int, list[str
 
 def normalize_style(kwargs: dict[str, Any], artist: str) -> dict[str, Any]:
     """Properties of an artist under their full names, ``linewidth`` for ``lw``."""
+    if "metrics" in kwargs:
+        raise TypeError(
+            f"this display shows one metric, as metric='ndcg'; got metrics={kwargs['metrics']!r}."
+        )
     import importlib
 
     from matplotlib import cbook

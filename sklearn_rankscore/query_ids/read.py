@@ -26,6 +26,7 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         except TypeError:  # they cannot be compared
             return categories[codes], None
         return codes, values
+    _check_no_row_numbers(groups)
     ids = _as_array(groups)
     if ids.ndim != 1:
         raise ValueError(
@@ -34,6 +35,16 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
     if _has_missing(ids, groups):
         raise missing_ids_error()
     return ids, None
+
+
+def _check_no_row_numbers(groups: Any) -> None:
+    """Refuse the index of a table whose rows have no names."""
+    if hasattr(groups, "get_level_values") and hasattr(groups, "step") and groups.name is None:
+        raise ValueError(
+            "groups is the row numbers of a table (a RangeIndex), with which each row would be a "
+            "query. Pass the query ids, such as X['qid'], or make them the index by "
+            "X.set_index('qid')."
+        )
 
 
 def as_id_column(groups: Any) -> Array:

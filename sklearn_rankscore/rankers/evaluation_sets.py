@@ -39,6 +39,10 @@ def take_evaluation_sets(
     caller : str
         The method that is named in errors.
     """
+    # a pipeline has no such parameter, so that one without the name of a step is for the last step
+    for name in ("eval_set", "eval_X", "eval_y", IDS, SIZES, *WEIGHTS, *STARTS) if prefix else ():
+        if name in params and prefix + name not in params:
+            params[prefix + name] = params.pop(name)
     pairs = _pairs(params, prefix)
     columns = {
         name: _one_per_set(name, params.pop(prefix + name, None), len(pairs))

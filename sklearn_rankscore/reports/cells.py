@@ -11,7 +11,7 @@ from ..inspection.per_query import resolve_per_query
 from ..metrics.evaluate import MetricLike, Metrics
 from ..metrics.metric import Metric
 from ..metrics.names import METRICS, display_name, name_of_function, parse_name
-from ..metrics.resolve import has_option
+from ..metrics.resolve import has_option, list_metrics
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
 
@@ -30,14 +30,14 @@ def read_cells(
     cells = dict(metric_cells(metrics, k))
     if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
         options["threshold"] = threshold
-    resolved = resolve_per_query(cells, like=like, **options)
+    resolved = resolve_per_query(list(cells), like=like, **options)
     return resolved, dict(zip(resolved, cells.values(), strict=True))
 
 
 def metric_cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:
     """Each metric to compute, and its cell in the table."""
     cutoffs = [check_cutoff(cutoff) for cutoff in (k if isinstance(k, Iterable) else [k])]
-    for metric in [metrics] if isinstance(metrics, str) or callable(metrics) else metrics:
+    for metric in list_metrics(metrics):
         metric = name_of_function(metric) or metric
         if isinstance(metric, str):
             yield from _cells_of_name(metric, cutoffs)

@@ -12,7 +12,7 @@ from ..inspection.table import Table
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.metric import Metric, measure
 from ..metrics.names import parse_name
-from ..metrics.resolve import resolve_all
+from ..metrics.resolve import list_metrics, resolve_all
 from ..ranking import Queries, read_queries
 from .table_text import TableText
 
@@ -127,7 +127,7 @@ def convention_report(
 
 
 def _check_names(metrics: str | Iterable[str]) -> list[str]:
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    names = list_metrics(metrics)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"metrics must hold names such as 'ndcg@5'; got {name!r}.")

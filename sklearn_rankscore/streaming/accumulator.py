@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from .._typing import Array, Library, QueryIds, QueryOrder
 from .._validation import check_choice
 from ..metrics.evaluate import Metrics
+from ..metrics.resolve import list_metrics
 from ..ranking import Queries, read_queries
 from .batch_errors import name_batch
-from .configuration import Configuration, comparable, listed, resolve_averaged
+from .configuration import Configuration, comparable, resolve_averaged
 from .grouped_queries import in_order
 from .open_queries import OpenQueries
 from .results import StreamResults
@@ -86,7 +87,7 @@ class RankingAccumulator(StreamResults):
         n_jobs: int | None = None,
         **options: Any,
     ) -> None:
-        self.metrics = listed(metrics)
+        self.metrics = list_metrics(metrics)
         self.options = {name: comparable(value) for name, value in options.items()}
         self.like, self.by = like, column_names(by)
         self.per_query, self.n_jobs = per_query, n_jobs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,13 +82,6 @@ class Configuration:
         return [n for n, text in (self.metrics | self.options).items() if not is_portable(text)]
 
 
-def listed(metrics: Any) -> list[Any]:
-    """The metrics as a list, which for a single metric has one entry."""
-    if isinstance(metrics, str) or callable(metrics) or not isinstance(metrics, Iterable):
-        return [metrics]
-    return list(metrics)
-
-
 def comparable(option: Any) -> Any:
     """An option that can be compared: a table of gains becomes a tuple."""
     return tuple(np.asarray(option).tolist()) if isinstance(option, list | np.ndarray) else option
@@ -107,6 +99,11 @@ def resolve_averaged(
     metrics: list[Any], like: str | None, options: dict[str, Any]
 ) -> dict[str, Metric]:
     """Metrics by their names, each averaged over queries."""
+    if "groups" in options:
+        raise TypeError(
+            "groups= names no column. Functions of files, Spark and Dask take the column of query "
+            "ids as group='qid'; the method update of an accumulator takes groups=ids."
+        )
     resolved = resolve_all(metrics, like=like, **options)
     if any(metric.average is None for metric in resolved.values()):
         raise ValueError(

@@ -194,3 +194,18 @@ def test_get_scorer_names_shows_an_example_of_each_metric():
         )
     finally:
         sklearn_rankscore.register()
+
+
+def test_a_dict_gives_metrics_other_names(data):
+    y, s, groups = data
+    metrics = {"ndcg@10": "ndcg@10(gain=exponential)", "first": "map@1", "own": own}
+    plain = evaluate(y, s, [*metrics.values()], groups=groups)
+    assert evaluate(y, s, metrics, groups=groups) == dict(zip(metrics, plain.values(), strict=True))
+    scores = query_scores(y, s, metrics, groups=groups)
+    assert scores.mean() == pytest.approx(dict(zip(metrics, plain.values(), strict=True)))
+    results = {"map@1": 0.2, "mrr": 0.3}  # what an earlier call returned
+    assert list(evaluate(y, s, results, groups=groups)) == ["map@1", "mrr"]
+
+
+def own(block):
+    return block.by_rank(lambda labels: labels)[:, 0]

@@ -228,3 +228,9 @@ def test_a_display_shows_its_settings():
         "QueryDeltaDisplay(metric='ndcg@10', baseline='old', model='new', confidence="
     )
     assert repr(curve).startswith("QueryLearningCurveDisplay(metric='mrr', confidence=")
+
+
+def test_several_metrics_are_refused_by_a_display_of_one(data):
+    y, models, groups = data
+    with pytest.raises(TypeError, match=r"one metric, as metric='ndcg'; got metrics=\['map'\]"):
+        CutoffCurveDisplay.from_predictions(y, models, groups=groups, metrics=["map"])

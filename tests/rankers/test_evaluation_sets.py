@@ -262,3 +262,23 @@ def test_other_estimators_get_the_parameter_as_it_is(data, valid):
 
     sets = [valid[:2]]
     assert QueryRanker(Own()).fit(X, y, groups=qid, eval_set=sets).estimator_.eval_set_ is sets
+
+
+def test_a_pipeline_takes_them_without_the_name_of_its_last_step(library, data, valid):
+    """They are transformed by its steps, as the training rows are."""
+    (X, y, q), (X_valid, y_valid, q_valid) = data, valid
+    ranker, metric = ours(library)
+    model = QueryRanker(make_pipeline(StandardScaler(), ranker.estimator))
+    step = f"{type(ranker.estimator).__name__.lower()}__"
+    of_step = {step + name: value for name, value in metric.items()}
+    sets = {"eval_set": [(X_valid, y_valid)], "eval_qid": [q_valid]}
+    model.fit(X, y, groups=q, **sets, **of_step)
+    without = history(model.estimator_[-1])
+    model.fit(X, y, groups=q, **{step + name: value for name, value in sets.items()}, **of_step)
+    assert without == history(model.estimator_[-1])
+    scaler = StandardScaler().fit(X)
+    ranker.fit(
+        scaler.transform(X), y, groups=q, eval_set=[(scaler.transform(X_valid), y_valid)],
+        eval_qid=[q_valid], **metric,
+    )  # fmt: skip
+    assert without == history(ranker.estimator_)
