@@ -44,9 +44,12 @@ def find_group_param(estimator: Any) -> str | None:
     for name in (*(booster.group_param for booster in BOOSTERS), "groups"):
         if name in parameters:
             return name
-    # no regressor or classifier of scikit-learn ranks by query
+    # no regressor or classifier of scikit-learn ranks by query, nor does a selection of features
+    # that fits one
     is_from_sklearn = type(estimator).__module__.partition(".")[0] == "sklearn"
-    if is_from_sklearn and (is_regressor(estimator) or is_classifier(estimator)):
+    selects = hasattr(estimator, "get_support") and hasattr(estimator, "estimator")
+    model = estimator.estimator if selects else estimator
+    if is_from_sklearn and (is_regressor(model) or is_classifier(model)):
         return None
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise ValueError(
