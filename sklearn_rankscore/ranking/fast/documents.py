@@ -117,7 +117,7 @@ class Documents:
         scores = sample_scores.astype(np.float64)
         scores[np.arange(width) >= sizes] = np.nan  # equal to nothing
         scores.sort(axis=1)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             short = scores.astype(np.float32).view(np.int32) & ~label_mask(self.n_grades)
         n, given = np.minimum(sizes, width).sum(), np.arange(1, width) < sizes
         self.tie_size, self.short_key_size = (

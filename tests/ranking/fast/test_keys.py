@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sklearn_rankscore import evaluate
 from sklearn_rankscore.ranking import read_queries
 from sklearn_rankscore.ranking.fast import engine, keys
 from sklearn_rankscore.ranking.fast.documents import Documents
@@ -80,6 +81,15 @@ def test_other_numbers_are_no_decimals(score):
 def test_keys_that_cannot_be_exact_are_refused(scores):
     written = np.empty(2, dtype=np.int64)
     assert not keys.write_exact_keys(written, np.ones(2, np.uint8), np.array(scores), 63)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-40, 1e300])
+def test_scores_beyond_single_precision_raise_nothing(scale):
+    """Also where callers let NumPy raise."""
+    labels, groups, scores = np.arange(24_000) % 5, np.arange(24_000) // 20, NORMAL * scale
+    with np.errstate(all="raise"):
+        value = evaluate(labels, scores, "ndcg@10", groups=groups)
+    assert value == evaluate(labels, NORMAL, "ndcg@10", groups=groups)
 
 
 NORMAL = np.random.default_rng(0).normal(size=24_000)
