@@ -11,7 +11,13 @@ from scipy import sparse
 
 from .._typing import Array
 from .factorize import factorize
-from .read import any_missing, as_ids, check_no_missing, missing_ids_error
+from .read import (
+    any_missing,
+    as_ids,
+    check_no_missing,
+    check_no_row_numbers,
+    missing_ids_error,
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Grouping:
 
 def group_rows(groups: Any, n_rows: int) -> Grouping:
     """Group rows by their query ids."""
+    check_no_row_numbers(groups)
     ids, values = as_ids(groups)
     _check_ids(ids, n_rows)
     try:

@@ -26,7 +26,6 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         except TypeError:  # they cannot be compared
             return categories[codes], None
         return codes, values
-    _check_no_row_numbers(groups)
     ids = _as_array(groups)
     if ids.ndim != 1:
         raise ValueError(
@@ -37,7 +36,7 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
     return ids, None
 
 
-def _check_no_row_numbers(groups: Any) -> None:
+def check_no_row_numbers(groups: Any) -> None:
     """Refuse the index of a table whose rows have no names."""
     if hasattr(groups, "get_level_values") and hasattr(groups, "step") and groups.name is None:
         raise ValueError(

@@ -325,3 +325,11 @@ def test_items_without_a_relevance_have_the_relevance_1():
     assert from_ranked_lists([["a"]], [["b", "a"]])["y_true"].tolist() == [0, 1]
     graded = from_ranked_lists([["a"], {"a": 3}], [["a"], ["a"]])
     assert graded["y_true"].tolist() == [1, 3]
+
+
+def test_row_numbers_are_the_ids_of_a_series_without_names():
+    relevant = pd.Series([["a"], ["b"]])
+    arrays = from_ranked_lists(relevant, pd.Series([["a", "c"], ["c", "b"]]))
+    assert np.unique(arrays["groups"]).tolist() == [0, 1]
+    labels = from_relevance_lists(pd.DataFrame([[1, 0], [0, 1]]))
+    assert np.unique(labels["groups"]).tolist() == [0, 1]
