@@ -90,6 +90,7 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     ],
     "padding to similar width": [(width_buckets, "padded_width", lambda sizes: sizes)],
     "small buckets joined": [(width_buckets, "SMALL_BUCKET", 0)],
+    "larger blocks of few ranks": [(width_buckets, "LARGE_BLOCK", width_buckets.BLOCK_DOCUMENTS)],
     "keys computed in chunks": [(keys, "CHUNK", 2**30)],
 }
 

@@ -212,10 +212,12 @@ def against_itself(metric, options, random):
     same("ranks for scores", measured(y, ranks, groups))
     order = np.argsort(groups, kind="stable")
     same("rows together", measured(y, s, groups, order))
-    documents = plan.BLOCK_DOCUMENTS
+    documents, large = plan.BLOCK_DOCUMENTS, width_buckets.LARGE_BLOCK
     plan.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = int(random.integers(1, 2000))
+    width_buckets.LARGE_BLOCK = int(random.integers(1, 2000))
     same("other block sizes", measured(y, s, groups, n_jobs=2))
     plan.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = documents
+    width_buckets.LARGE_BLOCK = large
     ranking.PLAIN = True
     same("the plain sort", measured(y, s, groups), before, 1e-12)
     ranking.PLAIN = False

@@ -287,6 +287,7 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(
     y = random.integers(0, 2, n) if labels == "grades" else random.random(n)
     names = [*METRICS, "ndcg@3", "map@5", "err@4", "hit_rate@2"]
     before = evaluate(y, s, names, groups=g, average=None)
+    monkeypatch.setattr(width_buckets, "LARGE_BLOCK", documents_in_a_block)
     for module in (plan, width_buckets):
         monkeypatch.setattr(module, "BLOCK_DOCUMENTS", documents_in_a_block)
     after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)

@@ -151,6 +151,7 @@ SHORTCUTS = {
         {"buckets__SMALL_BUCKET": 10**9, "buckets__SMALL_SHORT_BUCKET": 10**9},
         {"buckets__SMALL_BUCKET": 0, "buckets__SMALL_SHORT_BUCKET": 0},
     ),
+    "buckets joined for a cut-off": ({"buckets__LARGE_BLOCK": 10**9}, {"buckets__LARGE_BLOCK": 1}),
     "chunks": ({"keys__CHUNK": 1}, {"keys__CHUNK": 10**9}),
     "padding of long queries": ({"buckets__LONG": 10**9}, {"buckets__LONG": 1}),
     "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
@@ -258,6 +259,7 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(documents, n_jobs, sc
         before = evaluate(y, s, names, groups=g, average=None)
         with monkeypatch.context() as blocks:
             blocks.setattr(ranking, "PARALLEL_SHALLOW", 0)
+            blocks.setattr(width_buckets, "LARGE_BLOCK", documents)
             for module in (plan, width_buckets):
                 blocks.setattr(module, "BLOCK_DOCUMENTS", documents)
             after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)

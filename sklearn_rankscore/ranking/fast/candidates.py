@@ -17,7 +17,7 @@ from .row_sorts import SHORT
 
 # documents per step: few enough that their scores stay in cache, and enough that threads, which
 # wait for Python's lock between operations, seldom wait
-STEP = 2**18
+STEP = 2**19
 
 # rows in which candidates are at most this share of the documents are ranked by these alone
 FEW = 0.5

@@ -41,7 +41,8 @@ def plan_blocks(
         fill_keys(documents, buckets, depth, jobs)
     else:
         rank, buckets = rank_by_scores, width_buckets(documents, None)
-    return [partial(rank, documents, depth, bucket) for bucket in divide_for_threads(buckets, jobs)]
+    parts = divide_for_threads(buckets, depth, jobs)
+    return [partial(rank, documents, depth, bucket) for bucket in parts]
 
 
 def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:

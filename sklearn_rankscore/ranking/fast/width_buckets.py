@@ -13,9 +13,13 @@ from ..plan import BLOCK_DOCUMENTS
 from .documents import Documents
 from .row_sorts import SHORT
 
-# small buckets of similar width are joined up to these numbers of documents: a block costs some
-# sixty calls of NumPy, whatever its size
+# small buckets of similar width are joined up to these numbers of documents: a block costs hundreds
+# of calls of NumPy, whatever its size
 SMALL_BUCKET, SMALL_SHORT_BUCKET = 2**18, 2**17
+
+# blocks of so few ranks are larger: most of their memory is keys, and the calls after the sort are
+# so short that threads would wait for one another at each
+FEW_RANKS, LARGE_BLOCK = 32, 2**21
 
 # from this size on a query fills a block alone and needs no padding
 LONG = 2**19
@@ -58,11 +62,16 @@ class WidthBucket:
             yield WidthBucket(self.width, self.shortest, self.queries[a:b], keys)
 
 
-def divide_for_threads(buckets: list[WidthBucket], jobs: int) -> list[WidthBucket]:
-    """Buckets that fit into cache and keep all threads busy, the largest first."""
+def divide_for_threads(
+    buckets: list[WidthBucket], depth: int | None, jobs: int
+) -> list[WidthBucket]:
+    """Buckets that fit into memory and keep all threads busy, the largest first."""
     fair_share = sum(bucket.width * len(bucket.queries) for bucket in buckets) // jobs
-    most = min(BLOCK_DOCUMENTS, max(SMALL_BUCKET, fair_share))
-    parts = [part for bucket in buckets for part in bucket.divide(most, jobs)]
+    parts: list[WidthBucket] = []
+    for bucket in buckets:
+        few = min(bucket.width, depth or bucket.width) <= FEW_RANKS
+        most = min(LARGE_BLOCK if few else BLOCK_DOCUMENTS, max(SMALL_BUCKET, fair_share))
+        parts.extend(bucket.divide(most, jobs))
     return sorted(parts, key=lambda part: -part.width * len(part.queries))
 
 
@@ -110,18 +119,19 @@ def _stable_order(buckets: Array, by_start: Array | None) -> Array:
 def _joined(widths: Array, counts: Array, depth: int) -> list[int]:
     """Where among ascending widths a bucket starts, given how many queries have each width.
 
-    Small buckets are joined with their neighbors where this leaves the rounding of sums up to the
-    cut-off unchanged: sums over short rows are sums of columns, and those over long rows end at the
-    cut-off.
+    Buckets are joined where this leaves the rounding of sums up to the cut-off unchanged: sums over
+    short rows are sums of columns, and those over long rows end at the cut-off. Queries of small
+    buckets are padded to at most twice their width, others by at most a quarter.
     """
     firsts: list[int] = []
     narrowest = n_queries = 0
     for i, (width, count) in enumerate(zip(widths.tolist(), counts.tolist(), strict=True)):
-        short = width <= SHORT
+        short, n_documents = width <= SHORT, n_queries * width
         same_sums = short or narrowest > max(depth, SHORT)
-        most = SMALL_SHORT_BUCKET if short else SMALL_BUCKET
-        small = n_queries * width <= most and width <= 2 * narrowest
-        if not firsts or not (same_sums and small):
+        small = n_documents <= (SMALL_SHORT_BUCKET if short else SMALL_BUCKET)
+        large = not short and depth <= FEW_RANKS and n_documents <= LARGE_BLOCK
+        similar = (small and width <= 2 * narrowest) or (large and 4 * width <= 5 * narrowest)
+        if not (same_sums and similar):
             firsts.append(i)
             narrowest, n_queries = width, 0
         n_queries += count

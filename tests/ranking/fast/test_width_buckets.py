@@ -26,7 +26,7 @@ SIZES = st.lists(
 def test_each_query_is_in_one_bucket_that_it_fits(sizes, shuffled, depth, jobs):
     many = documents(sizes, shuffled)
     buckets = width_buckets.width_buckets(many, depth)
-    parts = width_buckets.divide_for_threads(buckets, jobs)
+    parts = width_buckets.divide_for_threads(buckets, depth, jobs)
     assert sorted(np.concatenate([part.queries for part in parts])) == [*range(len(sizes))]
     areas = [part.width * len(part.queries) for part in parts]
     assert areas == sorted(areas, reverse=True)
@@ -43,8 +43,9 @@ def test_each_query_is_in_one_bucket_that_it_fits(sizes, shuffled, depth, jobs):
 def test_buckets_are_divided_evenly(limit, sizes, jobs):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(width_buckets, "BLOCK_DOCUMENTS", limit)
+        patch.setattr(width_buckets, "LARGE_BLOCK", limit)
         buckets = width_buckets.width_buckets(documents(sizes), None)
-        for part in width_buckets.divide_for_threads(buckets, jobs):
+        for part in width_buckets.divide_for_threads(buckets, None, jobs):
             n = len(part.queries)
             assert n == 1 or (n - 1) * part.width < limit
 
