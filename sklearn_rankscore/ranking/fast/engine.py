@@ -41,7 +41,9 @@ def plan_blocks(
         fill_keys(documents, buckets, depth, jobs)
     else:
         rank, buckets = rank_by_scores, width_buckets(documents, None)
-    parts = divide_for_threads(buckets, depth, jobs)
+    # rows whose keys tell ties are sorted to the end where ties are the rule
+    ranks = None if documents.keys_tell_ties and documents.has_many_ties else depth
+    parts = divide_for_threads(buckets, ranks, jobs)
     return [partial(rank, documents, depth, bucket) for bucket in parts]
 
 
