@@ -19,9 +19,6 @@ from .width_buckets import WidthBucket
 # enough that threads, which wait for Python's lock between operations, seldom wait
 CHUNK = 2**19
 
-# bits of a positive infinite float
-INFINITY = 0x7FF << 52
-
 # up to this depth keys have 32 bits and are sorted in half the time; beyond it too many scores
 # would collide in them
 SHALLOW = 32
@@ -50,9 +47,8 @@ def fill_keys(
     many = documents.has_many_ties
     documents.positions = _positions(documents, buckets)
     write_short = partial(write_exact_short_keys, scale=documents.scale)
-    documents.exact_keys = (
-        shallow and many and _sorts_whole_rows(documents) and fill(write_short, np.int32)
-    )
+    if shallow and many and _sorts_whole_rows(documents):
+        documents.exact_keys = fill(write_short, np.int32) or fill(write_exact_keys, np.int32)
     if documents.exact_keys:
         return
     if shallow and not _needs_long_keys(documents, depth):
@@ -118,6 +114,8 @@ def _fill(
 
     # the keys of a chunk are still in cache when they are copied into rows
     def fill(chunk: int) -> None:
+        if inexact and write is not write_keys:
+            return
         begin, end = int(chunks[chunk]), int(chunks[chunk + 1])
         keys = np.empty(end - begin + overhang, integer)
         keys[end - begin :] = lowest  # below padding, as all keys are
@@ -202,21 +200,24 @@ def write_exact_short_keys(
     return True
 
 
-def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bool:
-    """Write keys of 64 bits of which different scores have different ones, if that is possible.
+def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
+    """Write keys of which different scores have different ones, if that is possible.
 
-    It is for scores of usual magnitude, as not all exponents of a float occur then: from 2^-191
-    to 2^63 with three bits for the label. Zero and infinity are the ends of that range.
+    It is for scores of usual magnitude, as not all exponents of a float occur then: with three bits
+    for the label, from 2^-191 to 2^63 in keys of 64 bits; in those of 32 bits from 2^-23 to 2^8, in
+    single precision.
     """
-    n_bits = mask.bit_length()
-    below, largest = _exact_range(n_bits)
-    floats = keys.view(np.float64)
-    np.subtract(0.0, scores, out=floats)
-    negative = keys >> 63
-    keys &= np.iinfo(np.int64).max
+    n_bits, floats = mask.bit_length(), keys.view(f"f{keys.itemsize}")
+    with np.errstate(over="ignore", under="ignore"):
+        np.subtract(0.0, scores, out=floats, casting="unsafe")
+    if keys.itemsize < scores.itemsize and not np.array_equal(-floats, scores):
+        return False
+    below, largest, infinity = _exact_range(n_bits, floats.dtype)
+    negative = keys >> (8 * keys.itemsize - 1)
+    keys &= np.iinfo(keys.dtype).max
     keys -= below
     if keys.min() <= 0 or keys.max() >= largest:
-        special = (keys != -below) & (keys != INFINITY - below)
+        special = (keys != -below) & (keys != infinity - below)
         if ((keys <= 0) & special).any() or ((keys >= largest) & special).any():
             return False
         np.minimum(np.maximum(keys, 0, out=keys), largest, out=keys)
@@ -226,10 +227,12 @@ def write_exact_keys(keys: Array, labels: Array, scores: Array, mask: int) -> bo
     return True
 
 
-def _exact_range(n_bits: int) -> tuple[int, int]:
-    """The bits of the float below the smallest one, and the value of an infinite one."""
-    n_exponents = INFINITY >> 52 >> n_bits
-    return ((1023 - 3 * n_exponents // 4) << 52) - 1, (INFINITY >> n_bits) - 1
+def _exact_range(n_bits: int, dtype: np.dtype[Any]) -> tuple[int, int, int]:
+    """The bits of the float below the smallest one, the value of an infinite one, and its bits."""
+    n_fraction, highest = np.finfo(dtype).nmant, (1 << np.finfo(dtype).nexp) - 1
+    lowest = highest // 2 - 3 * (highest >> n_bits) // 4
+    infinity = highest << n_fraction
+    return (lowest << n_fraction) - 1, (infinity >> n_bits) - 1, infinity
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:

@@ -28,13 +28,22 @@ def test_keys_are_ordered_like_descending_scores(integer, documents):
         assert len(set(high[scores == score])) == 1
 
 
-@pytest.mark.parametrize("mask", [1, 7, 63])
-@given(st.lists(st.tuples(st.floats(allow_nan=False), st.integers(0, 1)), min_size=1, max_size=50))
-def test_exact_keys_collide_for_equal_scores_alone(mask, documents):
+ANY_FLOATS = FLOATS | st.floats(allow_nan=False) | st.floats(0.25, 3, width=32)
+
+
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("mask", "lowest", "highest"), [(1, 1e-6, 100), (7, 1e-6, 100), (63, 0.25, 3)]
+)
+@given(st.lists(st.tuples(ANY_FLOATS, st.integers(0, 1)), min_size=1, max_size=50))
+def test_exact_keys_collide_for_equal_scores_alone(integer, mask, lowest, highest, documents):
     scores, labels = (np.array(column) for column in zip(*documents, strict=True))
-    written = np.empty(len(scores), dtype=np.int64)
+    written = np.empty(len(scores), dtype=integer)
     magnitude = np.abs(scores[np.isfinite(scores) & (scores != 0)])
-    usual = ((magnitude > 1e-6) & (magnitude < 100)).all()
+    usual = ((magnitude > lowest) & (magnitude < highest)).all()
+    if integer is np.int32:
+        with np.errstate(over="ignore", under="ignore"):
+            usual &= (magnitude.astype(np.float32) == magnitude).all()
     if not keys.write_exact_keys(written, labels.astype(np.uint8), scores, mask):
         assert not usual
         return
@@ -102,6 +111,8 @@ SECONDS = 1.7e9 + np.random.default_rng(1).random(24_000) * 3600
         ("spread", NORMAL, 10, 32),
         ("spread", NORMAL, 1200, 32),
         ("tied", np.round(NORMAL), 1200, 32),
+        ("leaves", np.round(NORMAL) / 7, 10, 64),
+        ("leaves in single precision", (np.round(NORMAL) / 7).astype(np.float32), 10, 32),
         ("saturated sigmoid", 1 / (1 + np.exp(-2 * NORMAL - 12)), 10, 64),
         ("saturated sigmoid", 1 / (1 + np.exp(-2 * NORMAL - 12)), 120, 64),
         ("times of an hour", SECONDS, 10, 64),
