@@ -15,7 +15,7 @@ SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
 
 # the mean number of documents with equal scores from which on ties are the rule, and the same for
 # short queries, of which most have a tie then
-MANY, MANY_IN_SHORT = 1.25, 1.04
+MANY, MANY_IN_SHORT = 1.5, 1.04
 
 # up to this size of a query, the positions of its documents fit into keys
 LONGEST = 2**28
