@@ -15,6 +15,10 @@ NEGLIGIBLE = 1e-24
 # factors per step: few enough to need little memory
 STEP = 2**18
 
+# from this mean size on, groups are sorted one by one: a sort of numbers is faster than one of
+# positions, by more than the call for each group takes
+SORTED_ALONE = 32
+
 
 @dataclass
 class Sets:
@@ -102,12 +106,22 @@ def _equal_factors(values: Array, heads: Array, sizes: Array) -> tuple[Array, Ar
     rises, falls = values[1:] > values[:-1], values[1:] < values[:-1]
     rises[heads[1:] - 1] = falls[heads[1:] - 1] = False
     if rises.any() and falls.any():
-        values = values[np.lexsort((values, groups))]
+        values = _sorted(values, heads, groups)
     differs = np.append(True, values[1:] != values[:-1])
     differs[heads] = True
     first = np.flatnonzero(differs)
     counts = np.diff(first, append=len(values)).astype(np.float64)
     return values[first], counts, groups[first]
+
+
+def _sorted(values: Array, heads: Array, groups: Array) -> Array:
+    """The values of each group in ascending order."""
+    if len(values) < SORTED_ALONE * len(heads):
+        return values[np.lexsort((values, groups))]
+    values = values.copy()
+    for group in np.split(values, heads[1:]):
+        group.sort()
+    return values
 
 
 def _top_degree(values: Array, counts: Array, groups: Array, sizes: Array, n_degrees: Array) -> int:

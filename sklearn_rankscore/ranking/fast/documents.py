@@ -92,8 +92,8 @@ class Documents:
 
     @property
     def has_large_groups(self) -> bool:
-        """Whether half of the documents of a query are tied with one another."""
-        return self.tie_size > SAMPLED_WIDTH / 2
+        """Whether queries have one or two distinct scores."""
+        return self.tie_size > SAMPLED_WIDTH / 3
 
     @property
     def below(self) -> int:
