@@ -201,6 +201,18 @@ def called_by_sklearn() -> bool:
     return False
 
 
+def groups_of_call() -> Any:
+    """The `groups` of the call of cross-validation or a search that runs its tasks now, if any."""
+    for frame in _callers():
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package not in ("sklearn", "joblib", __name__.partition(".")[0]):
+            break
+        params: Any = frame.f_locals.get("routed_params")
+        if hasattr(params, "splitter"):
+            return params.splitter.split.get("groups")
+    return None
+
+
 def _callers() -> Iterator[FrameType]:
     """The frames around the function that asks for them."""
     frame = sys._getframe(2)
@@ -240,6 +252,7 @@ __all__ = [
     "check_method_params",
     "delayed",
     "fold_functions",
+    "groups_of_call",
     "list_scorers",
     "metadata_request",
     "num_samples",

@@ -35,7 +35,6 @@ class QuerySplitter(BaseCrossValidator):
 
     n_splits: int
     n_repeats: int = 1
-    passes_query_ids = True
     groups: IdSource
     skip_constant_queries: bool
 

@@ -136,7 +136,7 @@ def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> No
         "pd.Series(y, index=pd.Index(ids, name='qid'));\n"
         "- as a column 'qid' of X; with groups='name', QueryRanker, the splitters and "
         "make_ranking_scorer read a column or index level of another name;\n"
-        "- as groups=ids, with cv=QueryKFold(5) or another splitter of this package, in "
+        "- as groups=ids, with cv=QueryKFold(5) or another splitter that keeps queries whole, in "
         "cross-validation and searches of scikit-learn;\n"
         "- as metadata: sklearn.set_config(enable_metadata_routing=True), then "
         "params={'groups': ids} or fit(X, y, groups=ids)."

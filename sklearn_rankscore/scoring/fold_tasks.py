@@ -9,6 +9,7 @@ from typing import Any
 
 from .._sklearn_compat import list_scorers
 from ..query_ids.optuna_search import not_nan_in_optuna
+from .call_groups import CallGroups
 from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
 from .scorer import RankingScorer
@@ -18,12 +19,12 @@ from .tasks import FoldTask
 from .weighted_sum import WeightedScorer
 
 
-def prepare_tasks(tasks: Iterable[Any]) -> Iterator[Any]:
+def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any]:
     """Tasks of one parallel call, with query ids; warns once if folds split queries."""
     checker = FoldChecker()
     checked: set[tuple[int, int]] = set()
     for function, args, kwargs in tasks:
-        task = FoldTask(function, args, kwargs)
+        task = FoldTask(function, args, kwargs, call_groups)
         checker.check(task)
         try:
             if (inputs := (id(task.scorer), id(task.X))) not in checked:
@@ -41,7 +42,7 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def with_query_ids(*args: Any, **kwargs: Any) -> Any:
-        task = FoldTask(function, args, kwargs)
+        task = FoldTask(function, args, kwargs, CallGroups.read())
         check_scorers(task)
         pass_query_ids(task)
         return function(**task.arguments)

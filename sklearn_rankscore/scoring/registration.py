@@ -32,6 +32,7 @@ from .._sklearn_compat import (
     shares_memory,
 )
 from ..metrics.names import METRICS, names_metric
+from .call_groups import CallGroups
 from .fold_tasks import prepare_tasks, prepared
 from .scorer import RankingScorer
 from .tasks import is_fold_task
@@ -156,7 +157,7 @@ def _patch_parallel(parallel: Any) -> None:
         first = next(iterator, None)
         tasks: Iterable[Any] = () if first is None else chain([first], iterator)
         if is_fold_task(first):
-            tasks = prepare_tasks(tasks)
+            tasks = prepare_tasks(tasks, CallGroups.read())
         if not shares_memory(self):
             tasks = _with_import(tasks)
         return call(self, tasks)

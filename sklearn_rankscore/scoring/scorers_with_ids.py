@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sklearn.metrics import check_scoring
@@ -153,9 +154,32 @@ def _bind(scorer: Any, ids: Any) -> Any:
     return scorer
 
 
+def scorers_of_search(search: Any) -> Any:
+    """The scorer of a search, one or several, fitted or not."""
+    return check_scoring(search.estimator, scoring=search.scoring)
+
+
+def rankers_in(estimator: Any) -> Iterator[Any]:
+    """Every `QueryRanker` in an estimator that cannot be fitted without query ids."""
+    return _parts(estimator, lambda part: getattr(part, "needs_query_ids", False))
+
+
+def searches_in(estimator: Any) -> Iterator[Any]:
+    """Every search in an estimator."""
+    return _parts(estimator, lambda part: isinstance(part, Search))
+
+
+def _parts(estimator: Any, is_wanted: Callable[[Any], bool]) -> Iterator[Any]:
+    seen: set[int] = set()
+    for part in [estimator, *estimator.get_params(deep=True).values()]:
+        if is_wanted(part) and id(part) not in seen:
+            seen.add(id(part))
+            yield part
+
+
 def _scorer_of_search(search: Any) -> Any:
     """The scorer of the method `score` of a search, fitted or not."""
-    scorer = check_scoring(search.estimator, scoring=search.scoring)
+    scorer = scorers_of_search(search)
     return scorer._scorers.get(search.refit) if isinstance(scorer, MultimetricScorer) else scorer
 
 

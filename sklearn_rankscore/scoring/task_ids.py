@@ -1,19 +1,17 @@
 """Query ids for the fits and scores of cross-validation and searches, without metadata routing.
 
-scikit-learn hands `groups` to the splitter alone. The splitters of this package return row indices
-that carry these ids, and here they are passed on to each fit and score of the same call. A call in
+scikit-learn hands `groups` to the splitter alone. Here they are passed on to each fit and score of
+the same call, and so are ids that the row indices of a splitter of this package carry. A call in
 which no ids would arrive is refused before its first fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.metrics import check_scoring
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
@@ -21,7 +19,14 @@ from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, column_names, fix_by_name, index_level
 from ..query_ids.optuna_search import optuna_search
-from .scorers_with_ids import describe, query_ids_for, scorers_of_queries, takes_groups
+from .scorers_with_ids import (
+    describe,
+    query_ids_for,
+    rankers_in,
+    scorers_of_queries,
+    scorers_of_search,
+    takes_groups,
+)
 from .tasks import FoldTask
 
 
@@ -33,9 +38,8 @@ def pass_query_ids(task: FoldTask) -> None:
     NoGroupsError
         If the ranker or a ranking metric needs query ids and none would reach it.
     """
-    estimator = _candidate(task)
-    _pass_to_fit(task, estimator)
-    _pass_to_scorers(task, estimator)
+    _pass_to_fit(task, task.candidate)
+    _pass_to_scorers(task, task.candidate)
     task.make_selectable()
 
 
@@ -60,7 +64,7 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
         _check_optuna(param)
         task.pass_to_fit(param, ids)
         return
-    for ranker in _rankers_in(estimator):
+    for ranker in rankers_in(estimator):
         if _ids_in_data(task, ranker) is None:
             fix = f"wrap all as QueryRanker({type(last).__name__}(...))."
             fix = _fix(task) if task.carried_ids is None or ranker is last else fix
@@ -92,13 +96,6 @@ def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
     return (f"{prefix}groups" if takes_groups else ""), estimator
 
 
-def _candidate(task: FoldTask) -> Any:
-    """The estimator, with the estimators that a search puts into it for this task."""
-    parameters = task.arguments.get("parameters") or {}
-    replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
-    return clone(task.estimator).set_params(**replaced) if replaced else task.estimator
-
-
 def _check_ranker(task: FoldTask, ranker: Any) -> None:
     """Refuse a ranker whose own parameter for queries cannot be aligned with the rows of a fold."""
     own = [p for p in ("group", "group_id") if has_fit_parameter(ranker, p)]
@@ -116,14 +113,19 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
 
 
 def _check_inner_search(search: Any) -> None:
-    """Refuse a search inside of a search whose splitter would not pass the ids on."""
-    if not isinstance(search, Search) or getattr(search.cv, "passes_query_ids", False):
+    """Refuse a search inside of a search whose splitter does not read ids."""
+    if not isinstance(search, Search) or _keeps_groups_whole(search.cv):
         return
-    scorer = check_scoring(search.estimator, scoring=search.scoring)
-    if scorers_of_queries(scorer) or any(_rankers_in(search.estimator)):
+    if scorers_of_queries(scorers_of_search(search)) or any(rankers_in(search.estimator)):
         raise no_groups_error(
             f"the folds of the inner {type(search).__name__}", fix="give it cv=QueryKFold(3)."
         )
+
+
+def _keeps_groups_whole(cv: Any) -> bool:
+    """Whether a splitter reads `groups`, as those of this package and GroupKFold do."""
+    request: Any = getattr(cv, "get_metadata_routing", lambda: None)()
+    return hasattr(request, "split") and request.split.requests.get("groups") is True
 
 
 def _check_optuna(param: str) -> None:
@@ -135,16 +137,6 @@ def _check_optuna(param: str) -> None:
             f"the final fit of {type(search).__name__}",
             fix=f"call fit(X, y, groups=ids, {also}=ids), or have the ids in the index of X.",
         )
-
-
-def _rankers_in(estimator: Any) -> Iterator[Any]:
-    """Every `QueryRanker` in an estimator that cannot be fitted without query ids."""
-    parts = [estimator, *estimator.get_params(deep=True).values()]
-    seen: set[int] = set()
-    for part in parts:
-        if getattr(part, "needs_query_ids", False) and id(part) not in seen:
-            seen.add(id(part))
-            yield part
 
 
 def ids_of_rows(task: FoldTask, estimator: Any) -> Any:
@@ -194,6 +186,11 @@ def _needs_ids(y: Any, estimator: Any) -> bool:
 
 
 def _fix(task: FoldTask) -> str:
+    if task.divides_groups:
+        return (
+            "the folds divide the queries of groups=. Use cv=QueryKFold(5) or another splitter "
+            "that keeps them whole."
+        )
     if task.carried_ids is not None:
         return (
             "scikit-learn passes groups no further than to the splitter here. Pass the ids in the "

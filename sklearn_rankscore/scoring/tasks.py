@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sklearn import get_config
+from sklearn.base import clone
 
 from ..query_ids import carried_query_ids
+from .call_groups import CallGroups
+from .scorers_with_ids import rankers_in, scorers_of_queries, scorers_of_search, searches_in
 
 # parameters of the tasks of searches and RFECV, which fit again on all rows after the folds
 REFITS = {"candidate_progress", "routed_params"}
@@ -24,11 +27,9 @@ class FoldTask:
         The arguments of the task.
     is_routed : bool
         Whether metadata routing, which passes ids itself under any name, is enabled.
-    carried_ids : array-like or None
-        The id of each row of X that the splitter was given; None with metadata routing.
     """
 
-    def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
+    def __init__(self, function: Any, args: Any, kwargs: Any, call_groups: CallGroups) -> None:
         self.function = function
         self.arguments = _signature(_undelayed(function)).bind_partial(*args, **kwargs).arguments
         get = self.arguments.get
@@ -37,13 +38,46 @@ class FoldTask:
         self.estimator: Any = get("estimator")
         self.scorer: Any = get("scorer")
         self.test: Any = get("test")
-        self.carried_ids = None
         self.is_routed = get_config()["enable_metadata_routing"]
-        if not self.is_routed:
-            # a permutation test splits within its task
-            of_split = (get("split_params") or {}).get("groups")
-            carried = carried_query_ids(self.test, get("train"))
-            self.carried_ids = of_split if carried is None else carried
+        self._call_groups = call_groups
+
+    @cached_property
+    def candidate(self) -> Any:
+        """The estimator, with the estimators that a search puts into it for this task."""
+        parameters = self.arguments.get("parameters") or {}
+        replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
+        return clone(self.estimator).set_params(**replaced) if replaced else self.estimator
+
+    @cached_property
+    def carried_ids(self) -> Any:
+        """The id of each row of X that the call or its splitter was given.
+
+        None with metadata routing, and if the folds divide the queries of the call.
+        """
+        if self.is_routed:
+            return None
+        get = self.arguments.get
+        # a permutation test splits within its task
+        of_split = (get("split_params") or {}).get("groups")
+        carried = carried_query_ids(self.test, get("train"))
+        carried = of_split if carried is None else carried
+        # to a call without rankings, `groups` may mean anything
+        if self.test is None or self._call_groups.are(carried) or not self._ranks_queries():
+            return carried
+        ids = self._call_groups.ids(self.X, carried)
+        is_divided = ids is not carried and self._call_groups.are_divided(self.X, self.test)
+        return None if is_divided else ids
+
+    @property
+    def divides_groups(self) -> bool:
+        """Whether `carried_ids` is None because the folds divide the queries of the call."""
+        return self.carried_ids is None and not self._call_groups.are(None)
+
+    def _ranks_queries(self) -> bool:
+        """Whether a scorer or a ranker needs query ids."""
+        if scorers_of_queries(self.scorer) or any(rankers_in(self.candidate)):
+            return True
+        return any(scorers_of_queries(scorers_of_search(s)) for s in searches_in(self.candidate))
 
     @property
     def fit_params(self) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
     TunedThresholdClassifierCV,
     cross_val_score,
     cross_validate,
@@ -197,14 +196,6 @@ def test_value_equals_a_loop_over_folds(source):
         predicted = model.predict(_safe_indexing(rows, test)).tolist()
         expected = oracle.score("ndcg", Y[test].tolist(), predicted, QID[test].tolist(), k=3)
         assert value == pytest.approx(expected, rel=1e-12)
-
-
-def test_groups_of_the_splitter_do_not_reach_the_scorer():
-    search = GridSearchCV(
-        Ridge(), {"alpha": [1]}, scoring="ndcg@3", cv=GroupKFold(3), error_score="raise"
-    )
-    with pytest.raises(NoGroupsError, match="No query ids reached the metric 'ndcg@3'"):
-        search.fit(X, Y, groups=QID)
 
 
 @pytest.mark.parametrize(

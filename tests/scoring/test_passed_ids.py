@@ -24,6 +24,7 @@ from sklearn.metrics import make_scorer, r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    GroupShuffleSplit,
     HalvingGridSearchCV,
     KFold,
     RandomizedSearchCV,
@@ -279,6 +280,15 @@ def test_ids_arrive_aligned(name):
     np.testing.assert_array_equal(ARRIVES[name](QID), 1.0)
 
 
+@pytest.mark.parametrize("cv", [GroupKFold(3), GroupShuffleSplit(3, random_state=0)], ids=repr)
+@pytest.mark.parametrize("name", sorted(set(ARRIVES) - {"folds made before"}))
+def test_ids_arrive_aligned_by_splitters_of_scikit_learn(name, cv, monkeypatch):
+    monkeypatch.setitem(globals(), "CV", cv)
+    monkeypatch.setitem(CURVE, "cv", cv)
+    if name != "cross_val_predict" or isinstance(cv, GroupKFold):  # which needs a partition
+        np.testing.assert_array_equal(ARRIVES[name](QID), 1.0)
+
+
 @pytest.mark.parametrize("name", [name for name in ARRIVES if "processes" not in name])
 def test_a_later_call_without_ids_is_refused(name):
     ARRIVES[name](QID)
@@ -366,10 +376,11 @@ def never():
 
 FUNCTION = make_scorer(ndcg_score, k=10)
 FRAME = pd.DataFrame(X, columns=list("abc"))
+ROWS = list(KFold(3).split(X))  # the splitter itself warns that it ignores groups
 REFUSED = {
     "the usual folds": (
-        lambda: cross_val_score(never(), X, Y, groups=QID, scoring="ndcg@3", cv=GroupKFold(3)),
-        "NeverFitted.fit: pass groups=ids and cv=QueryKFold(5)",
+        lambda: cross_val_score(never(), X, Y, groups=QID, scoring="ndcg@3", cv=ROWS),
+        "NeverFitted.fit: the folds divide the queries of groups=. Use cv=QueryKFold(5)",
     ),
     "rows as folds": (
         lambda: cross_val_score(never(), X, Y, scoring="ndcg@3", cv=3),
@@ -380,16 +391,16 @@ REFUSED = {
         "X.set_index('qid')",
     ),
     "search": (
-        lambda: GridSearchCV(never(), {}, scoring="ndcg@3", cv=GroupKFold(3)).fit(X, Y, groups=QID),
-        "pass groups=ids and cv=QueryKFold(5)",
+        lambda: GridSearchCV(never(), {}, scoring="ndcg@3", cv=ROWS).fit(X, Y, groups=QID),
+        "NeverFitted.fit: the folds divide the queries of groups=",
     ),
     "pointwise": (
         lambda: cross_val_score(NeverFitted(), X, Y, groups=QID, scoring="ndcg@3", cv=CV),
         "wrap the ranker as QueryRanker(NeverFitted(...))",
     ),
     "a metric function": (
-        lambda: cross_val_score(Ridge(), X, Y, groups=QID, scoring=FUNCTION, cv=GroupKFold(3)),
-        "make_scorer(ndcg_score",
+        lambda: cross_val_score(Ridge(), X, Y, groups=QID, scoring=FUNCTION, cv=ROWS),
+        "the folds divide the queries of groups=",
     ),
     "a metric function among others": (
         lambda: cross_validate(Ridge(), X, Y, scoring={"a": FUNCTION, "b": "r2"}, cv=3),

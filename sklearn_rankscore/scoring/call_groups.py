@@ -1,0 +1,49 @@
+"""The argument `groups` of a call of cross-validation or of a search, for any splitter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._sklearn_compat import groups_of_call, num_samples
+from .._typing import Array
+from ..query_ids import find_query_ids, group_rows
+from ..query_ids.lookup import source_or_ids
+
+
+class CallGroups:
+    """The query ids that the running call of scikit-learn was given as `groups`.
+
+    scikit-learn hands them to the splitter alone. Splitters of this package pass them on; here they
+    are read for all others, such as `GroupKFold` or splits that were made before.
+    """
+
+    def __init__(self, groups: Any) -> None:
+        self._groups = groups
+        self._ids: Any = None
+        self._codes: Array | None = None
+
+    @classmethod
+    def read(cls) -> CallGroups:
+        """Those of the call that runs now."""
+        return cls(groups_of_call())
+
+    def are(self, carried: Any) -> bool:
+        """Whether the call was given what its splitter has passed on, or nothing."""
+        return self._groups is None or self._groups is carried
+
+    def ids(self, X: Any, carried: Any) -> Any:
+        """The id of each row of `X`; `carried`, the ids of the splitter, if they are equal."""
+        if self._ids is None:
+            source, ids = source_or_ids(self._groups, X)
+            self._ids = find_query_ids(X, groups=ids, id_source=source) if source else ids
+        is_same = carried is not None and np.array_equal(np.asarray(carried), self._ids)
+        return carried if is_same else self._ids
+
+    def are_divided(self, X: Any, test: Any) -> bool:
+        """Whether a test fold holds only some documents of a query."""
+        if self._codes is None:
+            self._codes = group_rows(self._ids, num_samples(X)).codes
+        in_test = np.bincount(self._codes[test], minlength=int(self._codes.max()) + 1)
+        return bool(((in_test > 0) & (in_test < np.bincount(self._codes))).any())
