@@ -14,6 +14,7 @@ from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids.lookup import QID, column_names
 from ..scoring.columns import listed
+from .pipelines import leaves_out
 
 # rows that are compared first, so that few columns are compared as a whole
 FIRST_ROWS = 100
@@ -57,10 +58,11 @@ class IdColumns:
         id_names = tuple(names[place] for place in positions) if names else ()
         return cls(tuple(positions), id_names, n_columns)
 
-    def warn_of_features(self, X: Any, ids: Any) -> None:
+    def warn_of_features(self, X: Any, ids: Any, estimator: Any) -> None:
         """Warn if a column that holds the query ids is left among the features."""
         features, names = self.drop(X), column_names(X)
         columns = [] if ids is None else _columns_that_equal(features, column_names(features), ids)
+        columns = [column for column in columns if not leaves_out(estimator, features, column)]
         if not columns or len(set(np.asarray(ids)[:FIRST_ROWS].tolist())) == 1:
             return
         column = column_names(features)[columns[0]] if names else columns[0]

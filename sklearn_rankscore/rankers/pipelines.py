@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from sklearn.compose import ColumnTransformer
+
+from .._typing import Array
+from ..query_ids.lookup import column_names
 from .training_data import TrainingData
 
 
@@ -16,6 +21,29 @@ def last_step(estimator: Any) -> tuple[Any, str]:
         name, estimator = estimator.steps[-1]
         prefix += f"{name}__"
     return estimator, prefix
+
+
+def leaves_out(estimator: Any, X: Any, column: int) -> bool:
+    """Whether a pipeline begins with a ColumnTransformer that leaves a column of `X` out."""
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[0][1]
+    if not isinstance(estimator, ColumnTransformer):
+        return False
+    uses = [use for _, use, chosen in estimator.transformers if column in _positions(chosen, X)]
+    return all(use == "drop" for use in uses or [estimator.remainder])
+
+
+def _positions(chosen: Any, X: Any) -> Array:
+    """The positions of columns that a ColumnTransformer is given in any form."""
+    names = column_names(X)
+    positions = np.arange(len(names) or np.shape(X)[1])
+    chosen = chosen(X) if callable(chosen) else chosen
+    if isinstance(chosen, slice):
+        is_by_name = isinstance(chosen.start, str) or isinstance(chosen.stop, str)
+        return positions if is_by_name else positions[chosen]
+    listed = np.atleast_1d(np.asarray(chosen))
+    is_by_name = listed.dtype.kind in "OUS"
+    return positions[[name in listed for name in names]] if is_by_name else positions[listed]
 
 
 def fit_transformers(

@@ -7,8 +7,11 @@ import pandas as pd
 import polars as pl
 import pytest
 from lightgbm import LGBMRanker
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_rankscore import QueryKFold, QueryRanker
 
@@ -66,6 +69,49 @@ def test_other_columns_are_features(X, ids):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         QueryRanker(Ridge()).fit(X, LABELS, groups=ids)
+
+
+def numeric(X):
+    return [name for name in X if name != "session_id"]
+
+
+SCALED = {
+    "names": ([("s", StandardScaler(), ["a", "b"])], "drop"),
+    "one name": ([("s", "passthrough", ["b"])], "drop"),
+    "positions": ([("s", StandardScaler(), [0, -1])], "drop"),
+    "mask": ([("s", StandardScaler(), [True, False, True])], "drop"),
+    "slice": ([("s", StandardScaler(), slice(2, None))], "drop"),
+    "function": ([("s", StandardScaler(), numeric)], "drop"),
+    "dropped by name": ([("id", "drop", ["session_id"])], "passthrough"),
+}
+TRAINED_ON = {
+    "names": ([("s", StandardScaler(), ["a", "session_id"])], "drop"),
+    "positions": ([("s", StandardScaler(), [0, 1])], "drop"),
+    "function": ([("s", StandardScaler(), list)], "drop"),
+    "slice of names": ([("s", StandardScaler(), slice("a", "b"))], "drop"),
+    "others": ([("s", StandardScaler(), ["a", "b"])], "passthrough"),
+    "others scaled": ([("id", "drop", ["a"])], StandardScaler()),
+}
+
+
+def fit_columns(transformers, remainder):
+    columns = ColumnTransformer(transformers, remainder=remainder)
+    return QueryRanker(make_pipeline(columns, Ridge())).fit(FRAME, LABELS, groups=SESSIONS)
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_a_pipeline_may_leave_the_column_out(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = fit_columns(*SCALED[name])
+    features = fitted.estimator_[0].get_feature_names_out()
+    assert not any("session_id" in feature for feature in features)
+
+
+@pytest.mark.parametrize("name", TRAINED_ON)
+def test_a_pipeline_may_keep_the_column(name):
+    with pytest.warns(UserWarning, match=WARNING):
+        fit_columns(*TRAINED_ON[name])
 
 
 @pytest.mark.parametrize("X", [FEATURES, pd.DataFrame(FEATURES)], ids=["array", "frame"])
