@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ..query_ids import group_rows
-from ..query_ids.row_order import check_same_call, check_same_index
+from ..query_ids.row_order import check_same_call, check_same_index, check_same_order
 
 T = TypeVar("T")
 
@@ -20,6 +20,7 @@ def by_system(
     to have other rows are refused. The rows are grouped by query only once.
     """
     check_systems(y_true, y_score)
+    check_same_order(y_true=y_true, groups=groups)
     if groups is not None and not isinstance(groups, str) and hasattr(y_true, "__len__"):
         groups = group_rows(groups, len(y_true))
     return {name: compute(scores, groups) for name, scores in y_score.items()}

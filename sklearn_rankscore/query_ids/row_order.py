@@ -58,6 +58,36 @@ def check_same_index(y_true: Any, scores: Mapping[str, Any]) -> None:
         index = other
 
 
+def check_same_order(**columns: Any) -> None:
+    """Refuse pandas objects whose indexes hold the same row labels in different orders.
+
+    Scores with plain row numbers may be predictions for shuffled rows, made a Series.
+    """
+    first_name, first = "", None
+    for name, values in columns.items():
+        index: Any = getattr(values, "index", None)
+        if not hasattr(index, "get_indexer"):
+            continue
+        if name == "y_score" and getattr(index, "start", None) == 0 and index.step == 1:
+            continue
+        if first is None:
+            first_name, first = name, index
+        elif _is_permutation(index, first):
+            raise ValueError(
+                f"the indexes of {first_name} and {name} hold the same row labels in different "
+                "orders, but rows are combined by position. Align them, as in "
+                f"{name}.loc[{first_name}.index], or pass to_numpy() if the positions are right."
+            )
+
+
+def _is_permutation(index: Any, other: Any) -> bool:
+    if len(index) != len(other) or index.equals(other):
+        return False
+    if not (index.is_unique and other.is_unique):
+        return False
+    return bool((other.get_indexer(index) >= 0).all())
+
+
 def _call(array: Any) -> int | None:
     reference, call = _calls_by_array.get(id(array), (None, None))
     return call if reference is not None and reference() is array else None

@@ -13,7 +13,7 @@ from .._columns import as_column, as_numbers, check_range
 from .._typing import Array
 from ..query_ids import Grouping, group_rows
 from ..query_ids.lookup import index_ids
-from ..query_ids.row_order import check_same_call
+from ..query_ids.row_order import check_same_call, check_same_order
 from .fast.grades import encode_grades
 from .shapes import SINGLE_QUERY, check_not_columns, ravel_column, warn_single_query
 from .threads import number_of_threads, submit
@@ -91,6 +91,7 @@ def read_queries(
     batch of a stream.
     """
     check_same_call((y_true, y_score))
+    check_same_order(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     score = as_column(y_score, "y_score")
     if groups is None and score.size == len(score):
         groups = index_ids(y_true, y_score)

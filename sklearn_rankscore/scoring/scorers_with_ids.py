@@ -149,7 +149,9 @@ def _bind(scorer: Any, ids: Any) -> Any:
         return DefaultScorerWithIds(scorer, ids)
     if is_function_scorer(scorer) and "groups" not in scorer._kwargs:
         bound = copy.copy(scorer)
-        bound._kwargs = {**scorer._kwargs, "groups": ids}
+        # a permutation test shuffles the labels together with their index
+        aligned = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
+        bound._kwargs = {**scorer._kwargs, "groups": aligned}
         return bound
     return scorer
 
