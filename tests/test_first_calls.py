@@ -54,7 +54,6 @@ from sklearn_rankscore import (
     QueryShuffleSplit,
     evaluate,
     make_ranking,
-    map_score,
     ndcg_score,
     query_train_test_split,
 )
@@ -232,6 +231,7 @@ def bagged(model, rows, n=2):
 
 GROUPS = {"groups": IDS, "cv": CV}
 LEAVES = {"estimator__num_leaves": [3, 7]}
+HELD_OUT = GroupShuffleSplit(2, random_state=0)
 BY_NDCG = {"scoring": "ndcg@10"}
 
 RIGHT = {
@@ -547,6 +547,28 @@ RIGHT = {
         lambda: cross_val_score(ranker(), INDEXED, Y, groups=IDS, cv=GroupKFold(3), **BY_NDCG),
         lambda: loop(LGBM, folds=GroupKFold(3).split(X, Y, IDS)),
     ),
+    "GroupKFold": (
+        lambda: cross_val_score(Ridge(), X, Y, groups=IDS, cv=GroupKFold(3), **BY_NDCG),
+        lambda: loop(Ridge(), folds=GroupKFold(3).split(X, Y, IDS)),
+    ),
+    "GroupShuffleSplit in a search": (
+        lambda: (
+            GridSearchCV(ranker(), LEAVES, cv=HELD_OUT, **BY_NDCG).fit(X, Y, groups=IDS).best_score_
+        ),
+        lambda: best(LGBM, {"num_leaves": [3, 7]}, folds=list(HELD_OUT.split(X, Y, IDS))),
+    ),
+    "make_scorer and GroupKFold": (
+        lambda: cross_val_score(
+            Ridge(), X, Y, groups=IDS, cv=GroupKFold(3), scoring=make_scorer(ndcg_score, k=10)
+        ),
+        lambda: loop(Ridge(), folds=GroupKFold(3).split(X, Y, IDS)),
+    ),
+    "splits of other ids": (
+        lambda: cross_val_score(
+            ranker(), X, Y, groups=IDS, cv=list(CV.split(X, Y, groups=IDS // 2)), **BY_NDCG
+        ),
+        lambda: loop(LGBM, folds=CV.split(X, Y, groups=IDS // 2)),
+    ),
     "hold-out": (
         lambda: cross_val_score(
             ranker(), X, Y, groups=IDS, cv=QueryShuffleSplit(1, random_state=0), **BY_NDCG
@@ -711,22 +733,6 @@ REFUSED = {
     ),
     "folds of rows": (
         lambda: cross_val_score(ranker(), X, Y, cv=5, **BY_NDCG),
-        "groups=ids and cv=QueryKFold(5)",
-    ),
-    "GroupKFold": (
-        lambda: cross_val_score(Ridge(), X, Y, groups=IDS, cv=GroupKFold(3), **BY_NDCG),
-        "groups=ids and cv=QueryKFold(5)",
-    ),
-    "GroupShuffleSplit in a search": (
-        lambda: GridSearchCV(ranker(), LEAVES, cv=GroupShuffleSplit(2), **BY_NDCG).fit(
-            X, Y, groups=IDS
-        ),
-        "groups=ids and cv=QueryKFold(5)",
-    ),
-    "make_scorer and GroupKFold": (
-        lambda: cross_val_score(
-            Ridge(), X, Y, groups=IDS, cv=GroupKFold(3), scoring=make_scorer(map_score, k=5)
-        ),
         "groups=ids and cv=QueryKFold(5)",
     ),
     "a frame without ids": (
