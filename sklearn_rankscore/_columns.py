@@ -179,13 +179,18 @@ def _as_array(values: Any, name: str) -> Array:
     return array
 
 
+def _fix_of(name: str, kind: Any) -> str:
+    is_item = name in ("y_true", "y_score") and kind == "strings"
+    return " Convert lists of items by from_ranked_lists(actual, predicted)." if is_item else ""
+
+
 def _as_float(array: Array, name: str) -> Array:
     """Numbers held as Python objects (nullable integers, decimals) as floats."""
     if array.dtype.kind != "O":
         kind = _KINDS.get(array.dtype.kind, array.dtype)
-        raise NotNumbersError(f"{name} must hold numbers; got {kind}.")
+        raise NotNumbersError(f"{name} must hold numbers; got {kind}.{_fix_of(name, kind)}")
     if any(isinstance(value, str | bytes) for value in array.flat):
-        raise NotNumbersError(f"{name} must hold numbers; got strings.")
+        raise NotNumbersError(f"{name} must hold numbers; got strings.{_fix_of(name, 'strings')}")
     if any(isinstance(value, _TIMES) for value in array.flat):
         raise NotNumbersError(f"{name} must hold numbers; got dates or durations.")
     is_na = np.array([type(value).__name__ == "NAType" for value in array.flat], dtype=bool)

@@ -47,11 +47,18 @@ class TakesAnything:
 
 
 NUMBERS, TEXT = {"u1": [101, 102], "u2": [103]}, {"u1": ["101", "102"], "u2": ["103"]}
+PAIRS = {"u1": [("101", 0.9), ("102", 0.5)], "u2": [("103", 0.1)]}
 CALLS = [
     (lambda: score_by("ndcg", groups=FEATURES.index), ValueError, "row numbers of a table"),
     (lambda: split_by(groups=FEATURES.index), ValueError, "row numbers of a table"),
     (lambda: from_ranked_lists(NUMBERS, TEXT), TypeError, "numbers, such as 103, and text"),
     (lambda: from_ranked_lists(TEXT, {"a": TEXT, "b": NUMBERS}), TypeError, "Convert one of them"),
+    (
+        lambda: from_ranked_lists(TEXT, PAIRS),
+        TypeError,
+        r"text, such as .*make a dict: {query: dict",
+    ),
+    (lambda: from_ranked_lists(NUMBERS, PAIRS), TypeError, "numbers, .* and tuples, such as"),
     (
         lambda: cross_val_query_scores({"a": Ridge()}, X, LABELS, metrics="ndcg"),
         TypeError,

@@ -69,14 +69,31 @@ def _check_same_type(lists: Mapping[str, list[Any]]) -> None:
         dict(zip(map(type, items), items, strict=True))
         for items in (list(chain.from_iterable(queries)) for queries in lists.values())
     )
+    kind = _kind(actual)
     for predicted in systems:
-        for text, others in ((actual, predicted), (predicted, actual)):
-            if text.keys() == {str} and others and all(issubclass(t, Number) for t in others):
-                number = next(iter(others.values()))
-                raise TypeError(
-                    f"the items of actual and predicted are numbers, such as {number!r}, and text, "
-                    f"such as {text[str]!r}, which are never equal. Convert one of them."
-                )
+        other = _kind(predicted)
+        if None in (kind, other) or kind == other:
+            continue
+        shown = sorted(
+            f"{name}, such as {next(iter(examples.values()))!r}"
+            for name, examples in ((kind, actual), (other, predicted))
+        )
+        fix = "Convert one of them."
+        if other == "tuples":
+            fix = "Of pairs of an item and its score, make a dict: {query: dict(pairs)}."
+        raise TypeError(
+            f"the items of actual and predicted are {shown[0]}, and {shown[1]}, which are never "
+            f"equal. {fix}"
+        )
+
+
+def _kind(examples: Mapping[type, Any]) -> str | None:
+    """The kind of all items, by their types; None for several kinds, and for any other."""
+    kinds = {"numbers": Number, "text": str, "tuples": tuple, "bytes": bytes}
+    for name, kind in kinds.items():
+        if examples and all(issubclass(of_item, kind) for of_item in examples):
+            return name
+    return None
 
 
 def _any_missing(items: Iterable[Any]) -> bool:

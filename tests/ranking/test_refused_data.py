@@ -34,6 +34,7 @@ DATA = [
     ({"y_score": pa.array([1.0, None, 2, 3, 4])}, ValueError, "y_score.*(missing|NaN)"),
     ({"y_score": np.ma.masked_greater(S, 0.3)}, ValueError, "y_score has masked values; drop or"),
     ({"y_score": ["0.1", "0.2", "0.3", "0.4", "0.5"]}, TypeError, "must hold numbers; got strings"),
+    ({"y_score": list("abcde")}, TypeError, r"Convert lists of items by from_ranked_lists\(actual"),
     ({"y_score": np.array(list("abcde"), dtype=object)}, TypeError, "numbers; got strings"),
     ({"y_score": [b"a"] * 5}, TypeError, "must hold numbers; got bytes"),
     ({"y_score": [1j, 2, 3, 4, 5]}, TypeError, "must hold numbers; got complex numbers"),
