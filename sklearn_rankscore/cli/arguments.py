@@ -52,7 +52,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error(f"unknown command {argv[0]!r}; the commands are {known}.{hint}")
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
-        parser.error(f"unknown argument {unknown[0]}.{_hint(unknown[0], evaluate)}")
+        hint = "" if arguments.command == "metrics" else _hint(unknown[0], evaluate)
+        parser.error(f"unknown argument {unknown[0]}.{hint}")
     if arguments.command != "evaluate":
         return arguments
     given = arguments.metrics or DEFAULT_METRICS

@@ -35,7 +35,7 @@ def evaluate(arguments: Namespace) -> str:
     tables = [_means(scores, comparison, per_query=arguments.per_query)]
     if comparison is not None:
         tables = [_comparison(comparison)] if arguments.format == "csv" else [
-            *tables, _comparison(comparison)
+            *tables, _comparison(comparison, p="p (holm)")
         ]  # fmt: skip
     digits = arguments.digits
     if digits is None and arguments.format != "csv":
@@ -89,9 +89,9 @@ def _means(
     return Rows(["run", *(["query"] if per_query else []), *metrics], rows, note)
 
 
-def _comparison(comparison: Comparison) -> Rows:
+def _comparison(comparison: Comparison, p: str = "p") -> Rows:
     """One row per metric and run."""
-    header = ["metric", "run", "baseline", "mean", "difference", "low", "high", "p",
+    header = ["metric", "run", "baseline", "mean", "difference", "low", "high", p,
               "wins", "ties", "losses"]  # fmt: skip
     rows = [
         [d.metric, d.model, d.baseline_mean, d.model_mean, d.difference, *d.interval,
@@ -116,6 +116,7 @@ def _as_dict(
     if comparison is not None:
         table = _comparison(comparison)
         result["baseline"] = comparison.baseline
+        result["test"], result["adjustment"] = comparison.test, "holm"
         result["comparison"] = [dict(zip(table.header, row, strict=True)) for row in table.rows]
     return result
 

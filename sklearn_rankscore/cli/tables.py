@@ -15,11 +15,26 @@ from .._validation import did_you_mean
 from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
 from ..io.trec_text import OPENERS, damage_named
 
+# the column of documents in the judgments of BEIR, whose relevance is called score
+BEIR = "corpus-id"
+NO_HEADER = (
+    "the first line names no columns. If it is a TREC file, which has no header, its name must not "
+    "end in .csv or .tsv: rename it, as to .txt."
+)
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # the usual names of each field's column
 NAMES = {
-    "query": (*QUERY.names, "user", "user_id", "userId", "session", "session_id", "group"),
-    "document": (*DOCUMENT.names, "item", "item_id", "itemId", "movieId", "product_id"),
+    "query": (
+        *QUERY.names,
+        "query-id",
+        "user",
+        "user_id",
+        "userId",
+        "session",
+        "session_id",
+        "group",
+    ),
+    "document": (*DOCUMENT.names, BEIR, "item", "item_id", "itemId", "movieId", "product_id"),
     "relevance": (*QRELS.value.names, "rating"),
     "score": (*RUN.value.names, "prediction"),
     "rank": ("rank",),
@@ -87,12 +102,16 @@ class TableFile:
     def _find(self, field: str, columns: dict[str, str]) -> str | None:
         """The column of a field: the one that was asked for, or the first with a usual name."""
         names = (columns[field],) if field in columns else NAMES[field]
+        if field == "relevance" and BEIR in self.data and field not in columns:
+            names = (*names, "score")
         return next((name for name in names if name in self.data), None)
 
     def _name(self, field: str, value: str, columns: dict[str, str]) -> str:
         name = self._find(field, columns)
         if name is not None:
             return name
+        if _is_of_trec(list(self.data)):
+            raise ValueError(f"{self.path}: {NO_HEADER}")
         wanted = columns.get(field)
         usual = ", ".join(str(n) for n in NAMES[field] if isinstance(n, str))
         raise ValueError(
@@ -165,9 +184,17 @@ def _header(path: str, header: list[str] | None) -> dict[str, list[str]]:
     if not header:
         raise ValueError(f"{path}: the file is empty; its first line must name the columns.")
     _check_text(path, 1, header)
+    if len(set(header)) < len(header) and _is_of_trec(header):
+        raise ValueError(f"{path}: {NO_HEADER}")
     if len(set(header)) < len(header):
         raise ValueError(f"{path}, line 1: a column is named twice: {', '.join(header)}.")
     return {name: [] for name in header}
+
+
+def _is_of_trec(header: list[str]) -> bool:
+    """Whether a first line is one of a file of judgments or of a run, without names."""
+    fields = " ".join(header).split()
+    return len(fields) in (4, 6) and fields[1] in ("0", "Q0")
 
 
 def _check_text(path: str, line: int, cells: list[str]) -> None:

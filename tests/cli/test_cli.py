@@ -131,11 +131,13 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
         assert row["difference"] == pytest.approx(d.difference)
         assert (row["low"], row["high"]) == pytest.approx(tuple(d.interval))
         assert row["p"] == pytest.approx(d.adjusted_p_value)
+    assert (result["test"], result["adjustment"]) == ("t", "holm")
     assert comparison["map", "dense"].adjusted_p_value < 0.05
     run(*ALL, "--baseline", "bm25", "--test", "t")
     out = capsys.readouterr().out
     assert f"{expected()['dense']['map']:.4f}*" in out
     assert "* differs from bm25 (p ≤ 0.05, t test, Holm)" in out
+    assert " p (holm) " in out
     run(*ALL, "--baseline", "bm25", "--test", "t", "--format", "latex")
     assert r"* differs from bm25 (p $\leq$ 0.05, t test, Holm)" in capsys.readouterr().out
     p_value = comparison["map", "dense"].adjusted_p_value
@@ -144,6 +146,14 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
         run(*ALL[:3], "-m", "map", "--baseline", "bm25", "--test", "t", "--confidence", repr(level))
         cell = capsys.readouterr().out.splitlines()[2].split()[1]
         assert cell == f"{expected()['dense']['map']:.4f}{star}"
+
+
+def test_judgments_of_beir(tmp_path, capsys):
+    """https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset"""
+    (tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t0\nq1\td2\t2\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 0.5 a\n")
+    run(str(tmp_path / "test.tsv"), str(tmp_path / "a.run"), "-m", "mrr,ndcg@10", "--format", "csv")
+    assert capsys.readouterr().out.splitlines()[1] == f"a,0.5,{float(1 / np.log2(3))!r}"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])

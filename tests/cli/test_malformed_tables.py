@@ -43,9 +43,13 @@ BAD_QRELS = [
     ((GOOD_QRELS + "3,é,1\n").encode("latin-1"), r"BAD, line 4: not UTF-8, got the byte 0xe9"),
     ("qid,docné,label\n".encode("latin-1"), r"BAD, line 1: not UTF-8, got the byte 0xe9"),
     (GOOD_QRELS + "3,c\0,1\n", r"BAD, line 4: (not a text file|line contains NUL)"),
+    ("1 0 a 0\n1 0 b 1\n", r"BAD: the first line names no columns. If it is a TREC file"),
+    ("1,0,a,0\n1,0,b,1\n", r"BAD: the first line names no columns. If it is a TREC file"),
+    ("1,0,a,2\n1,0,b,1\n", r"BAD: the first line names no columns. If it is a TREC file"),
     (gzip.compress(GOOD_QRELS.encode(), mtime=0), r"BAD, line 1: not (UTF-8|a text file)"),
 ]
 BAD_RUNS = [
+    ("1,Q0,a,1,0.5,x\n", r"BAD: the first line names no columns. If it is a TREC file"),
     ("qid,docno\n1,a\n", r"BAD: no column for the score"),
     ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a finite number"),
     ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a finite number"),
