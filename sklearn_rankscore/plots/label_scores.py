@@ -15,7 +15,7 @@ from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from .axes import draw_grid, finish_axes, literal
 from .display import Display, by_name
-from .palette import system_color, text_color
+from .palette import system_color, system_hatch, text_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +154,10 @@ class LabelScoresDisplay(Display):
                 "widths": 0.85 * WIDTH / n_models, "showfliers": False, "patch_artist": True,
                 "manage_ticks": False, "whiskerprops": color, "capprops": color,
                 "medianprops": {**color, "linewidth": 2},
-                "boxprops": {"facecolor": system_color(i), "edgecolor": text_color()},
+                "boxprops": {
+                    "facecolor": system_color(i), "edgecolor": text_color(),
+                    "hatch": system_hatch(i),
+                },
                 **kwargs,
             }  # fmt: skip
             self.boxes_[name] = ax.bxp(stats, **style)

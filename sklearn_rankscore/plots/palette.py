@@ -24,6 +24,11 @@ def system_color(position: int) -> str:
     return SYSTEMS[position % len(SYSTEMS)]
 
 
+def system_hatch(position: int) -> str:
+    """The hatch of a system by its position, which tells systems of one color apart."""
+    return ("", "///", "...", "xxx")[position // len(SYSTEMS) % 4]
+
+
 def outcome_color(low: float, high: float) -> str:
     """The color of a difference by its interval."""
     if low > 0:

@@ -49,6 +49,14 @@ def test_boxes_are_quantiles_of_each_label(data, scale):
     assert texts == ["one", "two"]
 
 
+def test_hatches_tell_more_systems_than_colors_apart(data):
+    y, models, groups = data
+    many = {str(i): models["one"] + i for i in range(10)}
+    display = LabelScoresDisplay.from_predictions(y, many, groups=groups)
+    boxes = [parts["boxes"][0] for parts in display.boxes_.values()]
+    assert len({(box.get_facecolor(), box.get_hatch()) for box in boxes}) == 10
+
+
 def test_documents_that_were_not_retrieved_are_left_out():
     y, scores = [0, 0, 1, 1, 1], [1.0, 3.0, 2.0, 4.0, -np.inf]
     for scale in ("score", "query"):
