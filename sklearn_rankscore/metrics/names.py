@@ -152,7 +152,7 @@ def _parse_cutoff(name: str, text: str) -> int:
 
 
 def _parse_value(option: str, text: str) -> Any:
-    if option in OF_DATA and not text.isdecimal() and text.lower() not in _WORDS:
+    if option in OF_DATA and not text.removeprefix("-").isdecimal() and text.lower() not in _WORDS:
         return text  # the name of a column, of which case and blanks are kept
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

@@ -50,9 +50,14 @@ def find_query_ids(
         if ids is not None:
             return ids
     if id_source is not None:
+        has_qid = any(ids_in(data, QID) is not None for data in (X, y))
         raise NoGroupsError(
             f"groups={id_source!r} names no column or index level of X and no index level of y. "
-            "Pass the name of one of them, or the query ids themselves."
+            + (
+                f"Leave it out: the data have {QID!r}, which is found without groups=."
+                if has_qid
+                else "Pass the name of one of them, or the query ids themselves."
+            )
         )
     return groups
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,8 @@ def _describe(groups: Any) -> str:
         columns = ", ".join(f"X[{name!r}]" for name in names)
         way = columns if len(names) == 1 else f"one tuple per row, list(zip({columns}))"
         return f"a frame of shape {np.shape(groups)}. Pass {way}"
+    if isinstance(groups, Mapping):
+        return "a dict. Pass a list or an array with one id per row"
     shape = np.shape(groups)
     return f"an array of shape {shape}" if shape else f"the single value {groups!r}"
 

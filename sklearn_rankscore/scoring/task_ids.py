@@ -153,6 +153,10 @@ def _ids_in_data(task: FoldTask, ranker: Any) -> Any:
     try:
         return find_query_ids(task.X, task.y, id_source=getattr(ranker, "groups", None))
     except NoGroupsError:
+        # the steps of a pipeline may add the column, and other models may mean something else
+        is_ours = ranker is task.candidate and hasattr(ranker, "needs_query_ids")
+        if is_ours and task.carried_ids is None:
+            raise
         return None
 
 

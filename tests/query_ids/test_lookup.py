@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils import _safe_indexing
 
-from sklearn_rankscore import NoGroupsError, QueryKFold, make_ranking_scorer
+from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, make_ranking_scorer
 
 VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 
@@ -251,6 +251,17 @@ def test_precedence_of_sources():
 def test_rows_of_two_dimensional_scores_are_queries():
     labels, scores = np.array([[1, 0, 0], [0, 1, 0]]), np.array([[3.0, 2, 1], [3, 2, 1]])
     assert make_ranking_scorer("mrr")(Constant(scores), None, labels) == pytest.approx(0.75)
+
+
+def test_a_position_from_the_end():
+    rows = np.column_stack([X, QID])
+    values = [
+        cross_val_score(
+            QueryRanker(Ridge(), groups=place), rows, Y, cv=QueryKFold(3, groups=place), scoring=s
+        )
+        for place, s in ((3, "ndcg(groups=3)"), (-1, "ndcg(groups=-1)"))
+    ]
+    np.testing.assert_array_equal(*values)
 
 
 def test_a_missing_column_is_an_error():

@@ -127,6 +127,7 @@ DATA = [
     ({"groups": [[0], [0], [0], [1], [1]]}, ValueError, "groups must be one-dimensional"),
     ({"groups": np.zeros((5, 2))}, ValueError, "groups must be one-dimensional.*shape"),
     ({"groups": pd.DataFrame({"qid": G})}, ValueError, "groups must be one-dimensional.*shape"),
+    ({"groups": dict(enumerate(G))}, ValueError, r"got a dict\. Pass a list or an array"),
     ({"groups": 3}, ValueError, "groups must be one-dimensional.*single value"),
     ({"groups": "qid"}, ValueError, r"got the string 'qid'. Pass the ids.*X\['qid'\]"),
     ({"groups": [0, 0, pd.NA, 1, 1]}, ValueError, "groups contains missing values"),

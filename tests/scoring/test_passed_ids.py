@@ -378,6 +378,12 @@ FUNCTION = make_scorer(ndcg_score, k=10)
 FRAME = pd.DataFrame(X, columns=list("abc"))
 ROWS = list(KFold(3).split(X))  # the splitter itself warns that it ignores groups
 REFUSED = {
+    "a name that is not there": (
+        lambda: cross_val_score(
+            never().set_params(groups="session"), FRAME.assign(qid=QID), Y, scoring="r2", cv=CV
+        ),
+        "Leave it out: the data have 'qid', which is found without groups=",
+    ),
     "the usual folds": (
         lambda: cross_val_score(never(), X, Y, groups=QID, scoring="ndcg@3", cv=ROWS),
         "NeverFitted.fit: the folds divide the queries of groups=. Use cv=QueryKFold(5)",
