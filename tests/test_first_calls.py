@@ -676,6 +676,10 @@ REFUSED = {
         lambda: ranker().fit(X, Y, groups=IDS, eval_set=[(X, Y)]),
         "pass eval_qid=[ids]",
     ),
+    "columns of CatBoost as a list": (
+        lambda: ranker(make_catboost().set_params(cat_features=[0])).fit(FRAME, Y, groups=IDS),
+        "write a tuple, as cat_features=('color', 'brand')",
+    ),
     "a grid without the prefix": (
         lambda: GridSearchCV(ranker(), {"num_leaves": [3]}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
         "use 'estimator__num_leaves'",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.utils import RegressorTags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import validate_data
@@ -16,6 +16,7 @@ from .._validation import check_count
 from ..metrics.evaluate import MetricLike
 from ..query_ids.lookup import column_names
 from ..scoring.columns import ColumnSource
+from .boosters import cloned
 from .early_stopping import EarlyStopping
 from .fit_call import FitCall
 from .fitted_ranker import FittedRanker
@@ -189,7 +190,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
             `drop_columns`, or if all held-out queries have equal labels.
         """
         stopping = EarlyStopping.read(self)
-        call = self._call(clone(self.estimator))
+        call = self._call(cloned(self.estimator))
         params = call.read_params(fit_params)
         ids = call.find_ids(X, y, groups, qid, params)
         self._id_columns = IdColumns.find(X, self.groups, ids, self.drop_columns)

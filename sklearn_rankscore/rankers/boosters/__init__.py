@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
 from ..._typing import Array
 from ..training_data import TrainingData
@@ -25,6 +25,19 @@ def booster_of(estimator: Any) -> Booster | None:
     """The booster whose package defines the class of the estimator or one of its base classes."""
     packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
     return next((booster for booster in BOOSTERS if booster.package in packages), None)
+
+
+def cloned(estimator: Any) -> Any:
+    """A clone; for CatBoost, the error shows how to make one possible."""
+    try:
+        return clone(estimator)
+    except RuntimeError as error:
+        if booster_of(estimator) is not BOOSTERS[1]:
+            raise
+        raise RuntimeError(
+            f"{error}. scikit-learn clones no CatBoost model with a list in its constructor: write "
+            "a tuple, as cat_features=('color', 'brand')."
+        ) from error
 
 
 def find_booster(estimator: Any) -> Booster:
