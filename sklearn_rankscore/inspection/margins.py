@@ -33,8 +33,8 @@ def read_margin(margin: Any, metrics: Sequence[str]) -> Array | None:
             f"margin must be a number, or a mapping with one for each of {', '.join(metrics)}; got "
             f"{', '.join(map(str, by_metric))}."
         )
-    numbers = [check_number("margin", by_metric[metric], 0, 1e300) for metric in metrics]
-    if not all(numbers):
+    numbers = [check_number("margin", by_metric[metric]) for metric in metrics]
+    if not all(0 < number <= 1e300 for number in numbers):
         raise ValueError(f"margin must be positive; got {margin!r}.")
     return np.array(numbers)
 

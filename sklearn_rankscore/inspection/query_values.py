@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -58,6 +58,13 @@ class QueryValues:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics, as those of the columns of a DataFrame."""
+        return iter(self.metrics)
+
+    def __contains__(self, metric: object) -> bool:
+        return metric in self.metrics
 
     def __getitem__(self, metric: str) -> NDArray[np.float64]:
         return self.values[:, self.column(metric)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -55,16 +56,23 @@ def select_segments(
     names = [segments] if isinstance(segments, str) else segments
     if names is None:
         names = list(stored)
+    if isinstance(segments, Number):
+        known = f" of {', '.join(map(repr, stored))}" if stored else ""
+        raise TypeError(
+            f"segments are selected by their names{known}, or given by their values; got "
+            f"{segments!r}."
+        )
     listed = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
     # a list of strings has the values of queries, or names of columns
     is_values = segments is not None and not isinstance(segments, str) and len(segments) == len(ids)
     if not listed or (is_values and not set(names) <= set(stored)):
         return read_segments(segments, ids)
     if not names or not set(names) <= set(stored):
-        known = f"they have {', '.join(map(repr, stored))}" if stored else "they have none"
+        named = "" if segments is None else f" {segments!r}"
+        known = f"; they have {', '.join(map(repr, stored))}" if stored else ""
         raise ValueError(
-            f"the scores have no segments {segments!r}; {known}. Pass segments= to query_scores, "
-            "or one value per query."
+            f"the scores have no segments{named}{known}. Pass segments= to query_scores, or one "
+            "value per query."
         )
     return {name: stored[name] for name in names}
 
@@ -84,12 +92,16 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
 
 
 def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
+    if isinstance(column, Mapping):
+        column = _from_mapping(column, ids)
     values, missing = values_and_missing(column)
     if missing.any():
         values = values.astype(object)
         values[missing] = None
     index = _index_of(column)
-    if index is not None and len(index) == len(ids) and set(index) == set(ids.tolist()):
+    # a column of values of documents may have any index
+    is_of_rows = codes is not None and len(values) == len(codes) != len(ids)
+    if index is not None and not is_of_rows and _holds(index, ids):
         position = {query: row for row, query in enumerate(index)}
         return np.asarray(values[[position[query] for query in ids.tolist()]])
     if values.ndim == 1 and codes is not None and len(values) == len(codes):
@@ -104,6 +116,11 @@ def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array
         f"segments must hold one value per query ({len(ids)}){rows}, several such columns by name, "
         f"or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
     )
+
+
+def _holds(index: list[Hashable], ids: Array) -> bool:
+    """Whether an index has each id, once."""
+    return set(ids.tolist()) <= set(index) and len(set(index)) == len(index)
 
 
 def _index_of(column: Any) -> list[Hashable] | None:

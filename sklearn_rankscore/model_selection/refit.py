@@ -132,6 +132,7 @@ def _complexities(candidates: list[dict[str, Any]], complexity: Complexity) -> l
     if lacking := [params for params in candidates if name not in params]:
         raise ValueError(
             f"complexity={complexity!r}: no parameter {name!r} in the candidate {lacking[0]}."
+            + "".join(f" Did you mean {n!r}?" for n in lacking[0] if n.endswith(f"__{name}"))
         )
     try:
         return [np.inf if p[name] is None else sign * float(p[name]) for p in candidates]

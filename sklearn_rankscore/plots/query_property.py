@@ -93,14 +93,14 @@ class QueryPropertyDisplay(Display):
         *,
         groups: QueryIds | None = None,
         metric: MetricLike = "ndcg@10",
-        property: Property = "documents",
+        property: Property | Segments = "documents",
         threshold: float = 0,
         sample_weight: ArrayLike | None = None,
         like: Library | None = None,
         name: str = "model",
         **options: Any,
     ) -> Self:
-        """Plot scores against the number of documents or of relevant documents.
+        """Plot scores against the number of documents, or any other property of the queries.
 
         Parameters
         ----------
@@ -112,8 +112,9 @@ class QueryPropertyDisplay(Display):
             Query ids.
         metric : str or callable, default="ndcg@10"
             The metric.
-        property : {"documents", "relevant"}, default="documents"
-            Number of documents, or of relevant documents.
+        property : {"documents", "relevant"}, array-like or mapping, default="documents"
+            Number of documents, or of relevant documents; or the values of another property as
+            `query_scores` takes them for `segments`: one per document or query, or by query id.
         threshold : float, default=0
             A document is relevant if its label exceeds this value; for the property only.
         sample_weight : array-like of shape (n_documents,), default=None
@@ -130,12 +131,22 @@ class QueryPropertyDisplay(Display):
         QueryPropertyDisplay
             The plotted display.
         """
-        kind = check_choice("property", property, get_args(Property))
+        kind = None
+        if isinstance(property, str) or property is None:
+            kind = check_choice("property", property, get_args(Property))
         threshold = check_number("threshold", threshold)
         models = by_name(y_score, name)
         systems = query_scores(
-            y_true, models, metric, groups=groups, sample_weight=sample_weight, like=like
+            y_true,
+            models,
+            metric,
+            groups=groups,
+            sample_weight=sample_weight,
+            like=like,
+            segments=None if kind else property,
         )
+        if kind is None:
+            return cls.from_query_scores(systems, **options)
         queries = read_queries(y_true, next(iter(models.values())), groups=groups)
         values = queries.sizes
         if kind == "relevant":

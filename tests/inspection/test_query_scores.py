@@ -43,6 +43,9 @@ def test_values_stand_in_sorted_order_of_the_ids(data):
     expected = ndcg_score(y, score, groups=groups.astype(str), k=10, average=None)
     np.testing.assert_array_equal(scores["ndcg@10"], expected)
     assert len(scores) == 60
+    assert list(scores) == list(scores.metrics)
+    assert scores.metrics[0] in scores
+    assert "map@3" not in scores
 
 
 def test_two_dimensional_input_and_a_single_query():

@@ -60,21 +60,26 @@ def given_as():
         "pandas": pd.Series(names, name="segment"),
         "polars": pl.Series("segment", names),
         "categorical": pd.Series(names, name="segment").astype("category"),
+        "more queries": pd.Series([*names, "d"], [*ids, 99], name="segment")[::-1],
         "columns": {"segment": names},
+        "columns of mappings": {"segment": dict(zip(ids.tolist(), names, strict=True))},
         "frame": pd.DataFrame({"segment": names}),
         "polars frame": pl.DataFrame({"segment": names}),
         "arrow table": pa.table({"segment": names}),
     }
 
 
+BY_QUERY = {"mapping", "columns of mappings", "more queries"}
+
+
 @pytest.mark.parametrize(
     ("kind", "per_row"),
-    # a mapping is by query
+    # those are by query
     [
         (kind, rows)
         for kind in given_as()
         for rows in (False, True)
-        if (kind, rows) != ("mapping", True)
+        if not (rows and kind in BY_QUERY)
     ],
 )
 def test_segments_in_any_form(kind, per_row):
@@ -212,11 +217,13 @@ def test_refuses_segments_that_vary_or_are_absent(data):
     with pytest.raises(ValueError, match=r"constant within each .* varies within 1 queries .*7"):
         query_scores(y, models["one"], "mrr", groups=groups, segments=varying)
     systems = two_systems(data)
-    with pytest.raises(ValueError, match="have no segments 'device'; they have none"):
+    with pytest.raises(ValueError, match=r"have no segments 'device'\. Pass"):
         compare(systems, by="device")
-    with pytest.raises(ValueError, match="they have none"):
+    with pytest.raises(ValueError, match=r"have no segments\. Pass segments="):
         systems["one"].by()
     systems = two_systems(data, segments={"device": data[3]})
+    with pytest.raises(TypeError, match=r"selected by their names of 'device', or .*; got True"):
+        compare(systems, by=True)
     for names in ("devise", ["devise"], ["device", "devise"]):
         with pytest.raises(ValueError, match=r"no segments .*'devise'.*; they have 'device'\."):
             compare(systems, by=names)

@@ -121,6 +121,11 @@ def test_can_be_pickled():
         (one_standard_error("ndcg"), results(FOLDS, DEPTH, "map"), "of the search: 'map'"),
         (one_standard_error(complexity="a"), results(FOLDS, DEPTH), "no parameter 'a' in the"),
         (
+            one_standard_error(complexity="-alpha"),
+            results([[1, 2]], [{"estimator__alpha": 1}]),
+            r"Did you mean 'estimator__alpha'\?",
+        ),
+        (
             one_standard_error(complexity="kind"),
             results([[1, 2]], [{"kind": "gini"}]),
             "must name a parameter with numbers",

@@ -107,6 +107,13 @@ def test_any_property(data):
     assert given.ax_.get_xlabel() == "device\nnumber of queries"
     expected = [scores["mrr"][device == value].mean() for value in given.bins]
     np.testing.assert_allclose(given.means["model"], expected)
+    of_documents = {"device": np.array(["desk", "phone"])[groups % 2]}
+    for property in ({"device": device}, of_documents):
+        drawn = QueryPropertyDisplay.from_predictions(
+            y, models["one"], groups=groups, metric="mrr", property=property
+        )
+        assert (drawn.bins, drawn.property) == (given.bins, "device")
+        np.testing.assert_allclose(drawn.means["model"], expected)
     with pytest.raises(ValueError, match="property must be a single column; got a, b"):
         QueryPropertyDisplay.from_query_scores(scores, {"a": device, "b": device})
     with pytest.raises(ValueError, match="property must be one of"):
