@@ -83,7 +83,7 @@ def query_scores(
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Query weights, constant within each query.
+        Query weights, constant within each query; one per row of 2-D input.
     labels : array-like of shape (n_classes,), default=None
         Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
     n_jobs : int, default=None
