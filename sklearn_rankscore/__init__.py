@@ -14,25 +14,9 @@ string for `scoring`:
 True
 """
 
-from .clicks import estimate_propensity, position_propensity, propensity_summary
-from .datasets import load_lambdarank, load_letor, make_ranking
-from .inspection import (
-    QueryScores,
-    compare,
-    cross_val_query_scores,
-    query_permutation_importance,
-    query_scores,
-    rank_overlap,
-    rectify,
-    score_bounds,
-)
-from .io import (
-    from_frames,
-    from_ranked_lists,
-    from_recommendations,
-    from_relevance_lists,
-    from_trec,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .metrics import (
     bpref_score,
     dcg_score,
@@ -65,22 +49,8 @@ from .model_selection import (
     one_standard_error,
     query_train_test_split,
 )
-from .plots import (
-    CutoffCurveDisplay,
-    DifferenceCurveDisplay,
-    FeatureImportanceDisplay,
-    ForestDisplay,
-    LabelScoresDisplay,
-    QueryDeltaDisplay,
-    QueryLearningCurveDisplay,
-    QueryPropertyDisplay,
-    QueryScatterDisplay,
-    RankChangeDisplay,
-)
 from .query_ids import NoGroupsError
-from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
 from .ranking import Block
-from .reports import convention_report, ranking_report
 from .scoring import (
     PartialQueryWarning,
     make_ranking_scorer,
@@ -88,7 +58,42 @@ from .scoring import (
     register,
     unregister,
 )
-from .streaming import RankingAccumulator, evaluate_batches, evaluate_parquet
+
+if TYPE_CHECKING:
+    from .clicks import estimate_propensity, position_propensity, propensity_summary
+    from .datasets import load_lambdarank, load_letor, make_ranking
+    from .inspection import (
+        QueryScores,
+        compare,
+        cross_val_query_scores,
+        query_permutation_importance,
+        query_scores,
+        rank_overlap,
+        rectify,
+        score_bounds,
+    )
+    from .io import (
+        from_frames,
+        from_ranked_lists,
+        from_recommendations,
+        from_relevance_lists,
+        from_trec,
+    )
+    from .plots import (
+        CutoffCurveDisplay,
+        DifferenceCurveDisplay,
+        FeatureImportanceDisplay,
+        ForestDisplay,
+        LabelScoresDisplay,
+        QueryDeltaDisplay,
+        QueryLearningCurveDisplay,
+        QueryPropertyDisplay,
+        QueryScatterDisplay,
+        RankChangeDisplay,
+    )
+    from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
+    from .reports import convention_report, ranking_report
+    from .streaming import RankingAccumulator, evaluate_batches, evaluate_parquet
 
 __version__ = "0.1.0"
 
@@ -167,5 +172,61 @@ __all__ = [
     "unregister",
     "xgboost_metric",
 ]
+
+# parts of the package that metrics and scoring strings do not need: imported at the first use of a
+# name, because a process that only computes metrics would wait for them
+_LATER = {
+    "clicks": ["estimate_propensity", "position_propensity", "propensity_summary"],
+    "datasets": ["load_lambdarank", "load_letor", "make_ranking"],
+    "inspection": [
+        "QueryScores",
+        "compare",
+        "cross_val_query_scores",
+        "query_permutation_importance",
+        "query_scores",
+        "rank_overlap",
+        "rectify",
+        "score_bounds",
+    ],
+    "io": [
+        "from_frames",
+        "from_ranked_lists",
+        "from_recommendations",
+        "from_relevance_lists",
+        "from_trec",
+    ],
+    "plots": [
+        "CutoffCurveDisplay",
+        "DifferenceCurveDisplay",
+        "FeatureImportanceDisplay",
+        "ForestDisplay",
+        "LabelScoresDisplay",
+        "QueryDeltaDisplay",
+        "QueryLearningCurveDisplay",
+        "QueryPropertyDisplay",
+        "QueryScatterDisplay",
+        "RankChangeDisplay",
+    ],
+    "rankers": ["QueryRanker", "catboost_metric", "lightgbm_metric", "xgboost_metric"],
+    "reports": ["convention_report", "ranking_report"],
+    "streaming": ["RankingAccumulator", "evaluate_batches", "evaluate_parquet"],
+}
+_PART_OF = {name: part for part, names in _LATER.items() for name in names}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name in _LATER:
+            return import_module(f".{name}", __name__)
+        if name in _PART_OF:
+            globals()[name] = getattr(import_module(f".{_PART_OF[name]}", __name__), name)
+            return globals()[name]
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 register()

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -71,11 +72,44 @@ def test_all_is_sorted_and_complete(name):
         assert inspect.getdoc(getattr(module, public)), public
 
 
+def imported_names(nodes):
+    """The names that statements import, by module."""
+    found = defaultdict(list)
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            found[node.module] += [alias.name for alias in node.names]
+    return found
+
+
 def test_all_that_is_imported_into_the_package_is_public():
     tree = ast.parse((PACKAGE / "__init__.py").read_text())
-    imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    names = {alias.name for node in imported for alias in node.names}
-    assert names == set(sklearn_rankscore.__all__)
+    (for_type_checkers,) = [
+        node.body for node in tree.body if isinstance(node, ast.If) and imported_names(node.body)
+    ]
+    later = imported_names(for_type_checkers)
+    assert later == sklearn_rankscore._LATER
+    names = [*imported_names(tree.body).values(), *later.values()]
+    assert sorted(chain.from_iterable(names)) == sklearn_rankscore.__all__
+
+
+def test_a_part_is_imported_when_a_name_of_it_is_used():
+    """Metrics and scoring strings do not wait for plots, reports and the like."""
+    code = """
+import sys, sklearn_rankscore, sklearn.metrics
+sklearn_rankscore.ndcg_score([1, 0], [2.0, 1.0], groups="none")
+sklearn.metrics.get_scorer("ndcg@10")
+parts = [part for part in sklearn_rankscore._LATER if f"sklearn_rankscore.{part}" in sys.modules]
+assert not parts, parts
+assert "QueryRanker" in dir(sklearn_rankscore)
+assert sklearn_rankscore.plots.ForestDisplay is sklearn_rankscore.ForestDisplay
+try:
+    sklearn_rankscore.ndgc_score
+except AttributeError as error:
+    assert "has no attribute 'ndgc_score'" in str(error)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("metric", METRICS)
