@@ -74,11 +74,11 @@ def test_all_is_sorted_and_complete(name):
 
 def imported_names(nodes):
     """The names that statements import, by module."""
-    found = defaultdict(list)
+    names = defaultdict(list)
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.level:
-            found[node.module] += [alias.name for alias in node.names]
-    return found
+            names[node.module] += [alias.name for alias in node.names]
+    return names
 
 
 def test_all_that_is_imported_into_the_package_is_public():

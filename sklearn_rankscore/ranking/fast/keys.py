@@ -26,6 +26,9 @@ SHALLOW = 32
 # up to this width keys of 64 bits have room for positions
 POSITIONED = 2**12
 
+# bytes of a float of single precision, and the last bits of a double that has this precision
+SINGLE_BYTES, SINGLE_ZEROS = 4, 29
+
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
 CROWDED = 1 / 9
@@ -54,8 +57,6 @@ def fill_keys(
     if shallow and not _needs_long_keys(documents, depth):
         documents.positions = None
         fill(write_keys, np.int32)
-    elif documents.positions is not None:
-        fill(write_keys, np.int64)
     else:
         documents.exact_keys = fill(write_exact_keys, np.int64) or fill(write_keys, np.int64)
 
@@ -203,27 +204,48 @@ def write_exact_short_keys(
 def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
     """Write keys of which different scores have different ones, if that is possible.
 
-    It is for scores of usual magnitude, as not all exponents of a float occur then: with three bits
-    for the label, from 2^-191 to 2^63 in keys of 64 bits; in those of 32 bits from 2^-23 to 2^8, in
-    single precision.
+    Keys of 64 bits hold any score of single precision. Otherwise scores must be of usual magnitude,
+    as not all exponents of a float occur then: with three bits for the label, from 2^-191 to 2^63
+    in keys of 64 bits; in those of 32 bits from 2^-23 to 2^8, in single precision.
     """
-    n_bits, floats = mask.bit_length(), keys.view(f"f{keys.itemsize}")
-    with np.errstate(over="ignore", under="ignore"):
-        np.subtract(0.0, scores, out=floats, casting="unsafe")
-    if keys.itemsize < scores.itemsize and not np.array_equal(-floats, scores):
+    n_bits, floats, single = mask.bit_length(), keys.view(f"f{keys.itemsize}"), is_single(scores)
+    if keys.itemsize == SINGLE_BYTES and not single:
         return False
-    below, largest, infinity = _exact_range(n_bits, floats.dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        np.copyto(floats, scores, casting="unsafe")
+        np.subtract(0.0, floats, out=floats)
     negative = keys >> (8 * keys.itemsize - 1)
     keys &= np.iinfo(keys.dtype).max
+    if single and keys.itemsize > SINGLE_BYTES and n_bits < SINGLE_ZEROS:
+        keys >>= SINGLE_ZEROS
+    elif not _shift_exponents(keys, n_bits, floats.dtype, scores):
+        return False
+    keys ^= negative
+    keys <<= n_bits
+    keys |= labels
+    return True
+
+
+def is_single(scores: Array) -> bool:
+    """Whether scores have the precision of floats of 32 bits, whatever their magnitude."""
+    if scores.dtype.kind != "f":
+        return np.array_equal(scores.astype(np.float32), scores)
+    if scores.itemsize <= SINGLE_BYTES:
+        return True
+    return not np.bitwise_or.reduce(scores.view(np.int64), axis=None) & ((1 << SINGLE_ZEROS) - 1)
+
+
+def _shift_exponents(keys: Array, n_bits: int, dtype: np.dtype[Any], scores: Array) -> bool:
+    """Make room for bits below the magnitude of floats, if their exponents admit it."""
+    below, largest, infinity = _exact_range(n_bits, dtype)
     keys -= below
     if keys.min() <= 0 or keys.max() >= largest:
         special = (keys != -below) & (keys != infinity - below)
         if ((keys <= 0) & special).any() or ((keys >= largest) & special).any():
             return False
+        if not np.array_equal((keys + below).view(dtype), np.abs(scores)):
+            return False  # 0 or infinite in single precision alone
         np.minimum(np.maximum(keys, 0, out=keys), largest, out=keys)
-    keys ^= negative
-    keys <<= n_bits
-    keys |= labels
     return True
 
 

@@ -16,18 +16,21 @@ def first_in_input_order(
 ) -> Array:
     """Labels by rank up to the depth, equal scores in the order that the positions have."""
     keys = np.empty(scores.shape, dtype=np.int64)
-    write_keys(keys, labels, scores, positions.below)
+    given, below = (keys, labels, scores), positions.below
+    exact = write_exact_keys(*given, below) or write_keys(*given, below)
     positions.write(keys)
-    pad_keys(keys, sizes, int(sizes.min()), positions.below)
-    needs_all = depth == scores.shape[1]
+    pad_keys(keys, sizes, int(sizes.min()), below)
+    needs_all = exact or depth == scores.shape[1]
     first = smallest(keys, depth, overwrite=needs_all)[:, :depth]
     by_rank = labels_of(first, positions.mask)
+    if exact:
+        return by_rank
     # clipped, because padding may have the position of no column
     places = positions.read(first) + np.arange(0, scores.size, scores.shape[1])[:, None]
     ranked_scores = scores.take(places, mode="clip")
     misranked = _ascend(ranked_scores, sizes)
     if not needs_all:  # others may have a key with the high bits of the last one
-        beyond = (keys | positions.below) == (first[:, -1:] | positions.below)
+        beyond = (keys | below) == (first[:, -1:] | below)
         beyond &= scores > ranked_scores[:, -1:]
         misranked |= beyond.any(axis=1)
     rows = np.flatnonzero(misranked)
@@ -49,8 +52,8 @@ def sort_misranked(
     ranks = ordered.T[:depth]
     scores = documents.scores.take(positions.read(ranks) + starts, mode="clip").T
     misranked = _ascend(scores, sizes)
-    beyond = ordered.T[depth:] <= (ranks[-1] | positions.below)
-    ranks, rows = np.nonzero(beyond)
+    beyond = np.flatnonzero(ordered[:, depth:] <= (ordered[:, depth - 1, None] | positions.below))
+    rows, ranks = np.divmod(beyond, ordered.shape[1] - depth)
     others = documents.scores[starts[rows] + positions.read(ordered[rows, depth + ranks])]
     misranked[rows[others > scores[rows, -1]]] = True
     rows = np.flatnonzero(misranked)

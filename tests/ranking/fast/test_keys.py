@@ -41,9 +41,9 @@ def test_exact_keys_collide_for_equal_scores_alone(integer, mask, lowest, highes
     written = np.empty(len(scores), dtype=integer)
     magnitude = np.abs(scores[np.isfinite(scores) & (scores != 0)])
     usual = ((magnitude > lowest) & (magnitude < highest)).all()
-    if integer is np.int32:
-        with np.errstate(over="ignore", under="ignore"):
-            usual &= (magnitude.astype(np.float32) == magnitude).all()
+    with np.errstate(over="ignore", under="ignore"):
+        single = (magnitude.astype(np.float32) == magnitude).all()
+    usual = usual and single if integer is np.int32 else usual or single
     if not keys.write_exact_keys(written, labels.astype(np.uint8), scores, mask):
         assert not usual
         return
@@ -90,6 +90,31 @@ def test_other_numbers_are_no_decimals(score):
 def test_keys_that_cannot_be_exact_are_refused(scores):
     written = np.empty(2, dtype=np.int64)
     assert not keys.write_exact_keys(written, np.ones(2, np.uint8), np.array(scores), 63)
+
+
+@pytest.mark.parametrize("scores", [[2.0**200, np.inf], [-(2.0**-200), 0.0], [0.1, 0.2]])
+def test_doubles_are_refused_by_short_keys(scores):
+    """Also those of few bits, which would be infinite or zero in single precision."""
+    written = np.empty(2, dtype=np.int32)
+    assert not keys.write_exact_keys(written, np.ones(2, np.uint8), np.array(scores), 7)
+
+
+@pytest.mark.parametrize("n_bits", [10, 18, 28, 29, 35])
+@given(st.lists(FLOATS, min_size=1, max_size=20))
+def test_long_keys_hold_single_precision_whole(n_bits, given_scores):
+    """With room for positions as well, and below the keys of padding."""
+    scores, mask = np.array(given_scores, dtype=np.float32), (1 << n_bits) - 1
+    scores = np.append(scores, np.nextafter(scores, np.float32(1))).astype(np.float64)
+    written = np.zeros((len(scores), 2), dtype=np.int64)
+    exact = keys.write_exact_keys(written, 1, np.column_stack([scores, scores]), mask)
+    assert exact or n_bits > 28
+    if not exact:
+        return
+    assert (written & mask == 1).all()
+    keys.pad_keys(written, np.ones(len(scores), int), 1, mask)
+    written, padding = written.T
+    assert ((written[:, None] < written) == (scores[:, None] > scores)).all()
+    assert not keys.collides(np.column_stack([written, padding]), mask).any()
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-40, 1e300])
