@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..query_ids import Grouping
 from ..query_ids.lookup import column_or_level
 from .splitter import QuerySplitter, Split
 
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?")
+
 
 class QueryTimeSeriesSplit(QuerySplitter):
     """Training sets of earlier queries, test sets of the queries that follow.
@@ -25,9 +28,9 @@ class QueryTimeSeriesSplit(QuerySplitter):
     n_splits : int, default=5
         Number of splits, at least 2.
     times : str, callable or array-like of shape (n_documents,), default=None
-        Time of each document: the name of a column or index level of X, a function of X, or an
-        array. The time of a query is that of its earliest document. None orders queries by their
-        first rows.
+        Time of each document, as dates or numbers: the name of a column or index level of X, a
+        function of X, or an array. The time of a query is that of its earliest document. Text must
+        be ISO dates of equal length. None orders queries by their first rows.
     gap : int, default=0
         Number of queries to exclude between the training set and the test set.
     max_train_size : int, default=None
@@ -116,4 +119,20 @@ def _time_order(X: Any, times: Any) -> Array:
     has_none = values.dtype == object and any(value is None for value in values)
     if has_none or (values != values).any():
         raise ValueError("times contains missing values; every document needs a time.")
-    return np.unique(values, return_inverse=True)[1]
+    return np.unique(_sortable(values), return_inverse=True)[1]
+
+
+def _sortable(times: Array) -> Array:
+    """Times that sort by time; refuses text, which sorts by its characters, unless ISO dates do."""
+    if times.dtype.kind not in "OUST":
+        return times
+    text = [time for time in times.tolist() if isinstance(time, str | bytes)]
+    other = [time for time in text if not (isinstance(time, str) and ISO_DATE.fullmatch(time))]
+    lengths = {len(time) for time in text}
+    if not text or (not other and len(text) == len(times) and len(lengths) == 1):
+        return times
+    raise ValueError(
+        f"times contains text such as {(other or text)[0]!r}, which sorts by its characters. Pass "
+        "dates, pandas.to_datetime(X['time']), or numbers, X['time'].astype(float). As text, only "
+        "ISO dates of equal length are accepted, such as '2024-01-31' or '2024-01-31T12:00'."
+    )

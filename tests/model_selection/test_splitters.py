@@ -1,5 +1,6 @@
 """Splitters: whole queries in input order, ids of any type from any source, balanced folds."""
 
+import re
 import time
 
 import numpy as np
@@ -294,6 +295,24 @@ def test_times_come_as_a_column_a_function_or_dates():
     assert folds(QueryTimeSeriesSplit(2, times="when"), X) == expected
     assert folds(QueryTimeSeriesSplit(2, times=lambda X: X["when"]), X) == expected
     assert folds(QueryTimeSeriesSplit(2, times=dates), X) == expected
+    assert folds(QueryTimeSeriesSplit(2, times=np.datetime_as_string(dates)), X) == expected
+
+
+@pytest.mark.parametrize(
+    ("times", "shown"),
+    [
+        (["28.2.2024", "1.3.2024", "5.1.2024"], "28.2.2024"),
+        (["999", "1000", "1001"], "999"),
+        (["2024-01-31", "2024-02-01T10:00", "2024-03-01"], "2024-01-31"),
+        (["2024-01-31T10:00+02:00", "2024-02-01T10:00+01:00", "2024-02-02T10:00+01:00"], "+02:00"),
+        ([20240131, "2024-02-01", "2024-02-02"], "2024-02-01"),
+    ],
+)
+@pytest.mark.parametrize("dtype", [object, str])
+def test_text_that_does_not_sort_by_time_is_refused(times, shown, dtype):
+    times = np.array(times, dtype=dtype if isinstance(times[0], str) else object)
+    with pytest.raises(ValueError, match=rf"text such as '.*{re.escape(shown)}'.*to_datetime"):
+        folds(QueryTimeSeriesSplit(2, times=times), np.arange(3), groups=np.arange(3))
 
 
 @given(problem=problems())
