@@ -23,8 +23,8 @@ OF_FUNCTIONS = ("average", "replace_undefined_by", "unjudged")
 def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     """A metric from a name, one of the metric functions, or a function of a block.
 
-    Options take precedence in this order: those in the name, those given here, those of the
-    convention `like`, the function's defaults.
+    Options take precedence in this order: those in the name or given here, which must not
+    contradict each other, those of the convention `like`, the function's defaults.
     """
     recipe = partial(resolve, metric, like, **options), ()
     metric, bound = _unbound(metric)
@@ -39,6 +39,12 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
         )
     name, in_name = parse_name(function_name or metric)
     given = {**options, **dict(in_name)}
+    for option, value in options.items():
+        if given[option] is not value and given[option] != value:
+            raise ValueError(
+                f"{option}={value!r} contradicts the name {metric!r}, which sets {option} to "
+                f"{given[option]!r}. Leave one of them out."
+            )
     like = given.pop("like", like)
     known = METRICS[name].options
     for option in given:

@@ -11,6 +11,7 @@ from sklearn_rankscore import (
     err_score,
     evaluate,
     f1_at_k,
+    make_ranking_scorer,
     map_score,
     mrr_score,
     ndcg_score,
@@ -236,3 +237,20 @@ def test_a_metric_may_return_any_sequence_of_three_values(kind):
     np.testing.assert_array_equal(values, expected)
     with pytest.raises(ValueError, match="one value per query"):
         evaluate([0, 1, 1], [1, 2, 3], lambda _: kind([0.5, 0.25, 1]), groups=[1, 1, 3])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("ndcg@10", {"k": 2}, "k=2 contradicts the name 'ndcg@10', which sets k to 10"),
+        ("ndcg(gain=exponential)", {"gain": "linear"}, "gain='linear' contradicts the name"),
+        ("map@5", {"k": None}, "k=None contradicts"),
+    ],
+)
+def test_options_that_contradict_a_name_are_refused(name, options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make_ranking_scorer(name, **options)
+
+
+def test_options_may_repeat_a_name():
+    assert make_ranking_scorer("ndcg@10(gain=linear)", k=10, gain="linear").resolved.cutoff == 10
