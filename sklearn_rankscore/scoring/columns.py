@@ -72,23 +72,26 @@ def check_no_feature(scorer: Any, estimator: Any, X: Any) -> None:
     """Refuse a model that has a column of the scorer among its features."""
     for option in ("target", "propensity"):
         source = getattr(scorer, option)
-        if source is not None and _is_feature(source, estimator, X):
+        position = None if source is None else _position(source, X)
+        if position is not None and _is_feature(position, estimator, X):
+            names = column_names(X)
+            name = names[position] if names else source
             raise ValueError(
-                f"the column {source!r} of X, which is the {option} of the metric "
+                f"the column {name!r} of X, which is the {option} of the metric "
                 f"{scorer.metric!r}, is a feature of {type(estimator).__name__} as well. Make it "
-                f"an index level, X.set_index({source!r}, append=True), or leave it out by "
-                f"QueryRanker(..., drop_columns=[{source!r}])."
+                f"an index level, X.set_index({name!r}, append=True), or leave it out by "
+                f"QueryRanker(..., drop_columns=[{name!r}])."
             )
 
 
-def _is_feature(source: Any, estimator: Any, X: Any) -> bool:
+def _is_feature(position: int, estimator: Any, X: Any) -> bool:
     """Whether a column is a feature for certain, in a model that chooses none of its columns."""
-    position = _position(source, X)
-    if position is None:
-        return False
+    names = column_names(X)
     while isinstance(estimator, Search) or hasattr(estimator, "drop_columns"):
-        if position in (_position(c, X) for c in listed(getattr(estimator, "drop_columns", None))):
-            return False
+        # integers among `drop_columns` are names where columns have such names
+        for column in listed(getattr(estimator, "drop_columns", None)):
+            if position == (names.index(column) if column in names else _position(column, X)):
+                return False
         estimator = estimator.estimator
     if type(estimator).__module__.partition(".")[0] not in OF_MODELS:
         return False
@@ -97,12 +100,10 @@ def _is_feature(source: Any, estimator: Any, X: Any) -> bool:
 
 
 def _position(source: Any, X: Any) -> int | None:
-    """The position of a column, None for an index level."""
+    """The position of a column, None for an index level; an integer is a position."""
     names = column_names(X)
-    if source in names:
-        return names.index(source)
     if isinstance(source, str):
-        return None
+        return names.index(source) if source in names else None
     width = len(names) if names else np.shape(X)[-1]
     return int(source) % width if -width <= source < width else None
 

@@ -285,3 +285,15 @@ def test_a_target_that_nobody_judged():
     scorer = make_ranking_scorer("ndcg(target=orders,unjudged=drop,propensity=seen)")
     value = expected("ndcg", orders, unjudged="drop", propensity=SEEN)
     assert scorer(FITTED, FRAME.assign(orders=orders), CLICKS) == value
+
+
+def test_an_integer_of_a_scorer_is_a_position_where_columns_have_integer_names():
+    rows = pd.DataFrame(np.column_stack([FEATURES, ORDERS]), columns=[1, 3, 4])
+    rows.index = pd.Index(QID, name="qid")
+    scorer = make_ranking_scorer("ndcg@3", target=2)
+    fitted = QueryRanker(Ridge(), drop_columns=[4]).fit(rows, CLICKS)
+    value = evaluate(ORDERS, fitted.predict(rows), "ndcg@3", groups=QID)["ndcg@3"]
+    assert scorer(fitted, rows, CLICKS) == value
+    leaking = QueryRanker(Ridge(), drop_columns=[1]).fit(rows, CLICKS)
+    with pytest.raises(ValueError, match=r"the column 4 of X, .* drop_columns=\[4\]"):
+        scorer(leaking, rows, CLICKS)
