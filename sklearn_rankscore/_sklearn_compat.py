@@ -201,6 +201,14 @@ def called_by_sklearn() -> bool:
     return False
 
 
+def called_by_scorer() -> bool:
+    """Whether a scorer that `sklearn.metrics.make_scorer` made calls a function of this package."""
+    outside = (str(frame.f_globals.get("__name__")) for frame in _callers())
+    ours = __name__.partition(".")[0]
+    caller = next((name for name in outside if name.partition(".")[0] != ours), "")
+    return caller == str(_Base.__module__)
+
+
 def groups_of_call() -> Any:
     """The `groups` of the call of cross-validation or a search that runs its tasks now, if any."""
     for frame in _callers():
@@ -247,6 +255,7 @@ __all__ = [
     "PassthroughScorer",
     "ScorerBase",
     "Search",
+    "called_by_scorer",
     "called_by_sklearn",
     "calling_estimator",
     "check_method_params",

@@ -15,7 +15,7 @@ from ..query_ids import Grouping, group_rows
 from ..query_ids.lookup import index_ids
 from ..query_ids.row_order import check_same_call, check_same_order
 from .fast.grades import encode_grades
-from .shapes import SINGLE_QUERY, check_not_columns, ravel_column, warn_single_query
+from .shapes import SINGLE_QUERY, check_not_columns, check_single_query, ravel_column
 from .threads import number_of_threads, submit
 
 # from this many documents on, checking labels in a second thread pays for waking it
@@ -98,7 +98,7 @@ def read_queries(
     if isinstance(groups, str) and groups == SINGLE_QUERY:
         groups = _single_query(len(score))
     elif groups is None:
-        warn_single_query(score)
+        check_single_query(score)
     score = score if groups is None else ravel_column(score)
     if score.ndim == 2 and groups is not None:
         raise ValueError(

@@ -6,8 +6,10 @@ import warnings
 
 from sklearn.exceptions import DataConversionWarning
 
+from .._sklearn_compat import called_by_scorer
 from .._typing import Array
 from .._validation import stacklevel_of_caller
+from ..query_ids import no_groups_error
 
 # the value of `groups` that takes all documents as one query
 SINGLE_QUERY = "none"
@@ -40,8 +42,13 @@ def check_not_columns(*shapes: tuple[int, ...]) -> None:
         )
 
 
-def warn_single_query(scores: Array) -> None:
-    """Warn about a long list without query ids."""
+def check_single_query(scores: Array) -> None:
+    """Refuse rows that a scorer passes without query ids, and warn about a long list of them."""
+    if scores.ndim == 1 and called_by_scorer():
+        raise no_groups_error(
+            "the function in make_scorer, which gets labels and predictions alone",
+            fix="use scoring='ndcg@10', or make_ranking_scorer, or groups='none' for one query.",
+        )
     if scores.ndim == 1 and len(scores) > LONG_LIST:
         warnings.warn(
             f"all {len(scores)} documents were ranked as a single query, because no query ids were "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from sklearn.metrics import check_scoring
@@ -113,7 +114,7 @@ def check_function(scorer: Any, test: Any) -> None:
             f"scoring={display_name(scorer)} is a function of labels and scores, not a scorer: use "
             f"scoring={example!r}, or make_ranking_scorer({name!r}, ...) with its options."
         )
-    ids = getattr(scorer, "_kwargs", {}).get("groups") if is_function_scorer(scorer) else None
+    ids = _options(scorer).get("groups") if is_function_scorer(scorer) else None
     if ids is not None and test is not None and num_samples(ids) != num_samples(test):
         raise ValueError(
             "make_scorer(..., groups=ids) passes the ids of all rows to each fold. Leave groups "
@@ -125,7 +126,16 @@ def is_function_scorer(scorer: Any) -> bool:
     """Whether `sklearn.metrics.make_scorer` made it of a metric function of this package."""
     if not isinstance(scorer, FunctionScorer) or isinstance(scorer, RankingScorer):
         return False
-    return name_of_function(scorer._score_func) is not None
+    function = scorer._score_func
+    return (
+        name_of_function(function.func if isinstance(function, partial) else function) is not None
+    )
+
+
+def _options(scorer: Any) -> dict[str, Any]:
+    """What such a scorer passes to its function, besides labels and scores."""
+    bound = scorer._score_func.keywords if isinstance(scorer._score_func, partial) else {}
+    return {**bound, **scorer._kwargs}
 
 
 def _ranks_within_queries(scorer: Any) -> bool:
@@ -138,7 +148,7 @@ def _ranks_within_queries(scorer: Any) -> bool:
         if hasattr(estimator, "steps"):
             return _ranks_within_queries(PassthroughScorer(estimator.steps[-1][1]))
         return _takes(estimator, "groups")
-    return is_function_scorer(scorer) and "groups" not in set(scorer._kwargs)
+    return is_function_scorer(scorer) and "groups" not in _options(scorer)
 
 
 def _bind(scorer: Any, ids: Any) -> Any:
@@ -147,7 +157,7 @@ def _bind(scorer: Any, ids: Any) -> Any:
         return scorer.with_ids(ids)
     if isinstance(scorer, PassthroughScorer) and _ranks_within_queries(scorer):
         return DefaultScorerWithIds(scorer, ids)
-    if is_function_scorer(scorer) and "groups" not in scorer._kwargs:
+    if is_function_scorer(scorer) and "groups" not in _options(scorer):
         bound = copy.copy(scorer)
         # a permutation test shuffles the labels together with their index
         aligned = ids.to_numpy() if hasattr(ids, "to_numpy") else ids

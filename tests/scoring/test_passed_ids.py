@@ -465,14 +465,30 @@ def test_ids_of_all_rows_fit_no_fold():
     assert permutation_importance(fitted, X, Y, scoring=scoring, n_repeats=1).importances.size == 3
 
 
+@pytest.mark.parametrize("scoring", [FUNCTION, make_scorer(partial(ndcg_score, k=10))])
+def test_a_metric_function_without_ids_is_refused(scoring):
+    """It gets labels and predictions alone, and would take all rows as one query."""
+    search = GridSearchCV(Ridge(), {}, scoring=scoring, cv=CV).fit(X, Y, groups=QID)
+    refuse(lambda: search.score(X, Y), "the function in make_scorer")
+    refuse(
+        lambda: permutation_importance(search, X, Y, scoring=scoring, n_repeats=1),
+        "use scoring='ndcg@10', or make_ranking_scorer, or groups='none' for one query.",
+    )
+    labels = pd.Series(Y, pd.Index(QID, name="qid"))
+    assert search.score(X, labels) == ndcg_score(Y, search.predict(X), groups=QID, k=10)
+    one_query = make_scorer(ndcg_score, k=10, groups="none")
+    assert one_query(search, X, Y) == ndcg_score(Y, search.predict(X), groups="none", k=10)
+
+
+@pytest.mark.parametrize("function", [FUNCTION, make_scorer(partial(ndcg_score, k=10))])
 @pytest.mark.parametrize("data", ["column", "level", "y level"])
-def test_a_metric_function_gets_the_ids_in_the_data(data):
+def test_a_metric_function_gets_the_ids_in_the_data(data, function):
     index = pd.Index(QID, name="qid")
     rows = {"column": FRAME.assign(qid=QID), "level": FRAME.set_index(index)}.get(data, FRAME)
     labels = pd.Series(Y % 10, index) if data == "y level" else Y % 10
     model = Ridge().fit(FRAME, Y)
     scores = cross_validate(
-        Ridge(), rows, labels, scoring=FUNCTION, cv=CV, return_estimator=True, return_indices=True
+        Ridge(), rows, labels, scoring=function, cv=CV, return_estimator=True, return_indices=True
     )
     for test, model, value in zip(
         scores["indices"]["test"], scores["estimator"], scores["test_score"], strict=True
