@@ -185,6 +185,16 @@ def index_level(data: Any, name: str) -> Any:
     return data.index.get_level_values(name) if name in _level_names(data) else None
 
 
+def ids_in_index(data: Any, source: Any) -> Any:
+    """The ids at `source`, one or several names of index levels; None if one is no level."""
+    if not isinstance(source, str | list | tuple):
+        return None
+    names = [source] if isinstance(source, str) else list(source)
+    if not set(names) <= set(_level_names(data)):
+        return None
+    return index_level(data, source) if isinstance(source, str) else ids_in(data, source)
+
+
 def _level_names(data: Any) -> list[Any]:
     """Names of the levels of a pandas index; empty for anything else."""
     return list(getattr(getattr(data, "index", None), "names", None) or ())

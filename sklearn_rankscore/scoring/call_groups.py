@@ -17,12 +17,19 @@ class CallGroups:
 
     scikit-learn hands them to the splitter alone. Splitters of this package pass them on; here they
     are read for all others, such as `GroupKFold` or splits that were made before.
+
+    Attributes
+    ----------
+    given, without : estimator or None
+        A candidate of the call whose fit was given query ids, and one whose fit takes none.
     """
 
     def __init__(self, groups: Any) -> None:
         self._groups = groups
         self._ids: Any = None
         self._codes: Array | None = None
+        self.given: Any = None
+        self.without: Any = None
 
     @classmethod
     def read(cls) -> CallGroups:

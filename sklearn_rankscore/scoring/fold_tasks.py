@@ -7,14 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from .._sklearn_compat import list_scorers
+import numpy as np
+from sklearn import config_context, get_config
+
+from .._sklearn_compat import list_scorers, num_samples
+from ..query_ids import group_rows
 from ..query_ids.optuna_search import not_nan_in_optuna
 from .call_groups import CallGroups
 from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
 from .scorer import RankingScorer
-from .scorers_with_ids import check_function
-from .task_ids import pass_query_ids
+from .scorers_with_ids import check_function, query_ids_for, scorers_of_queries
+from .task_ids import ids_of_rows, pass_query_ids
 from .tasks import FoldTask
 from .weighted_sum import WeightedScorer
 
@@ -23,17 +27,24 @@ def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any
     """Tasks of one parallel call, with query ids; warns once if folds split queries."""
     checker = FoldChecker()
     checked: set[tuple[int, int]] = set()
-    for function, args, kwargs in tasks:
-        task = FoldTask(function, args, kwargs, call_groups)
+    # joblib prepares all but the first tasks in other threads, of which each has a configuration
+    config = get_config()
+
+    def prepare(task: FoldTask) -> None:
         checker.check(task)
-        try:
-            if (inputs := (id(task.scorer), id(task.X))) not in checked:
-                checked.add(inputs)
-                check_scorers(task)
-            if task.fits:
-                pass_query_ids(task)
-        except ValueError as error:
-            raise not_nan_in_optuna(error) from error
+        if (inputs := (id(task.scorer), id(task.X))) not in checked:
+            checked.add(inputs)
+            check_scorers(task)
+        if task.fits:
+            pass_query_ids(task)
+
+    for function, args, kwargs in tasks:
+        with config_context(**config):
+            task = FoldTask(function, args, kwargs, call_groups)
+            try:
+                prepare(task)
+            except ValueError as error:
+                raise not_nan_in_optuna(error) from error
         yield task.as_tuple()
 
 
@@ -58,6 +69,26 @@ def check_scorers(task: FoldTask) -> None:
         check_no_feature(scorer, task.estimator, task.X)
         if not (task.is_routed and task.score_params):
             check_columns(scorer, task.X, task.y)
+    _check_weights(task)
+
+
+def _check_weights(task: FoldTask) -> None:
+    """Refuse weights of rows, which scikit-learn passes on from the fit to the scorer."""
+    weights, scorers = task.score_params.get("sample_weight"), scorers_of_queries(task.scorer)
+    if weights is None or not scorers:
+        return
+    ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
+    ids = ids_of_rows(task, task.candidate) if ids is None else ids
+    if ids is None or num_samples(ids) != num_samples(weights):
+        return
+    if group_rows(ids, num_samples(weights)).varies(np.asarray(weights)).any():
+        raise ValueError(
+            "sample_weight varies within a query, but ranking metrics average over queries, and "
+            "scikit-learn passes weights to the metric as well. To weight rows in training alone:\n"
+            "- sklearn.set_config(enable_metadata_routing=True);\n"
+            "- QueryRanker(...).set_fit_request(sample_weight=True) as the estimator;\n"
+            "- scoring=make_ranking_scorer(...).set_score_request(sample_weight=False)."
+        )
 
 
 def _single_metrics(scorer: Any) -> Iterable[RankingScorer]:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
-from ..query_ids.lookup import QID, column_names, fix_by_name, index_level
+from ..query_ids.lookup import QID, column_names, fix_by_name, ids_in_index
 from ..query_ids.optuna_search import optuna_search
 from .scorers_with_ids import (
     describe,
@@ -48,20 +48,19 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
     given = task.fit_params
     if given and task.is_routed:
         return
-    if param and (param in given or param.removesuffix("groups") + "qid" in given):
+    if not param:
+        task.call_groups.without = last
+        _check_candidates(task)
+    elif param in given or param.removesuffix("groups") + "qid" in given:
         return
-    passed_before = task.carried_ids is not None and any(
-        name.endswith("groups") and value is task.carried_ids for name, value in given.items()
-    )
-    if passed_before and not param:
-        raise no_groups_error(
-            f"{type(last).__name__}.fit", fix="wrap every candidate of the search in QueryRanker."
-        )
     _check_ranker(task, last)
     ids = _ids_for_fit(task, last, in_pipeline="__" in param)
-    if param and ids is not None:
+    # elsewhere `groups` may mean anything, such as groups of features
+    if param and ids is not None and (isinstance(last, Search) or task.ranks_queries):
         _check_inner_search(last)
         _check_optuna(param)
+        task.call_groups.given = last
+        _check_candidates(task)
         task.pass_to_fit(param, ids)
         return
     for ranker in rankers_in(estimator):
@@ -71,15 +70,26 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
             raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=fix)
 
 
+def _check_candidates(task: FoldTask) -> None:
+    """Refuse a search whose candidates, which are all given the same, do not all take ids."""
+    without = task.call_groups.without
+    if task.call_groups.given is not None and without is not None:
+        raise no_groups_error(
+            f"{type(without).__name__}.fit",
+            fix="wrap every candidate of the search in QueryRanker.",
+        )
+
+
 def _ids_for_fit(task: FoldTask, ranker: Any, *, in_pipeline: bool) -> Any:
-    """Ids that the ranker would not find in the data itself."""
+    """Ids that the ranker, or the splitter of a search, would not find in the data itself."""
     in_data = _ids_in_data(task, ranker)
-    if in_data is None:
+    if in_data is None or (isinstance(ranker, Search) and task.carried_ids is not None):
         return task.carried_ids
     if not in_pipeline:
         return None
     # the steps before the ranker may drop the index of X; a column that they keep is a feature
-    level = index_level(task.X, QID)
+    source = getattr(ranker, "groups", None)
+    level = ids_in_index(task.X, QID if source is None else source)
     return in_data if level is None and task.carried_ids is not None else level
 
 
@@ -100,6 +110,9 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
     """Refuse a ranker whose own parameter for queries cannot be aligned with the rows of a fold."""
     own = [p for p in ("group", "group_id") if has_fit_parameter(ranker, p)]
     own = own if hasattr(ranker, "predict") and not has_fit_parameter(ranker, "groups") else []
+    # other models have such parameters too: of features, or for one of their objectives
+    if not (task.ranks_queries or type(ranker).__name__.endswith("Ranker")):
+        return
     # sizes of queries cannot be selected with the rows of a fold
     if own and not any(
         name.rpartition("__")[2] in ("group", "group_id", "qid") and len(ids) == num_samples(task.X)

@@ -27,6 +27,8 @@ class FoldTask:
         The arguments of the task.
     is_routed : bool
         Whether metadata routing, which passes ids itself under any name, is enabled.
+    call_groups : CallGroups
+        The argument `groups` of the call, and what its tasks were given.
     """
 
     def __init__(self, function: Any, args: Any, kwargs: Any, call_groups: CallGroups) -> None:
@@ -39,7 +41,7 @@ class FoldTask:
         self.scorer: Any = get("scorer")
         self.test: Any = get("test")
         self.is_routed = get_config()["enable_metadata_routing"]
-        self._call_groups = call_groups
+        self.call_groups = call_groups
 
     @cached_property
     def candidate(self) -> Any:
@@ -62,18 +64,19 @@ class FoldTask:
         carried = carried_query_ids(self.test, get("train"))
         carried = of_split if carried is None else carried
         # to a call without rankings, `groups` may mean anything
-        if self.test is None or self._call_groups.are(carried) or not self._ranks_queries():
+        if self.test is None or self.call_groups.are(carried) or not self.ranks_queries:
             return carried
-        ids = self._call_groups.ids(self.X, carried)
-        is_divided = ids is not carried and self._call_groups.are_divided(self.X, self.test)
+        ids = self.call_groups.ids(self.X, carried)
+        is_divided = ids is not carried and self.call_groups.are_divided(self.X, self.test)
         return None if is_divided else ids
 
     @property
     def divides_groups(self) -> bool:
         """Whether `carried_ids` is None because the folds divide the queries of the call."""
-        return self.carried_ids is None and not self._call_groups.are(None)
+        return self.carried_ids is None and not self.call_groups.are(None)
 
-    def _ranks_queries(self) -> bool:
+    @cached_property
+    def ranks_queries(self) -> bool:
         """Whether a scorer or a ranker needs query ids."""
         if scorers_of_queries(self.scorer) or any(rankers_in(self.candidate)):
             return True

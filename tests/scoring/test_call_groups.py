@@ -1,11 +1,15 @@
 """`groups` of cross-validation and searches with splits that do not bring ids of their own."""
 
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 from id_alignment import QID, X, Y
+from lightgbm import LGBMModel
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -14,7 +18,10 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
     cross_val_score,
     cross_validate,
+    permutation_test_score,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, ndcg_score
 
@@ -110,3 +117,115 @@ def test_calls_without_rankings_are_left_alone():
             model, X, LABELS, groups=incomplete, cv=splits, error_score="raise"
         )
         assert np.isfinite(values).all()
+
+
+class OfQuerySizes(RegressorMixin, BaseEstimator):
+    """A model of other things whose fit has an argument `group`, as rankers have."""
+
+    def fit(self, X, y, group=None):
+        assert group is None
+        self.mean_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def test_models_that_rank_nothing_are_left_alone():
+    """Also where scikit-learn hands `groups` to a task, and with a splitter of this package."""
+    assert cross_val_score(OfQuerySizes(), X, LABELS, cv=3).shape == (3,)
+    regression = LGBMModel(objective="regression", n_estimators=2, verbose=-1, n_jobs=1)
+    assert np.isfinite(cross_val_score(regression, X, LABELS, scoring="r2", cv=3)).all()
+    for cv in (GroupKFold(3), QueryKFold(3)):
+        score, _, _ = permutation_test_score(
+            OfFeatures(), X, LABELS, groups=QID, cv=cv, scoring="r2", n_permutations=1
+        )
+        assert np.isfinite(score)
+
+
+USER_LEVEL = pd.DataFrame(X, index=pd.MultiIndex.from_arrays([QID, USERS], names=["qid", "user"]))
+
+
+@pytest.mark.parametrize("levels", [["qid", "user"], ["user"]])
+@pytest.mark.parametrize("step", [StandardScaler(), FunctionTransformer()], ids=repr)
+def test_a_pipeline_ranks_by_the_level_of_its_ranker(step, levels):
+    ranker = QueryRanker(Ridge(), groups="user")
+    X = USER_LEVEL.reset_index(
+        [name for name in USER_LEVEL.index.names if name not in levels], drop=True
+    )
+    result = cross_validate(
+        make_pipeline(step, ranker), X, LABELS, groups=USERS, cv=GroupKFold(3),
+        scoring="ndcg(groups=user)", return_estimator=True, return_indices=True,
+    )  # fmt: skip
+    for pipeline, train in zip(result["estimator"], result["indices"]["train"], strict=True):
+        assert pipeline[-1].n_queries_ == len(np.unique(USERS[train]))
+
+
+def test_an_inner_search_splits_by_the_groups_of_the_call():
+    """As the outer one does, also where X has ids of queries."""
+    inner = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, cv=Recorded(2))
+    X = USER_LEVEL.droplevel("user")
+    Recorded.groups.clear()
+    cross_val_score(inner, X, LABELS, groups=USERS, cv=GroupKFold(3), scoring="ndcg")
+    assert len(Recorded.groups) == 3
+    for (train, _), groups in zip(
+        GroupKFold(3).split(X, LABELS, USERS), Recorded.groups, strict=True
+    ):
+        np.testing.assert_array_equal(groups, USERS[train])
+
+
+class Recorded(GroupKFold):
+    """Notes the groups that it is given."""
+
+    groups: ClassVar = []
+
+    def split(self, X, y=None, groups=None):
+        self.groups.append(groups)
+        return super().split(X, y, groups)
+
+
+@pytest.mark.parametrize(
+    "models", [[Ridge(), QueryRanker(Ridge())], [QueryRanker(Ridge()), Ridge()]]
+)
+@pytest.mark.parametrize("ids", ["level", "groups"])
+def test_candidates_with_and_without_ids_are_refused_in_any_order(models, ids):
+    rows, groups = (USER_LEVEL, None) if ids == "level" else (X, QID)
+    search = GridSearchCV(
+        make_pipeline(Ridge()), {"ridge": models}, scoring="ndcg", cv=QueryKFold(3)
+    )
+    with pytest.raises(NoGroupsError, match=r"Ridge\.fit: wrap every candidate of the search in Q"):
+        search.fit(rows, LABELS, groups=groups)
+    wrapped = [QueryRanker(Ridge()), QueryRanker(Ridge(100))]
+    search.set_params(param_grid={"ridge": wrapped}).fit(rows, LABELS, groups=groups)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("scoring", ["ndcg", ["ndcg", "r2"]])
+def test_weights_of_rows_are_refused_before_the_first_fit(scoring):
+    """scikit-learn passes them to the metric as well, whose error it would turn into nan."""
+    weights = np.linspace(1, 2, len(Y))
+    search = GridSearchCV(QueryRanker(Ridge()), {}, scoring=scoring, refit=False, cv=QueryKFold(3))
+    if forwards_weights():
+        with pytest.raises(
+            ValueError, match=r"sample_weight varies within a query.*\n- sklearn.set_"
+        ):
+            search.fit(X, LABELS, groups=QID, sample_weight=weights)
+    search.fit(X, LABELS, groups=QID, sample_weight=1.0 + QID)
+    assert all(np.isfinite(search.cv_results_[f"mean_test_{m}"]).all() for m in names_of(scoring))
+
+
+def names_of(scoring):
+    return ["score"] if isinstance(scoring, str) else scoring
+
+
+def forwards_weights():
+    """Whether scikit-learn passes weights of a fit to the scorer without metadata routing."""
+    seen = []
+
+    def score(y_true, y_pred, sample_weight=None):
+        seen.append(sample_weight is not None)
+        return 0.0
+
+    search = GridSearchCV(Ridge(), {}, scoring=make_scorer(score), refit=False, cv=2)
+    search.fit(X, LABELS, sample_weight=np.ones(len(Y)))
+    return all(seen)

@@ -5,6 +5,7 @@ import oracle
 import pandas as pd
 import pytest
 from id_alignment import FOLDS, QID, X, Y, whole_queries
+from joblib import parallel_config
 from sklearn import config_context
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -24,8 +25,10 @@ from sklearn.model_selection import (
     permutation_test_score,
     validation_curve,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from sklearn_rankscore import NoGroupsError, QueryKFold, make_ranking_scorer
+from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, make_ranking_scorer
 
 pytestmark = pytest.mark.filterwarnings(
     # scikit-learn 1.6 sets options that SciPy has since deprecated
@@ -189,3 +192,13 @@ def test_requested_weights_reach_the_scorer():
         y, s, q = labels[test].tolist(), fitted.predict(X[test]).tolist(), QID[test].tolist()
         expected = oracle.score("mrr", y, s, q, threshold=3, sample_weight=weights[test].tolist())
         assert value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_ids_reach_every_task_of_a_pipeline_in_parallel(backend):
+    """joblib prepares all but the first tasks in threads that do not have the configuration."""
+    pipeline = make_pipeline(StandardScaler(), QueryRanker(Ridge()))
+    options = {"scoring": "ndcg@3", "cv": QueryKFold(8), "params": {"groups": QID}}
+    with parallel_config(backend):
+        values = cross_val_score(pipeline, X, Y % 10, n_jobs=2, error_score="raise", **options)
+    assert values.tolist() == cross_val_score(pipeline, X, Y % 10, **options).tolist()
