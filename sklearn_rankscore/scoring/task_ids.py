@@ -54,7 +54,7 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
     elif param in given or param.removesuffix("groups") + "qid" in given:
         return
     _check_ranker(task, last)
-    ids = _ids_for_fit(task, last, in_pipeline="__" in param)
+    ids = _ids_for_fit(task, estimator, last, in_pipeline="__" in param)
     # elsewhere `groups` may mean anything, such as groups of features
     if param and ids is not None and (isinstance(last, Search) or task.ranks_queries):
         _check_inner_search(last)
@@ -80,11 +80,13 @@ def _check_candidates(task: FoldTask) -> None:
         )
 
 
-def _ids_for_fit(task: FoldTask, ranker: Any, *, in_pipeline: bool) -> Any:
+def _ids_for_fit(task: FoldTask, estimator: Any, ranker: Any, *, in_pipeline: bool) -> Any:
     """Ids that the ranker, or the splitter of a search, would not find in the data itself."""
     in_data = _ids_in_data(task, ranker)
     if in_data is None or (isinstance(ranker, Search) and task.carried_ids is not None):
         return task.carried_ids
+    if isinstance(estimator, TransformedTargetRegressor):
+        return in_data  # which makes an array of y, without its index
     if not in_pipeline:
         return None
     # the steps before the ranker may drop the index of X; a column that they keep is a feature

@@ -8,6 +8,7 @@ import pytest
 from id_alignment import QID, X, Y
 from lightgbm import LGBMModel
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
@@ -22,6 +23,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from small_rankers import LGBM
 
 from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, ndcg_score
 
@@ -172,6 +174,17 @@ def test_an_inner_search_splits_by_the_groups_of_the_call():
         GroupKFold(3).split(X, LABELS, USERS), Recorded.groups, strict=True
     ):
         np.testing.assert_array_equal(groups, USERS[train])
+
+
+@pytest.mark.parametrize("place", ["X", "y"])
+def test_a_target_is_transformed_with_ids_in_an_index(place):
+    model = TransformedTargetRegressor(QueryRanker(LGBM), func=np.rint, inverse_func=np.positive)
+    index = pd.Index(QID, name="qid")
+    rows = pd.DataFrame(X, index) if place == "X" else X
+    labels = pd.Series(LABELS, index) if place == "y" else LABELS
+    options = {"scoring": "ndcg", "cv": QueryKFold(3)}
+    values = cross_val_score(model, rows, labels, error_score="raise", **options)
+    assert values.tolist() == cross_val_score(model, X, LABELS, groups=QID, **options).tolist()
 
 
 class Recorded(GroupKFold):
