@@ -166,9 +166,9 @@ class QueryScores(QueryValues, Tabular):
         Returns
         -------
         SegmentScores
-            One entry for each metric and segment. The test is Welch's t-test; its p-value is nan if
-            fewer than six queries of the segment, or of all others, differ from the most common
-            value.
+            One entry for each metric and segment. The test is Welch's t-test, adjusted for all
+            segments and metrics; its p-value is nan if fewer than six queries of the segment, or of
+            all others, differ from the most common value.
 
         Raises
         ------

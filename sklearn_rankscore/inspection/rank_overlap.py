@@ -63,12 +63,13 @@ def rank_overlap(
         Probability that the user continues to the next rank, between 0 and 1. The first 10 ranks
         have 86 % of the weight of RBO for 0.9, and 55 % for 0.98.
     k : int, default=10
-        Depth of the overlap; all documents if a query has fewer.
+        Depth of the overlap; the length of the longer ranking if it has fewer documents.
     ties : {"a", "b", "w"}, default="a"
         How RBO treats equal scores, in the symbols of the reference. "a": the expectation over all
-        orders of the tied documents, independent in both rankings. "b": the same, corrected for the
-        information that is missing due to ties, so that a ranking with ties has an overlap of 1
-        with itself. "w": tied documents actually share a rank, as in sports.
+        orders of the tied documents, independent in both rankings; ties beyond the end of a shorter
+        ranking are extrapolated as in the reference, which is no expectation. "b": the same,
+        corrected for the information that is missing due to ties, so that a ranking with ties has
+        an overlap of 1 with itself. "w": tied documents actually share a rank, as in sports.
     estimate : {"ext", "min", "max"}, default="ext"
         What RBO assumes about documents beyond the end of the rankings: that the agreement at the
         end continues, that no further documents agree, or that as many as possible do. "ext" and

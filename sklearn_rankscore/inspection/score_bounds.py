@@ -136,9 +136,10 @@ def score_bounds(
     Raises
     ------
     ValueError
-        For a metric without exact bounds (the message states the reason), for a gain that decreases
-        with the label, for a query that is defined for some of the possible labels only, unless
-        ``replace_undefined_by=0``, and for any input that `query_scores` refuses.
+        For a metric without exact bounds (the message states the reason), for NDCG of several
+        grades with ``ties="optimistic"``, for a gain that decreases with the label, for a query
+        that is defined for some of the possible labels only, unless ``replace_undefined_by=0``,
+        and for any input that `query_scores` refuses.
 
     See Also
     --------

@@ -9,6 +9,8 @@ Three cases are exact; all other metrics are refused.
   exchanging the labels of two documents so that the higher one stands first never lowers the
   metric. Every R is tried. The minimum of NDCG belongs here too: it is a linear function of the
   gains over a convex one, so that its least value is taken where each gain is lowest or highest.
+  Under pessimistic ties the function is concave, with the same conclusion, and under optimistic
+  ones convex, without it.
 - The maximum of NDCG with several grades, in `grade_bounds.py`.
 """
 
@@ -141,8 +143,19 @@ def _kind(metric: Metric, max_label: int) -> str:
     if "gain" in options:
         gains = _gains(metric.name, options["gain"], max_label)
         if function is formulas.ndcg.function and len(np.unique(gains)) > 2:
+            _check_linear(metric.name, options["ties"])
             return GRADES
     return kind
+
+
+def _check_linear(name: str, ties: str) -> None:
+    """Refuse a rule of ties that makes DCG a convex function of the gains."""
+    if ties == "optimistic":
+        raise ValueError(
+            f"score_bounds has no exact bounds of {name!r} with several grades and "
+            "ties='optimistic': the least value may be that of any labels. Use another rule of "
+            "ties, or gain='binary'."
+        )
 
 
 def _reason(options: dict[str, Any]) -> str:

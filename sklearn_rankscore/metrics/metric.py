@@ -99,7 +99,7 @@ class Formula:
             name,
             function,
             self.ranks(**ready),
-            check_average(average, ratio=self.ratio),
+            check_average(average, ratio=self.ratio and ready.get("denominator") != "hits"),
             check_number("replace_undefined_by", replace_undefined_by, allow_nan=True),
             partial(self.check_labels, **options),
             rule,

@@ -29,8 +29,8 @@ def check_average(average: Any, *, ratio: bool) -> str | None:
     """An average, "micro" only for a metric that is a ratio of sums."""
     if check_choice("average", average, AVERAGES) == "micro" and not ratio:
         raise ValueError(
-            "average='micro' requires a metric that is a ratio of sums, which this one is not; use "
-            "'macro' or None."
+            "average='micro' requires a metric that is a ratio of sums, which this one is not with "
+            "these options; use 'macro' or None."
         )
     return average  # type: ignore[no-any-return]
 
@@ -186,10 +186,10 @@ def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
                 f"gain has {len(gain)} entries, for integer labels 0 to {len(gain) - 1}; y_true "
                 f"has labels from {low:g} to {high:g}."
             )
-    if largest > np.finfo(np.float64).max / queries.sizes.max():
+    if largest > np.finfo(np.float64).max / len(queries.y_true):
         raise ValueError(
-            f"y_true has labels up to {high:g} with gains up to {largest:g}, whose sum over a "
-            "query may not be finite. Rescale the labels or the gains."
+            f"y_true has labels up to {high:g} with gains up to {largest:g}, whose sum may not be "
+            "finite. Rescale the labels or the gains."
         )
 
 

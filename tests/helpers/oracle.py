@@ -405,9 +405,6 @@ def query_ratio(
     if value is None:
         has_denominator = metric in ("precision", "f1")
         return 0.0, float(_precision_denominator(y, o) if has_denominator else 0)
-    if metric == "map" and o["denominator"] == "hits":
-        hits = _mean(_hits(top, o) for top in _tops(y, s, ties, o))
-        return value * hits, hits
     parts = [_order_ratio(metric, top, y, o) for top in _tops(y, s, ties, o)]
     return _over_orders(ties, [a for a, _ in parts]), float(parts[0][1])
 

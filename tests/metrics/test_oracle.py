@@ -75,8 +75,9 @@ def test_every_metric_and_option_is_in_the_table():
     assert tested == {name: set(options) for name, options in OPTIONS.items()}
 
 
-def averages(metric):
-    return ["macro", None] + ["micro"] * (metric in oracle.MICRO)
+def averages(metric, options):
+    has_micro = metric in oracle.MICRO and options.get("denominator") != "hits"
+    return ["macro", None] + ["micro"] * has_micro
 
 
 def labels_for(metric, options):
@@ -114,7 +115,7 @@ def ragged(draw, labels, longest=5):
 def test_ragged_queries(metric, k, data):
     options = {name: data.draw(st.sampled_from(v), name) for name, v in OPTIONS[metric].items()}
     y_true, y_score, groups, weight = data.draw(ragged(labels_for(metric, options)))
-    options["average"] = data.draw(st.sampled_from(averages(metric)), "average")
+    options["average"] = data.draw(st.sampled_from(averages(metric, options)), "average")
     options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, 1.0, -0.25, math.nan]))
     if k is not None:
         options["k"] = k
@@ -132,7 +133,7 @@ def test_unjudged_documents_under_each_rule(metric, k, plain, data):
         options["threshold"] = 0
     labels = [*labels_for(metric, options), math.nan, math.nan]
     y_true, y_score, groups, weight = data.draw(ragged(labels))
-    options["average"] = data.draw(st.sampled_from(averages(metric)), "average")
+    options["average"] = data.draw(st.sampled_from(averages(metric, options)), "average")
     options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, 1.0, math.nan]))
     if k is not None:
         options["k"] = k
@@ -193,7 +194,7 @@ def test_clicks_of_ragged_queries(metric, k, data):
     n = len(y_true)
     seen = st.lists(st.sampled_from([1, 0.7, 0.25, 0.01]), min_size=n, max_size=n)
     options["propensity"] = np.array(data.draw(seen, "propensity"))
-    options["average"] = data.draw(st.sampled_from(averages(metric)), "average")
+    options["average"] = data.draw(st.sampled_from(averages(metric, options)), "average")
     options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, -0.25, math.nan]))
     if k is not None:
         options["k"] = k
@@ -226,7 +227,7 @@ def test_every_combination_of_options(metric):
         y_true, y_score, groups, weight = small_set(labels_for(metric, options))
         if k is not None:
             options["k"] = k
-        for average in averages(metric):
+        for average in averages(metric, options):
             assert_equal(
                 metric, y_true, y_score, groups, average=average, sample_weight=weight, **options
             )
