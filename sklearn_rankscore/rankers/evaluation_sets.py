@@ -21,7 +21,13 @@ ReadSet: TypeAlias = Callable[[Any, Any, Any, Any, dict[str, Any]], TrainingData
 
 
 def take_evaluation_sets(
-    params: dict[str, Any], prefix: str, read: ReadSet, *, needs_ids: bool, caller: str
+    params: dict[str, Any],
+    prefix: str,
+    read: ReadSet,
+    *,
+    start_param: str,
+    needs_ids: bool,
+    caller: str,
 ) -> list[TrainingData]:
     """Remove the evaluation sets from the parameters of `fit`, and read them.
 
@@ -34,6 +40,8 @@ def take_evaluation_sets(
     read : callable
         ``read(X, y, ids, weights, params)`` finds the ids if none are given, drops their column
         and makes the rows of each query contiguous.
+    start_param : str
+        The parameter of `fit` for the scores to start from, under which those of a set are read.
     needs_ids : bool
         Whether query ids are required.
     caller : str
@@ -55,7 +63,7 @@ def take_evaluation_sets(
         if ids is None and sizes is not None:
             ids = ids_from_sizes(f"{SIZES}[{i}]", sizes, num_samples(X))
         weights, start = (_first(columns[name][i] for name in names) for names in (WEIGHTS, STARTS))
-        data = read(X, y, ids, weights, {} if start is None else {"start": start})
+        data = read(X, y, ids, weights, {} if start is None else {prefix + start_param: start})
         if needs_ids and data.codes is None:
             raise no_groups_error(f"evaluation set {i} of {caller}", fix=f"pass {IDS}=[ids].")
         sets.append(data)

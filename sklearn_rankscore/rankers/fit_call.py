@@ -134,10 +134,16 @@ class FitCall:
             ids = find_query_ids(X, y, qid=ids, id_source=self.source)
             return self.read_rows(X, y, ids, columns, weights, aligned)
 
-        if not self.is_booster:
+        booster = booster_of(self.ranker)
+        if booster is None:
             return []
         return take_evaluation_sets(
-            params, self.prefix, read, needs_ids=self.needs_ids, caller=self.name
+            params,
+            self.prefix,
+            read,
+            start_param=booster.start_param,
+            needs_ids=self.needs_ids,
+            caller=self.name,
         )
 
     def read_positions(self, params: dict[str, Any], columns: IdColumns) -> dict[str, Any]:

@@ -54,14 +54,19 @@ def fit_transformers(
     while hasattr(estimator, "steps"):
         transformers, (name, last) = estimator[:-1], estimator.steps[-1]
         prefix = f"{name}__"
-        of_last = {k: v for k, v in train.params.items() if k.startswith(prefix)}
-        others = {k: v for k, v in train.params.items() if k not in of_last}
+        others = {k: v for k, v in train.params.items() if not k.startswith(prefix)}
         if transformers.steps:
             X = transformers.fit_transform(train.X, train.y, **others)
             # with `memory`, a pipeline fits clones of its steps
             estimator.steps[:-1] = transformers.steps
             sets = [replace(data, X=transformers.transform(data.X)) for data in sets]
             train = replace(train, X=X)
-        train = replace(train, params={k.removeprefix(prefix): v for k, v in of_last.items()})
+        train, *sets = (_for_step(data, prefix) for data in (train, *sets))
         estimator = last
     return train, sets
+
+
+def _for_step(data: TrainingData, prefix: str) -> TrainingData:
+    """Data with the parameters of one step, under their names in its `fit`."""
+    of_step = {k.removeprefix(prefix): v for k, v in data.params.items() if k.startswith(prefix)}
+    return replace(data, params=of_step)

@@ -39,13 +39,14 @@ class Stopping:
 class Booster(ABC):
     """How the estimators of a package are fitted.
 
-    `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes, and
-    `stops_without_sets` tells whether early stopping without an evaluation set has no effect,
-    instead of being an error.
+    `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes,
+    `start_param` the one that takes the scores to start from, and `stops_without_sets` tells
+    whether early stopping without an evaluation set has no effect, instead of being an error.
     """
 
     package: ClassVar[str]
     group_param: ClassVar[str]
+    start_param: ClassVar[str]
     stops_without_sets: ClassVar[bool] = False
 
     @abstractmethod
@@ -74,6 +75,11 @@ class Booster(ABC):
     @abstractmethod
     def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
         """Parameters with which a new fit takes as many rounds as the fitted `estimator`."""
+
+    def starts(self, sets: Sequence[TrainingData]) -> list[Any] | None:
+        """The scores that each evaluation set starts from; None if none has any."""
+        starts = [data.params.get(self.start_param) for data in sets]
+        return None if all(start is None for start in starts) else starts
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
         """Undo what `stop_early` did to parameters, given those before, where it is possible."""

@@ -28,6 +28,7 @@ class CatBoost(Booster):
 
     package = "catboost"
     group_param = "group_id"
+    start_param = "baseline"
     stops_without_sets = True
 
     def fit_arguments(self, data: TrainingData) -> FitArguments:
@@ -50,7 +51,7 @@ class CatBoost(Booster):
                 data.X,
                 data.y,
                 group_id=data.codes if ranks else None,
-                baseline=data.params.get("start"),
+                baseline=data.params.get(self.start_param),
                 **{weight_param: data.weights},
                 **columns,
             )

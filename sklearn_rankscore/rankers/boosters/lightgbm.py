@@ -42,6 +42,7 @@ class LightGBM(Booster):
 
     package = "lightgbm"
     group_param = "group"
+    start_param = "init_score"
 
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query sizes in the order of the rows, and one weight per row."""
@@ -63,8 +64,8 @@ class LightGBM(Booster):
             given["eval_group"] = [data.sizes for data in sets]
         if any(data.weights is not None for data in sets):
             given["eval_sample_weight"] = [data.weights for data in sets]
-        if any(data.params for data in sets):
-            given["eval_init_score"] = [data.params.get("start") for data in sets]
+        if (starts := self.starts(sets)) is not None:
+            given["eval_init_score"] = starts
         return given
 
     def stop_early(

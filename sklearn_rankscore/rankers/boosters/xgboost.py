@@ -19,6 +19,7 @@ class XGBoost(Booster):
 
     package = "xgboost"
     group_param = "qid"
+    start_param = "base_margin"
 
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query ids in ascending order, and one weight per query."""
@@ -34,8 +35,8 @@ class XGBoost(Booster):
             given["eval_qid"] = [data.codes for data in sets]
         if any(weight is not None for weight in weights):
             given["sample_weight_eval_set"] = weights
-        if any(data.params for data in sets):
-            given["base_margin_eval_set"] = [data.params.get("start") for data in sets]
+        if (starts := self.starts(sets)) is not None:
+            given["base_margin_eval_set"] = starts
         if "verbose" in inspect.signature(estimator.fit).parameters:
             given["verbose"] = train.params.get("verbose", False)
         return given

@@ -38,7 +38,7 @@ class HeldOutMetric(TrainingMetric):
         given = {name: self._params.get(name) for name in ("missing", "feature_types")}
         return DMatrix(
             self._data.X,
-            base_margin=self._data.params.get("start"),
+            base_margin=self._data.params.get("base_margin"),
             nthread=self._params.get("n_jobs"),
             enable_categorical=bool(self._params.get("enable_categorical")),
             **{name: value for name, value in given.items() if value is not None},
