@@ -18,20 +18,16 @@ from .boosters.training_metric import EvaluatedSet, TrainingMetric, classes_of
 from .pipelines import fit_transformers, last_step
 from .training_data import TrainingData
 
-# parameters and callbacks of LightGBM and XGBoost, which refuse them without an evaluation set
-OWN_STOPPING = {"early_stopping_rounds", "early_stopping_round", "early_stopping"}
-OWN_CALLBACKS = {"_EarlyStoppingCallback", "EarlyStopping"}
-
 
 def check_watched_rows(ranker: Any, params: dict[str, Any]) -> None:
     """Refuse early stopping by the booster itself if no evaluation set was given."""
-    if find_booster(ranker).stops_without_sets:
-        return
-    own = ranker.get_params()
-    names = [name for name in OWN_STOPPING & own.keys() if own[name]]
-    callbacks = [*(own.get("callbacks") or ()), *(params.get("callbacks") or ())]
-    if names or any(type(callback).__name__ in OWN_CALLBACKS for callback in callbacks):
-        name = names[0] if names else "a callback"
+    booster = find_booster(ranker)
+    names = [
+        *booster.without_stopping(ranker.get_params()),
+        *booster.without_stopping(params),
+    ]
+    if names and not booster.stops_without_sets:
+        name = "a callback" if names[0] == "callbacks" else names[0]
         raise ValueError(
             f"early stopping of {type(ranker).__name__} by {name} needs an evaluation set: use "
             "QueryRanker(..., early_stopping=True) instead, which holds out whole queries, or pass "
@@ -89,16 +85,27 @@ class EarlyStopping:
                 )
             train, held_out = data.hold_out(self.fraction, self.random_state)
             sets = [held_out]
-        ranker, prefix = last_step(estimator)
         fit_with_evaluation_sets(estimator, train, sets, group_param, self)
+        ranker, _ = last_step(estimator)
         booster = find_booster(ranker)
         n_rounds = booster.n_iterations(ranker)
         if self.refit_all and train is not data:
-            fixed = booster.fixed_rounds(ranker)
-            estimator = unfitted
-            last_step(estimator)[0].set_params(**fixed)
-            estimator = estimator.fit(data.X, data.y, **fit_arguments(data, group_param, prefix))
+            estimator = _refit(unfitted, booster.fixed_rounds(ranker), data, group_param)
         return estimator, n_rounds
+
+
+def _refit(
+    estimator: Any, rounds: dict[str, Any], data: TrainingData, group_param: str | None
+) -> Any:
+    """Fit to all data with a fixed number of rounds."""
+    ranker, prefix = last_step(estimator)
+    booster = find_booster(ranker)
+    ranker.set_params(**booster.without_stopping(ranker.get_params()), **rounds)
+    arguments = fit_arguments(data, group_param, prefix)
+    of_ranker = {name.removeprefix(prefix): value for name, value in arguments.items()}
+    for name, value in booster.without_stopping(of_ranker).items():
+        arguments[prefix + name] = value
+    return estimator.fit(data.X, data.y, **arguments)
 
 
 def fit_with_evaluation_sets(
@@ -117,6 +124,8 @@ def fit_with_evaluation_sets(
     if stopping is not None:
         if stopping.metric is not None:
             _check_metric(stopping.metric, ranker, train, sets[-1])
+        ranker.set_params(**booster.without_stopping(params))
+        arguments |= booster.without_stopping(arguments)
         when = Stopping(stopping.n_rounds, stopping.metric, train, sets)
         arguments |= booster.stop_early(ranker, when, arguments, ranks=ranks)
     ranker.fit(train.X, train.y, **arguments)

@@ -365,3 +365,34 @@ def test_early_stopping_of_the_booster_itself_needs_queries_to_watch(name, data)
         ranker.fit(X, y, groups=qid, **params)
     if not params and not hasattr(model, "steps"):
         ranker.fit(X, y, groups=qid, eval_set=[(X, y)], eval_qid=[qid])
+
+
+HASTY = {
+    "early_stopping_round": (LGBMRanker(early_stopping_round=1, **LIGHTGBM), {}),
+    "n_iter_no_change": (LGBMRanker(n_iter_no_change=1, **LIGHTGBM), {}),
+    "early_stopping_rounds": (XGBRanker(early_stopping_rounds=1, **XGBOOST), {}),
+    "a callback": (
+        LGBMRanker(**LIGHTGBM), {"callbacks": [lightgbm.early_stopping(1, verbose=False)]}
+    ),
+    "a callback of XGBoost": (
+        XGBRanker(callbacks=[xgboost.callback.EarlyStopping(rounds=1)], **XGBOOST), {}
+    ),
+    "in a pipeline": (
+        make_pipeline(StandardScaler(), LGBMRanker(early_stopping_round=1, **LIGHTGBM)), {}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("refit_all", [False, True])
+@pytest.mark.parametrize("name", HASTY)
+def test_early_stopping_of_the_booster_itself_has_no_effect(name, refit_all, data):
+    X, y, qid = data
+    model, params = HASTY[name]
+    booster = type(model[-1] if name == "in a pipeline" else model).__name__
+    ranker = stopping(model, "ndcg@10", refit_all=refit_all)
+    ranker.fit(X, y, groups=qid, **params)
+    assert ranker.n_iter_ == expected_rounds(make(booster), data, "ndcg@10") > 2
+    if not refit_all:
+        own, of_fitted = model.get_params(), ranker.estimator_.get_params()
+        for parameter in ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change"):
+            assert of_fitted.get(parameter) == own.get(parameter)

@@ -13,6 +13,9 @@ from ..training_data import TrainingData
 
 FitArguments: TypeAlias = dict[str, Any]
 
+# the classes of callbacks of LightGBM and XGBoost that stop early
+STOPPING_CALLBACKS = ("_EarlyStoppingCallback", "EarlyStopping")
+
 
 @dataclass(frozen=True)
 class Stopping:
@@ -40,13 +43,15 @@ class Booster(ABC):
     """How the estimators of a package are fitted.
 
     `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes,
-    `start_param` the one that takes the scores to start from, and `stops_without_sets` tells
-    whether early stopping without an evaluation set has no effect, instead of being an error.
+    `start_param` the one that takes the scores to start from, `own_stopping` are the parameters of
+    the constructor that stop early, and `stops_without_sets` tells whether they have no effect
+    without an evaluation set, instead of being an error.
     """
 
     package: ClassVar[str]
     group_param: ClassVar[str]
     start_param: ClassVar[str]
+    own_stopping: ClassVar[tuple[str, ...]] = ()
     stops_without_sets: ClassVar[bool] = False
 
     @abstractmethod
@@ -76,14 +81,21 @@ class Booster(ABC):
     def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
         """Parameters with which a new fit takes as many rounds as the fitted `estimator`."""
 
+    def without_stopping(self, params: FitArguments) -> FitArguments:
+        """Those parameters that stop early, of the constructor or of `fit`, without this effect."""
+        changed: FitArguments = {name: None for name in self.own_stopping if params.get(name)}
+        callbacks = list(params.get("callbacks") or ())
+        others = [c for c in callbacks if type(c).__name__ not in STOPPING_CALLBACKS]
+        return changed if others == callbacks else changed | {"callbacks": others}
+
     def starts(self, sets: Sequence[TrainingData]) -> list[Any] | None:
         """The scores that each evaluation set starts from; None if none has any."""
         starts = [data.params.get(self.start_param) for data in sets]
         return None if all(start is None for start in starts) else starts
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
-        """Undo what `stop_early` did to parameters, given those before, where it is possible."""
-        return
+        """Give the estimator its parameters before `stop_early`, where it is possible."""
+        estimator.set_params(**{name: params[name] for name in self.without_stopping(params)})
 
     def feature_importances(self, estimator: Any) -> Any:
         """Feature importances of a fitted estimator."""

@@ -21,7 +21,8 @@ from .training_metric import (
     ids_from_sizes,
 )
 
-# the parameter of LightGBM's estimators for the number of rounds, and its aliases
+# parameters of LightGBM's estimators with their aliases: early stopping, and the number of rounds
+STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 ROUNDS = (
     "n_estimators",
     "num_iterations",
@@ -43,6 +44,7 @@ class LightGBM(Booster):
     package = "lightgbm"
     group_param = "group"
     start_param = "init_score"
+    own_stopping = STOPPING
 
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query sizes in the order of the rows, and one weight per row."""

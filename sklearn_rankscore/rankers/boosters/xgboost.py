@@ -20,6 +20,7 @@ class XGBoost(Booster):
     package = "xgboost"
     group_param = "qid"
     start_param = "base_margin"
+    own_stopping = ("early_stopping_rounds",)
 
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query ids in ascending order, and one weight per query."""
@@ -54,22 +55,21 @@ class XGBoost(Booster):
         last = metric is not None or callable(params.get("eval_metric"))
         stop = StopOnMetric(stopping.n_rounds, len(stopping.sets), metric, last=last)
         callbacks = [*(params.get("callbacks") or ()), stop]
-        estimator.set_params(callbacks=callbacks, early_stopping_rounds=None)
+        estimator.set_params(callbacks=callbacks)
         return {}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
         """Remove the callback, which holds data, from the parameters."""
-        estimator.set_params(
-            **{name: params.get(name) for name in ("callbacks", "early_stopping_rounds")}
-        )
+        super().restore(estimator, params)
+        estimator.set_params(callbacks=params.get("callbacks"))
 
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""
         return 1 + int(estimator.best_iteration)
 
     def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
-        """The number of rounds; without evaluation sets XGBoost refuses to stop early."""
-        return {"n_estimators": self.n_iterations(estimator), "early_stopping_rounds": None}
+        """The number of rounds."""
+        return {"n_estimators": self.n_iterations(estimator)}
 
 
 def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
