@@ -86,26 +86,25 @@ class EarlyStopping:
             train, held_out = data.hold_out(self.fraction, self.random_state)
             sets = [held_out]
         fit_with_evaluation_sets(estimator, train, sets, group_param, self)
-        ranker, _ = last_step(estimator)
-        booster = find_booster(ranker)
-        n_rounds = booster.n_iterations(ranker)
         if self.refit_all and train is not data:
-            estimator = _refit(unfitted, booster.fixed_rounds(ranker), data, group_param)
-        return estimator, n_rounds
+            estimator = _refit(unfitted, estimator, data, group_param)
+        ranker, _ = last_step(estimator)
+        return estimator, find_booster(ranker).n_iterations(ranker)
 
 
-def _refit(
-    estimator: Any, rounds: dict[str, Any], data: TrainingData, group_param: str | None
-) -> Any:
-    """Fit to all data with a fixed number of rounds."""
-    ranker, prefix = last_step(estimator)
+def _refit(unfitted: Any, stopped: Any, data: TrainingData, group_param: str | None) -> Any:
+    """Fit to all data, with the number of rounds after which another fit stopped."""
+    ranker, prefix = last_step(unfitted)
     booster = find_booster(ranker)
-    ranker.set_params(**booster.without_stopping(ranker.get_params()), **rounds)
     arguments = fit_arguments(data, group_param, prefix)
     of_ranker = {name.removeprefix(prefix): value for name, value in arguments.items()}
+    rounds = booster.fixed_rounds(last_step(stopped)[0], of_ranker)
+    ranker.set_params(**booster.without_stopping(ranker.get_params()), **rounds)
     for name, value in booster.without_stopping(of_ranker).items():
         arguments[prefix + name] = value
-    return estimator.fit(data.X, data.y, **arguments)
+    fitted = unfitted.fit(data.X, data.y, **arguments)
+    booster.use_all_rounds(last_step(fitted)[0])
+    return fitted
 
 
 def fit_with_evaluation_sets(

@@ -72,7 +72,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator object
         The fitted ranker.
     n_iter_ : int
-        Number of boosting rounds that `predict` uses; only with `early_stopping`.
+        Number of boosting rounds that `predict` uses, including those of a model that `fit`
+        continues (`init_model`, `xgb_model`); only with `early_stopping`.
     n_queries_ : int or None
         Number of queries in the training data, including held-out ones; None without query ids.
     n_features_in_ : int

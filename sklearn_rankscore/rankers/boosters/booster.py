@@ -75,11 +75,18 @@ class Booster(ABC):
 
     @abstractmethod
     def n_iterations(self, estimator: Any) -> int:
-        """Number of boosting rounds that predictions use after early stopping."""
+        """Number of boosting rounds that predictions use, those of a continued model included."""
 
     @abstractmethod
-    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
-        """Parameters with which a new fit takes as many rounds as the fitted `estimator`."""
+    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+        """Parameters with which a new fit takes as many rounds as early stopping has found.
+
+        `arguments` are those of the `fit` of `estimator`, with the model that it continues, if any.
+        """
+
+    def use_all_rounds(self, estimator: Any) -> None:
+        """Let predictions of an estimator that was fitted without early stopping use all rounds."""
+        return
 
     def without_stopping(self, params: FitArguments) -> FitArguments:
         """Those parameters that stop early, of the constructor or of `fit`, without this effect."""

@@ -76,17 +76,20 @@ class CatBoost(Booster):
             metric.sets.clear()
 
     def n_iterations(self, estimator: Any) -> int:
-        """CatBoost counts rounds from 0."""
-        return 1 + int(estimator.best_iteration_)
+        """The number of trees: each round adds one."""
+        return int(estimator.tree_count_)
 
-    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
-        """The default learning rate depends on the number of rounds, so it is fixed too."""
+    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+        """The default learning rate depends on the number of rounds, so it is fixed too.
+
+        CatBoost counts rounds from 0, and not those of `init_model`.
+        """
         given = estimator.get_params()
         rate = "eta" if "eta" in given else "learning_rate"
         fixed = {rate: estimator.learning_rate_}
         if given.get("use_best_model"):  # CatBoost refuses it without an evaluation set
             fixed["use_best_model"] = False
-        return {rounds_param(estimator, ROUNDS): self.n_iterations(estimator), **fixed}
+        return {rounds_param(estimator, ROUNDS): 1 + int(estimator.best_iteration_), **fixed}
 
     def feature_importances(self, estimator: Any) -> Any:
         """The default of a ranking loss needs the training data; then how much scores change."""

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,9 +92,21 @@ class LightGBM(Booster):
         """All rounds if the boosting type, such as DART, has no early stopping."""
         return int(estimator.best_iteration_ or estimator.n_iter_)
 
-    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
-        """The number of rounds, under the alias that was given."""
-        return {rounds_param(estimator, ROUNDS): self.n_iterations(estimator)}
+    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+        """The number of rounds after those of `init_model`, under the alias that was given."""
+        n_rounds = self.n_iterations(estimator) - _n_rounds(arguments.get("init_model"))
+        return {rounds_param(estimator, ROUNDS): n_rounds}
+
+
+def _n_rounds(model: Any) -> int:
+    """Number of rounds of a model in any form that LightGBM continues to train."""
+    if model is None:
+        return 0
+    if isinstance(model, str | Path):
+        from lightgbm import Booster as Model
+
+        model = Model(model_file=model)
+    return int(getattr(model, "booster_", model).current_iteration())
 
 
 class WatchedMetric:

@@ -65,11 +65,19 @@ class XGBoost(Booster):
 
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""
-        return 1 + int(estimator.best_iteration)
+        model = estimator.get_booster()
+        best = model.attr("best_iteration")
+        return int(model.num_boosted_rounds() if best is None else 1 + int(best))
 
-    def fixed_rounds(self, estimator: Any) -> dict[str, Any]:
-        """The number of rounds."""
-        return {"n_estimators": self.n_iterations(estimator)}
+    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+        """The number of rounds after those of `xgb_model`, which are in no log."""
+        logged = next(iter(next(iter(estimator.evals_result().values())).values()))
+        n_before = estimator.get_booster().num_boosted_rounds() - len(logged)
+        return {"n_estimators": self.n_iterations(estimator) - n_before}
+
+    def use_all_rounds(self, estimator: Any) -> None:
+        """Forget the best round of `xgb_model`, of which XGBoost keeps the attributes."""
+        estimator.get_booster().set_attr(best_iteration=None, best_score=None)
 
 
 def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
