@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._typing import Array
 from .id_columns import IdColumns
 
 OF_FIT = ("categorical_feature", "cat_features", "text_features", "embedding_features")
@@ -17,6 +19,15 @@ OF_CONSTRUCTOR = (
     "interaction_constraints",
     "interaction_cst",
 )
+# those with one value per column, in order, or by position or name
+OF_EACH_COLUMN = (
+    "monotone_constraints",
+    "feature_weights",
+    "first_feature_use_penalties",
+    "per_object_feature_penalties",
+)
+
+Chosen: TypeAlias = "int | slice"
 
 
 def renumber_columns(params: dict[str, Any], ids: IdColumns) -> dict[str, Any]:
@@ -34,15 +45,54 @@ def check_column_positions(estimator: Any, ids: IdColumns) -> None:
     if not ids.positions or not hasattr(estimator, "get_params"):
         return
     for name, value in estimator.get_params().items():
-        parameter = name.rpartition("__")[2]
-        used = list(_positions(value)) if parameter in OF_CONSTRUCTOR else []
-        if any(position >= ids.positions[0] for position in used):
+        used = _chosen_by(name.rpartition("__")[2], value, ids)
+        if any(_is_ambiguous(chosen, ids) for chosen in used):
             raise ValueError(
                 f"{name}={value!r} names columns by position, but QueryRanker removes the column "
                 f"of query ids at position {ids.positions[0]}, so that later positions are "
                 "ambiguous. Use the names of the columns; or make the ids an index level, "
                 "X.set_index('qid'), or the last column."
             )
+
+
+def _chosen_by(parameter: str, value: Any, ids: IdColumns) -> Iterator[Chosen]:
+    """The positions in the value of a parameter of a constructor."""
+    if parameter in OF_CONSTRUCTOR:
+        yield from _positions(value)
+        if isinstance(value, str):
+            yield from map(int, re.findall(r"\b\d+\b", value))
+    elif parameter in OF_EACH_COLUMN:
+        yield from _columns_with_values(value, (ids.n_columns or 0) - len(ids.positions))
+    elif parameter == "transformers":  # of a ColumnTransformer
+        for *_, columns in value or ():
+            yield from [columns] if isinstance(columns, slice) else _positions(columns)
+
+
+def _is_ambiguous(chosen: Chosen, ids: IdColumns) -> bool:
+    """Whether a position means another feature among the columns of X than among the features."""
+    columns = np.arange(ids.n_columns or 0)
+    features = np.delete(columns, ids.positions)
+    in_X = np.setdiff1d(_at(columns, chosen), ids.positions)
+    return not np.array_equal(in_X, _at(features, chosen))
+
+
+def _at(columns: Array, chosen: Chosen) -> Array:
+    if isinstance(chosen, slice):
+        is_by_name = isinstance(chosen.start, str) or isinstance(chosen.stop, str)
+        return columns[:0] if is_by_name else np.sort(columns[chosen])
+    return columns[[chosen]] if -len(columns) <= chosen < len(columns) else columns[:0]
+
+
+def _columns_with_values(value: Any, n_features: int) -> Iterator[int]:
+    """Positions with a value other than 0, in "(0,-1)", "1:-1", a dict or a sequence."""
+    if isinstance(value, str):
+        entries = value.strip("()[] ").split(",")
+        pairs = [entry.rpartition(":")[::2] for entry in entries]
+        value = dict(pairs) if ":" in value else [entry.strip() not in "0.0" for entry in entries]
+    if isinstance(value, dict):
+        yield from (int(key) for key in value if str(key).strip().isdecimal())
+    elif isinstance(value, list | tuple | np.ndarray) and len(value) != n_features:
+        yield from np.flatnonzero(value).tolist()  # as many as features are in their order
 
 
 def _place(name: str, entry: Any, ids: IdColumns) -> Any:
@@ -57,8 +107,11 @@ def _place(name: str, entry: Any, ids: IdColumns) -> Any:
 
 
 def _is_position(entry: Any) -> bool:
-    is_integer = isinstance(entry, int | np.integer) and not isinstance(entry, bool)
-    return bool(is_integer and entry >= 0)
+    return _is_integer(entry) and entry >= 0
+
+
+def _is_integer(entry: Any) -> bool:
+    return isinstance(entry, int | np.integer) and not isinstance(entry, bool)
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -67,7 +120,7 @@ def _as_list(value: Any) -> list[Any]:
 
 def _positions(value: Any) -> Iterator[int]:
     """Positions in a list, or in a list of lists."""
-    if _is_position(value):
+    if _is_integer(value):
         yield value
     elif isinstance(value, Iterable) and not isinstance(value, str | dict):
         for entry in value:

@@ -8,6 +8,7 @@ from lightgbm import LGBMRanker, record_evaluation
 from requires import requires
 from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -15,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from small_rankers import LGBM, make_catboost_ranker, make_ranker
 from training_rounds import sizes_of
+from xgboost import XGBRegressor
 
 from sklearn_rankscore import (
     QueryKFold,
@@ -212,6 +214,78 @@ def test_positions_of_the_constructor_are_refused_where_they_could_mean_two_colu
             last.predict(index), QueryRanker(model).fit(index, y).predict(index)
         )
     constrained.set_params(interaction_constraints=[["x0", "x1"], ["x2", "x3"]])
+
+
+def scale(*columns):
+    return make_pipeline(
+        *(ColumnTransformer([("s", StandardScaler(), chosen)]) for chosen in columns), Ridge()
+    )
+
+
+POINTWISE_CATBOOST = {"iterations": 5, "verbose": 0, "allow_writing_files": False}
+SHIFTED = {
+    "a list": lambda: scale([1, 2]),
+    "an array": lambda: scale(np.array([1, 2])),
+    "a position": lambda: scale([1]),
+    "a slice": lambda: scale(slice(1, 4)),
+    "an open slice": lambda: scale(slice(1, None)),
+    "a later step": lambda: make_pipeline(FunctionTransformer(), *scale([1, 2])),
+    "monotone constraints": lambda: XGBRegressor(
+        n_estimators=5, monotone_constraints=(0, -1, 0)
+    ),
+    "monotone constraints as text": lambda: XGBRegressor(
+        n_estimators=5, monotone_constraints="(0,-1,0)"
+    ),
+    "monotone constraints of CatBoost": lambda: requires("catboost").CatBoostRegressor(
+        **POINTWISE_CATBOOST, monotone_constraints="1:-1"
+    ),
+    "interaction constraints as text": lambda: XGBRegressor(
+        n_estimators=5, interaction_constraints="[[0, 1], [2, 3]]"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SHIFTED)
+def test_positions_that_the_ids_shift_are_refused(case, small):
+    X, y, groups = small
+    model = SHIFTED[case]()
+    for given, source in ((place(X, groups, 0), None), (np.column_stack([groups, X]), 0)):
+        with pytest.raises(ValueError, match=r"names columns by position.*set_index\('qid'\)"):
+            QueryRanker(model, groups=source).fit(given, y)
+    index = place(X, groups, 0).set_index("qid")
+    QueryRanker(model).fit(index, y)
+
+
+def test_positions_from_the_end_mean_other_columns_if_the_ids_are_last(small):
+    X, y, groups = small
+    with pytest.raises(ValueError, match="names columns by position"):
+        QueryRanker(scale([-2])).fit(place(X, groups, 8), y)
+    QueryRanker(scale([-2])).fit(place(X, groups, 0), y)
+
+
+NOT_SHIFTED = {
+    "names": lambda: scale(["x0", "x1"]),
+    "a slice of names": lambda: scale(slice("x0", "x2")),
+    "all columns": lambda: scale(slice(None)),
+    "the last column": lambda: scale([-1], [0]),
+    "before the ids": lambda: scale([0, 1], slice(0, 2)),
+    "constraints of all features": lambda: XGBRegressor(
+        n_estimators=5, monotone_constraints=(0, 0, 0, 0, -1, 0, 0, 0)
+    ),
+    "constraints by name": lambda: XGBRegressor(
+        n_estimators=5, monotone_constraints={"x4": -1}, interaction_constraints=[["x1", "x3"]]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOT_SHIFTED)
+def test_positions_with_one_meaning_are_accepted(case, small):
+    X, y, groups = small
+    fitted = QueryRanker(NOT_SHIFTED[case]()).fit(place(X, groups, 3), y)
+    index = place(X, groups, 3).set_index("qid")
+    np.testing.assert_array_equal(
+        fitted.predict(index), QueryRanker(NOT_SHIFTED[case]()).fit(index, y).predict(index)
+    )
 
 
 def test_sizes_given_as_group_are_honoured(small):
