@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._typing import RandomState
+from .._typing import IdSource, RandomState
 from .._validation import check_count
 from ..metrics.evaluate import MetricLike
 from .boosters import find_booster, fit_arguments
 from .boosters.booster import Stopping
 from .boosters.training_metric import EvaluatedSet, TrainingMetric, classes_of
+from .inner_splits import splitters_replaced
 from .pipelines import fit_transformers, last_step
 from .training_data import TrainingData
 
@@ -71,6 +72,7 @@ class EarlyStopping:
         data: TrainingData,
         sets: Sequence[TrainingData],
         group_param: str | None,
+        source: IdSource,
     ) -> tuple[Any, int]:
         """The fitted estimator and its number of boosting rounds.
 
@@ -85,14 +87,16 @@ class EarlyStopping:
                 )
             train, held_out = data.hold_out(self.fraction, self.random_state)
             sets = [held_out]
-        fit_with_evaluation_sets(estimator, train, sets, group_param, self)
+        fit_with_evaluation_sets(estimator, train, sets, group_param, source, self)
         if self.refit_all and train is not data:
-            estimator = _refit(unfitted, estimator, data, group_param)
+            estimator = _refit(unfitted, estimator, data, group_param, source)
         ranker, _ = last_step(estimator)
         return estimator, find_booster(ranker).n_iterations(ranker)
 
 
-def _refit(unfitted: Any, stopped: Any, data: TrainingData, group_param: str | None) -> Any:
+def _refit(
+    unfitted: Any, stopped: Any, data: TrainingData, group_param: str | None, source: IdSource
+) -> Any:
     """Fit to all data, with the number of rounds after which another fit stopped."""
     ranker, prefix = last_step(unfitted)
     booster = find_booster(ranker)
@@ -102,7 +106,8 @@ def _refit(unfitted: Any, stopped: Any, data: TrainingData, group_param: str | N
     ranker.set_params(**booster.without_stopping(ranker.get_params()), **rounds)
     for name, value in booster.without_stopping(of_ranker).items():
         arguments[prefix + name] = value
-    fitted = unfitted.fit(data.X, data.y, **arguments)
+    with splitters_replaced(unfitted, data, source):
+        fitted = unfitted.fit(data.X, data.y, **arguments)
     booster.use_all_rounds(last_step(fitted)[0])
     return fitted
 
@@ -112,12 +117,14 @@ def fit_with_evaluation_sets(
     train: TrainingData,
     sets: Sequence[TrainingData],
     group_param: str | None,
+    source: IdSource,
     stopping: EarlyStopping | None = None,
 ) -> None:
     """Fit a pipeline or a booster; evaluation sets pass through the steps of the pipeline."""
     ranker, _ = last_step(estimator)
     booster, params, ranks = find_booster(ranker), ranker.get_params(), group_param is not None
-    train, sets = fit_transformers(estimator, train, sets)
+    with splitters_replaced(estimator, train, source):
+        train, sets = fit_transformers(estimator, train, sets)
     arguments = fit_arguments(train, group_param)
     arguments |= booster.evaluation_arguments(ranker, train, sets, ranks=ranks)
     if stopping is not None:

@@ -19,7 +19,8 @@ from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
 from .evaluation_sets import ids_from_sizes, take_evaluation_sets
 from .id_columns import IdColumns
-from .inner_ids import fit_with_ids, splitters_replaced, takes_query_ids, with_index_of_ids
+from .inner_ids import fit_with_ids, takes_query_ids, with_index_of_ids
+from .inner_splits import splitters_replaced
 from .metadata import names_of_fit
 from .pipelines import last_step
 from .training_data import TrainingData
@@ -117,13 +118,14 @@ class FitCall:
     def read_rows(
         self, X: Any, y: Any, ids: Any, columns: IdColumns, weights: Any, params: dict[str, Any]
     ) -> TrainingData:
-        """Rows without the columns of ids, those of each query together."""
+        """Rows without the columns of ids, those of each query together for a ranker."""
         features = columns.drop(X)
         if np.ndim(np.asarray(y)) > 1:
             y = column_or_1d(y, warn=True)
         if ids is not None and self.takes_ids_within:
             features, y = with_index_of_ids(features, y, X, self.source, ids)
-        return TrainingData.read(features, y, ids, weights, params, renumber_rows)
+        data = TrainingData.read(features, y, ids, weights, params, renumber_rows)
+        return data if self.group_param is None else data.gather()
 
     def take_evaluation_sets(
         self, params: dict[str, Any], columns: IdColumns
@@ -159,21 +161,19 @@ class FitCall:
             weights = {} if data.weights is None else {self._weight_param: data.weights}
             return fit_with_ids(self.estimator, data, data.params | weights, self.source), None
         # the arguments below go straight to the ranker, whatever metadata it requests
-        with (
-            sklearn.config_context(enable_metadata_routing=False),
-            splitters_replaced(self.estimator, data, self.source),
-        ):
+        with sklearn.config_context(enable_metadata_routing=False):
             if stopping is not None:
-                return stopping.fit(self.estimator, data, sets, self.group_param)
+                return stopping.fit(self.estimator, data, sets, self.group_param, self.source)
             if sets:
-                fit_with_evaluation_sets(self.estimator, data, sets, self.group_param)
+                fit_with_evaluation_sets(self.estimator, data, sets, self.group_param, self.source)
                 return self.estimator, None
             if self.is_booster:
                 check_watched_rows(
                     self.ranker, {k.removeprefix(self.prefix): v for k, v in data.params.items()}
                 )
             arguments = fit_arguments(data, self.group_param, self.prefix)
-            return self.estimator.fit(data.X, data.y, **arguments), None
+            with splitters_replaced(self.estimator, data, self.source):
+                return self.estimator.fit(data.X, data.y, **arguments), None
 
     @property
     def _weight_param(self) -> str:

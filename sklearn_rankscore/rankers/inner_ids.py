@@ -10,14 +10,13 @@ import numpy as np
 import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from ..model_selection.splitter import QuerySplitter
 from ..query_ids import NoGroupsError, group_rows
 from ..query_ids.lookup import QID, column_or_level
+from .inner_splits import fitted_steps, splitters_replaced
 from .metadata import routing_of
 from .pipelines import last_step
 from .training_data import TrainingData
@@ -29,7 +28,7 @@ def takes_query_ids(estimator: Any) -> bool:
         return False
     params = estimator.get_params(deep=True)
     is_scored = any(name.rpartition("__")[2] == "scoring" and params[name] for name in params)
-    return is_scored or any(map(_requests_groups, (*_steps(estimator), *params.values())))
+    return is_scored or any(map(_requests_groups, (*fitted_steps(estimator), *params.values())))
 
 
 def _requests_groups(value: Any) -> bool:
@@ -126,44 +125,3 @@ def final_estimator_wrapped(estimator: Any) -> Iterator[None]:
         stack.final_estimator_ = stack.final_estimator_.estimator_
     finally:
         stack.set_params(final_estimator=final)
-
-
-@contextmanager
-def splitters_replaced(estimator: Any, data: TrainingData, source: Any) -> Iterator[None]:
-    """Replace splitters of exactly these rows by their splits, because some tools drop indices."""
-    replaced: list[tuple[Any, Any]] = []
-    for step in _steps(estimator):
-        cv: Any = getattr(step, "cv", None)
-        if isinstance(step, BaseEstimator) and _splits_by(cv, source):
-            keyword = "qid" if isinstance(cv, QuerySplitter) else "groups"
-            replaced.append((step, cv))
-            step.set_params(cv=list(cv.split(data.X, data.y, **{keyword: data.codes})))
-    try:
-        yield
-    finally:
-        for step, cv in replaced:
-            step.set_params(cv=cv)
-
-
-def _splits_by(cv: Any, source: Any) -> bool:
-    """Whether a splitter takes groups, and no others than the query ids."""
-    if not hasattr(cv, "split") or not hasattr(cv, "get_metadata_routing"):
-        return False
-    own_source = getattr(cv, "groups", None) if isinstance(cv, QuerySplitter) else None
-    if own_source is not None and own_source != source:
-        return False
-    return bool(routing_of(cv).consumes("split", {"groups"}))
-
-
-def _steps(estimator: Any) -> Iterator[Any]:
-    """The steps of nested pipelines, or the estimator itself, and the models that select features.
-
-    All of them are fitted to the same rows.
-    """
-    if not hasattr(estimator, "steps"):
-        yield estimator
-        if isinstance(estimator, SelectFromModel):
-            yield estimator.estimator
-        return
-    for _, step in estimator.steps:
-        yield from _steps(step)

@@ -29,7 +29,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
 
     `fit` takes one query id per row, in any row order, and passes them to the ranker as ``qid``
     (XGBRanker), ``group_id`` (CatBoostRanker), ``group`` sizes (LGBMRanker) or not at all
-    (regressors and classifiers). Rows are sorted by query if those of a query are not contiguous.
+    (regressors and classifiers). Rankers are given the rows of each query together.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     Query ids are looked up in this order: the arguments `groups` and `qid` of `fit`, a column or
-    index level ``qid`` of X, an index level ``qid`` of y. Rows that are out of place
+    index level ``qid`` of X, an index level ``qid`` of y. For a ranker, rows that are out of place
     join the first row of their query; parameters of `fit` that are aligned with the rows, and
     evaluation sets (``eval_set=[(X_valid, y_valid)]``), are treated like the training rows. With
     metadata routing, parameters of `fit` are passed to the estimator without a request.

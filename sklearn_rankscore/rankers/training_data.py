@@ -21,14 +21,15 @@ Renumber: TypeAlias = Callable[[dict[str, Any], Array, int], dict[str, Any]]
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Rows ordered such that those of a query are contiguous.
+    """Rows, in the order in which the estimator is fitted to them.
 
     Parameters
     ----------
     X, y : array-like
         Features and labels.
     codes : array of int or None
-        The number of the query of each row, ascending; None without query ids.
+        The number of the query of each row; ascending if the rows of each query are contiguous.
+        None without query ids.
     weights : array or None
         The weight of each row.
     params : dict
@@ -36,6 +37,8 @@ class TrainingData:
     renumber : callable
         ``renumber(params, rows, n_rows)`` returns those parameters that contain row numbers, for
         the chosen rows.
+    rows : array of int or None
+        The number of each row in the given data; None if they are all given rows in their order.
     """
 
     X: Any
@@ -44,15 +47,13 @@ class TrainingData:
     weights: Array | None
     params: dict[str, Any]
     renumber: Renumber
+    rows: Array | None = None
 
     @classmethod
     def read(
         cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any], renumber: Renumber
     ) -> Self:
-        """Check the data, and make the rows of each query contiguous.
-
-        Queries keep the order of their first rows, because some boosters depend on it.
-        """
+        """Check the data, and number the queries in the order of their first rows."""
         if y is None:
             raise ValueError(
                 "QueryRanker requires y to be passed, but the target y is None: it holds the "
@@ -64,10 +65,16 @@ class TrainingData:
         data = cls(X, y, None, weights, params, renumber)
         if ids is None:
             return data
-        queries = group_rows(ids, len(np.asarray(y)))
-        codes = queries.by_appearance().codes
-        data = replace(data, codes=codes)
-        return data if queries.rows is None else data.take(np.argsort(codes, kind="stable"))
+        return replace(data, codes=group_rows(ids, len(np.asarray(y))).by_appearance().codes)
+
+    def gather(self) -> Self:
+        """The rows of each query together, as rankers need them.
+
+        Queries keep the order of their first rows, because some boosters depend on it.
+        """
+        if self.codes is None or (np.diff(self.codes) >= 0).all():
+            return self
+        return self.take(np.argsort(self.codes, kind="stable"))
 
     def take(self, rows: Array) -> Self:
         """The chosen rows, in that order, with the `fit` parameters aligned with them."""
@@ -80,6 +87,7 @@ class TrainingData:
             codes=None if self.codes is None else self.codes[rows],
             weights=None if self.weights is None else self.weights[rows],
             params=check_method_params(self.X, others, indices=rows) | renumbered,
+            rows=rows if self.rows is None else self.rows[rows],
         )
 
     @property

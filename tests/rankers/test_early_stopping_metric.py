@@ -92,7 +92,12 @@ def parts_of(X, y, qid, seed=3, fraction=0.3):
 
 def expected_rounds(model, data, metric):
     """The best round of native training, by our metric of predictions for the held-out rows."""
-    train, (X, y, q) = parts_of(*data)
+    if type(model).__name__ in RANKERS:
+        train, (X, y, q) = parts_of(*data)
+    else:  # pointwise models are given the rows in their order
+        cv = QueryShuffleSplit(1, test_size=0.3, random_state=3, skip_constant_queries=True)
+        ((first, second),) = cv.split(*data)
+        train, (X, y, q) = ([values[chosen] for values in data] for chosen in (first, second))
     model = fit_natively(model, *train)
     values = [
         evaluate(y, predict_rounds(model, X, n + 1), metric, groups=q)[metric]
