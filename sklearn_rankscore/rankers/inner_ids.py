@@ -74,19 +74,20 @@ def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], sou
     """Fit an estimator that takes query ids within.
 
     A frame keeps them in its index, wherever rows are selected. Metadata routing passes those of
-    an array, unless `params` do not name who requests them.
+    an array.
     """
     is_routed = sklearn.get_config()["enable_metadata_routing"] and bool(params)
     with splitters_replaced(estimator, data, source):
         takes_groups = _passes_groups_on(estimator)
         if not is_routed:
             with config_context(enable_metadata_routing=False):
-                if params or not takes_groups:
+                if not takes_groups:
                     return estimator.fit(data.X, data.y, **params)
-                if hasattr(data.X, "iloc"):
-                    with suppress(NoGroupsError):  # from a tool that converts X to an array
-                        return estimator.fit(data.X, data.y)
+                if params or hasattr(data.X, "iloc"):
+                    with suppress(NoGroupsError):  # from a tool that converts X and y to arrays
+                        return estimator.fit(data.X, data.y, **params)
         with config_context(enable_metadata_routing=True), final_estimator_wrapped(estimator):
+            params = params if is_routed else _requested(estimator, params)
             groups = {"groups": np.asarray(data.codes)} if takes_groups else {}
             return estimator.fit(data.X, data.y, **params, **groups)
 
@@ -94,6 +95,31 @@ def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], sou
 def _passes_groups_on(estimator: Any) -> bool:
     """Whether metadata routing passes groups within `estimator`."""
     return bool(routing_of(estimator).consumes("fit", {"groups"}))
+
+
+def _requested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of `fit` as metadata, which those request for whom they are, and no others."""
+    takers = {"": estimator, **estimator.get_params()}
+    takers = {place: taker for place, taker in takers.items() if hasattr(taker, "set_fit_request")}
+    metadata = {}
+    for key, value in params.items():
+        place, _, name = key.rpartition("__")
+        metadata[name] = value
+        for other, taker in takers.items():
+            if has_fit_parameter(taker, name):
+                taker.set_fit_request(**{name: other.startswith(place)})
+    _check_members(last_step(estimator)[0], metadata)
+    return metadata
+
+
+def _check_members(ensemble: Any, metadata: dict[str, Any]) -> None:
+    """Refuse weights that a member of an ensemble would not be given, as scikit-learn does."""
+    for name, member in getattr(ensemble, "estimators", ()) if "sample_weight" in metadata else ():
+        if member != "drop" and not routing_of(member).consumes("fit", {"sample_weight"}):
+            raise TypeError(
+                f"{name!r} of {type(ensemble).__name__} is a {type(member).__name__}, which takes "
+                "no sample_weight. Leave out the weights, or this member."
+            )
 
 
 class _WithoutGroups(MetaEstimatorMixin, BaseEstimator):

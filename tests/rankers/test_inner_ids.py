@@ -7,11 +7,12 @@ from gathered_rows import gather
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.ensemble import StackingRegressor, VotingRegressor
+from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import Lasso, LassoCV, Ridge, RidgeCV
 from sklearn.metrics import ndcg_score as scikit_learns_ndcg
 from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV, cross_val_predict
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_rankers import LGBM
@@ -243,3 +244,62 @@ def test_the_estimator_is_left_as_it_is(rows):
     assert ranker.estimator_.cv.get_n_splits() == 3
     with pytest.raises(ValueError, match="n_splits"):
         QueryRanker(LassoCV(cv=QueryKFold(100))).fit(X, y, groups=groups)
+
+
+MEMBERS = [("booster", RANKER), ("ridge", Ridge())]
+ENSEMBLES = {
+    "Voting": VotingRegressor(MEMBERS),
+    "Stacking": StackingRegressor(MEMBERS, cv=CV, final_estimator=Ridge()),
+    "a pipeline": make_pipeline(StandardScaler(), VotingRegressor(MEMBERS)),
+}
+
+
+@pytest.mark.parametrize("way", ["array", "frame and groups", "index"])
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_weights_reach_the_members_of_an_ensemble_beside_the_ids(name, way, rows):
+    X, y, groups = rows
+    weight = 1.0 + groups % 5 * 4
+    given, params, _ = WAYS[way](X, groups)
+    ranker = QueryRanker(ENSEMBLES[name]).fit(given, y, sample_weight=weight, **params)
+    Z = StandardScaler().fit_transform(X) if name == "a pipeline" else X
+
+    def fitted(rows):
+        booster = clone(RANKER).fit(Z[rows], y[rows], groups=groups[rows],
+                                    sample_weight=weight[rows])  # fmt: skip
+        return booster, Ridge().fit(Z[rows], y[rows], sample_weight=weight[rows])
+
+    every = np.arange(len(y))
+    expected = np.column_stack([model.predict(Z) for model in fitted(every)])
+    if name != "Stacking":
+        expected = expected.mean(axis=1)
+    else:
+        meta = np.empty((len(y), 2))
+        for train, test in CV.split(X, y, groups):
+            meta[test] = np.column_stack([model.predict(Z[test]) for model in fitted(train)])
+        expected = Ridge().fit(meta, y, sample_weight=weight).predict(expected)
+    np.testing.assert_allclose(ranker.predict(given), expected, rtol=1e-6)
+
+
+def test_bagging_takes_weights_beside_the_ids(rows):
+    X, y, groups = rows
+    model = QueryRanker(BaggingRegressor(RANKER, 2, random_state=0))
+    plain = model.fit(X, y, groups=groups).predict(X)
+    weighted = model.fit(X, y, groups=groups, sample_weight=1.0 + groups % 5 * 4).predict(X)
+    assert np.abs(plain - weighted).max() > 0.01
+
+
+def test_members_without_weights_are_refused(rows):
+    X, y, groups = rows
+    vote = VotingRegressor([("booster", RANKER), ("near", KNeighborsRegressor())])
+    with pytest.raises(TypeError, match="'near' of VotingRegressor is a KNeighborsRegressor"):
+        QueryRanker(vote).fit(X, y, groups=groups, sample_weight=np.ones(len(y)))
+
+
+def test_a_search_over_rankers_takes_weights(rows):
+    X, y, groups = rows
+    weight = 1.0 + groups % 5
+    search = GridSearchCV(RANKER, {"estimator__num_leaves": [3, 15]}, cv=CV, scoring="ndcg@10")
+    fitted = QueryRanker(search).fit(X, y, groups=groups, sample_weight=weight)
+    frame = framed(X, qid=groups).set_index("qid")
+    expected = clone(search).fit(frame, y, sample_weight=weight)
+    assert fitted.estimator_.best_score_ == pytest.approx(expected.best_score_, rel=1e-9)
