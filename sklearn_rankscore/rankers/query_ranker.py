@@ -195,6 +195,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         params = call.read_params(fit_params)
         ids = call.find_ids(X, y, groups, qid, params)
         self._id_columns = IdColumns.find(X, self.groups, ids, self.drop_columns)
+        self._id_columns.check_not_selected()
         self._id_columns.warn_of_features(X, ids, self.estimator)
         params = call.read_positions(params, self._id_columns)
         sets = call.take_evaluation_sets(params, self._id_columns)
