@@ -401,3 +401,15 @@ def test_early_stopping_of_the_booster_itself_has_no_effect(name, refit_all, dat
         own, of_fitted = model.get_params(), ranker.estimator_.get_params()
         for parameter in ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change"):
             assert of_fitted.get(parameter) == own.get(parameter)
+
+
+@pytest.mark.filterwarnings("ignore:Found '.*' in params:UserWarning")
+@pytest.mark.parametrize("own", ["eval_at", "ndcg_at", "ndcg_eval_at", "map_at"])
+def test_ranks_of_the_constructor_of_lightgbm_prevail(own, data):
+    X, y, qid = data
+    history = own_history("LGBMRanker", data, eval_at=[10, 3])
+    rounds = {name: best_round(values, N_WITHOUT) + 1 for name, values in history.items()}
+    assert rounds["ndcg@10"] != rounds["ndcg@3"]
+    model = LGBMRanker(**LIGHTGBM, **{own: [10, 3]})
+    for params in ({}, {"eval_at": [3, 10]}):
+        assert stopping(model, True).fit(X, y, groups=qid, **params).n_iter_ == rounds["ndcg@10"]

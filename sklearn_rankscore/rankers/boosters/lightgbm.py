@@ -38,6 +38,9 @@ ROUNDS = (
     "max_iter",
 )
 
+# the ranks of its metrics: a parameter of `fit`, over which those of the constructor prevail
+EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
+
 
 class LightGBM(Booster):
     """Estimators of LightGBM."""
@@ -81,7 +84,9 @@ class LightGBM(Booster):
             metric = _stopping_metric(stopping.metric, estimator, stopping, ranks=ranks)
             watched, metrics = WatchedMetric(metric.log_name), [*metrics, metric]
         else:
-            cutoffs = arguments.get("eval_at") or estimator.get_params().get("eval_at")
+            own = estimator.get_params()
+            cutoffs = [own[name] for name in EVAL_AT if own.get(name) is not None]
+            cutoffs = [*cutoffs, arguments.get("eval_at")][0]
             watched = WatchedMetric(metrics[0] if metrics else None, cutoffs)
             metrics[:1] = [watched.first] if metrics else []
         stop = StopOnMetric(stopping.n_rounds, watched)
