@@ -19,7 +19,12 @@ from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
 from .evaluation_sets import ids_from_sizes, take_evaluation_sets
 from .id_columns import IdColumns
-from .inner_ids import fit_with_ids, takes_query_ids, with_index_of_ids
+from .inner_ids import (
+    fit_with_ids,
+    own_stopping_explained,
+    takes_query_ids,
+    with_index_of_ids,
+)
 from .inner_splits import splitters_replaced
 from .metadata import names_of_fit
 from .pipelines import last_step
@@ -159,7 +164,8 @@ class FitCall:
         """The fitted estimator, and the number of boosting rounds of early stopping."""
         if self.passes_ids_on and data.codes is not None and stopping is None:
             weights = {} if data.weights is None else {self._weight_param: data.weights}
-            return fit_with_ids(self.estimator, data, data.params | weights, self.source), None
+            with own_stopping_explained(self.ranker):
+                return fit_with_ids(self.estimator, data, data.params | weights, self.source), None
         # the arguments below go straight to the ranker, whatever metadata it requests
         with sklearn.config_context(enable_metadata_routing=False):
             if stopping is not None:

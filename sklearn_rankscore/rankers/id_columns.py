@@ -65,7 +65,7 @@ class IdColumns:
         features, names = self.drop(X), column_names(X)
         columns = [] if ids is None else _columns_that_equal(features, column_names(features), ids)
         columns = [column for column in columns if not leaves_out(estimator, features, column)]
-        if not columns or len(set(np.asarray(ids)[:FIRST_ROWS].tolist())) == 1:
+        if not columns or len(set(np.asarray(ids)[:FIRST_ROWS].tolist())) <= 1:
             return
         column = column_names(features)[columns[0]] if names else columns[0]
         warnings.warn(

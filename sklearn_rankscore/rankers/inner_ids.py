@@ -137,6 +137,24 @@ class _WithoutGroups(MetaEstimatorMixin, BaseEstimator):
 
 
 @contextmanager
+def own_stopping_explained(model: Any) -> Iterator[None]:
+    """Tell how to stop a model that holds out rows itself and does not know their queries."""
+    try:
+        yield
+    except NoGroupsError as error:
+        own = model.get_params() if hasattr(model, "get_params") else {}
+        if not own.get("early_stopping") or "scoring" not in own:
+            raise
+        raise NoGroupsError(
+            f"{type(model).__name__} holds out rows for early_stopping by itself and does not pass "
+            f"their query ids to scoring={own['scoring']!r}. Choose:\n"
+            "- scoring='loss', or early_stopping=False;\n"
+            "- a model of LightGBM, XGBoost or CatBoost, which QueryRanker stops on whole "
+            "held-out queries: QueryRanker(LGBMRegressor(), early_stopping='ndcg@10')."
+        ) from error
+
+
+@contextmanager
 def final_estimator_wrapped(estimator: Any) -> Iterator[None]:
     """Fit the final estimator of a stack without the query ids that its other estimators get."""
     stack, _ = last_step(estimator)

@@ -59,7 +59,10 @@ class TrainingData:
                 "QueryRanker requires y to be passed, but the target y is None: it holds the "
                 "relevance of each document."
             )
+        y = np.asarray(y) if hasattr(y, "to_pylist") else y  # boosters refuse columns of pyarrow
         X, y, weights = indexable(X, y, weights)
+        if ids is not None and num_samples(X) == 0:
+            raise ValueError("X has no rows; a fit needs the documents of at least one query.")
         _check_judged(np.asarray(y))
         weights = None if weights is None else np.asarray(weights)
         data = cls(X, y, None, weights, params, renumber)

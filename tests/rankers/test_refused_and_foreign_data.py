@@ -1,0 +1,57 @@
+"""Data without rows, labels of pyarrow, and models that hold out rows by themselves."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from small_rankers import LGBM, make_ranker
+
+from sklearn_rankscore import NoGroupsError, QueryRanker, make_ranking
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y, groups = make_ranking(n_queries=30, n_features=5, random_state=0)
+    order = np.random.default_rng(0).permutation(len(y))
+    return X[order], y[order], groups[order]
+
+
+@pytest.mark.parametrize("model", [Ridge(), LGBM], ids=["pointwise", "ranker"])
+def test_no_rows_are_refused(model, rows):
+    X, y, groups = rows
+    with pytest.raises(ValueError, match="X has no rows; a fit needs the documents"):
+        QueryRanker(model).fit(X[:0], y[:0], groups=groups[:0])
+
+
+@pytest.mark.parametrize("column", [pa.array, lambda y: pa.chunked_array([y[:50], y[50:]])])
+def test_labels_of_pyarrow(column, library, rows):
+    X, y, groups = rows
+    ranker = QueryRanker(make_ranker(library), early_stopping="ndcg@10", random_state=0)
+    expected = ranker.fit(X, y, groups=groups).predict(X)
+    fitted = ranker.fit(X, column(y), groups=groups)
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
+def test_a_table_of_pyarrow_with_ids_that_are_text(rows):
+    X, y, groups = rows
+    columns = {f"x{i}": X[:, i] for i in range(5)}
+    table = pa.table({**columns, "qid": [f"query {id}" for id in groups]})
+    fitted = QueryRanker(LGBM).fit(table, pa.array(y))
+    assert fitted.n_queries_ == 30
+    expected = QueryRanker(LGBM).fit(X, y, groups=groups).predict(X)
+    np.testing.assert_allclose(fitted.predict(table), expected)
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_model_that_holds_out_rows_itself_takes_no_ranking_metric(piped, rows):
+    X, y, groups = rows
+    model = HistGradientBoostingRegressor(scoring="ndcg@10", early_stopping=True)
+    model = make_pipeline(StandardScaler(), model) if piped else model
+    with pytest.raises(NoGroupsError, match=r"holds out rows .* by itself") as caught:
+        QueryRanker(model).fit(X, y, groups=groups)
+    assert "scoring='loss'" in str(caught.value)
+    assert "QueryRanker(LGBMRegressor(), early_stopping='ndcg@10')" in str(caught.value)
+    assert "Other ways" not in str(caught.value)
