@@ -14,20 +14,18 @@ from ..inspection.significance import significance_level
 from ..metrics.names import METRICS
 from .output import Rows, render, render_json
 from .sources import named_runs, read_sources
-from .unjudged import check_pool, unjudged_documents
 
 
 def evaluate(arguments: Namespace) -> str:
     """The metrics of each run."""
     runs = named_runs(arguments.runs)
     _check_baseline(arguments.baseline, list(runs))
-    unjudged, options = unjudged_documents(arguments.metrics, arguments.unjudged)
     documents, notes = read_sources(
-        arguments.qrels, runs, arguments.columns, complete=arguments.complete, unjudged=unjudged
+        arguments.qrels, runs, arguments.columns, complete=arguments.complete
     )
-    check_pool(arguments.metrics, documents["y_true"])
     for note in notes:
         print(f"rankscore: note: {note}", file=sys.stderr)
+    options = {} if arguments.unjudged is None else {"unjudged": arguments.unjudged}
     scores = query_scores(metrics=arguments.metrics, like=arguments.like, **options, **documents)
     comparison = None if arguments.baseline is None else _compare(scores, arguments)
     if arguments.format == "json":

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..io import from_frames, from_trec
-from ..io.trec import UnjudgedInPool
 from .tables import SEPARATORS, Table, read_csv, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".xz")
@@ -23,7 +22,6 @@ def read_sources(
     columns: dict[str, str],
     *,
     complete: bool,
-    unjudged: UnjudgedInPool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
@@ -38,10 +36,9 @@ def read_sources(
         documents: Any = from_frames(
             judged, systems, query="query_id", document="doc_id", relevance="relevance",
             score="score", missing_queries="count" if complete else "drop",
-            unjudged="irrelevant" if unjudged == "irrelevant" else "nan",
         )  # fmt: skip
     else:
-        documents = from_trec(judged, systems, complete=complete, unjudged=unjudged)
+        documents = from_trec(judged, systems, complete=complete)
     return documents, [*notes, *_missing(documents)]
 
 

@@ -17,7 +17,6 @@ from .join import (
     SystemArguments,
     arguments,
     join,
-    label_of_unjudged,
 )
 from .trec_records import Frame
 
@@ -118,8 +117,9 @@ def from_frames(
     unjudged_queries : {"drop", "error"}, default="drop"
         How to treat queries of `predictions` that `truth` does not contain.
     unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of predicted documents that `truth` does not contain: 0, or NaN, which means that
-        nobody judged them. With "nan", the relevance in `truth` may be missing as well.
+        Label of predicted documents that `truth` does not contain, which nobody judged: 0, or NaN.
+        With "nan", the relevance in `truth` may be missing as well. The few metrics that
+        distinguish unjudged documents do so under both labels, see :doc:`/guide/labels`.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def from_frames(
     check_choice("duplicates", duplicates, get_args(Duplicates))
     check_choice("missing_queries", missing_queries, get_args(MissingQueries))
     check_choice("unjudged_queries", unjudged_queries, get_args(UnjudgedQueries))
-    label = label_of_unjudged(unjudged)
+    check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     _check_score_or_rank(score, rank)
     if predictions is None:
         _refuse_joining(duplicates, missing_queries, unjudged_queries)
@@ -185,7 +185,7 @@ def from_frames(
         rows.item_lists(position[of_query], of_document, duplicates)
         for rows, of_query, of_document in zip(tables, queries, documents, strict=True)
     ]
-    return join(query_ids[selected], lists[0], dict(zip(systems, lists[1:], strict=True)), label)
+    return join(query_ids[selected], lists[0], dict(zip(systems, lists[1:], strict=True)), unjudged)
 
 
 def _refuse_joining(duplicates: str, missing_queries: str, unjudged_queries: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_choice
+from .._typing import Array, UnjudgedDocuments
+from ..query_ids.judgments import fill_unjudged
 from ..query_ids.row_order import record_row_order
 
 
@@ -71,40 +71,37 @@ class Documents:
 DENSE = 16
 # the name of a system that was not given one
 ALONE = ""
-# what predicted documents without a judgment may become
-UNJUDGED = ("irrelevant", "nan")
 
 
 def join(
     ids: Array,
     relevant: ItemLists,
     predicted: ItemLists | Mapping[str, ItemLists],
-    unjudged: float = 0,
+    unjudged: UnjudgedDocuments = "nan",
 ) -> Any:
     """Arguments of a metric, for the predictions of one system or of several by name.
 
-    Predicted items that are not among the relevant ones have the label `unjudged`.
+    Predicted items that are not among the relevant ones have the label NaN, or 0.
     """
     systems = predicted if isinstance(predicted, Mapping) else {ALONE: predicted}
-    return metric_arguments(ids, join_relevance(len(ids), relevant, systems, unjudged))
-
-
-def label_of_unjudged(unjudged: str) -> float:
-    """The label of a document without a judgment, for a choice of the functions that read them."""
-    return {"irrelevant": 0, "nan": np.nan}[check_choice("unjudged", unjudged, UNJUDGED)]
+    documents = join_relevance(len(ids), relevant, systems)
+    if unjudged == "irrelevant":
+        dtype = np.result_type(relevant.value, int)
+        labels = fill_unjudged(documents.labels, np.isnan(documents.labels), dtype)
+        documents = replace(documents, labels=labels)
+    return metric_arguments(ids, documents)
 
 
 def join_relevance(
     n_queries: int,
     relevant: ItemLists,
     systems: Mapping[str, ItemLists],
-    unjudged: float = 0,
     *,
     sorted_items: bool = False,
 ) -> Documents:
     """Label predicted items with their relevance, and add the relevant items that were missed.
 
-    Predicted items without a relevance have the label `unjudged`. The entries of each system are
+    Predicted items without a relevance have the label NaN. The entries of each system are
     sorted by query. If an item is predicted more than once for a query, only the first occurrence
     has its relevance, and later ones have relevance 0. The documents of several systems are those
     that at least one of them retrieved, in the order of the first that did so, or in ascending
@@ -112,10 +109,10 @@ def join_relevance(
     """
     if len(systems) == 1:
         ((name, only),) = systems.items()
-        labels, scores, sizes = _join_one(n_queries, relevant, only, unjudged)
+        labels, scores, sizes = _join_one(n_queries, relevant, only)
         return Documents(labels, {name: scores}, sizes)
     merged, positions = _merge(list(systems.values()), sorted_items)
-    labels, entries, sizes = _join_one(n_queries, relevant, merged, unjudged)
+    labels, entries, sizes = _join_one(n_queries, relevant, merged)
     missed = np.isneginf(entries)
     entries[missed] = len(merged.query)
     order, scores_of = entries.astype(np.intp), {}
@@ -162,7 +159,7 @@ def _occurrence(lists: ItemLists, n_items: int) -> Array:
 
 
 def _join_one(
-    n_queries: int, relevant: ItemLists, predicted: ItemLists, unjudged: float
+    n_queries: int, relevant: ItemLists, predicted: ItemLists
 ) -> tuple[Array, Array, Array]:
     """Labels and scores of the documents, and the number of those of each query."""
     # a query and an item as one integer
@@ -176,9 +173,10 @@ def _join_one(
     first = np.full(len(relevant_pairs), -1)
     first[position[hits][::-1]] = hits[::-1]
     retrieved = entries[first[entries] >= 0]
-    labels = np.zeros(len(pairs), dtype=np.result_type(relevant.value, type(unjudged)))
-    if unjudged != 0:
-        labels[position < 0] = unjudged
+    is_unjudged = position < 0
+    number = float if is_unjudged.any() else int
+    labels = np.zeros(len(pairs), dtype=np.result_type(relevant.value, number))
+    labels[is_unjudged] = np.nan if number is float else 0
     labels[first[retrieved]] = relevant.value[retrieved]
     missed = entries[first[entries] < 0]
     return append_missed(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, get_args, overload
 
 from numpy.typing import ArrayLike
 
 from .._typing import UnjudgedDocuments
+from .._validation import check_choice
 from .align import align_queries
 from .entries import as_collections
 from .items import item_lists
-from .join import MetricArguments, SystemArguments, join, label_of_unjudged
+from .join import MetricArguments, SystemArguments, join
 from .nested import ToDict, as_nested
 
 # one entry per query, by position or by query id
@@ -51,8 +52,9 @@ def from_ranked_lists(
         values are ignored. A dict of dicts, ``{query: {item: score}}``, ranks by score. Several
         systems are given as a dict by name, ``{"knn": predicted_by_knn, ...}``.
     unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of predicted items that are not in `actual`: 0, or NaN, which means that nobody judged
-        them. Items that were judged irrelevant are then passed in dicts, with the relevance 0.
+        Label of predicted items that are not in `actual`, which nobody judged: 0, or NaN. Items
+        that were judged irrelevant are passed in dicts, with the relevance 0. The few metrics that
+        distinguish the two do so under both labels, see :doc:`/guide/labels`.
 
     Returns
     -------
@@ -98,6 +100,6 @@ def from_ranked_lists(
     >>> round(map_score(**from_ranked_lists(actual, predicted), k=3, average=None)[0], 4)
     np.float64(0.6667)
     """
-    label = label_of_unjudged(unjudged)
+    check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     ids, relevant, systems = align_queries(as_nested(actual), as_nested(predicted))
-    return join(ids, *item_lists(as_collections(relevant), systems), label)
+    return join(ids, *item_lists(as_collections(relevant), systems), unjudged)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 
 from .._columns import as_numbers
 from .._typing import Array, MatrixLike, UnjudgedDocuments
-from .join import ItemLists, MetricArguments, SystemArguments, join, label_of_unjudged
+from .._validation import check_choice
+from .join import ItemLists, MetricArguments, SystemArguments, join
 
 NO_ITEM = -1
 
@@ -54,8 +55,9 @@ def from_recommendations(
         the columns is not used. None ranks by column. With several systems, a dict with the same
         names.
     unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of recommended items whose entry is not stored: 0, or NaN, which means that nobody
-        judged them. With "nan", a stored 0 is a judgment.
+        Label of recommended items whose entry is not stored, which nobody judged: 0, or NaN. With
+        "nan", a stored 0 is a judgment. The few metrics that distinguish unjudged documents do so
+        under both labels, see :doc:`/guide/labels`.
 
     Returns
     -------
@@ -92,13 +94,13 @@ def from_recommendations(
     >>> recall_at_k(**from_recommendations(interactions, recommended), k=2)
     0.75
     """
-    label = label_of_unjudged(unjudged)
+    check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     relevance = _relevance(interactions, zeros_are_judged=unjudged == "nan")
     users = np.arange(relevance.shape[0])
     rows = np.repeat(users, np.diff(relevance.indptr))
     relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)
     if not isinstance(recommended, Mapping):
-        return join(users, relevant, _predicted(recommended, scores, relevance.shape), label)
+        return join(users, relevant, _predicted(recommended, scores, relevance.shape), unjudged)
     scores = dict.fromkeys(recommended) if scores is None else scores
     if not isinstance(scores, Mapping) or scores.keys() != recommended.keys() or not scores:
         raise TypeError(
@@ -109,7 +111,7 @@ def from_recommendations(
         name: _predicted(items, scores[name], relevance.shape)
         for name, items in recommended.items()
     }
-    return join(users, relevant, systems, label)
+    return join(users, relevant, systems, unjudged)
 
 
 def _predicted(recommended: ArrayLike, scores: ArrayLike | None, shape: Any) -> ItemLists:

@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import check_choice
 from ..query_ids import as_ids
+from ..query_ids.judgments import fill_unjudged
 from .join import (
     ALONE,
     Documents,
@@ -80,9 +81,9 @@ def from_trec(
         raise an error.
     unjudged : {"irrelevant", "nan", "pool"}, default="irrelevant"
         Labels of documents that were not judged, which are absent from the qrels or have a negative
-        relevance there: 0, as in most metrics of trec_eval; NaN, for the option `unjudged` of the
-        metrics and for `bpref`; or NaN if absent, and otherwise the negative relevance, which
-        marks the pool for `infap`.
+        relevance there: 0, as in most metrics of trec_eval; NaN; or NaN if absent, and otherwise
+        the negative relevance, which marks the pool for `infap`. Whatever their label, `bpref`,
+        `infap`, `judged` and the option ``unjudged="drop"`` do not take them as judged.
 
     Returns
     -------
@@ -110,11 +111,14 @@ def from_trec(
     Fields are separated by spaces or tabs. Empty lines and lines that begin with ``#`` are skipped,
     and a path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Judged documents that were
     not retrieved have the score -inf, so that they count in recall, average precision and the ideal
-    ranking. With ``unjudged="nan"``, the option ``unjudged="drop"`` of a metric corresponds to
-    ``trec_eval -J``. As in trec_eval, the ranks in the file are ignored. trec_eval breaks ties by
-    descending document id, and so does ``like="trec_eval"``; otherwise ties are averaged. Scores
-    have double precision, as in trec_eval 10; trec_eval 9 and pytrec_eval round them to single
-    precision.
+    ranking. The option ``unjudged="drop"`` of a metric corresponds to ``trec_eval -J``. As in
+    trec_eval, the ranks in the file are ignored. trec_eval breaks ties by descending document id,
+    and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double precision, as
+    in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
+
+    Which of the labels 0 are those of unjudged documents is known of the array ``y_true`` itself,
+    not of arrays that are computed from it, such as ``y_true[rows]``. For these, use
+    ``unjudged="nan"``.
 
     All runs are evaluated on the same queries: those of at least one run, or all judged queries if
     `complete`. If a run does not contain one of them, it retrieved nothing for this query and
@@ -136,17 +140,19 @@ def from_trec(
     check_choice("unjudged_queries", unjudged_queries, ("drop", "error"))
     check_choice("unjudged", unjudged, get_args(UnjudgedInPool))
     judged, runs = _read(qrels, run)
-    judged = replace(judged, value=_labels(judged.value, unjudged))
+    if unjudged == "nan":
+        judged = replace(judged, value=_without_pool(judged.value))
     selected = _select_queries(judged, runs, complete, unjudged_queries)
-    joined = _join_batches(judged, runs, selected, 0 if unjudged == "irrelevant" else np.nan)
+    joined = _join_batches(judged, runs, selected)
+    if unjudged == "irrelevant":
+        labels = fill_unjudged(joined.labels, ~(joined.labels >= 0), judged.value.dtype)
+        joined = replace(joined, labels=labels)
     return metric_arguments(as_ids(selected)[0], joined)
 
 
-def _labels(relevance: Array, unjudged: UnjudgedInPool) -> Array:
-    """The labels of documents in the qrels, of which a negative relevance means not judged."""
-    if unjudged == "pool" or relevance.min() >= 0:
-        return relevance
-    return np.where(relevance < 0, 0 if unjudged == "irrelevant" else np.nan, relevance)
+def _without_pool(relevance: Array) -> Array:
+    """Relevance with NaN in place of negative values, which mean not judged."""
+    return relevance if relevance.min() >= 0 else np.where(relevance < 0, np.nan, relevance)
 
 
 def _read(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
@@ -198,15 +204,13 @@ def _select_queries(
     return [query for query in judged.queries if complete or query in in_runs]
 
 
-def _join_batches(
-    judged: Records, runs: dict[str, Records], selected: list[Any], unjudged: float
-) -> Documents:
+def _join_batches(judged: Records, runs: dict[str, Records], selected: list[Any]) -> Documents:
     """The documents of all queries, joined for some thousands at a time."""
     position = {query: at for at, query in enumerate(selected)}
     sources = [_ByQuery(records, position) for records in (judged, *runs.values())]
     batch = np.cumsum(sum(np.diff(source.starts) for source in sources)) // BATCH
     cuts = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(selected)]
-    parts = [_join_batch(sources, list(runs), a, b, unjudged) for a, b in pairwise(cuts)]
+    parts = [_join_batch(sources, list(runs), a, b) for a, b in pairwise(cuts)]
     return Documents(
         np.concatenate([part.labels for part in parts]),
         {name: np.concatenate([part.scores.pop(name) for part in parts]) for name in runs},
@@ -234,9 +238,7 @@ class _ByQuery:
         return rows, np.repeat(np.arange(last - first), sizes)
 
 
-def _join_batch(
-    sources: list[_ByQuery], names: list[str], first: int, last: int, unjudged: float
-) -> Documents:
+def _join_batch(sources: list[_ByQuery], names: list[str], first: int, last: int) -> Documents:
     """The documents of the queries from `first` to before `last`."""
     batches = [source.batch(first, last) for source in sources]
     query = np.concatenate([of_source for _, of_source in batches])
@@ -256,7 +258,7 @@ def _join_batch(
         _refuse_duplicates(source.records, sorted_rows, codes[mine])
         lists.append(ItemLists(query[mine], codes[mine], source.records.value[sorted_rows]))
     systems = dict(zip(names, lists[1:], strict=True))
-    return join_relevance(last - first, lists[0], systems, unjudged, sorted_items=True)
+    return join_relevance(last - first, lists[0], systems, sorted_items=True)
 
 
 def _refuse_duplicates(records: Records, rows: Array, codes: Array) -> None:

@@ -29,6 +29,7 @@ from .._typing import Array, ArrayFunction
 from ..query_ids import Grouping
 from ..ranking import Queries, read_queries
 from ..ranking.label_functions import linear
+from ..ranking.unjudged import with_nan
 from . import formulas
 from .grade_bounds import Steps
 from .metric import Formula, Metric, measure
@@ -95,6 +96,7 @@ class UnjudgedQuery:
 
 def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Array, Array]:
     """The least and the greatest value for every query, of labels 0, 1, …, `max_label`."""
+    queries = with_nan(queries)
     kind = _kind(metric, max_label)
     lowest, highest = _of_equal_labels(queries, metric, max_label)
     if kind == RISING:

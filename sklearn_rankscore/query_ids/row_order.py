@@ -8,32 +8,27 @@ long as they live, and refused together.
 from __future__ import annotations
 
 import itertools
-import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._typing import Array
+from .by_array import ByArray
 
 _calls = itertools.count()
-# by id of the array: the array, weakly, and the number of the call that made it
-_calls_by_array: dict[int, tuple[weakref.ref[Array], int]] = {}
+# the number of the call that made an array
+_calls_by_array: ByArray[int] = ByArray()
 
 
 def record_row_order(arrays: Iterable[Array]) -> None:
     """Remember that the rows of these arrays are the same documents in the same order."""
     call = next(_calls)
     for array in arrays:
-        key = id(array)
-
-        def forget(_: Any, key: int = key) -> None:
-            _calls_by_array.pop(key, None)
-
-        _calls_by_array[key] = weakref.ref(array, forget), call
+        _calls_by_array[array] = call
 
 
 def check_same_call(arrays: Iterable[Any]) -> None:
     """Refuse arrays that different calls made."""
-    if len({*map(_call, arrays)} - {None}) > 1:
+    if len({*map(_calls_by_array.get, arrays)} - {None}) > 1:
         raise ValueError(
             "y_true and y_score come from different calls, whose rows are different documents. "
             "Convert all systems in one call, as in from_trec(qrels, {'a': run_a, 'b': run_b}), "
@@ -86,8 +81,3 @@ def _is_permutation(index: Any, other: Any) -> bool:
     if not (index.is_unique and other.is_unique):
         return False
     return bool((other.get_indexer(index) >= 0).all())
-
-
-def _call(array: Any) -> int | None:
-    reference, call = _calls_by_array.get(id(array), (None, None))
-    return call if reference is not None and reference() is array else None

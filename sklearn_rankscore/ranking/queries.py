@@ -12,6 +12,7 @@ import numpy as np
 from .._columns import as_column, as_numbers, check_range
 from .._typing import Array
 from ..query_ids import Grouping, group_rows
+from ..query_ids.judgments import judged_labels
 from ..query_ids.lookup import index_ids
 from ..query_ids.row_order import check_same_call, check_same_order
 from .fast.grades import encode_grades
@@ -39,6 +40,9 @@ class Queries:
         -inf if some document was not retrieved.
     grades : uint8 array of shape (n_documents,) or None
         Labels that are small integers, in the encoding of `ranking.fast`.
+    judged : array of shape (n_documents,) or None
+        The labels as given, NaN or negative for unjudged documents, if `y_true` is known to have 0
+        in their place.
     weights : array of shape (n_queries,) or None
         Query weights.
     """
@@ -49,6 +53,7 @@ class Queries:
     label_range: tuple[float, float]
     lowest_score: float
     grades: Array | None = None
+    judged: Array | None = None
     weights: Array | None = None
 
     def __len__(self) -> int:
@@ -56,7 +61,7 @@ class Queries:
 
     def numbered(self) -> Queries:
         """The same documents with row numbers as labels, by which a block finds their weights."""
-        return replace(self, y_true=np.arange(len(self.y_true)), grades=None)
+        return replace(self, y_true=np.arange(len(self.y_true)), grades=None, judged=None)
 
     @property
     def has_unjudged(self) -> bool:
@@ -110,8 +115,7 @@ def read_queries(
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
     checked = submit(partial(_check_values, true, given_labels, score, y_score), jobs)
     grouping = _read_grouping(score, groups)
-    grades, label_range, lowest = checked()
-    queries = Queries(true.ravel(), score.ravel(), grouping, label_range, lowest, grades)
+    queries = Queries(true.ravel(), score.ravel(), grouping, *checked(), judged_labels(y_true))
     if sample_weight is None:
         return queries
     weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
@@ -142,14 +146,14 @@ def _read_labels(y_true: Any, score: Array, classes: Any, *, grouped: bool) -> t
 
 def _check_values(
     labels: Array, given_labels: Any, scores: Array, given_scores: Any
-) -> tuple[Array | None, tuple[float, float], float]:
-    """Labels as grades if they can be encoded, their range, and the lowest score."""
+) -> tuple[tuple[float, float], float, Array | None]:
+    """The range of the labels, the lowest score, and labels as grades if they can be encoded."""
     lowest, _ = check_range(scores, given_scores, "y_score", need_maximum=False)
     grades, low, high = encode_grades(labels, given_labels)
     if math.isnan(low) and (judged := labels[~np.isnan(labels)]).size:
         _check_finite(*check_range(judged, given_labels, "y_true"))
     _check_finite(low, high)
-    return None if grades is None else grades.ravel(), (low, high), lowest
+    return (low, high), lowest, None if grades is None else grades.ravel()
 
 
 def _check_finite(low: float, high: float) -> None:

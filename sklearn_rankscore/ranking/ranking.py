@@ -64,10 +64,11 @@ class Ranking:
         It is this one if no document is unjudged and ties are not ranked by the input order.
         """
         ties = ties if ties in BY_INPUT_ORDER else "average"
-        if not self.queries.has_unjudged and ties == self.ties:
-            return self
         if (unjudged, ties) not in self._by_rules:
-            ranking = Ranking(apply_rule(self.queries, unjudged), self.depth, ties)
+            queries = apply_rule(self.queries, unjudged)
+            if queries is self.queries and ties == self.ties:
+                return self
+            ranking = Ranking(queries, self.depth, ties)
             self._by_rules[unjudged, ties] = ranking.cached() if self._is_cached else ranking
         return self._by_rules[unjudged, ties]
 

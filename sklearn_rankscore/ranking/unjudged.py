@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,26 @@ AS_GIVEN = "as given"
 
 
 def apply_rule(queries: Queries, rule: str) -> Queries:
-    """The queries under a rule for unjudged documents; unchanged if there are none."""
+    """The queries under a rule for unjudged documents; unchanged if there are none.
+
+    Documents that were given the label 0 because nobody judged them remain irrelevant unless the
+    rule needs to know them.
+    """
+    if rule == AS_GIVEN and queries.judged is not None:
+        queries = _labeled_by(queries, queries.judged, queries.judged)
+    elif rule == "drop":
+        queries = with_nan(queries)
     return _RULES[rule](queries) if queries.has_unjudged else queries
+
+
+def with_nan(queries: Queries) -> Queries:
+    """The queries with the label NaN for documents that were given the label 0 without judgment."""
+    return queries if queries.judged is None else _labeled_by(queries, queries.judged, np.nan)
+
+
+def _labeled_by(queries: Queries, judged: Array, unjudged: Any) -> Queries:
+    # the labels of the others may have been changed in place
+    return _relabeled(queries, np.where(judged >= 0, queries.y_true, unjudged))
 
 
 def without_empty(queries: Queries) -> tuple[Queries, Array, Array]:
@@ -84,11 +103,11 @@ def _as_given(queries: Queries) -> Queries:
 
 
 def _relabeled(queries: Queries, labels: Array) -> Queries:
-    """The same queries with labels none of which is NaN."""
+    """The same queries with other labels."""
     if not len(labels):
-        return replace(queries, y_true=labels, label_range=(0.0, 0.0))
+        return replace(queries, y_true=labels, label_range=(0.0, 0.0), judged=None)
     grades, low, high = encode_grades(labels, labels)
-    return replace(queries, y_true=labels, label_range=(low, high), grades=grades)
+    return replace(queries, y_true=labels, label_range=(low, high), grades=grades, judged=None)
 
 
 _RULES: dict[str, Callable[[Queries], Queries]] = {

@@ -17,7 +17,7 @@ from .configuration import Configuration, comparable, resolve_averaged
 from .grouped_queries import in_order
 from .open_queries import OpenQueries
 from .results import StreamResults
-from .rows import AdjacentQueries, Rows
+from .rows import AdjacentQueries, Rows, check_unjudged_known
 from .segments import column_names, columns_of, values_of_queries
 from .state import State
 from .totals import Totals
@@ -190,6 +190,7 @@ class RankingAccumulator(StreamResults):
         queries: Any = groups
         if not isinstance(queries, AdjacentQueries):
             queries = AdjacentQueries.read(groups, columns_of(segments, self.by))
+        check_unjudged_known(y_true, [metric.unjudged for metric in self._resolved.values()])
         batch = Rows.read(y_true, y_score, sample_weight, queries)
         complete, opened = in_order(self._state.open, order).extended(batch)
         edges = batch.edges().queries()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 from .._columns import as_numbers
 from .._typing import Array
 from ..query_ids import Grouping, as_ids, check_no_missing, missing_ids_error
+from ..query_ids.judgments import judged_labels
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
+from ..ranking.unjudged import AS_GIVEN
 from .segments import plain, varying_segment_error, with_missing
 
 
@@ -185,3 +187,16 @@ def _of_queries(name: str, column: Any, ids: Array, starts: Array, n_rows: int) 
         query = int(np.searchsorted(starts, changes.argmax(), side="right")) - 1
         raise varying_segment_error(name, ids[query])
     return plain(values[starts])
+
+
+def check_unjudged_known(y_true: Any, rules: Iterable[str]) -> None:
+    """Refuse labels of 0 for unjudged documents if a metric must know them.
+
+    Queries are joined from the rows of several batches, without what is known of one array.
+    """
+    if judged_labels(y_true) is not None and not {AS_GIVEN, "drop"}.isdisjoint(rules):
+        raise ValueError(
+            "y_true has the label 0 for documents that nobody judged, and the metrics distinguish "
+            "them. In sorted batches their label must be NaN: pass unjudged='nan' to the function "
+            "that returned y_true, such as from_trec, and unjudged='irrelevant' to other metrics."
+        )

@@ -23,6 +23,11 @@ def run(capsys, *arguments):
     return json.loads(capsys.readouterr().out)["runs"]["a"]
 
 
+def labels_of_zero():
+    labels = from_trec("qrels.txt", "a.run", unjudged="pool")
+    return labels | {"y_true": [label if label > 0 else 0 for label in labels["y_true"]]}
+
+
 def test_the_option_and_names(capsys):
     labels = from_trec("qrels.txt", "a.run", unjudged="nan")
     names = ["ndcg@5", "map(unjudged=drop)", "judged@5", "bpref"]
@@ -36,15 +41,17 @@ def test_the_option_and_names(capsys):
     assert run(capsys, "-m", "ndcg@5") == pytest.approx(plain)
 
 
-def test_infap_needs_the_pool(capsys):
+def test_infap_beside_other_metrics(capsys):
     labels = from_trec("qrels.txt", "a.run", unjudged="pool")
     expected = evaluate(metrics=["infap", "judged@5"], **labels)
     assert run(capsys, "-m", "infAP", "-m", "judged@5") == {
         "infAP": pytest.approx(expected["infap"]),
         "judged@5": pytest.approx(expected["judged@5"]),
     }
-    assert main(["evaluate", "qrels.txt", "a.run", "-m", "infap", "-m", "map"]) == 1
-    assert "Compute infap by a separate command" in capsys.readouterr().err
+    both = evaluate(metrics=["infap", "map"], **from_trec("qrels.txt", "a.run"))
+    assert run(capsys, "-m", "infap", "-m", "map") == pytest.approx(both)
+    assert both["infap"] == expected["infap"]
+    assert both["map"] == evaluate(metrics="map", **labels_of_zero())["map"]
 
 
 def test_tables(capsys, tmp_path):

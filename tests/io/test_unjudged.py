@@ -11,6 +11,7 @@ from requires import requires
 from scipy.sparse import csr_array
 
 from sklearn_rankscore import (
+    bpref_score,
     evaluate,
     from_frames,
     from_ranked_lists,
@@ -18,6 +19,8 @@ from sklearn_rankscore import (
     from_relevance_lists,
     from_trec,
     ndcg_score,
+    ranking_report,
+    score_bounds,
 )
 
 NAN = math.nan
@@ -92,6 +95,76 @@ def test_bpref_and_infap_equal_trec_eval(judgments):
     nan = from_trec(*judgments, unjudged="nan")
     again = evaluate(metrics="bpref", **nan, like="trec_eval", average=None)["bpref"]
     assert again.tolist() == ours["bpref"].tolist()
+
+
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_the_first_call_is_that_of_trec_eval_for_all_metrics_together(judgments, judged_only):
+    """No option of from_trec is needed, although documents without a judgment have the label 0."""
+    names = {"bpref": "bpref", "map": "map", "ndcg_cut_5": "ndcg@5"}
+    names |= {} if judged_only else {"infAP": "infap"}  # of which -J leaves no pool
+    measures = [name.replace("cut_", "cut.") for name in names]
+    theirs = by_trec_eval(*judgments, measures, judged_docs_only_flag=judged_only)
+    documents = from_trec(*judgments)
+    assert documents["y_true"].dtype.kind == "i"
+    assert documents["y_true"].min() == 0
+    options = {"unjudged": "drop"} if judged_only else {}
+    ours = evaluate(
+        metrics=[*names.values()], **documents, **options, like="trec_eval", average=None
+    )
+    for name, values in theirs.items():
+        np.testing.assert_allclose(ours[names[name]], values, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def of_all_formats(unjudged):
+    """The same judgments and ranking, from each function that reads them."""
+    judged, ranked = {"a": 2, "b": 0, "d": 1}, ["x", "a", "y", "b"]
+    truth = pd.DataFrame({"q": 1, "d": [*judged], "label": judged.values()})
+    top = pd.DataFrame({"q": 1, "d": ranked, "rank": range(1, 5)})
+    columns = {"query": "q", "document": "d", "relevance": "label", "rank": "rank"}
+    run = dict(zip(ranked, [4.0, 3.0, 2.0, 1.0], strict=True))
+    yield from_trec({"q": judged}, {"q": run}, unjudged=unjudged)
+    yield from_frames(truth, top, **columns, unjudged=unjudged)
+    yield from_ranked_lists([judged], [ranked], unjudged=unjudged)
+    several = from_ranked_lists([judged], {"one": [ranked], "two": [["z"]]}, unjudged=unjudged)
+    yield several | {"y_score": several["y_score"]["one"]}
+    stored = csr_array(([2.0, 1.0], ([0, 0], [0, 3])), shape=(1, 6))
+    yield from_recommendations(stored, [[4, 0, 5, 1]], unjudged=unjudged)
+
+
+def test_metrics_know_which_documents_with_the_label_0_nobody_judged():
+    of_unjudged = ["judged@2", "bpref", "infap", "ndcg@3(unjudged=drop)", "err(unjudged=drop)"]
+    for zeros, nans in zip(of_all_formats("irrelevant"), of_all_formats("nan"), strict=True):
+        assert not np.isnan(zeros["y_true"]).any()
+        assert np.isnan(nans["y_true"]).any()
+        expected = evaluate(metrics=of_unjudged, **nans)
+        assert evaluate(metrics=[*of_unjudged, "map"], **zeros) == {
+            **expected, "map": evaluate(metrics="map", **nans, unjudged="irrelevant")["map"]
+        }  # fmt: skip
+        assert expected["judged@2"] == 0.5
+        assert ndcg_score(**zeros, unjudged="drop") == ndcg_score(**nans, unjudged="drop")
+        assert bpref_score(**zeros) == bpref_score(**nans) > 0
+        bounds, of_nans = (score_bounds(**d, metrics="map").mean()["map"] for d in (zeros, nans))
+        assert bounds == of_nans
+        assert bounds.low < bounds.high
+        report = ranking_report(**zeros, metrics="map", bounds=True, output_dict=True)
+        assert 0 < report["data"]["documents_unjudged"] < 1
+
+
+def test_labels_that_were_changed_in_place_are_those_of_now():
+    documents = from_trec({"q": {"a": 1, "b": 0}}, {"q": {"x": 3.0, "b": 2.0, "a": 1.0}})
+    assert evaluate(metrics="bpref", **documents) == {"bpref": 0}
+    documents["y_true"][:2] = documents["y_true"][1::-1].copy()
+    assert evaluate(metrics="bpref", **documents) == {"bpref": 1}
+
+
+def test_what_is_known_of_an_array_is_forgotten_with_it():
+    from sklearn_rankscore.query_ids.judgments import _judged_labels
+
+    before = len(_judged_labels)
+    documents = from_trec({"q": {"a": 1}}, {"q": {"x": 3.0, "a": 1.0}})
+    assert len(_judged_labels) == before + 1
+    del documents
+    assert len(_judged_labels) == before
 
 
 def test_bpref_equals_ranx():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from many_queries import EXACT, METRICS, RATIOS, in_memory, make_documents
 
-from sklearn_rankscore import RankingAccumulator, evaluate
+from sklearn_rankscore import RankingAccumulator, evaluate, from_trec
 
 
 def take(columns, rows):
@@ -371,3 +371,19 @@ def test_a_long_batch_with_ids_does_not_warn():
     n = 1500
     stream = RankingAccumulator("mrr").update_sorted(np.ones(n), np.arange(n), np.arange(n) // 2)
     assert stream.scores() == {"mrr": 1.0}
+
+
+def test_unjudged_documents_of_from_trec_are_known_or_refused():
+    qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    run = {"q": {"x": 5.0, "y": 4.0, "a": 3.0, "c": 2.0, "b": 1.0}}
+    documents = from_trec(qrels, run)
+    assert RankingAccumulator("bpref").update(**documents).scores() == {"bpref": 1}
+    for metric in ("bpref", "map(unjudged=drop)"):
+        with pytest.raises(ValueError, match="pass unjudged='nan' to the function that returned"):
+            RankingAccumulator(metric).update_sorted(**documents)
+    nan = from_trec(qrels, run, unjudged="nan")
+    both = RankingAccumulator(["bpref", "map"], unjudged="irrelevant").update_sorted(**nan)
+    assert both.scores()["bpref"] == 1
+    assert RankingAccumulator("map").update_sorted(**documents).scores() == {
+        "map": both.scores()["map"]
+    }
