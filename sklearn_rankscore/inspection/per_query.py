@@ -92,7 +92,8 @@ def query_scores(
         Segments of the queries, for `QueryScores.by` and `compare`: one value per document,
         constant within each query, or one per query in the order of the result; several such
         columns by name; or a mapping from query ids to values. A pandas Series or DataFrame whose
-        index holds the query ids is aligned by it.
+        index holds the query ids is aligned by it, and other columns by one that holds every query
+        id once, which is no segment itself.
     **options
         Options of the metrics except `average`. An option applies to each metric that has it.
 

@@ -32,8 +32,8 @@ class QueryScores(QueryValues, Tabular):
         0 is excluded from means, intervals and tests.
     segments : array-like, mapping or DataFrame, default=None
         Segments of the queries, for `by` and `compare`: one value per query, in the order of `ids`
-        unless the index of a pandas Series or DataFrame holds the ids; several such columns by
-        name; or a mapping from query ids to values.
+        unless the index of a pandas Series or DataFrame, or another column, holds the ids; several
+        such columns by name; or a mapping from query ids to values.
     clicks : mapping, default=None
         Sums over the clicks of each query by metric, which `query_scores` computes for metrics with
         propensities, for `propensity_summary`.
@@ -157,9 +157,9 @@ class QueryScores(QueryValues, Tabular):
         ----------
         segments : array-like, mapping, DataFrame or str, default=None
             One value per query, in the order of `ids` unless the index of a pandas Series or
-            DataFrame holds the ids; several such columns by name; a mapping from query ids to
-            values; or names of segment columns of these scores, of which None selects
-            all. Numbers with more than ten distinct values are divided into quartiles.
+            DataFrame, or another column, holds the ids; several such columns by name; a mapping
+            from query ids to values; or names of segment columns of these scores, of which None
+            selects all. Numbers with more than ten distinct values are divided into quartiles.
         confidence, method, n_resamples, random_state
             As in `interval`.
 

@@ -31,7 +31,8 @@ class SegmentColumn:
 def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict[str, Array]:
     """Columns of one value per query, in the order of `ids`.
 
-    `codes` holds the query of each row, if columns may be aligned with rows.
+    `codes` holds the query of each row, if columns may be aligned with rows. Beside other columns,
+    one of the query ids says which query each value belongs to, and is no segment itself.
     """
     if hasattr(segments, "columns"):
         # the columns of a PyArrow table are arrays, and its names are apart
@@ -45,7 +46,36 @@ def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict
         columns = {str(getattr(segments, "name", None) or "segment"): segments}
     if not columns:
         raise ValueError("segments must hold at least one column; got none.")
-    return {name: _per_query(name, column, ids, codes) for name, column in columns.items()}
+    position = _positions_by_key(columns, ids, codes) if len(columns) > 1 else None
+    read = {
+        name: _per_query(name, column, ids, codes)
+        if position is None or isinstance(column, Mapping)
+        else _values(column)[position]
+        for name, column in columns.items()
+    }
+    others = {name: values for name, values in read.items() if values.tolist() != ids.tolist()}
+    return others or read
+
+
+def _positions_by_key(
+    columns: Mapping[str, Any], ids: Array, codes: Array | None
+) -> list[int] | None:
+    """The position of each query in a column that holds every query id once, if there is one."""
+    orders: dict[str, list[int]] = {}
+    for name, column in columns.items():
+        values = [] if isinstance(column, Mapping) else _values(column).tolist()
+        # values of documents are no key, even if those of some column are all distinct
+        if codes is not None and len(values) == len(codes) != len(ids):
+            continue
+        if all(isinstance(value, Hashable) for value in values) and _holds(values, ids):
+            position = {query: row for row, query in enumerate(values)}
+            orders[name] = [position[query] for query in ids.tolist()]
+    if len(set(map(tuple, orders.values()))) > 1:
+        raise ValueError(
+            f"each of the columns {', '.join(map(repr, orders))} of segments holds the query ids, "
+            "in different orders. Make the right one the index, or pass a dict by query id."
+        )
+    return next(iter(orders.values()), None)
 
 
 def select_segments(
@@ -94,10 +124,7 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
 def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
     if isinstance(column, Mapping):
         column = _from_mapping(column, ids)
-    values, missing = values_and_missing(column)
-    if missing.any():
-        values = values.astype(object)
-        values[missing] = None
+    values = _values(column)
     index = _index_of(column)
     # a column of values of documents may have any index
     is_of_rows = codes is not None and len(values) == len(codes) != len(ids)
@@ -116,6 +143,15 @@ def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array
         f"segments must hold one value per query ({len(ids)}){rows}, several such columns by name, "
         f"or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
     )
+
+
+def _values(column: Any) -> Array:
+    """The values of a column, None if missing."""
+    values, missing = values_and_missing(column)
+    if missing.any():
+        values = values.astype(object)
+        values[missing] = None
+    return values
 
 
 def _holds(index: list[Hashable], ids: Array) -> bool:

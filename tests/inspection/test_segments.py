@@ -8,7 +8,7 @@ import pytest
 from requires import requires
 from scipy import stats
 
-from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores
+from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores, ranking_report
 from sklearn_rankscore.inspection.significance import holm
 
 METRICS = ["ndcg@10", "mrr"]
@@ -100,6 +100,56 @@ def test_segments_in_any_form(kind, per_row):
     assert [one.segment for one in by] == [("segment", name) for name in "abc"]
     assert [one.queries for one in by] == [2, 2, 2]
     assert [one.mean for one in by] == ([1, 1, 0.25] if per_row else [0.5, 1, 0.25])
+
+
+def users():
+    return {"user": ["u3", "u1", "u4", "u2"], "country": ["DE", "US", "DE", "US"]}
+
+
+@pytest.mark.parametrize(
+    "as_frame",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        pa.table,
+        dict,
+        lambda data: pd.DataFrame(data, index=list("wxyz")),
+        lambda data: pd.DataFrame(data)[["country", "user"]],
+        # of more users than those evaluated
+        lambda data: pl.DataFrame({n: ["u9", *v, "u8"][:6] for n, v in data.items()}),
+    ],
+)
+def test_a_column_of_the_query_ids_is_the_key_and_no_segment(as_frame):
+    segments = as_frame(users())
+    y = [1, 0, 1, 0, 0, 1, 0, 1]
+    systems = {"one": [0.9, 0.1, 0.8, 0.2] * 2, "two": [0.1, 0.9, 0.2, 0.8] * 2}
+    groups = np.repeat(["u1", "u2", "u3", "u4"], 2)
+    expected = {("country", "DE"): 0.5, ("country", "US"): 1}
+    given = query_scores(y, systems, "mrr", groups=groups, segments=segments)
+    assert {one.segment: one.mean for one in given["one"].by()} == expected
+    scores = query_scores(y, systems, "mrr", groups=groups)
+    assert {one.segment: one.mean for one in scores["one"].by(segments)} == expected
+    compared = compare(scores, by=segments)
+    assert {one.segment for one in compared} == {("", "all queries"), *expected}
+    report = ranking_report(
+        y, systems["one"], metrics="mrr", groups=groups, by=segments, output_dict=True
+    )
+    assert {one["column"] for one in report["segments"]} == {"country"}
+
+
+def test_a_column_of_query_ids_beside_values_of_documents_is_no_segment():
+    rows = pd.DataFrame({"user": ["b", "a", "b"], "country": ["DE", "US", "DE"]})
+    scores = query_scores([1, 1, 0], [1, 2, 3], "mrr", groups=rows["user"], segments=rows)
+    assert {one.segment: one.mean for one in scores.by()} == {
+        ("country", "DE"): 0.5,
+        ("country", "US"): 1,
+    }
+
+
+def test_two_columns_of_query_ids_in_different_orders_are_refused():
+    scores = QueryScores([1, 2, 3], [[0.0], [1], [1]], ["mrr"])
+    with pytest.raises(ValueError, match="each of the columns 'user', 'place' of segments holds"):
+        scores.by(pd.DataFrame({"user": [1, 2, 3], "place": [3, 1, 2], "device": list("abc")}))
 
 
 def test_several_columns_with_numbers_in_quartiles_and_missing_values():
