@@ -19,17 +19,18 @@ class DataFacts:
 
     Parameters
     ----------
-    sizes, relevant : array of shape (n_queries,)
-        Number of documents and of relevant documents of each query.
+    sizes, retrieved, relevant : array of shape (n_queries,)
+        Number of documents, of retrieved and of relevant documents of each query.
     all_tied, documents_tied, documents_unjudged : float
-        Share of the queries of which all scores are tied, of the documents tied with another, and
-        of the documents without a judgment.
+        Share of the queries of which all retrieved documents are tied, of the documents tied with
+        another, and of the documents without a judgment.
     clicks : dict of str to float
         Number of clicks, their effective number, and the share of clipped documents; empty without
         propensities.
     """
 
     sizes: Array
+    retrieved: Array
     relevant: Array
     all_tied: float
     documents_tied: float
@@ -44,6 +45,10 @@ class DataFacts:
             "fewest_documents": int(self.sizes.min()),
             "median_documents": float(np.median(self.sizes)),
             "most_documents": int(self.sizes.max()),
+            "fewest_retrieved": int(self.retrieved.min()),
+            "median_retrieved": float(np.median(self.retrieved)),
+            "most_retrieved": int(self.retrieved.max()),
+            "queries_without_results": float((self.retrieved == 0).mean()),
             "queries_without_relevant": float((self.relevant == 0).mean()),
             "queries_of_one_document": float((self.sizes == 1).mean()),
             "queries_all_tied": self.all_tied,
@@ -56,14 +61,21 @@ class DataFacts:
 def describe(queries: Queries, threshold: float, n_jobs: int | None) -> DataFacts:
     """Count documents, relevant documents and ties."""
     is_relevant = relevant(threshold)
-    formulas = (lambda block: block.total(is_relevant), _count_tied, _all_tied)
-    n_relevant, n_tied, all_tied = (
+    formulas = (
+        lambda block: block.retrieved.astype(np.float64),
+        lambda block: block.total(is_relevant),
+        _count_tied,
+        _all_tied,
+    )
+    retrieved, n_relevant, n_tied, all_tied = (
         np.asarray(values.numerator)
         for values in Ranking(queries).under_rules(AS_GIVEN).apply(formulas, n_jobs)
     )
     share_tied = float(n_tied.sum() / queries.sizes.sum())
     unjudged = float(np.isnan(with_nan(queries).y_true).mean())
-    return DataFacts(queries.sizes, n_relevant, float(all_tied.mean()), share_tied, unjudged)
+    return DataFacts(
+        queries.sizes, retrieved, n_relevant, float(all_tied.mean()), share_tied, unjudged
+    )
 
 
 def _count_tied(block: Block) -> Array:
@@ -74,7 +86,7 @@ def _count_tied(block: Block) -> Array:
 
 
 def _all_tied(block: Block) -> Array:
-    """Whether all documents of a query, at least two, have the same score."""
+    """Whether all retrieved documents of a query, at least two, have the same score."""
     _, size = block.tie_groups()
     first = size[:, 0] if isinstance(size, np.ndarray) else size
-    return np.asarray((first == block.sizes) & (block.sizes > 1), dtype=np.float64)
+    return np.asarray((first == block.retrieved) & (block.retrieved > 1), dtype=np.float64)

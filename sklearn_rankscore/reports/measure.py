@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,9 +38,7 @@ def measure_system(
     facts = describe(queries, check_number("threshold", threshold), n_jobs)
     scores = measure_per_query(queries, metrics, n_jobs, data)
     facts = replace(facts, clicks=click_facts(scores))
-    chance = {name: metric.of_random_order() for name, metric in metrics.items()}
-    known = {name: metric for name, metric in chance.items() if metric is not None}
-    random_order = measure_per_query(queries, known, n_jobs, data).mean() if known else {}
+    random_order = _random_order(queries, metrics, n_jobs, data)
     within = bounds_of_means(queries, metrics) if check_flag("bounds", bounds) else {}
     segments = columns_or_levels(by, *data)
     by_segment = None
@@ -49,6 +48,21 @@ def measure_system(
         by_segment = scores.by(**inference)
     intervals = scores.interval(**inference)
     return SystemMeasurements(facts, scores, intervals, by_segment, random_order, within)
+
+
+def _random_order(
+    queries: Queries, metrics: Mapping[str, Metric], n_jobs: int | None, data: Sequence[Any]
+) -> dict[str, float]:
+    """Means of the metrics for random orders, where they are known.
+
+    If some documents were not retrieved, those given are the choice of a system, of which a random
+    order is better than one of all documents that it could have retrieved.
+    """
+    if math.isinf(queries.lowest_score):
+        return {}
+    chance = {name: metric.of_random_order() for name, metric in metrics.items()}
+    known = {name: metric for name, metric in chance.items() if metric is not None}
+    return measure_per_query(queries, known, n_jobs, data).mean() if known else {}
 
 
 def measure_all(

@@ -194,8 +194,9 @@ def ranking_report(
     -----
     Below each metric, the row "random order" shows its expectation over all orders of the
     documents, which is computed exactly. It is omitted, and nan in the dict, if it is 0 (for
-    correlations and with ``adjusted=True``) or unknown (with propensities, and for functions of a
-    block).
+    correlations and with ``adjusted=True``) or unknown: with propensities, for functions of a
+    block, and if some documents were not retrieved, because those that a system could have
+    retrieved are then not known.
 
     Examples
     --------

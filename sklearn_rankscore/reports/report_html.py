@@ -80,7 +80,8 @@ def _tables(measured: Measurements) -> Iterator[str]:
 
 def _facts_table(measured: Measurements) -> Table:
     columns = [facts_rows(system.facts.summary()) for system in measured.systems.values()]
-    rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    names = dict.fromkeys(name for column in columns for name in column)
+    rows = [[name, *(column.get(name, "") for column in columns)] for name in names]
     if all(len({*row[1:]}) == 1 for row in rows):
         return Table("", ["", ""], [row[:2] for row in rows])
     return Table("", ["", *map(str, measured.systems)], rows)

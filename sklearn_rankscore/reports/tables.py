@@ -29,16 +29,18 @@ class Entry(NamedTuple):
 
 def facts_rows(data: Mapping[str, float]) -> dict[str, str]:
     """Names and values of the properties of the data."""
-    sizes = f"{data['fewest_documents']:,} to {data['most_documents']:,}"
     facts = {
         "queries": f"{data['queries']:,}",
         "documents": f"{data['documents']:,}",
-        "documents of a query": f"{sizes}, median {data['median_documents']:g}",
+        "documents of a query": _sizes(data, "documents"),
         "queries without relevant documents": f"{data['queries_without_relevant']:.1%}",
         "queries of one document": f"{data['queries_of_one_document']:.1%}",
         "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
         "documents tied with another one": f"{data['documents_tied']:.1%}",
     }
+    if (of_query := _sizes(data, "retrieved")) != facts["documents of a query"]:
+        facts["retrieved documents of a query"] = of_query
+        facts["queries without results"] = f"{data['queries_without_results']:.1%}"
     if data["documents_unjudged"]:
         facts["documents without a judgment"] = f"{data['documents_unjudged']:.1%}"
     if "clicks" in data:
@@ -47,6 +49,11 @@ def facts_rows(data: Mapping[str, float]) -> dict[str, str]:
         )
         facts["documents with a clipped propensity"] = f"{data['documents_clipped']:.1%}"
     return facts
+
+
+def _sizes(data: Mapping[str, float], what: str) -> str:
+    fewest, median, most = (data[f"{which}_{what}"] for which in ("fewest", "median", "most"))
+    return f"{fewest:,} to {most:,}, median {median:g}"
 
 
 def bounds_table(bounds: Mapping[str, Interval], cells: Mapping[str, Cell], spec: str) -> Table:

@@ -1,9 +1,18 @@
 """ranking_report: facts about the data, then metrics by cut-off."""
 
+import math
+
 import numpy as np
 import pytest
 
-from sklearn_rankscore import evaluate, make_ranking, ndcg_score, query_scores, ranking_report
+from sklearn_rankscore import (
+    evaluate,
+    from_ranked_lists,
+    make_ranking,
+    ndcg_score,
+    query_scores,
+    ranking_report,
+)
 
 # a: one relevant document on top; b: nothing relevant, all tied; c: one document;
 # d: two pairs of ties, and one document that was not retrieved
@@ -26,6 +35,10 @@ def test_data_facts_by_hand():
         "fewest_documents": 1,
         "median_documents": 2.5,
         "most_documents": 5,
+        "fewest_retrieved": 1,
+        "median_retrieved": 2.5,
+        "most_retrieved": 4,
+        "queries_without_results": 0,
         "queries_without_relevant": 0.25,
         "queries_of_one_document": 0.25,
         "queries_all_tied": 0.25,
@@ -62,8 +75,9 @@ def test_metrics_are_those_of_evaluate_with_intervals(data, weighted):
 
 
 def test_rows_and_columns():
+    score = [*SCORE[:-1], 0]
     report = ranking_report(
-        Y, SCORE, groups=GROUPS, k=[3, None, 1], digits=2, method="t", confidence=0.9,
+        Y, score, groups=GROUPS, k=[3, None, 1], digits=2, method="t", confidence=0.9,
         metrics=["ndcg", ndcg_score, "query_auc", "mrr@2(threshold=1)", "dcg@1"],
     )  # fmt: skip
     data, table = report.split("\n\n")
@@ -73,7 +87,7 @@ def test_rows_and_columns():
     assert header.split()[-5:] == ["interval]", "@1", "@2", "@3", "all"]
     labels = [row.split("  ")[0] for row in rows if not row.startswith("  ")]
     assert labels == ["ndcg", "query_auc", "mrr(threshold=1)", "dcg"]
-    scores = query_scores(Y, SCORE, "ndcg@1", groups=GROUPS)
+    scores = query_scores(Y, score, "ndcg@1", groups=GROUPS)
     low, high = scores.interval(0.9, method="t")["ndcg@1"]
     shown = f"{scores.mean()['ndcg@1']:.2f} [{low:.2f}, {high:.2f}]"
     assert shown in rows[0]
@@ -82,6 +96,29 @@ def test_rows_and_columns():
     chance = evaluate(Y, np.zeros(11), "ndcg@1", groups=GROUPS)["ndcg@1"]
     assert rows[1].startswith("  random order  ")
     assert rows[1][rows[0].index(shown) :].startswith(f"{chance:.2f}  ")
+
+
+def test_lists_of_some_documents_are_not_compared_with_a_random_order_of_them():
+    actual = {"ann": [1, 2, 30], "bob": [3, 40], "cho": [5]}
+    lists = {"ann": [1, 10, 11, 12], "bob": [13, 14, 3, 15]}
+    documents = from_ranked_lists(actual, {"top": lists, "all": {**lists, "cho": [5, 6]}})
+    text = ranking_report(**documents, metrics=["recall", "mrr"], k=3)
+    assert "random order" not in text
+    report = ranking_report(**documents, metrics="recall", k=3, output_dict=True)
+    assert math.isnan(report["top"]["metrics"]["recall@3"]["random_order"])
+    rows = text.partition("\n\nmean")[0].splitlines()
+    assert "queries with all scores tied        0.0%" in rows  # although cho has nothing but -inf
+    assert "documents of a query                2 to 6, median 5" in rows
+    assert "retrieved documents of a query      0 to 4, median 4" in rows
+    assert "queries without results             33.3%" in rows
+    assert "queries without results             0.0%" in text.splitlines()
+    assert "queries without results" not in ranking_report(Y, [0, *SCORE[1:-1], 0], groups=GROUPS)
+    table = text.to_html()
+    assert table.count("queries without results") == 1
+    # a system that retrieved all documents beside one that did not
+    both = {"all": [2.0, 1.0], "one": [2.0, -np.inf]}
+    html = ranking_report([1, 0], both, groups=[0, 0], metrics="mrr", k=1).to_html()
+    assert "retrieved documents of a query" in html
 
 
 def test_functions_of_a_block_and_options_take_part(data):
