@@ -40,7 +40,7 @@ class RankChangeDisplay(Display):
     Parameters
     ----------
     ranks : array-like of shape (n_documents, 2)
-        Rank of each document in both rankings, from 1.
+        Rank of each document in both rankings, from 1; inf if it was not retrieved.
     relevant : array-like of bool of shape (n_documents,)
         Whether each document is relevant.
     names : sequence of str
@@ -107,7 +107,7 @@ class RankChangeDisplay(Display):
             Relevance labels.
         y_score : dict of str to array-like
             Scores of the two models by name, the baseline first. Documents of equal score are
-            ranked in input order, and those of score -inf last.
+            ranked in input order, and those of score -inf were not retrieved.
         groups : array-like of shape (n_documents,), default=None
             Query ids.
         query : hashable, default=None
@@ -138,8 +138,11 @@ class RankChangeDisplay(Display):
         rows, query = _rows(first, query)
         labels = first.y_true[rows]
         documents = rows if names is None else _names(names, len(first.y_true))[rows]
+        ranks = np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)])
+        if np.isinf(ranks).all():
+            raise ValueError(f"neither system retrieved a document for query {query!r}.")
         display = cls(
-            ranks=np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)]),
+            ranks=ranks,
             relevant=labels > threshold,
             names=[f"{d} ({label:g})" for d, label in zip(documents, labels, strict=True)],
             systems=(name, other),
@@ -165,9 +168,11 @@ class RankChangeDisplay(Display):
         """
         shown = np.flatnonzero((self.ranks <= self.k).any(axis=1))
         shown = shown[np.argsort(self.ranks[shown, 0])]
-        # ranks below the first k are drawn on the line after them
-        at = np.minimum(self.ranks[shown], self.k + 1)
-        ax = self._prepare(ax, (7, 0.32 * min(self.k + 1, at.max()) + 1.3))
+        ranks = self.ranks[shown]
+        # other ranks than the first k are drawn on the line after them
+        after = 1 + min(self.k, int(ranks[np.isfinite(ranks)].max()))
+        at = np.minimum(ranks, after).astype(int)
+        ax = self._prepare(ax, (7, 0.32 * at.max() + 1.3))
         style: dict[str, Any] = {"linewidth": 2, "marker": "o", "markersize": 5}
         style = {**style, **normalize_style(kwargs, "Line2D")}
         self.lines_ = []
@@ -176,7 +181,7 @@ class RankChangeDisplay(Display):
             line.set_zorder(3 if self.relevant[document] else 2)
             self.lines_.append(line)
         self._write_names(ax, shown)
-        self._label(ax, int(at.max()))
+        self._label(ax, int(at.max()), ranks)
         return self
 
     def _color(self, document: int) -> str:
@@ -191,16 +196,16 @@ class RankChangeDisplay(Display):
         n_characters = int(0.3 * width(ax) / (CHARACTER * size))
         for side, (x, shift, align) in enumerate(((0, -8, "right"), (1, 8, "left"))):
             for document in shown.tolist():
-                rank = int(self.ranks[document, side])
+                rank = self.ranks[document, side]
                 if rank <= self.k:
                     name = _shortened(self.names[document], max(n_characters, 6))
                     ax.annotate(
-                        f"{rank}  {literal(name)}" if side else f"{literal(name)}  {rank}",
+                        f"{rank:g}  {literal(name)}" if side else f"{literal(name)}  {rank:g}",
                         (x, rank), (shift, 0), textcoords="offset points", ha=align, va="center",
                         fontsize=size, fontweight="bold" if self.relevant[document] else "normal",
                     )  # fmt: skip
 
-    def _label(self, ax: Axes, lowest: int) -> None:
+    def _label(self, ax: Axes, lowest: int, ranks: Array) -> None:
         ax.set_ylim(lowest + 0.5, 0.5)
         ax.set_xlim(-0.04, 1.04)
         ax.spines[["left", "bottom"]].set_visible(False)
@@ -209,12 +214,13 @@ class RankChangeDisplay(Display):
         n_characters = int(0.4 * width(ax) / (CHARACTER * size))
         names = [wrap(literal(name), n_characters) for name in self.systems]
         sides: tuple[Literal["right", "left"], ...] = ("right", "left")
-        for tick, align in zip(ax.set_xticks([0, 1], names), sides, strict=True):
+        ticks = ax.set_xticks([0, 1], names)
+        for tick, align, of_side in zip(ticks, sides, ranks.T, strict=True):
             tick.label1.set_horizontalalignment(align)
-            if lowest > self.k:
-                x, shift = tick.get_loc(), 8 if align == "left" else -8
+            x, shift = tick.get_loc(), 8 if align == "left" else -8
+            if beyond := _beyond(of_side, self.k):
                 ax.annotate(
-                    f"> {self.k}", (x, self.k + 1), (shift, 0), textcoords="offset points",
+                    beyond, (x, lowest), (shift, 0), textcoords="offset points",
                     ha=align, va="center", fontsize=size,
                 )  # fmt: skip
         ax.tick_params(length=0)
@@ -245,10 +251,19 @@ def _names(names: ArrayLike, n_documents: int) -> Array:
 
 
 def _ranks(scores: Array) -> Array:
-    """Ranks by descending score; ties in input order."""
+    """Ranks by descending score; ties in input order; inf if not retrieved."""
+    scores = scores.astype(np.float64)
     ranks = np.empty(len(scores), dtype=int)
-    ranks[np.argsort(-scores.astype(np.float64), kind="stable")] = np.arange(1, len(scores) + 1)
-    return ranks
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    missed = np.isneginf(scores)
+    return np.where(missed, np.inf, ranks) if missed.any() else ranks
+
+
+def _beyond(ranks: Array, k: int) -> str:
+    """What the documents of a ranking that are not among the first k have in common."""
+    is_lower = ((ranks > k) & np.isfinite(ranks)).any()
+    texts = [f"> {k}"] if is_lower else []
+    return " or ".join([*texts, "not retrieved"] if np.isinf(ranks).any() else texts)
 
 
 def _shortened(name: str, n_characters: int) -> str:

@@ -8,7 +8,12 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 from scipy import stats
 
-from sklearn_rankscore import LabelScoresDisplay, RankChangeDisplay, make_ranking
+from sklearn_rankscore import (
+    LabelScoresDisplay,
+    RankChangeDisplay,
+    from_ranked_lists,
+    make_ranking,
+)
 from sklearn_rankscore.plots.palette import BETTER, MUTED, SYSTEMS, WORSE
 
 mpl.use("Agg")
@@ -101,6 +106,32 @@ def test_lines_go_from_rank_to_rank(data, k):
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["one", "two"]
 
 
+def test_documents_that_were_not_retrieved_have_no_rank():
+    runs = {"old": {"u1": ["jam", "milk", "oil", "tea"]}, "new": {"u1": []}}
+    documents = from_ranked_lists({"u1": ["jam", "tea", "rice"]}, runs)
+    display = RankChangeDisplay.from_predictions(**documents)
+    assert display.ranks.tolist() == [[rank, np.inf] for rank in (1, 2, 3, 4, np.inf)]
+    assert [line.get_ydata().tolist() for line in display.lines_] == [[r, 5] for r in (1, 2, 3, 4)]
+    assert same_color(display.lines_[0].get_color(), WORSE)
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert texts[-1] == "not retrieved"
+    assert "> 10" not in texts
+    runs["new"] = {"u1": ["tea", "rice", "salt"]}
+    display = RankChangeDisplay.from_predictions(
+        **from_ranked_lists({"u1": ["jam", "tea", "rice"]}, runs), k=2
+    )
+    assert [line.get_ydata().tolist() for line in display.lines_] == [
+        [1, 3],
+        [2, 3],
+        [3, 1],
+        [3, 2],
+    ]
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert texts[-2:] == ["> 2 or not retrieved", "not retrieved"]
+    with pytest.raises(ValueError, match="neither system retrieved a document for query 7"):
+        RankChangeDisplay.from_predictions([1], {"a": [-np.inf], "b": [-np.inf]}, groups=[7])
+
+
 def test_query_is_found_by_its_id():
     scores = {"a": [3, 2, 1], "b": [1, 2, 3]}
     only = RankChangeDisplay.from_predictions([1, 0, 0], scores, groups=["q"] * 3)
@@ -108,7 +139,7 @@ def test_query_is_found_by_its_id():
     tied = RankChangeDisplay.from_predictions(
         [1, 0, 0], {"a": [1, 1, -np.inf], "b": [0, 0, 0]}, groups=[5] * 3
     )
-    assert tied.ranks.tolist() == [[1, 1], [2, 2], [3, 3]]
+    assert tied.ranks.tolist() == [[1, 1], [2, 2], [np.inf, 3]]
     assert same_color(tied.lines_[0].get_color(), MUTED)  # relevant, and where it was
     with pytest.raises(ValueError, match="query must be one of the query ids, 1, 2; got None"):
         RankChangeDisplay.from_predictions([1, 0, 0], scores, groups=[1, 1, 2])
