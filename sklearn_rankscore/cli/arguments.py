@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from .._typing import IntervalMethod, SignificanceTest
 from .._validation import did_you_mean
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.resolve import resolve_all
-from .sources import is_table
+from .sources import is_table, named_runs
 
 COMMANDS = ("evaluate", "metrics")
 RULES = ("irrelevant", "drop")
@@ -61,6 +62,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     arguments.metrics = [name for names in given for name in re.split(r",(?![^(]*\))", names)]
     try:
         resolved = resolve_all(arguments.metrics, like=arguments.like)
+        arguments.runs = named_runs(arguments.runs)
     except (ValueError, TypeError) as error:
         evaluate.error(str(error))
     for name, metric in resolved.items():
@@ -85,7 +87,7 @@ def _hint(unknown: str, evaluate: argparse.ArgumentParser) -> str:
 
 def _conflict(arguments: argparse.Namespace) -> str | None:
     """Why arguments cannot be used together."""
-    files = [arguments.qrels, *arguments.runs]
+    files = [arguments.qrels, *arguments.runs.values()]
     if files.count("-") > 1:
         return "only one of QRELS and RUN can be standard input."
     if arguments.columns and not any(map(is_table, files)):
@@ -94,12 +96,20 @@ def _conflict(arguments: argparse.Namespace) -> str | None:
         given = [name for name in COMPARISON if getattr(arguments, name) is not None]
         if given:
             return f"--{given[0]} needs --baseline RUN, with which all other runs are compared."
-    elif arguments.per_query and arguments.format == "csv":
+        return None
+    if arguments.per_query and arguments.format == "csv":
         return (
             "--baseline and --per-query give two tables, of which csv can hold one; use "
             "--format json, or leave out one of them."
         )
-    return None
+    return _wrong_baseline(arguments.baseline, list(arguments.runs))
+
+
+def _wrong_baseline(baseline: str, runs: list[str]) -> str | None:
+    if baseline not in runs:
+        hint = did_you_mean(baseline, runs)
+        return f"--baseline must be one of {', '.join(runs)}; got {baseline!r}.{hint}"
+    return "--baseline needs at least two runs; got one." if len(runs) < 2 else None
 
 
 def _parsers() -> tuple[Parser, Parser]:
@@ -149,12 +159,12 @@ def _add_arguments(add: Callable[..., Any]) -> None:
     methods = get_args(IntervalMethod)
     add("--method", type=_choice("--method", methods), metavar="METHOD",
         help=f"confidence intervals: {', '.join(methods)} (default: auto)")  # fmt: skip
-    add("--confidence", type=float, metavar="LEVEL",
+    add("--confidence", type=_confidence, metavar="LEVEL",
         help="of the intervals; stars mark p ≤ 1 - LEVEL (default: 0.95)")  # fmt: skip
-    add("--seed", type=int, metavar="N", help="of bootstrap and test (default: 0)")
+    add("--seed", type=_whole("--seed"), metavar="N", help="of bootstrap and test (default: 0)")
     add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip
-    add("--digits", type=_digits, metavar="N",
+    add("--digits", type=_whole("--digits"), metavar="N",
         help="decimals (default: 4; csv and json are not rounded)")  # fmt: skip
 
 
@@ -170,10 +180,26 @@ def _choice(name: str, allowed: tuple[str, ...]) -> Callable[[str], str]:
     return check
 
 
-def _digits(text: str) -> int:
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"must be a number of decimals; got {text!r}.")
-    return int(text)
+def _whole(name: str) -> Callable[[str], int]:
+    def check(text: str) -> int:
+        if not text.isdecimal():
+            raise argparse.ArgumentTypeError(f"must be an integer of at least 0; got {text!r}.")
+        return int(text)
+
+    check.__name__ = name
+    return check
+
+
+def _confidence(text: str) -> float:
+    try:
+        level = float(text)
+    except ValueError:
+        level = math.nan
+    if not 0 < level < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a number between 0 and 1, such as 0.95; got {text!r}."
+        )
+    return level
 
 
 def _columns(text: str) -> dict[str, str]:

@@ -7,21 +7,18 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from .._validation import did_you_mean
 from ..inspection import QueryScores, compare, query_scores
 from ..inspection.comparison import Comparison
 from ..inspection.significance import significance_level
 from ..metrics.names import METRICS
-from .output import Rows, render, render_json
-from .sources import named_runs, read_sources
+from .output import PValue, Rows, render, render_json
+from .sources import read_sources
 
 
 def evaluate(arguments: Namespace) -> str:
     """The metrics of each run."""
-    runs = named_runs(arguments.runs)
-    _check_baseline(arguments.baseline, list(runs))
     documents, notes = read_sources(
-        arguments.qrels, runs, arguments.columns, complete=arguments.complete
+        arguments.qrels, arguments.runs, arguments.columns, complete=arguments.complete
     )
     for note in notes:
         print(f"rankscore: note: {note}", file=sys.stderr)
@@ -32,25 +29,12 @@ def evaluate(arguments: Namespace) -> str:
         return render_json(_as_dict(scores, comparison, per_query=arguments.per_query))
     tables = [_means(scores, comparison, per_query=arguments.per_query)]
     if comparison is not None:
-        tables = [_comparison(comparison)] if arguments.format == "csv" else [
-            *tables, _comparison(comparison, p="p (holm)")
-        ]  # fmt: skip
+        table = _comparison(comparison, for_programs=arguments.format == "csv")
+        tables = [table] if arguments.format == "csv" else [*tables, table]
     digits = arguments.digits
     if digits is None and arguments.format != "csv":
         digits = 4
     return "\n".join(render(table, arguments.format, digits) for table in tables)
-
-
-def _check_baseline(baseline: str | None, names: list[str]) -> None:
-    if baseline is None:
-        return
-    if baseline not in names:
-        raise ValueError(
-            f"--baseline must be one of {', '.join(names)}; got {baseline!r}."
-            f"{did_you_mean(baseline, names)}"
-        )
-    if len(names) < 2:
-        raise ValueError("--baseline needs at least two runs; got one.")
 
 
 def _compare(scores: dict[str, QueryScores], arguments: Namespace) -> Comparison:
@@ -87,13 +71,14 @@ def _means(
     return Rows(["run", *(["query"] if per_query else []), *metrics], rows, note)
 
 
-def _comparison(comparison: Comparison, p: str = "p") -> Rows:
-    """One row per metric and run."""
-    header = ["metric", "run", "baseline", "mean", "difference", "low", "high", p,
+def _comparison(comparison: Comparison, *, for_programs: bool) -> Rows:
+    """One row per metric and run; programs read the p-value before the correction as well."""
+    p = ["p", "p_holm"] if for_programs else ["p (holm)"]
+    header = ["metric", "run", "baseline", "mean", "difference", "low", "high", *p,
               "wins", "ties", "losses"]  # fmt: skip
     rows = [
         [d.metric, d.model, d.baseline_mean, d.model_mean, d.difference, *d.interval,
-         d.adjusted_p_value, d.wins, d.ties, d.losses]
+         *map(PValue, [d.p_value, d.adjusted_p_value][-len(p):]), d.wins, d.ties, d.losses]
         for d in comparison.differences
     ]  # fmt: skip
     return Rows(header, rows)
@@ -112,7 +97,7 @@ def _as_dict(
             for name, of_run in scores.items()
         }
     if comparison is not None:
-        table = _comparison(comparison)
+        table = _comparison(comparison, for_programs=True)
         result["baseline"] = comparison.baseline
         result["test"], result["adjustment"] = comparison.test, "holm"
         result["comparison"] = [dict(zip(table.header, row, strict=True)) for row in table.rows]

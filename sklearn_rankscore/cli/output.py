@@ -9,7 +9,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..inspection.table import Table, latex_text
+from ..inspection.table import Table, latex_text, p_text
+
+
+class PValue(float):
+    """A p-value, which is not rounded to 0 in a table."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,10 @@ def _cell(value: Any, digits: int | None) -> str:
     if isinstance(value, tuple):
         number, mark = value
         return f"{_cell(number, digits)}{mark}"
+    if isinstance(value, PValue) and digits is not None:
+        return p_text(value, digits)
     if isinstance(value, float):
-        return repr(value) if digits is None else f"{value:.{digits}f}"
+        return repr(float(value)) if digits is None else f"{value:.{digits}f}"
     return str(value)
 
 
@@ -62,5 +68,8 @@ def _csv(table: Rows, digits: int | None) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(table.header)
     for row in table.rows:
-        writer.writerow(_cell(v[0] if isinstance(v, tuple) else v, digits) for v in row)
+        numbers = (value[0] if isinstance(value, tuple) else value for value in row)
+        # a bound of a p-value is no number
+        plain = (float(value) if isinstance(value, PValue) else value for value in numbers)
+        writer.writerow(_cell(value, digits) for value in plain)
     return buffer.getvalue()

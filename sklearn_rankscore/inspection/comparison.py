@@ -15,7 +15,7 @@ from .margins import Margin
 from .power import detectable_effect, queries_for_power
 from .significance import significance_level
 from .system_table import SystemTable
-from .table import Table, Tabular
+from .table import Table, Tabular, p_text
 
 Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]
@@ -156,8 +156,13 @@ class Comparison(Tabular):
             for d in self
         }
 
-    def system_table(self) -> SystemTable:
+    def system_table(self, *, digits: int = 4) -> SystemTable:
         """Tabulate systems and metrics, with marks of significance as in papers.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Number of decimals of the means.
 
         Returns
         -------
@@ -178,7 +183,7 @@ class Comparison(Tabular):
         caption = f"{self.test} test at the level of {level:.3g}{adjusted}"
         if self.baseline is not None and len(order) > 2:
             caption += f"; others were compared with {self.baseline} alone"
-        return SystemTable(self.means, ordered, caption)
+        return SystemTable(self.means, ordered, caption, check_count("digits", digits, 0))
 
     def _key(self, difference: Difference) -> tuple[Any, ...]:
         """What selects a difference: metric and model, then the segment."""
@@ -217,7 +222,7 @@ class Comparison(Tabular):
             "mean": lambda d: f"{d.model_mean:.4f}",
             "difference": lambda d: f"{d.difference:+.4f}",
             interval: lambda d: f"{d.interval:+.4f}{'*' if d.few_distinct else ''}",
-            p: lambda d: f"{d.adjusted_p_value:.4f}",
+            p: lambda d: p_text(d.adjusted_p_value),
             "p (differs from the rest)": lambda d: _or_empty(d.rest_p_value),
             "wins/ties/losses": lambda d: f"{d.wins}/{d.ties}/{d.losses}",
             "verdict": lambda d: d.verdict or "",
@@ -253,4 +258,4 @@ def _ratio(difference: float, deviation: float) -> float:
 
 
 def _or_empty(p_value: float | None) -> str:
-    return "" if p_value is None else f"{p_value:.4f}"
+    return "" if p_value is None else p_text(p_value)

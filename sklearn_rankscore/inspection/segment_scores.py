@@ -17,7 +17,7 @@ from .intervals import Interval, has_few_distinct
 from .query_values import QueryValues
 from .segments import SegmentColumn
 from .significance import holm
-from .table import Table, Tabular
+from .table import Table, Tabular, p_text
 
 # queries that are checked first, because they suffice nearly always
 SOME = 1000
@@ -105,7 +105,7 @@ class SegmentScores(Tabular):
         rows = [
             (
                 s.metric, s.segment.column, str(s.segment.value), f"{s.queries:,}",
-                f"{s.share:.1%}", f"{s.mean:.4f}", f"{s.interval:.4f}", f"{s.rest_p_value:.4f}",
+                f"{s.share:.1%}", f"{s.mean:.4f}", f"{s.interval:.4f}", p_text(s.rest_p_value),
             )
             for s in self.scores
         ]  # fmt: skip

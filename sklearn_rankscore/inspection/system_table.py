@@ -21,6 +21,8 @@ class SystemTable(Tabular):
         For a system and a metric, the systems that it significantly exceeds.
     caption : str
         How significance was tested.
+    digits : int, default=4
+        Number of decimals of the means in the printed table.
 
     Notes
     -----
@@ -32,6 +34,7 @@ class SystemTable(Tabular):
     means: Mapping[str, Mapping[str, float]]
     better_than: Mapping[tuple[str, str], tuple[str, ...]]
     caption: str
+    digits: int = 4
 
     def _letters(self) -> dict[str, str]:
         """a, b, …, z, then numbers."""
@@ -55,7 +58,8 @@ class SystemTable(Tabular):
     def _table(self) -> Table:
         metrics = list(next(iter(self.means.values())))
         # the best of the rounded numbers, so that equal ones are both bold
-        shown = {m: [f"{means[m]:.4f}" for means in self.means.values()] for m in metrics}
+        spec = f".{self.digits}f"
+        shown = {m: [f"{means[m]:{spec}}" for means in self.means.values()] for m in metrics}
         defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
         best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}
         letters = self._letters()

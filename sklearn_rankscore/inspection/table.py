@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-LATEX |= {character: f"\\{character}" for character in "&%$#_{}"} | {"≤": r"$\leq$"}
+LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
+LATEX |= {"≤": r"$\leq$", "<": "$<$", ">": "$>$"}
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,14 @@ class Table:
         texts = [_markdown(self.title), table, _markdown(self.note)]
         return "\n\n".join(filter(None, texts))
 
-    def latex(self) -> str:
-        """A table environment for the package booktabs."""
-        caption = [f"  \\caption{{{latex_text(self.title)}}}"] if self.title else []
+    def latex(self, caption: str | None = None, label: str | None = None) -> str:
+        """A table environment for the package booktabs, by default with the title as caption."""
+        title = latex_text(self.title) if caption is None else caption
+        heading = [f"  \\caption{{{title}}}"] if title else []
+        heading += [] if label is None else [f"  \\label{{{label}}}"]
         note = [f"  \\par\\smallskip {latex_text(self.note)}"] if self.note else []
         tabular = indent(self.tabular(), "  ")
-        lines = [r"\begin{table}", r"  \centering", *caption, tabular, *note, r"\end{table}"]
+        lines = [r"\begin{table}", r"  \centering", *heading, tabular, *note, r"\end{table}"]
         return "\n".join(lines)
 
     def tabular(self) -> str:
@@ -130,6 +133,12 @@ def _latex(cell: str | Cell) -> str:
     return number + (f"$^{{{cell.mark}}}$" if cell.mark else "")
 
 
+def p_text(p_value: float, digits: int = 4) -> str:
+    """A p-value with some decimals; one that would be rounded to 0 as a bound."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if p_value < least else f"{p_value:.{digits}f}"
+
+
 class Tabular(ABC):
     """Results that are printed as a table and convert to a DataFrame, Markdown and LaTeX."""
 
@@ -170,15 +179,26 @@ class Tabular(ABC):
         """
         return self._table().markdown()
 
-    def to_latex(self) -> str:
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
         """Return the printed table as LaTeX.
+
+        Parameters
+        ----------
+        caption : str, default=None
+            Caption, which may contain commands of LaTeX; None means the title of the table, if it
+            has one.
+        label : str, default=None
+            Label for references to the table, which needs a caption.
 
         Returns
         -------
         str
             A table environment, which requires the package booktabs.
         """
-        return self._table().latex()
+        table = self._table()
+        if label is not None and not (table.title or caption):
+            raise ValueError(f"label={label!r} refers to a caption, and the table has none.")
+        return table.latex(caption, label)
 
     def __repr__(self) -> str:
         return self._table().text()

@@ -130,7 +130,8 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
         assert (row["metric"], row["run"], row["wins"]) == (d.metric, d.model, d.wins)
         assert row["difference"] == pytest.approx(d.difference)
         assert (row["low"], row["high"]) == pytest.approx(tuple(d.interval))
-        assert row["p"] == pytest.approx(d.adjusted_p_value)
+        assert row["p_holm"] == pytest.approx(d.adjusted_p_value)
+        assert row["p"] == pytest.approx(d.p_value)
     assert (result["test"], result["adjustment"]) == ("t", "holm")
     assert comparison["map", "dense"].adjusted_p_value < 0.05
     run(*ALL, "--baseline", "bm25", "--test", "t")
@@ -138,6 +139,11 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
     assert f"{expected()['dense']['map']:.4f}*" in out
     assert "* differs from bm25 (p ≤ 0.05, t test, Holm)" in out
     assert " p (holm) " in out
+    assert comparison["ndcg@5", "dense"].p_value != comparison["ndcg@5", "dense"].adjusted_p_value
+    run(*ALL, "--baseline", "bm25", "--test", "t", "--method", "t", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    for row, d in zip(rows, comparison.differences, strict=True):
+        assert (float(row["p"]), float(row["p_holm"])) == (d.p_value, d.adjusted_p_value)
     run(*ALL, "--baseline", "bm25", "--test", "t", "--format", "latex")
     assert r"* differs from bm25 (p $\leq$ 0.05, t test, Holm)" in capsys.readouterr().out
     p_value = comparison["map", "dense"].adjusted_p_value
@@ -218,7 +224,7 @@ def test_all_metrics_are_listed(capsys):
         (["qrels.txt", "bm25.run", "--like", "trec-eval"], 2, "Did you mean 'trec_eval'"),
         (["qrels.txt", "bm25.run", "--format", "tabel"], 2, "Did you mean 'table'"),
         (["qrels.txt", "bm25.run", "--formt", "csv"], 2, "Did you mean '--format'"),
-        (["qrels.txt", "bm25.run", "--digits", "x"], 2, "a number of decimals; got 'x'"),
+        (["qrels.txt", "bm25.run", "--digits", "x"], 2, "an integer of at least 0; got 'x'"),
         (["qrels.txt", "bm25.run", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
         (["qrels.txt"], 2, "the following arguments are required: RUN"),
         (["qrels.txt", "bm25.run", "--columns", "query=x"], 2, "--columns needs a CSV, TSV or"),
@@ -230,9 +236,12 @@ def test_all_metrics_are_listed(capsys):
         (["-", "-"], 2, "only one of QRELS and RUN"),
         (["qrels.txt", "nowhere.run"], 1, "nowhere.run: No such file or directory"),
         (["qrels.txt", "."], 1, "Is a directory"),
-        (["qrels.txt", "bm25.run", "bm25.run"], 1, "two runs are named 'bm25'"),
-        (["qrels.txt", "bm25.run", "--baseline", "bm25"], 1, "at least two runs"),
-        (["qrels.txt", "bm25.run", "dense.run.gz", "--baseline", "bm52"], 1, "Did you mean 'bm25'"),
+        (["qrels.txt", "bm25.run", "bm25.run"], 2, "two runs are named 'bm25'"),
+        (["qrels.txt", "bm25.run", "--baseline", "bm25"], 2, "at least two runs"),
+        (["qrels.txt", "bm25.run", "dense.run.gz", "--baseline", "bm52"], 2, "Did you mean 'bm25'"),
+        ([*ALL, "--baseline", "bm25", "--confidence", "95"], 2, "between 0 and 1, such as 0.95"),
+        ([*ALL, "--baseline", "bm25", "--confidence", "x"], 2, "between 0 and 1, such as 0.95"),
+        ([*ALL, "--baseline", "bm25", "--seed", "-1"], 2, "an integer of at least 0; got '-1'"),
         (["bm25.run", "bm25.run"], 1, "bm25.run, line 1: a line must have 4 fields"),
         (["qrels.txt", "bad.csv"], 1, "bad.csv, line 3: 2 fields, but the header has 3"),
         (["qrels.txt", "text.csv"], 1, "text.csv, line 3, column score: must be a finite number"),
@@ -279,6 +288,23 @@ def test_wrong_commands(arguments, message, capsys):
         main(arguments)
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_small_p_values_are_shown_as_a_bound(files, capsys):
+    names = range(40)
+    qrels = "".join(f"{q} 0 a 1\n{q} 0 b 0\n" for q in names)
+    (files / "pairs.txt").write_text(qrels)
+    for name, scores in {"right": (2, 1), "wrong": (1, 2)}.items():
+        lines = (f"{q} Q0 {d} 1 {s} t\n" for q in names for d, s in zip("ab", scores, strict=True))
+        (files / f"{name}.run").write_text("".join(lines))
+    given = ["pairs.txt", "wrong.run", "right.run", "-m", "mrr", "--baseline", "wrong"]
+    given += ["--test", "wilcoxon"]
+    run(*given)
+    assert " <0.0001 " in capsys.readouterr().out
+    run(*given, "--digits", "2", "--format", "latex")
+    assert " & $<$0.01 & " in capsys.readouterr().out
+    run(*given, "--digits", "2", "--format", "csv")
+    assert ",0.00,0.00," in capsys.readouterr().out
 
 
 def test_several_metrics_are_separated_by_commas(files, capsys):

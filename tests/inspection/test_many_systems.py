@@ -165,10 +165,50 @@ def test_undefined_means_are_not_the_best():
     assert "**nan**" not in table
 
 
+def test_the_system_table_has_as_many_decimals_as_asked_for():
+    compared = compare(systems([[[0.26]], [[0.5]], [[0.51]]], ["ndcg"]), test="t")
+    table = compared.system_table(digits=1)
+    assert [line.split()[-1] for line in repr(table).splitlines()[1:4]] == ["0.3", "0.5", "0.5"]
+    assert table.to_markdown().count("**0.5**") == 2  # equal as shown
+    assert table.to_frame()["ndcg"].tolist() == [0.26, 0.5, 0.51]
+    for digits in (-1, 1.5):
+        with pytest.raises((ValueError, TypeError), match="digits must be an integer"):
+            compared.system_table(digits=digits)
+
+
+def test_latex_with_caption_and_label():
+    compared = compare(systems(drawn(2), ["ndcg", "map"]), test="t")
+    lines = compared.to_latex(caption=r"Systems~\cite{x}", label="tab:x").splitlines()
+    assert lines[2:4] == [r"  \caption{Systems~\cite{x}}", r"  \label{tab:x}"]
+    assert r"  \caption{Compared with 's0' by the t test}" in compared.to_latex(label="tab:x")
+    table = compared.system_table()
+    assert "caption" not in table.to_latex()
+    assert r"\caption{Means}" in table.to_latex(caption="Means")
+    with pytest.raises(ValueError, match="label='tab:x' refers to a caption, and the table has no"):
+        table.to_latex(label="tab:x")
+
+
+def test_small_p_values_are_shown_as_a_bound():
+    values = drawn(2, 60, 2, step=0.0)
+    values[1, :, 0] += 1
+    scores = systems(values, ["ndcg", "map"])
+    device = ["desk"] * 30 + ["phone"] * 30
+    compared = compare(scores, test="t", by=device)
+    assert compared["ndcg", "s1"].adjusted_p_value < 1e-10
+    for text in (repr(compared), compared.to_markdown(), compared.to_latex()):
+        assert " 0.0000" not in text
+    assert "  <0.0001  " in repr(compared)
+    assert " $<$0.0001 " in compared.to_latex()
+    values[1, :30, 0] += 5
+    by = QueryScores(range(60), values[1], ["ndcg", "map"]).by(device)
+    assert by["ndcg", ("segment", "desk")].rest_p_value < 1e-10
+    assert repr(by).count("<0.0001") == 2
+
+
 def test_special_characters_are_escaped():
     scores = QueryScores([0, 1], [[0.5], [1.0]], ["a_b|c&d<e>50%"])
     assert r"a\_b\|c&d\<e\>50% | 0.7500 |" in scores.to_markdown()
-    assert r"a\_b|c\&d<e>50\% & 0.7500" in scores.to_latex()
+    assert r"a\_b|c\&d$<$e$>$50\% & 0.7500" in scores.to_latex()
 
 
 def test_refuses_tukey_without_all_pairs():
