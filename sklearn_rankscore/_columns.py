@@ -36,10 +36,15 @@ class NotNumbersError(TypeError, ValueError):
     """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
 
 
-def as_numbers(values: Any, name: str, *, allow_nan: bool = False) -> Array:
-    """One- or two-dimensional numbers; a numeric column is not copied. NaN is an error."""
+def as_numbers(
+    values: Any, name: str, *, allow_nan: bool = False, remedy: str | None = None
+) -> Array:
+    """One- or two-dimensional numbers; a numeric column is not copied.
+
+    NaN is an error, which ends with the remedy.
+    """
     array = as_column(values, name)
-    check_range(array, values, name, allow_nan=allow_nan)
+    check_range(array, values, name, allow_nan=allow_nan, remedy=remedy)
     return array
 
 
@@ -72,6 +77,7 @@ def check_range(
     *,
     need_maximum: bool = True,
     allow_nan: bool = False,
+    remedy: str | None = None,
 ) -> tuple[float, float]:
     """Minimum and maximum of `array`, which was made of `values`; refuses NaN and huge integers.
 
@@ -86,7 +92,7 @@ def check_range(
         if allow_nan:
             return np.nan, np.nan
         position = int(np.isnan(array).argmax())
-        remedy = _REMEDIES.get(name, "Drop or fill these documents first.")
+        remedy = remedy or _REMEDIES.get(name, "Drop or fill these documents first.")
         raise ValueError(f"{name} contains NaN (first at position {position}). {remedy}")
     largest = max(float(high), -float(low))
     if largest >= LARGEST_EXACT_INTEGER and has_large_integers(array, values):

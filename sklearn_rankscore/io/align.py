@@ -90,7 +90,10 @@ def _align_by_id(actual: Any, predicted: Any, name: str) -> tuple[Array, list[An
     if unknown := [query for query in predicted if query not in actual]:
         raise ValueError(
             f"{len(unknown)} queries in `{name}` are missing from `actual`; the first is "
-            f"{unknown[0]!r}. Remove them, or give them an empty list in `actual`."
+            f"{unknown[0]!r}. Choose what they count:\n"
+            "- remove them from `predicted`: they do not count in the mean;\n"
+            "- give them an empty list in `actual`: they count as queries without relevant items, "
+            "with a value of 0 in most metrics (option replace_undefined_by)."
         )
     ranked = [predicted.get(query, ()) for query in actual]
     return as_ids(list(actual))[0], read_entries(actual, "actual"), ranked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -14,6 +15,22 @@ from ..query_ids.grouping import stable_order
 from .join import ItemLists
 
 Duplicates: TypeAlias = Literal["error", "drop", "keep"]
+Kind: TypeAlias = Literal["relevance", "score", "rank"]
+
+# how to replace NaN
+_REMEDIES = {
+    "relevance": "Drop or fill these documents first, or use unjudged='nan' if nobody judged them.",
+    "score": (
+        "A document that was not retrieved, as after a left join, has the score -inf: fill these "
+        "values with -inf. Without its row, a relevant document would not count as missed."
+    ),
+    "rank": (
+        "A document that was not retrieved has no rank: leave out its row in a frame of "
+        "predictions. In a single frame, pass -rank as score=, with -inf for such documents."
+    ),
+}
+# names of columns of ranks, unlike pagerank
+_RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -28,8 +45,8 @@ class FrameRows:
         One row per query and document.
     value : str or None
         Column of the relevance, the score or the rank. None means a relevance of 1.
-    is_rank : bool
-        Whether lower values are better.
+    kind : {"relevance", "score", "rank"}
+        What the values are; of ranks, lower ones are better.
     may_be_nan : bool
         Whether values may be NaN, for documents that nobody judged.
     """
@@ -37,7 +54,7 @@ class FrameRows:
     name: str
     frame: Any
     value: str | None
-    is_rank: bool = False
+    kind: Kind = "relevance"
     may_be_nan: bool = False
 
     def column(self, name: str) -> Any:
@@ -72,9 +89,27 @@ class FrameRows:
     def values(self) -> Array:
         """Relevance, or scores of which higher is better."""
         name = f"{self.name}, column {self.value!r},"
-        values = as_numbers(self.column(str(self.value)), name, allow_nan=self.may_be_nan)
-        if not self.is_rank:
-            return values
+        values = as_numbers(
+            self.column(str(self.value)), name,
+            allow_nan=self.may_be_nan, remedy=_REMEDIES[self.kind],
+        )  # fmt: skip
+        if self.kind == "score":
+            self._refuse_ranks(name, values)
+        return self._from_ranks(name, values) if self.kind == "rank" else values
+
+    def _refuse_ranks(self, name: str, values: Array) -> None:
+        if (
+            _RANK.search(str(self.value))
+            and values.min() >= 0
+            and np.array_equal(values, np.floor(values))
+        ):
+            raise ValueError(
+                f"{name} is given as score=, of which higher is better, but its name and values "
+                f"are those of ranks. Pass it as rank={self.value!r}, or rename it if higher is "
+                "better."
+            )
+
+    def _from_ranks(self, name: str, values: Array) -> Array:
         low = values.min()
         if low < 0 or (low < 1 and (values % 1).any()) or not np.isfinite(values.max()):
             raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice
 from .codes import encode
-from .frame_rows import Duplicates, FrameRows
+from .frame_rows import Duplicates, FrameRows, Kind
 from .join import (
     ALONE,
     MetricArguments,
@@ -102,8 +102,8 @@ def from_frames(
         Column of `truth` with the relevance. None means that every row of `truth` is relevant,
         with relevance 1.
     score : str or dict of str to str, default=None
-        Column of `predictions` with the scores, higher is better; or the columns of several
-        systems, by name.
+        Column of `predictions` with the scores, higher is better, -inf for a document that was not
+        retrieved; or the columns of several systems, by name.
     rank : str, default=None
         Column of `predictions` with the ranks, lower is better, instead of `score`.
     duplicates : {"error", "drop", "keep"}, default="error"
@@ -216,6 +216,7 @@ def _systems(
 ) -> dict[str, FrameRows]:
     """The predictions of each system by name."""
     column: Any = score if rank is None else rank
+    kind: Kind = "score" if rank is None else "rank"
     if isinstance(predictions, Mapping):
         if isinstance(column, Mapping):
             raise TypeError("only one of predictions and score can be a dict of systems; got two.")
@@ -225,12 +226,12 @@ def _systems(
                 f"got a dict of {list(predictions)!r:.60}."
             )
         return {
-            name: FrameRows(f"predictions[{name!r}]", frame, column, rank is not None)
+            name: FrameRows(f"predictions[{name!r}]", frame, column, kind)
             for name, frame in predictions.items()
         }
     columns = column if isinstance(column, Mapping) else {ALONE: column}
     return {
-        name: FrameRows("predictions", predictions, of_system, rank is not None)
+        name: FrameRows("predictions", predictions, of_system, kind)
         for name, of_system in columns.items()
     }
 
@@ -276,9 +277,10 @@ def _from_one(
     labels = FrameRows("truth", frame, relevance, may_be_nan=unjudged == "nan")
     query_column = labels.query_ids(query)
     column: Any = score if rank is None else rank
+    kind: Kind = "score" if rank is None else "rank"
     columns = column if isinstance(column, Mapping) else {ALONE: column}
     scores = {
-        name: FrameRows("truth", frame, of_system, rank is not None).values()
+        name: FrameRows("truth", frame, of_system, kind).values()
         for name, of_system in columns.items()
     }
     (codes,), ids = encode([query_column], f"the query ids in column {query!r}")

@@ -195,14 +195,22 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             PREDICTIONS.assign(score=[1, None, 2]),
             {},
             ValueError,
-            r"predictions, column 'score', contains NaN \(first at position 1\)",
+            r"predictions, column 'score', contains NaN \(first at position 1\)\. A document that "
+            "was not retrieved, as after a left join, has the score -inf: fill these values with",
+        ),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS.assign(rank=[1, None, 2]),
+            {"score": None, "rank": "rank"},
+            ValueError,
+            r"'rank', contains NaN \(first at position 1\)\. .* leave out its row in a frame",
         ),
         (
             pd.DataFrame({**LOG, "rating": [1, None, 2, 3]}),
             PREDICTIONS,
             {"relevance": "rating"},
             ValueError,
-            "truth, column 'rating', contains NaN",
+            "truth, column 'rating', contains NaN.* or use unjudged='nan' if nobody judged them",
         ),
         (
             pd.DataFrame({"user": ["ann", None], "item": ["a", "b"]}),
@@ -297,3 +305,35 @@ def test_numbers_of_objects_equal_numbers(dtype):
         assert recall_at_k(**documents, k=1, average=None).tolist() == [1, 1]
     with pytest.raises(TypeError, match=r"numbers, such as .* and text"):
         from_frames(log, objects.astype({"user": str}), **BY, score="score")
+
+
+def test_scores_of_a_left_join_are_filled_with_minus_inf():
+    joined = pd.DataFrame(LOG).merge(PREDICTIONS, on=["user", "item"], how="left")
+    given = {"query": "user", "relevance": "label", "score": "score"}
+    with pytest.raises(ValueError, match="not retrieved, as after a left join, has the score -inf"):
+        from_frames(joined.assign(label=1), **given)
+    filled = from_frames(joined.assign(label=1).fillna({"score": -np.inf}), **given)
+    top = from_frames(pd.DataFrame(LOG), PREDICTIONS, **BY, score="score")
+    assert recall_at_k(**filled) == recall_at_k(**top) < 1
+
+
+@pytest.mark.parametrize("name", ["rank", "Rank", "bm25_rank", "rank.x", "position"])
+def test_ranks_given_as_scores_are_refused(name):
+    top, log = pd.DataFrame(TOP).rename(columns={"rank": name}), pd.DataFrame(LOG)
+    message = f"column {name!r}, is given as score=.* Pass it as rank={name!r}, or rename it"
+    with pytest.raises(ValueError, match=message):
+        from_frames(log, top, **BY, score=name)
+    with pytest.raises(ValueError, match=message):
+        from_frames(log, {"a": top}, **BY, score=name)
+    with pytest.raises(ValueError, match=message):
+        from_frames(top.assign(y=1), query="user", relevance="y", score={"a": name})
+    assert recall_at_k(**from_frames(log, top, **BY, rank=name), k=2) == 0.5
+
+
+def test_scores_that_merely_look_like_ranks_are_accepted():
+    top, log = pd.DataFrame(TOP), pd.DataFrame(LOG)
+    for name in ("pagerank", "ranking", "votes", "itemranks"):
+        from_frames(log, top.rename(columns={"rank": name}), **BY, score=name)
+    from_frames(log, top.assign(rank=[0.5, 1.5, 2]), **BY, score="rank")
+    from_frames(log, top.assign(rank=[-1, -2, -1]), **BY, score="rank")
+    from_frames(log, top.assign(rank=[3, -np.inf, np.inf]), **BY, score="rank")

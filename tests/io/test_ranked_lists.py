@@ -333,3 +333,17 @@ def test_row_numbers_are_the_ids_of_a_series_without_names():
     assert np.unique(arrays["groups"]).tolist() == [0, 1]
     labels = from_relevance_lists(pd.DataFrame([[1, 0], [0, 1]]))
     assert np.unique(labels["groups"]).tolist() == [0, 1]
+
+
+def test_queries_that_are_only_predicted_name_what_each_choice_counts():
+    actual, predicted = {"ann": ["tea"]}, {"ann": ["tea"], "bob": ["jam"]}
+    with pytest.raises(
+        ValueError, match=r"1 queries in `predicted` are missing from `actual`"
+    ) as e:
+        from_ranked_lists(actual, predicted)
+    assert "remove them from `predicted`: they do not count in the mean" in str(e.value)
+    assert recall_at_k(**from_ranked_lists(actual, {"ann": ["tea"]}), k=1) == 1
+    assert "with a value of 0 in most metrics (option replace_undefined_by)" in str(e.value)
+    empty = from_ranked_lists({**actual, "bob": []}, predicted)
+    assert recall_at_k(**empty, k=1) == 0.5
+    assert recall_at_k(**empty, k=1, replace_undefined_by=np.nan) == 1
