@@ -6,8 +6,10 @@ matplotlib is imported only to draw.
 from __future__ import annotations
 
 import textwrap
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._validation import did_you_mean
 from ..metrics.aliases import canonical_name
 from ..metrics.names import METRICS
 from .palette import MUTED
@@ -25,6 +27,14 @@ ARTISTS = {
     "Line2D": "lines", "StepPatch": "patches", "PathCollection": "collections",
     "Patch": "patches",
 }  # fmt: skip
+
+
+# what arguments are called here that other libraries, or readers, call differently
+OTHER_NAMES = {
+    "max_k": "Cut-offs are given as k=.",
+    "top_k": "Cut-offs are given as k=.",
+    "labels": "Names of documents are given as names=, and those of models as the keys of a dict.",
+}
 
 
 def prepare_axes(ax: Axes | None, caller: str, size: tuple[float, float] = (7, 4.5)) -> Axes:
@@ -139,7 +149,25 @@ def normalize_style(kwargs: dict[str, Any], artist: str) -> dict[str, Any]:
     from matplotlib import cbook
 
     module = importlib.import_module(f"matplotlib.{ARTISTS[artist]}")
-    return dict(cbook.normalize_kwargs(kwargs, getattr(module, artist)))
+    style = dict(cbook.normalize_kwargs(kwargs, getattr(module, artist)))
+    _check_style(style, getattr(module, artist))
+    return style
+
+
+def _check_style(style: dict[str, Any], artist: type) -> None:
+    """Refuse names that neither the artist nor what draws it knows."""
+    from matplotlib.axes import Axes
+
+    properties = {name.removeprefix("set_") for name in dir(artist) if name.startswith("set_")}
+    for draw in (Axes.errorbar, Axes.scatter, Axes.stairs):
+        properties |= signature(draw).parameters.keys()
+    for name in style:
+        if name not in properties:
+            hint = OTHER_NAMES.get(name) or did_you_mean(name, sorted(properties)).strip()
+            raise TypeError(
+                f"{name!r} is no argument of this display, and no property of matplotlib's "
+                f"{artist.__name__}. {hint}".rstrip()
+            )
 
 
 def axis_label(metric: str, cutoff: str = "") -> str:

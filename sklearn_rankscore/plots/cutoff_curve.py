@@ -97,7 +97,7 @@ class CutoffCurveDisplay(CutoffDisplay):
             Results that hold one metric at several cut-offs, such as "ndcg@1" and "ndcg@5", the
             same ones for all models.
         metric : str, default=None
-            Name of the metric without the cut-off; None means the first that has a cut-off.
+            Name of the metric without the cut-off; None means the first that has several.
         confidence, method, n_resamples, random_state
             See `QueryScores.interval`.
         name : str, default="model"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds
-from .._validation import check_cutoff
+from .._validation import check_count, check_cutoff
 from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
@@ -39,7 +39,7 @@ class CutoffDisplay(Display):
         *,
         groups: QueryIds | None = None,
         metric: str = "ndcg",
-        k: Iterable[int] | None = None,
+        k: int | Iterable[int] | None = None,
         sample_weight: ArrayLike | None = None,
         like: Library | None = None,
         name: str = "model",
@@ -57,8 +57,9 @@ class CutoffDisplay(Display):
             Query ids.
         metric : str, default="ndcg"
             Name of a metric that has a cut-off, with any options, without the cut-off.
-        k : iterable of int, default=None
-            Cut-offs; None means 1 to 20, or to the size of the longest query if that is less.
+        k : int or iterable of int, default=None
+            Cut-offs; an integer means 1 to k, and None 1 to 20, or to the size of the longest query
+            if that is less.
         sample_weight : array-like of shape (n_documents,), default=None
             Query weights, constant within each query.
         like : str, default=None
@@ -102,30 +103,40 @@ def at_cutoff(metric: str, k: int) -> str:
     return with_cutoff(metric, k)
 
 
-def read_cutoffs(k: Iterable[int] | None, longest: int) -> list[int]:
+def read_cutoffs(k: int | Iterable[int] | None, longest: int) -> list[int]:
     """Distinct cut-offs, ascending; None means 1 to 20, or to `longest`."""
     if k is None:
         return list(range(1, min(longest, LARGEST_DEFAULT_CUTOFF) + 1))
-    cutoffs = [check_cutoff(cutoff) for cutoff in k] if isinstance(k, Iterable) else []
+    if not isinstance(k, Iterable):
+        return list(range(1, check_count("k", k, 1) + 1))
+    cutoffs = [check_cutoff(cutoff) for cutoff in k]
     if None in cutoffs or not cutoffs:
         raise ValueError(f"k must hold at least one positive integer; got {k!r}.")
     return sorted({int(cutoff) for cutoff in cutoffs if cutoff is not None})
 
 
 def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, Array, list[str]]:
-    """Name without cut-off, cut-offs and columns of one metric; None is the first that has any."""
+    """Name without cut-off, cut-offs and columns of a metric; None is the first at several."""
     by_name: dict[str, dict[int, str]] = {}
     for column in metrics:
         if match := re.fullmatch(r"([^@(]+)@(\d+)(\(.*\))?", column):
             base = match[1] + (match[3] or "")
             by_name.setdefault(base, {})[int(match[2])] = column
-    metric = next(iter(by_name), None) if metric is None else metric
+    if metric is None:
+        several = (name for name, columns in by_name.items() if len(columns) > 1)
+        metric = next(several, next(iter(by_name), None))
     if metric is None or metric not in by_name:
         raise ValueError(
             f"the scores hold {metric or 'a metric'!r} at no cut-off; they hold "
             f"{', '.join(metrics)}. Compute it as query_scores(..., ['ndcg@1', 'ndcg@5'])."
         )
     cutoffs = sorted(by_name[metric])
+    if len(cutoffs) == 1:
+        raise ValueError(
+            f"the scores hold {metric!r} at one cut-off, {cutoffs[0]}, of which there is no curve. "
+            "Compute several by query_scores(..., ['ndcg@1', 'ndcg@5']), or all up to k by "
+            f"from_predictions(..., k={max(cutoffs[0], 2)})."
+        )
     return metric, np.array(cutoffs), [by_name[metric][k] for k in cutoffs]
 
 

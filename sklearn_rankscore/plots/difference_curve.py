@@ -108,7 +108,7 @@ class DifferenceCurveDisplay(CutoffDisplay):
             Results of at least two models for the same queries, which hold one metric at several
             cut-offs, such as "ndcg@1" and "ndcg@5".
         metric : str, default=None
-            Name of the metric without the cut-off; None means the first that has a cut-off.
+            Name of the metric without the cut-off; None means the first that has several.
         baseline : str, default=None
             The model whose values are subtracted; None means the first.
         confidence, method, n_resamples, random_state

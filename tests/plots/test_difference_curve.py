@@ -77,13 +77,16 @@ def test_unpaired_bands_are_drawn_on_request_only(data):
 
 def test_scores_at_several_cutoffs(data):
     y, models, groups = data
-    names = ["mrr", "map@3(threshold=1)", "ndcg@5", "map@1(threshold=1)"]
+    names = ["ndcg@5", "mrr", "map@3(threshold=1)", "map@1(threshold=1)"]
     scores = query_scores(y, models, names, groups=groups)
     curve = CutoffCurveDisplay.from_query_scores(scores)
     assert (curve.metric, curve.k.tolist()) == ("map(threshold=1)", [1, 3])
-    expected = [scores["two"].mean()[name] for name in (names[3], names[1])]
+    expected = [scores["two"].mean()[name] for name in (names[3], names[2])]
     np.testing.assert_allclose(curve.means["two"], expected)
-    assert DifferenceCurveDisplay.from_query_scores(scores, metric="ndcg").k.tolist() == [5]
+    with pytest.raises(
+        ValueError, match="hold 'ndcg' at one cut-off, 5, of which there is no curve"
+    ):
+        DifferenceCurveDisplay.from_query_scores(scores, metric="ndcg")
     with pytest.raises(ValueError, match=r"hold 'mrr' at no cut-off"):
         DifferenceCurveDisplay.from_query_scores(scores, metric="mrr")
     with pytest.raises(ValueError, match="at least two models; got 1"):

@@ -12,11 +12,14 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_rankscore import (
     CutoffCurveDisplay,
+    DifferenceCurveDisplay,
     NoGroupsError,
     QueryDeltaDisplay,
     QueryLearningCurveDisplay,
     QueryRanker,
+    QueryScatterDisplay,
     QueryScores,
+    RankChangeDisplay,
     compare,
     evaluate,
     make_ranking,
@@ -188,9 +191,8 @@ def test_refuses_what_it_cannot_draw(data):
             CutoffCurveDisplay.from_predictions(y, models, groups=groups, metric=metric)
     with pytest.raises(ValueError, match="no option 'k'"):
         CutoffCurveDisplay.from_predictions(y, models, groups=groups, metric="query_auc")
-    for k in ([], 10):
-        with pytest.raises(ValueError, match="k must hold at least one"):
-            CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=k)
+    with pytest.raises(ValueError, match="k must hold at least one"):
+        CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=[])
     with pytest.raises(ValueError, match="at least one model; got an empty dict"):
         CutoffCurveDisplay.from_predictions(y, {}, groups=groups)
     with pytest.raises(ValueError, match=r"compares two models.*got 3 models"):
@@ -234,3 +236,44 @@ def test_several_metrics_are_refused_by_a_display_of_one(data):
     y, models, groups = data
     with pytest.raises(TypeError, match=r"one metric, as metric='ndcg'; got metrics=\['map'\]"):
         CutoffCurveDisplay.from_predictions(y, models, groups=groups, metrics=["map"])
+
+
+def test_an_integer_is_the_largest_cutoff(data):
+    y, models, groups = data
+    display = CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=4)
+    assert display.k.tolist() == [1, 2, 3, 4]
+    with pytest.raises(TypeError, match=r"k must be an integer of at least 1; got 2\.5"):
+        CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=2.5)
+
+
+@pytest.mark.parametrize("display", [CutoffCurveDisplay, DifferenceCurveDisplay])
+def test_one_cutoff_makes_no_curve(data, display):
+    y, models, groups = data
+    scores = query_scores(y, models, ["ndcg@10", "mrr"], groups=groups)
+    with pytest.raises(
+        ValueError, match="hold 'ndcg' at one cut-off, 10, of which there is no cur"
+    ):
+        display.from_query_scores(scores)
+    assert display.from_predictions(y, models, groups=groups, k=10).k.tolist()[-1] == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("max_k", r"Cut-offs are given as k=\."),
+        ("labels", r"Names of documents are given as names="),
+        ("colour", "Did you mean 'color'?"),
+        ("nonsense", "of matplotlib's (Line2D|StepPatch|PathCollection)\\.$"),
+    ],
+)
+def test_unknown_arguments_are_refused_by_name(data, name, hint):
+    y, models, groups = data
+    given = {"groups": groups, name: 3}
+    for display, more in (
+        (CutoffCurveDisplay, {}),
+        (QueryDeltaDisplay, {}),
+        (QueryScatterDisplay, {}),
+        (RankChangeDisplay, {"query": 0}),
+    ):
+        with pytest.raises(TypeError, match=f"{name!r} is no argument of this display.*{hint}"):
+            display.from_predictions(y, models, **given, **more)
