@@ -24,6 +24,10 @@ class ColumnNames:
     by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for field, name in (("label", self.label), ("score", self.score), ("weight", self.weight)):
+            if not isinstance(name, str) and (name is not None or field != "weight"):
+                several = " Several systems need one call each." if field == "score" else ""
+                raise TypeError(f"{field} must be the name of one column; got {name!r}.{several}")
         names = self.ids
         if not names or len(set(names)) < len(names):
             raise ValueError(f"group must be a column or a list of distinct ones; got {names}.")

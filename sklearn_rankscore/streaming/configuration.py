@@ -99,6 +99,13 @@ def resolve_averaged(
     metrics: list[Any], like: str | None, options: dict[str, Any]
 ) -> dict[str, Metric]:
     """Metrics by their names, each averaged over queries."""
+    for argument, name in (("y_true", "label"), ("y_score", "score")):
+        if argument in options:
+            raise TypeError(
+                f"{argument}= names no column. Functions of files, Spark and Dask take the column "
+                f"as {name}={str(options[argument])!r:.60}; the method update of an accumulator "
+                f"takes {argument}=."
+            )
     if "groups" in options:
         raise TypeError(
             "groups= names no column. Functions of files, Spark and Dask take the column of query "

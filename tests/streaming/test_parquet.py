@@ -324,3 +324,22 @@ def test_progress_is_told_to_a_function(tmp_path):
     pq.write_table(pa.table({"qid": [1, 1, 2, 2, 3], "label": [1] * 5, "score": [0] * 5}), path)
     evaluate_parquet(path, "mrr", batch_rows=2, progress=lambda *call: calls.append(call))
     assert calls == [(2, 5), (4, 5), (5, 5)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"score": ["s1", "s2"]},
+            r"score must be the name of one column; got \['s1', 's2'\]\. Sev",
+        ),
+        ({"score": {"a": "s1"}}, "score must be the name of one column; got {'a'"),
+        ({"label": None}, "label must be the name of one column; got None"),
+        ({"weight": 2}, "weight must be the name of one column; got 2"),
+        ({"y_score": "s1"}, "y_score= names no column.* take the column as score='s1'"),
+        ({"y_true": "rel"}, "y_true= names no column.* take the column as label='rel'"),
+    ],
+)
+def test_columns_that_are_not_named_are_refused(tmp_path, options, message):
+    with pytest.raises(TypeError, match=message):
+        evaluate_parquet(tmp_path, "mrr", **options)
