@@ -19,7 +19,7 @@ from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from .query_results import QueryScores
 from .ranges import metric_name
-from .segments import Segments, read_segments
+from .segments import Segments, columns_or_levels, read_segments
 
 
 @overload
@@ -88,12 +88,13 @@ def query_scores(
         Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
     n_jobs : int, default=None
         Number of threads; -1 uses all processors.
-    segments : array-like, mapping or DataFrame, default=None
+    segments : array-like, mapping, DataFrame, str or list of str, default=None
         Segments of the queries, for `QueryScores.by` and `compare`: one value per document,
         constant within each query, or one per query in the order of the result; several such
-        columns by name; or a mapping from query ids to values. A pandas Series or DataFrame whose
-        index holds the query ids is aligned by it, and other columns by one that holds every query
-        id once, which is no segment itself.
+        columns by name; a mapping from query ids to values; or the names of index levels of
+        `y_true`, `y_score` or `groups`. A pandas Series or DataFrame whose index holds the query
+        ids is aligned by it, and other columns by one that holds every query id once, which is no
+        segment itself.
     **options
         Options of the metrics except `average`. An option applies to each metric that has it.
 
@@ -126,6 +127,8 @@ def query_scores(
     True
     """
     resolved = resolve_per_query(metrics, like=like, **options)
+    systems = y_score.values() if isinstance(y_score, Mapping) else [y_score]
+    segments = columns_or_levels("segments", segments, y_true, *systems, groups)
 
     def compute(scores: ArrayLike, groups: Any) -> QueryScores:
         queries = read_queries(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array
 from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
+from ..query_ids.lookup import index_level
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
@@ -34,6 +35,8 @@ def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict
     `codes` holds the query of each row, if columns may be aligned with rows. Beside other columns,
     one of the query ids says which query each value belongs to, and is no segment itself.
     """
+    if isinstance(segments, str | Number):
+        raise TypeError(f"segments must be values of queries, or of documents; got {segments!r}.")
     if hasattr(segments, "columns"):
         # the columns of a PyArrow table are arrays, and its names are apart
         is_arrow = hasattr(segments, "to_pylist")
@@ -76,6 +79,26 @@ def _positions_by_key(
             "in different orders. Make the right one the index, or pass a dict by query id."
         )
     return next(iter(orders.values()), None)
+
+
+def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:
+    """Segments by the names of index levels of the data; anything else unchanged."""
+    names = [segments] if isinstance(segments, str) else segments
+    if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
+        return segments
+    levels = {name: _first_level(name, data) for name in names}
+    absent = [name for name, level in levels.items() if level is None]
+    if absent and isinstance(segments, str):
+        raise ValueError(
+            f"{option}={segments!r} names no index level of y_true, y_score or groups. Pass the "
+            f"column itself, such as {option}=X[{segments!r}]."
+        )
+    return segments if absent else levels
+
+
+def _first_level(name: str, data: tuple[Any, ...]) -> Any:
+    levels = (index_level(one, name) for one in data)
+    return next((level for level in levels if level is not None), None)
 
 
 def select_segments(

@@ -10,10 +10,9 @@ from typing import Any
 from .._validation import check_flag, check_number
 from ..inspection.compare import compare
 from ..inspection.per_query import measure_per_query
-from ..inspection.segments import Segments, read_segments
+from ..inspection.segments import Segments, columns_or_levels, read_segments
 from ..metrics.metric import Metric
 from ..metrics.systems import by_system
-from ..query_ids.lookup import index_level
 from ..ranking import Queries
 from .cells import Cell
 from .data_facts import describe
@@ -40,7 +39,7 @@ def measure_system(
     facts = replace(facts, clicks=click_facts(scores))
     random_order = _random_order(queries, metrics, n_jobs, data)
     within = bounds_of_means(queries, metrics) if check_flag("bounds", bounds) else {}
-    segments = columns_or_levels(by, *data)
+    segments = columns_or_levels("by", by, *data)
     by_segment = None
     if segments is not None:
         columns = read_segments(segments, queries.ids, queries.grouping.codes)
@@ -87,23 +86,3 @@ def measure_each(
     if isinstance(y_score, Mapping):
         return by_system(compute, y_true, y_score, groups)
     return {UNNAMED: compute(y_score, groups)}
-
-
-def columns_or_levels(by: Any, *data: Any) -> Any:
-    """Segments by the names of index levels of the data; anything else unchanged."""
-    names = [by] if isinstance(by, str) else by
-    if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
-        return by
-    levels = {name: _first_level(name, data) for name in names}
-    absent = [name for name, level in levels.items() if level is None]
-    if absent and isinstance(by, str):
-        raise ValueError(
-            f"by={by!r} names no index level of y_true, y_score or groups. Pass the column itself, "
-            f"such as by=X[{by!r}]."
-        )
-    return by if absent else levels
-
-
-def _first_level(name: str, data: tuple[Any, ...]) -> Any:
-    levels = (index_level(one, name) for one in data)
-    return next((level for level in levels if level is not None), None)

@@ -146,6 +146,21 @@ def test_a_column_of_query_ids_beside_values_of_documents_is_no_segment():
     }
 
 
+def test_segments_by_the_name_of_an_index_level():
+    index = pd.MultiIndex.from_arrays(
+        [[1, 1, 2], ["desk", "desk", "phone"]], names=["qid", "device"]
+    )
+    y, systems = pd.Series([1, 0, 1], index=index), {"a": [2, 1, 3], "b": [1, 2, 3]}
+    for given in (systems, {n: pd.Series(s, index=index) for n, s in systems.items()}):
+        by = query_scores(y, given, "mrr", segments="device")["b"].by()
+        assert [one.mean for one in by] == [0.5, 1]
+    for name in ("country", 3):
+        with pytest.raises((ValueError, TypeError), match=f"segments.*{name!r}"):
+            query_scores(y, [2, 1, 3], "mrr", segments=name)
+    with pytest.raises(ValueError, match=r"such as segments=X\['country'\]"):
+        query_scores(y, systems, "mrr", segments="country")
+
+
 def test_two_columns_of_query_ids_in_different_orders_are_refused():
     scores = QueryScores([1, 2, 3], [[0.0], [1], [1]], ["mrr"])
     with pytest.raises(ValueError, match="each of the columns 'user', 'place' of segments holds"):
