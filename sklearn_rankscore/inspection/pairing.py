@@ -18,7 +18,7 @@ def baseline_first(systems: Any, baseline: str | None) -> list[str]:
     if not isinstance(systems, Mapping):
         raise TypeError(
             "systems must be a dict of names to QueryScores, which query_scores and "
-            f"cross_val_query_scores return; got {systems!r:.80}."
+            f"cross_val_query_scores return, such as {{'a': a, 'b': b}}; got {_shown(systems)}."
         )
     for name, scores in systems.items():
         if not isinstance(scores, QueryScores):
@@ -34,6 +34,14 @@ def baseline_first(systems: Any, baseline: str | None) -> list[str]:
             f"baseline must be one of {', '.join(map(repr, systems))}; got {baseline!r}."
         )
     return [baseline, *(name for name in systems if name != baseline)]
+
+
+def _shown(systems: Any) -> str:
+    name = type(systems).__name__
+    if not isinstance(systems, list | tuple):
+        return name
+    kinds = " or ".join(dict.fromkeys(type(one).__name__ for one in systems))
+    return f"a {name} of {len(systems)} {kinds}"
 
 
 def align(systems: Mapping[str, QueryScores], baseline: str) -> dict[str, QueryScores]:

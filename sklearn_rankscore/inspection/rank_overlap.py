@@ -75,7 +75,7 @@ def rank_overlap(
         end continues, that no further documents agree, or that as many as possible do. "ext" and
         "max" are equal if both systems rank all documents of a query.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Query weights, constant within each query.
+        Query weights, constant within each query; one per row of 2-D input.
     segments : array-like, mapping or DataFrame, default=None
         Segments of the queries, as in `query_scores`.
 

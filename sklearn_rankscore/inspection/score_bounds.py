@@ -122,7 +122,7 @@ def score_bounds(
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Query weights, constant within each query.
+        Query weights, constant within each query; one per row of 2-D input.
     **options
         Options of the metrics except `average` and `unjudged`. An option applies to each metric
         that has it.

@@ -144,8 +144,18 @@ def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) 
         used |= own.keys()
         resolved.append(resolve(metric, like, **own))
     if unused := options.keys() - used:
-        raise ValueError(f"none of the metrics has an option {sorted(unused)[0]!r}.")
+        raise _unused_error(listed, sorted(unused)[0])
     return resolved
+
+
+def _unused_error(listed: list[Any], option: str) -> ValueError:
+    for metric in listed:
+        if isinstance(metric, str) and option in dict(parse_name(metric)[1]):
+            return ValueError(
+                f"{metric!r} sets {option!r} in its name, which takes precedence over the option. "
+                "Give one of the two."
+            )
+    return ValueError(f"none of the metrics has an option {option!r}.")
 
 
 def _applies(metric: Any, option: str) -> bool:

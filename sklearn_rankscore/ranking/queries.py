@@ -108,7 +108,8 @@ def read_queries(
     if score.ndim == 2 and groups is not None:
         raise ValueError(
             "groups= requires one-dimensional y_true and y_score; with two-dimensional scores "
-            f"each row is a query. Got y_score of shape {score.shape}."
+            f"each row is a query. Got y_score of shape {score.shape}. Scores of several systems "
+            "are passed as a dict to evaluate or query_scores, {'a': scores_of_a, ...}."
         )
     true, given_labels = _read_labels(y_true, score, labels, grouped=groups is not None)
     # another thread checks labels and scores while this one reads ids

@@ -157,7 +157,8 @@ def ranking_report(
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Query weights, constant within each query. The statistics of the data are not weighted.
+        Query weights, constant within each query; one per row of 2-D input. The statistics of the
+        data are not weighted.
     labels : array-like of shape (n_classes,), default=None
         Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
     n_jobs : int, default=None

@@ -235,7 +235,7 @@ def test_refuses_what_cannot_be_paired():
             TypeError,
             r"systems\['a'\] must be a QueryScores; got a ndarray. Compute it by query_scores",
         ),
-        ({"systems": [1, 2]}, TypeError, r"got \[1, 2\]"),
+        ({"systems": [1, 2]}, TypeError, "got a list of 2 int"),
         ({"baseline": "x"}, ValueError, "baseline must be one of 'first', 'second'; got 'x'"),
         ({"test": "anova"}, ValueError, "test must be one of"),
         (
@@ -251,3 +251,14 @@ def test_refuses_arguments_out_of_range(given, error, message):
     systems = given.pop("systems", pair())
     with pytest.raises(error, match=message):
         compare(systems, **given)
+
+
+def test_systems_without_names_are_refused_with_what_to_pass():
+    a, b = (QueryScores([1, 2], [[v], [1.0]], ["mrr"]) for v in (0.0, 0.5))
+    for systems, got in (([a, b], "a list of 2 QueryScores"), (a, "QueryScores")):
+        with pytest.raises(TypeError, match=rf"such as \{{'a': a, 'b': b\}}; got {got}\."):
+            compare(systems)
+    with pytest.raises(
+        ValueError, match=r"passed as a dict to evaluate or query_scores, \{'a': scores_of_a"
+    ):
+        query_scores([1, 0], np.eye(2), "mrr", groups=[1, 1])
