@@ -87,8 +87,10 @@ def _columns_with_values(value: Any, n_features: int) -> Iterator[int]:
     """Positions with a value other than 0, in "(0,-1)", "1:-1", a dict or a sequence."""
     if isinstance(value, str):
         entries = value.strip("()[] ").split(",")
-        pairs = [entry.rpartition(":")[::2] for entry in entries]
-        value = dict(pairs) if ":" in value else [entry.strip() not in "0.0" for entry in entries]
+        if ":" in value:
+            value = {key: number for key, _, number in (e.rpartition(":") for e in entries)}
+        else:
+            value = [entry.strip() not in ("", "0", "0.0") for entry in entries]
     if isinstance(value, dict):
         yield from (int(key) for key in value if str(key).strip().isdecimal())
     elif isinstance(value, list | tuple | np.ndarray) and len(value) != n_features:
