@@ -90,7 +90,11 @@ CALLS = [
     (lambda: make_ranking_scorer("ndcg", k="10"), TypeError, "k must be a positive integer"),
     (lambda: make_ranking_scorer("ndcg", gian="linear"), ValueError, "Did you mean 'gain'"),
     (lambda: make_ranking_scorer("ndcg", average=None), ValueError, "average=None gives one"),
-    (lambda: make_ranking_scorer("mrr", average="micro"), ValueError, "is not with these options; use"),
+    (
+        lambda: make_ranking_scorer("mrr", average="micro"),
+        ValueError,
+        "is not with these options",
+    ),
     (lambda: make_ranking_scorer(["ndcg"]), TypeError, "a metric is a name such as"),
     (
         lambda: cross_validate(Ridge(), FEATURES, LABELS, scoring="ndcg@0", cv=2),
