@@ -152,8 +152,8 @@ def _unused_error(listed: list[Any], option: str) -> ValueError:
     for metric in listed:
         if isinstance(metric, str) and option in dict(parse_name(metric)[1]):
             return ValueError(
-                f"{metric!r} sets {option!r} in its name, which takes precedence over the option. "
-                "Give one of the two."
+                f"{metric!r} sets {option!r} in its name, and {option}= is given as well. "
+                "Leave one of them out."
             )
     return ValueError(f"none of the metrics has an option {option!r}.")
 

@@ -191,7 +191,7 @@ def test_wrong_names_are_refused(name, error, message):
 EVALUATE = [
     ({"gain": "linear", "metrics": "mrr"}, ValueError, "none of the metrics has an option 'gain'"),
     ({"gian": "linear"}, ValueError, "none of the metrics has an option 'gian'"),
-    ({"metrics": "ndcg@10", "k": 5}, ValueError, "'ndcg@10' sets 'k' in its name, which takes"),
+    ({"metrics": "ndcg@10", "k": 5}, ValueError, "'ndcg@10' sets 'k' in its name, and k= is"),
     ({"y_true": -Y}, ValueError, "negative labels .smallest -1"),
     ({"y_true": Y * 9, "metrics": ["mrr", "err"]}, ValueError, r"must lie in \[0, 4\]"),
     ({"like": "lightbgm"}, ValueError, "like must be one of .*Did you mean 'lightgbm'"),
