@@ -14,7 +14,7 @@ from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
 from .plain import Labels, rank_rows
 from .threads import Result
-from .ties import BY_INPUT_ORDER, TiedRows
+from .ties import BY_INPUT_ORDER, TiedRows, leading
 
 
 class Block:
@@ -233,7 +233,7 @@ class Block:
             meet the condition. With another rule than "average" it is the document alone.
         """
         share = self.by_rank(condition, ties)
-        before, every_row = (share > 0).argmax(axis=1), np.arange(len(share))
+        before, every_row = leading(share <= 0) % share.shape[1], np.arange(len(share))
         size = np.ones_like(before)
         if ties == "average" and self._tied is not None:
             size = self._tied.sizes_at(before)
@@ -273,7 +273,9 @@ class Block:
             return self._values(gain, self._ranked, self.retrieved)
         groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        tied = groups.apply_tie_rule(self._values(gain, labels, retrieved), ties)
+        options = {"padded": self.retrieved is self.sizes, "as_bytes": groups.takes_bytes}
+        values = self._labels.values(gain, labels, retrieved, **options)
+        tied = groups.apply_tie_rule(values, ties)
         return self._tied.among_others(
             tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)
         )

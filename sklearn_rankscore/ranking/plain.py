@@ -64,11 +64,18 @@ class Labels:
         self.labels, self.sizes = labels, sizes
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+        self,
+        function: ArrayFunction,
+        labels: Array,
+        ends: Array,
+        *,
+        padded: bool = True,
+        as_bytes: bool = False,
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on.
 
-        If `padded`, only padding follows the ends, and no document without a rank.
+        If `padded`, only padding follows the ends, and no document without a rank. `as_bytes`
+        permits bytes in place of floats.
         """
         return zero_from(ends, np.array(function(labels.astype(np.float64)), dtype=np.float64))
 

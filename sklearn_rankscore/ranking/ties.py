@@ -39,6 +39,7 @@ class TieGroups:
     """
 
     order: Literal["C", "F"] = "C"  # memory order of what is read and returned
+    takes_bytes = False  # whether values may be bytes
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, width = len(equals_next), equals_next.shape[1] + 1
@@ -212,5 +213,11 @@ def leading(flags: Array) -> Array:
     """Number of true entries at the beginning of each row."""
     if not flags.shape[1]:
         return np.zeros(len(flags), dtype=np.intp)
+    if flags.flags.fnc and flags.shape[1] < 2**8:  # short rows, stored by column
+        count, all_true = np.zeros(len(flags), dtype=np.uint8), np.ones(len(flags), dtype=bool)
+        for column in flags.T:
+            all_true &= column
+            count += all_true
+        return count.astype(np.intp)
     first = flags.argmin(axis=1)
     return np.asarray(np.where(flags[np.arange(len(flags)), first], flags.shape[1], first))

@@ -25,6 +25,9 @@ SORTED_GRADES, COUNTED_DOCUMENTS, COUNTED_GRADES = 128, 2**15, 7
 # number of flags whose sum fits into a byte
 BYTE_SUM = 128
 
+# from this number of labels on they are looked up by comparisons, unless a table has more steps
+COMPARED, FEW_STEPS = 2**10, 8
+
 
 def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
     """Labels plus one as bytes, or None if some are not small integers; their minimum and maximum.
@@ -57,11 +60,17 @@ class GradedLabels(Labels):
         self._highest: dict[int, Array] = {}
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+        self,
+        function: ArrayFunction,
+        labels: Array,
+        ends: Array,
+        *,
+        padded: bool = True,
+        as_bytes: bool = False,
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on."""
         if isinstance(function, TabulatedFunction):
-            values = look_up(function.table(self.n_grades), labels)
+            values = look_up(function.table(self.n_grades), labels, as_bytes=as_bytes)
             return values if padded else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
@@ -101,7 +110,7 @@ def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
         complement = ~labels
         if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
             complement = complement.astype(np.int32)
-        return ~smallest(complement, n)[:, :n].astype(np.uint8)
+        return ~smallest(complement, n)[:, :n].astype(np.uint8, copy=False)
     # a counting sort: grade g stands at every rank up to the number of grades of at least g
     order: Any = "F" if n <= len(labels) else "C"  # the longer axis is contiguous
     grades = np.zeros((len(labels), n), dtype=np.uint8, order=order)
@@ -127,8 +136,14 @@ def count_flags(flags: Array) -> Array:
     return np.asarray(parts.sum(axis=1, dtype=np.intp) + rest)
 
 
-def look_up(table: Array, codes: Array) -> Array:
-    """Entries of a table, in the memory order of the codes."""
+def look_up(table: Array, codes: Array, *, as_bytes: bool = False) -> Array:
+    """Entries of a table that begins with 0, in the memory order of the codes.
+
+    `as_bytes` permits bytes where all entries are small integers.
+    """
+    if codes.size >= COMPARED and (steps := _steps(table)) is not None:
+        values = _sum_steps(steps, codes)
+        return values if as_bytes else values.astype(table.dtype, copy=False)
     order: Any = "F" if codes.flags.f_contiguous else "C"
     flat = codes.ravel(order)
     values = np.empty(flat.shape, table.dtype)
@@ -137,3 +152,27 @@ def look_up(table: Array, codes: Array) -> Array:
         part = slice(start, start + LOOK_UP)
         table.take(flat[part], out=values[part], mode="clip")
     return values.reshape(codes.shape, order=order)
+
+
+def _steps(table: Array) -> list[tuple[int, int]] | None:
+    """The codes after which entries change, and by how much; None if these are not a few bytes."""
+    with np.errstate(invalid="ignore"):
+        entries = table.astype(np.uint8)
+    if not np.array_equal(entries, table):
+        return None
+    steps = np.diff(entries)  # modulo 256, as are their sums
+    (codes,) = steps.nonzero()
+    if len(codes) > FEW_STEPS:
+        return None
+    return list(zip(codes.tolist(), steps[codes].tolist(), strict=True))
+
+
+def _sum_steps(steps: list[tuple[int, int]], codes: Array) -> Array:
+    """The steps up to each code: operations on bytes cost a fraction of a look-up."""
+    total, reached = np.zeros_like(codes), np.empty_like(codes, dtype=bool)
+    step_or_0 = reached.view(np.uint8)
+    for code, step in steps:
+        np.greater(codes, code, out=reached)
+        step_or_0 *= np.uint8(step)
+        total += step_or_0
+    return total

@@ -17,7 +17,7 @@ class TieColumns(TieGroups):
     one of them is asked for.
     """
 
-    order = "F"
+    order, takes_bytes = "F", True
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, n_tests = equals_next.shape
@@ -47,15 +47,18 @@ class TieColumns(TieGroups):
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order."""
-        if ties == "stable":
-            return values[:, : self.shape[1]]
         if ties != "average":
+            values = values.astype(np.float64, copy=False)
+            if ties == "stable":
+                return values[:, : self.shape[1]]
             groups = self._positions()
             return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
-        means = np.array(values.T)
+        # two bytes hold the sum of as many bytes as a short row has
+        sums = np.array(values.T, dtype=np.uint16 if values.dtype == np.uint8 else np.float64)
         for j, tied in enumerate(self._equals_next.T):
-            means[j + 1] += _bits(means[j], tied).view(np.float64)
-        _take_last(means, self._equals_next.T)
+            sums[j + 1] += _bits(sums[j], tied).view(sums.dtype)
+        _take_last(sums, self._equals_next.T)
+        means = sums.astype(np.float64, copy=False)
         means /= self._sizes
         return means[: self.shape[1]].T
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import evaluate, ndcg_score
-from sklearn_rankscore.ranking.fast.grades import GradedLabels, encode_grades, highest
+from sklearn_rankscore.ranking.fast.grades import GradedLabels, encode_grades, highest, look_up
 from sklearn_rankscore.ranking.label_functions import (
     TabulatedFunction,
     exponential,
@@ -68,6 +68,32 @@ def test_gains_that_are_not_monotone_in_the_label(n):
     ranked = np.array(gains)[y[np.argsort(-s)]]
     discounts = 1 / np.log2(np.arange(2, n + 2))
     assert score == pytest.approx(ranked @ discounts / (-np.sort(-ranked) @ discounts), rel=1e-12)
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize(
+    ("entries", "as_bytes"),
+    [
+        ([0, 0, 1, 3, 7, 15], True),
+        ([0, 255, 0, 7, 255, 254], True),  # the steps between bytes are taken modulo 256
+        ([0, 0, 0, 0, 0, 0], True),
+        ([0, *range(1, 63)], False),  # many steps
+        ([0, 0, 1, 256], False),
+        ([0, 0.5, 1], False),
+        ([0, -1, 1], False),
+        ([0, np.inf, 1e300], False),
+        ([0, np.nan, 1], False),
+    ],
+)
+def test_entries_of_a_table_are_those_of_its_index(entries, as_bytes, order):
+    table = np.array(entries, dtype=np.float64)
+    codes = np.random.default_rng(0).integers(0, len(table), (300, 10), dtype=np.uint8)
+    codes = np.asarray(codes, order=order)
+    for permitted in (False, True):
+        values = look_up(table, codes, as_bytes=permitted)
+        np.testing.assert_array_equal(values, table[codes])
+        assert values.dtype == (np.uint8 if permitted and as_bytes else np.float64)
+        assert values.flags.f_contiguous == codes.flags.f_contiguous
 
 
 def test_a_tabulated_function_is_evaluated_once_per_label():
