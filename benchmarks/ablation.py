@@ -70,10 +70,10 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "keys of 32 bits": [(keys, "SHALLOW", -1)],
     "longer keys where short ones collide": [(keys, "COLLIDING", 1e9)],
     "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
-    "of these, keys of 32 bits": [(keys, "write_exact_short_keys", lambda *_, **__: False)],
-    "decimals as integers": [(documents, "_scale_of_decimals", lambda _: 1.0)],
+    "of these, few distinct scores as ranks": [(keys, "write_ranks", lambda *_: False)],
     "positions in keys": [(keys, "POSITIONED", 0)],
     "candidates": [(candidates, "FEW", 0)],
+    "gains of bytes by comparisons": [(grades, "COMPARED", NEVER)],
     "sorting network": [
         (module, "SHORT", 0)
         for module in (candidates, engine, grades, keys, row_sorts, score_order, width_buckets)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._typing import Array
 from ..threads import parallel_for
+from .distinct_scores import write_ranks
 from .documents import SAMPLED_WIDTH, Documents, label_mask
 from .positions import Positions
 from .row_sorts import MEDIUM, MEDIUM_LONG, SHORT
@@ -28,6 +28,9 @@ POSITIONED = 2**12
 
 # bytes of a float of single precision, and the last bits of a double that has this precision
 SINGLE_BYTES, SINGLE_ZEROS = 4, 29
+
+# with more bits below the score, exact keys of 32 bits have room for a single exponent
+MOST_SHORT_BITS = 6
 
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
@@ -49,9 +52,8 @@ def fill_keys(
     shallow = depth is not None and depth <= SHALLOW
     many = documents.has_many_ties
     documents.positions = _positions(documents, buckets)
-    write_short = partial(write_exact_short_keys, scale=documents.scale)
     if shallow and many and _sorts_whole_rows(documents):
-        documents.exact_keys = fill(write_short, np.int32) or fill(write_exact_keys, np.int32)
+        documents.exact_keys = fill(write_exact_keys, np.int32) or fill(write_ranks, np.int32)
     if documents.exact_keys:
         return
     if shallow and not _needs_long_keys(documents, depth):
@@ -184,23 +186,6 @@ def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bo
     return False
 
 
-def write_exact_short_keys(
-    keys: Array, labels: Array | int, scores: Array, mask: int, scale: float = 1.0
-) -> bool:
-    """Write keys of 32 bits if these hold every score whole, as they hold small integers.
-
-    Scores that were rounded to a few decimals are integers divided by a `scale`.
-    """
-    with np.errstate(over="ignore", under="ignore"):
-        single = (scores if scale == 1 else np.rint(scores * scale)).astype(np.float32)
-    if (single.view(np.int32) & mask).any():
-        return False
-    if not np.array_equal(single if scale == 1 else single.astype(scores.dtype) / scale, scores):
-        return False
-    write_keys(keys, labels, single, mask)
-    return True
-
-
 def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
     """Write keys of which different scores have different ones, if that is possible.
 
@@ -208,7 +193,10 @@ def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int)
     as not all exponents of a float occur then: with three bits for the label, from 2^-191 to 2^63
     in keys of 64 bits; in those of 32 bits from 2^-23 to 2^8, in single precision.
     """
-    n_bits, floats, single = mask.bit_length(), keys.view(f"f{keys.itemsize}"), is_single(scores)
+    n_bits, floats = mask.bit_length(), keys.view(f"f{keys.itemsize}")
+    if keys.itemsize == SINGLE_BYTES and n_bits > MOST_SHORT_BITS:
+        return False
+    single = is_single(scores)
     if keys.itemsize == SINGLE_BYTES and not single:
         return False
     with np.errstate(over="ignore", under="ignore"):
@@ -237,24 +225,24 @@ def is_single(scores: Array) -> bool:
 
 def _shift_exponents(keys: Array, n_bits: int, dtype: np.dtype[Any], scores: Array) -> bool:
     """Make room for bits below the magnitude of floats, if their exponents admit it."""
-    below, largest, infinity = _exact_range(n_bits, dtype)
+    below, largest = _exact_range(n_bits, dtype)
     keys -= below
-    if keys.min() <= 0 or keys.max() >= largest:
-        special = (keys != -below) & (keys != infinity - below)
-        if ((keys <= 0) & special).any() or ((keys >= largest) & special).any():
+    if keys.min() <= 0:
+        if not np.array_equal(keys <= 0, scores == 0):
             return False
-        if not np.array_equal((keys + below).view(dtype), np.abs(scores)):
-            return False  # 0 or infinite in single precision alone
-        np.minimum(np.maximum(keys, 0, out=keys), largest, out=keys)
+        np.maximum(keys, 0, out=keys)
+    if keys.max() >= largest:
+        if not np.array_equal(keys >= largest, np.isinf(scores)):
+            return False
+        np.minimum(keys, largest, out=keys)
     return True
 
 
-def _exact_range(n_bits: int, dtype: np.dtype[Any]) -> tuple[int, int, int]:
-    """The bits of the float below the smallest one, the value of an infinite one, and its bits."""
+def _exact_range(n_bits: int, dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The bits of the float below the smallest one, and the value of an infinite one."""
     n_fraction, highest = np.finfo(dtype).nmant, (1 << np.finfo(dtype).nexp) - 1
     lowest = highest // 2 - 3 * (highest >> n_bits) // 4
-    infinity = highest << n_fraction
-    return (lowest << n_fraction) - 1, (infinity >> n_bits) - 1, infinity
+    return (lowest << n_fraction) - 1, (highest << n_fraction >> n_bits) - 1
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:
