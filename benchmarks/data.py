@@ -101,10 +101,7 @@ def _features(data: Data) -> np.ndarray:
 
 def _scores(data: Data, kind: str, X: np.ndarray | None) -> np.ndarray:
     if kind in _MODELS:
-        training = data.first_queries(TRAINING_DOCUMENTS)
-        scores = _MODELS[kind](training, X)
-        # single precision, in which XGBoost ranks
-        return np.asarray(scores, dtype=np.float32).astype(np.float64)
+        return np.asarray(_MODELS[kind](data.first_queries(TRAINING_DOCUMENTS), X), np.float64)
     return _TRANSFORMS[kind](data.score)
 
 
