@@ -134,8 +134,8 @@ def segment_parts(scores: QueryValues, column: SegmentColumn) -> list[SegmentPar
     of_segments = np.array([np.add.reduceat(p, starts) for p in _powers(scores, order)])
     totals = of_segments.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean, error, df = _moments(of_segments)
-        other, other_error, other_df = _moments(totals - of_segments)
+        mean, error, df = _mean_and_error(of_segments)
+        other, other_error, other_df = _mean_and_error(_of_rest(of_segments))
         both = error + other_error
         t = np.abs(mean - other) / np.sqrt(both)
         degrees = both**2 / (error**2 / df + other_error**2 / other_df)
@@ -148,7 +148,7 @@ def segment_parts(scores: QueryValues, column: SegmentColumn) -> list[SegmentPar
 
 
 def _powers(scores: QueryValues, order: Array) -> Iterator[Array]:
-    """1, w, w v, w², w² v and (w v)² for centered values v of weight w; 0 if not included."""
+    """1, w, w v, (w v)², w² v, w², …, w⁵ for centered values v of weight w; 0 if not included."""
     weights = np.ones(len(order)) if scores.weights is None else scaled_weights(scores.weights)
     included = scores.included()[order].astype(np.float64)
     yield included
@@ -158,9 +158,18 @@ def _powers(scores: QueryValues, order: Array) -> Iterator[Array]:
     v -= (w * v).sum(axis=0) / np.maximum(w.sum(axis=0), np.finfo(np.float64).tiny)
     yield w
     yield w * v
-    yield w**2
-    yield w**2 * v
     yield (w * v) ** 2
+    yield w**2 * v
+    for power in range(2, 6):
+        yield w**power
+
+
+def _of_rest(sums: Array) -> Array:
+    """The sums over all other segments; differences from the total would cancel."""
+    none = np.zeros_like(sums[:, :1])
+    before = np.concatenate([none, sums[:, :-1]], axis=1).cumsum(axis=1)
+    after = np.concatenate([none, sums[:, :0:-1]], axis=1).cumsum(axis=1)[:, ::-1]
+    return np.asarray(before + after)
 
 
 def _has_few_distinct(scores: QueryValues, rows: Sequence[Array]) -> Array:
@@ -182,14 +191,21 @@ def _few(scores: QueryValues, rows: Array) -> Array:
     return np.asarray(few != 0)  # nan without a value
 
 
-def _moments(sums: Array) -> tuple[Array, Array, Array]:
-    """Mean, squared standard error and degrees of freedom, from sums of powers."""
-    n, w, wv, ww, wwv, wwvv = sums
+def _mean_and_error(sums: Array) -> tuple[Array, Array, Array]:
+    """Mean, squared standard error and degrees of freedom, from sums of powers.
+
+    As those of `standard_error`, they account for the influence of large weights: the sum of the
+    squared residuals is divided by its expectation for values of equal variance, and the degrees of
+    freedom are Satterthwaite's.
+    """
+    n, w, wv, wwvv, wwv, *powers = sums
     mean = wv / w
-    squares = wwvv - 2 * mean * wwv + mean**2 * ww
-    df = w**2 / ww - 1
-    error = np.where(n > 1, n / (n - 1) * np.maximum(squares, 0) / w**2, np.nan)
-    return mean, error, df
+    two, three, four, five = (power / w**k for k, power in enumerate(powers, 2))
+    squares = np.maximum(wwvv - 2 * mean * wwv + mean**2 * powers[0], 0) / w**2
+    expected = two - 2 * three + two**2
+    cross = two**4 - 4 * two**2 * three + 2 * two * four + 2 * three**2
+    df = expected**2 / (four * (1 + 2 * two) - 4 * five + cross)
+    return mean, np.where(n > 1, squares * two / expected, np.nan), df
 
 
 def summarize_segments(

@@ -57,6 +57,46 @@ def test_values_far_from_zero(offset):
     assert raw_p_values(scores, segments) == pytest.approx(expected, rel=1e-5)
 
 
+def welch_by_matrices(values, weights, own):
+    """With the quadratic form of each squared error as a matrix, scaled to be unbiased."""
+    means, errors, dfs = [], [], []
+    for side in (own, ~own):
+        share = weights[side] / weights[side].sum()
+        residuals = np.eye(len(share)) - share
+        form = residuals.T @ np.diag(share**2) @ residuals
+        form *= (share**2).sum() / np.trace(form)
+        means.append(share @ values[side])
+        errors.append(values[side] @ form @ values[side])
+        dfs.append(np.trace(form) ** 2 / np.trace(form @ form))
+    df = sum(errors) ** 2 / sum(e**2 / d for e, d in zip(errors, dfs, strict=True))
+    return 2 * stats.t.sf(abs(means[0] - means[1]) / sum(errors) ** 0.5, df)
+
+
+@pytest.mark.parametrize("scale", [1, 1e-6])
+def test_weighted_tests_are_unbiased_quadratic_forms(scale):
+    """Also where one segment has almost all of the weight."""
+    random = np.random.default_rng(0)
+    values, weights = random.random(60), random.lognormal(0, 1, 60)
+    segments = np.repeat(["a", "b", "c"], [20, 15, 25])
+    weights[segments != "b"] *= scale
+    measured = raw_p_values(QueryScores(range(60), values[:, None], ["own"], weights), segments)
+    expected = [welch_by_matrices(values, weights, segments == one) for one in "abc"]
+    assert measured.ravel() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [1, 2])
+def test_unequal_weights_do_not_reject_more_often(sigma):
+    random = np.random.default_rng(1)
+    segments, names = np.repeat(["a", "b"], [10, 40]), [str(i) for i in range(50)]
+    rejected = [
+        raw_p_values(QueryScores(range(50), values, names, weights), segments)[0] <= 0.05
+        for values, weights in (
+            (random.normal(size=(50, 50)), random.lognormal(0, sigma, 50)) for _ in range(40)
+        )
+    ]
+    assert np.mean(rejected) <= 0.055
+
+
 def test_two_queries_do_not_differ_from_the_rest():
     values = np.r_[0.0, 0.0, np.random.default_rng(0).random(100)][:, None]
     scores = QueryScores(range(102), values, ["mrr"])
