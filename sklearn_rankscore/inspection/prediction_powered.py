@@ -12,7 +12,13 @@ from scipy import stats
 
 from .._html import html_of_fields
 from .._typing import Array
-from .intervals import TOLERANCE, Interval, has_few_distinct
+from .intervals import (
+    TOLERANCE,
+    Interval,
+    degrees_of_freedom,
+    has_few_distinct,
+    standard_error,
+)
 
 
 @dataclass(frozen=True)
@@ -120,18 +126,20 @@ class Sample:
         self, metric: str, system: str, versus: str, tuned: bool, method: str, confidence: float
     ) -> RectifiedMean:
         """The estimate with its interval."""
-        power, ddof = self.power() if tuned else 1.0, int(method == "t")
-        of_human = _influence(self.human, self.weights)
-        corrections = of_human - power * _influence(self.machine, self.weights)
-        others = power * _influence(self.other, self.other_weights)
-        parts = [float(np.var(terms, ddof=ddof)) / len(terms) for terms in (corrections, others)]
+        power = self.power() if tuned else 1.0
+        corrections, others = self.human - power * self.machine, power * self.other
+        parts = [
+            _squared_error(corrections, self.weights, method),
+            _squared_error(others, self.other_weights, method),
+        ]
         human, machine = (np.average(x, weights=self.weights) for x in (self.human, self.machine))
         other = np.average(self.other, weights=self.other_weights)
         estimate = human + power * (other - machine)
         error = np.nan if self._has_few_distinct() else np.sqrt(sum(parts))
-        margin = error * _quantile(parts, [len(corrections), len(others)], method, confidence)
+        margin = error * _quantile(parts, [self.weights, self.other_weights], method, confidence)
         n, n_other = len(self.human), len(self.other)
-        effective = np.var(of_human, ddof=ddof) / error**2 if error else np.nan
+        of_human = _squared_error(self.human, self.weights, method)
+        effective = n * of_human / error**2 if error else np.nan
         by_machine = self.human_share * machine + (1 - self.human_share) * other
         interval = Interval(float(estimate - margin), float(estimate + margin))
         return RectifiedMean(
@@ -145,11 +153,19 @@ def _influence(values: Array, weights: Array) -> Array:
     return np.asarray(weights * (values - np.average(values, weights=weights)))
 
 
-def _quantile(parts: list[float], sizes: list[int], method: str, confidence: float) -> float:
+def _squared_error(values: Array, weights: Array, method: str) -> float:
+    """Squared standard error of the weighted mean: that of the references, or of a t interval."""
+    if method == "normal":
+        return float(np.var(_influence(values, weights))) / len(values)
+    return float(standard_error(values[:, None], weights)[0]) ** 2
+
+
+def _quantile(parts: list[float], weights: list[Array], method: str, confidence: float) -> float:
     """Of the normal distribution, or of Student's with the degrees of freedom of Welch."""
     level = (1 + confidence) / 2
     total = sum(parts)
     if method == "normal" or total == 0:
         return float(stats.norm.ppf(level))
-    freedom = total**2 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
+    dfs = map(degrees_of_freedom, weights)
+    freedom = total**2 / sum(part**2 / df for part, df in zip(parts, dfs, strict=True))
     return float(stats.t.ppf(level, freedom))

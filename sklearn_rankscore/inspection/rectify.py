@@ -115,9 +115,10 @@ def rectify(
         machine labels carry no information. False means 1, the estimator of [1]_.
     method : {"normal", "t"}, default="normal"
         "normal" is the interval of the references, whose coverage is too low with fewer than about
-        50 human-labeled queries; "t" uses Student's t distribution. Neither has an interval if
-        fewer than six human-labeled queries differ from the most common value, such as
-        ``recall@k`` of 1, unless all values are different: label more queries.
+        50 human-labeled queries, or more if their weights are unequal; "t" uses Student's t
+        distribution. Neither has an interval if fewer than six human-labeled queries differ from
+        the most common value, such as ``recall@k`` of 1, unless all values are different: label
+        more queries.
     confidence : float, default=0.95
         Confidence level of the intervals.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from sklearn_rankscore import QueryScores, compare, rectify
 
@@ -143,6 +143,31 @@ def test_students_t():
         truth[:10] - machine[:10], -machine[10:], equal_var=False
     ).confidence_interval(0.95)
     assert ours["ndcg"].interval == pytest.approx((expected.low, expected.high))
+
+
+def test_students_t_with_weights_is_that_of_two_means():
+    """With the errors and degrees of freedom that intervals of means with these weights have."""
+    truth, machine = draw(12, 92, 9)
+    weights = np.random.default_rng(9).lognormal(0, 1, 92)
+    human, other = weights[:12], weights[12:]
+    ours = rectify(
+        scores(truth[:12], weights=human), scores(machine[:12], weights=human),
+        scores(machine[12:], 1000, weights=other), power_tuning=False, method="t",
+    )["ndcg"]  # fmt: skip
+    corrections = scores(truth[:12] - machine[:12], weights=human)
+    parts = [corrections, scores(machine[12:], weights=other)]
+    errors = [part.standard_error()["ndcg"] for part in parts]
+    assert ours.standard_error == pytest.approx(np.hypot(*errors))
+    # the degrees of freedom from the width of each interval
+    halves = [np.diff(part.interval(method="t")["ndcg"])[0] / 2 for part in parts]
+    dfs = [
+        optimize.brentq(lambda df, t=half / error: stats.t.ppf(0.975, df) - t, 0.5, 1e4)
+        for half, error in zip(halves, errors, strict=True)
+    ]
+    assert dfs[0] < 8
+    df = sum(e**2 for e in errors) ** 2 / sum(e**4 / d for e, d in zip(errors, dfs, strict=True))
+    half = np.diff(ours.interval)[0] / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, df) * ours.standard_error, rel=1e-6)
 
 
 def test_the_table():
