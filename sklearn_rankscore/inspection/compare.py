@@ -150,7 +150,7 @@ def compare(
     adjusted = adjust(differences, correction, level, tukey, with_verdict=with_verdict)
     means = {name: aligned[name].mean() for name in systems}
     reference = None if pairs == "all" else baseline
-    return Comparison(reference, adjusted, confidence, test, correction, means, margin)
+    return Comparison(reference, adjusted, confidence, test, correction, means, margin, method)
 
 
 def _check_correction(correction: Correction, pairs: Pairs, by: object) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from .._typing import SignificanceTest
+from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number
 from ..metrics.segment import ALL_QUERIES
 from .difference import Difference
+from .intervals import number_text
 from .margins import Margin
 from .power import detectable_effect, queries_for_power
 from .significance import significance_level
@@ -21,10 +22,9 @@ Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]
 
 LABELS = ("metric", "model", "versus", "column", "segment")
-FEW_DISTINCT = (
-    "* fewer than six queries differ from all others; the interval is a bound that follows from "
-    "the range of the metric"
-)
+FEW_DISTINCT = "* fewer than six queries differ from all others; "
+BOUND = FEW_DISTINCT + "the interval is a bound that follows from the range of the metric"
+TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too low"
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,6 +51,8 @@ class Comparison(Tabular):
         Mean of each metric by system.
     margin : float, mapping or None
         Largest difference that is considered negligible.
+    method : {"auto", "t", "bootstrap"}
+        How the intervals were computed.
 
     Notes
     -----
@@ -65,6 +67,7 @@ class Comparison(Tabular):
     correction: Correction
     means: Mapping[str, Mapping[str, float]]
     margin: Margin = None
+    method: IntervalMethod = "auto"
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
@@ -220,7 +223,7 @@ class Comparison(Tabular):
             "share": lambda d: f"{d.share:.1%}",
             "baseline": lambda d: f"{d.baseline_mean:.4f}",
             "mean": lambda d: f"{d.model_mean:.4f}",
-            "difference": lambda d: f"{d.difference:+.4f}",
+            "difference": lambda d: number_text(d.difference, "+.4f"),
             interval: lambda d: f"{d.interval:+.4f}{'*' if d.few_distinct else ''}",
             p: lambda d: p_text(d.adjusted_p_value),
             "p (differs from the rest)": lambda d: _or_empty(d.rest_p_value),
@@ -237,13 +240,20 @@ class Comparison(Tabular):
         labels = [name for name in cells if name in LABELS]
         header = [*[""] * len(labels), *list(cells)[len(labels) :]]
         rows = [[cell(d) for cell in cells.values()] for d in self]
-        note = FEW_DISTINCT if any(d.few_distinct for d in self) else ""
+        note = few_distinct_note(self, self.method)
         return Table(self._title(), header, rows, n_labels=len(labels), note=note)
 
     def _title(self) -> str:
         margin = "" if self.margin is None else f", with a margin of {self.margin}"
         compared = "All pairs" if self.baseline is None else f"Compared with {self.baseline!r}"
         return f"{compared} by the {self.test} test{margin}"
+
+
+def few_distinct_note(differences: Iterable[Difference], method: IntervalMethod) -> str:
+    """What the asterisk of some intervals means; empty if none has one."""
+    if not any(d.few_distinct for d in differences):
+        return ""
+    return BOUND if method == "auto" else TOO_FEW.format(method)
 
 
 def _deviation(difference: Difference) -> float:

@@ -33,8 +33,9 @@ class Difference:
     interval : Interval
         Confidence interval of the difference.
     few_distinct : bool
-        Whether fewer than six queries differ from the most common difference. The interval is then
-        a bound that follows from the range of the metric, and nan without a known range.
+        Whether fewer than six queries differ from the most common difference. The interval of
+        ``method="auto"`` is then a bound that follows from the range of the metric, and nan without
+        a known range.
     p_value, adjusted_p_value : float
         Two-sided p-value, and the same adjusted for multiple testing.
     rest_p_value : float or None

@@ -33,7 +33,14 @@ class Interval(NamedTuple):
     high: float
 
     def __format__(self, spec: str) -> str:
-        return f"[{self.low:{spec}}, {self.high:{spec}}]" if spec else str(self)
+        if not spec:
+            return str(self)
+        return f"[{number_text(self.low, spec)}, {number_text(self.high, spec)}]"
+
+
+def number_text(number: float, spec: str) -> str:
+    """A formatted number; nan without a sign."""
+    return f"{number:{spec}}".replace("+nan", "nan")
 
 
 def mean(values: Array, weights: Array) -> Array:

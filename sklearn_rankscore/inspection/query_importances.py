@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._html import html_of_fields
-from .intervals import Interval
+from .intervals import Interval, number_text
 from .permuted_features import Within
 from .query_results import QueryScores
 from .table import Table, Tabular
@@ -105,7 +105,7 @@ class QueryImportances(Tabular):
         place = "within queries" if self.within == "query" else "over all rows"
         header = ("", "", "importance", f"{self.confidence * 100:g} % interval", "std of repeats")
         rows = [
-            (e.metric, e.feature, f"{e.importance:+.4f}", f"{e.interval:+.4f}",
+            (e.metric, e.feature, number_text(e.importance, "+.4f"), f"{e.interval:+.4f}",
              f"{np.std(e.repeats):.4f}")
             for e in self
         ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..inspection.intervals import Interval, number_text
 from .axes import draw_grid, font_points, is_narrow, normalize_style, width, wrap, wrap_for_ticks
 from .palette import text_color
 
@@ -69,9 +70,8 @@ def draw_rows(
 
 def _write_numbers(ax: Axes, y: int, value: float, ends: NDArray[np.float64], spec: str) -> Text:
     """Write the numbers of one row to the right of the axes."""
-    low, high = ends
     return ax.annotate(
-        f"{value:{spec}} [{low:{spec}}, {high:{spec}}]", (1, y), (6, 0),
+        f"{number_text(value, spec)} {Interval(*ends.tolist()):{spec}}", (1, y), (6, 0),
         xycoords=ax.get_yaxis_transform(), textcoords="offset points", va="center",
         fontsize=font_points("x-small"), family="monospace", annotation_clip=False,
     )  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ..inspection.comparison import FEW_DISTINCT, Comparison
+from ..inspection.comparison import Comparison, few_distinct_note
 from ..inspection.difference import Difference
-from ..inspection.intervals import Interval
+from ..inspection.intervals import Interval, number_text
 from ..inspection.segment_scores import SegmentScore
 from ..inspection.table import Table
 from ..metrics.segment import ALL_QUERIES, Segment
@@ -107,14 +107,15 @@ def difference_table(
         for d in own
     ]
     title = f"{model} compared with {comparison.baseline} by the {comparison.test} test"
-    note = FEW_DISTINCT if any(d.few_distinct for d in own) else ""
+    note = few_distinct_note(own, comparison.method)
     with_segments = any(d.segment != ALL_QUERIES for d in own)
     corner = f"difference {_level(comparison.confidence)}"
     return _by_cutoff(entries, corner, with_segments=with_segments, title=title, note=note)
 
 
 def _difference_text(d: Difference, spec: str) -> str:
-    return f"{d.difference:{spec}} {d.interval:{spec}}{'*' if d.few_distinct else ''}"
+    mark = "*" if d.few_distinct else ""
+    return f"{number_text(d.difference, spec)} {d.interval:{spec}}{mark}"
 
 
 def _level(confidence: float) -> str:

@@ -91,6 +91,22 @@ def test_differences_of_fewer_than_six_queries_are_marked(n_ones):
         assert "*" not in repr(comparison)
 
 
+@pytest.mark.parametrize("method", ["t", "bootstrap"])
+def test_the_mark_of_other_methods_does_not_promise_a_bound(method):
+    first, second = scores(np.zeros(8), ["mrr"]), scores(np.full(8, 0.1), ["mrr"])
+    comparison = compare({"a": first, "b": second}, method=method, n_resamples=99)
+    assert comparison["mrr", "b"].interval == pytest.approx((0.1, 0.1))
+    note = repr(comparison).splitlines()[-1]
+    assert note.startswith("* fewer than six queries differ")
+    assert note.endswith(f"the coverage of intervals by method='{method}' is then too low")
+
+
+def test_undefined_differences_have_no_sign():
+    comparison = compare({"a": scores([np.nan] * 3), "b": scores([0.1, 0.2, 0.3])})
+    assert repr(comparison).split().count("nan") == 4
+    assert "+nan" not in repr(comparison)
+
+
 @pytest.mark.parametrize("n", [3, 7, 11, 12, 13, 40])
 def test_few_distinct_by_counting(n):
     random = np.random.default_rng(n)
