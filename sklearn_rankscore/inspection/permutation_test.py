@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy import stats
@@ -19,6 +20,10 @@ from .resampling import BATCH_SIZE, batch_sizes, with_single_threaded_blas
 # with more differences than this, the error of the saddlepoint approximation is below that of
 # 9,999 resamples
 MOST_RESAMPLED = 1000
+
+# if one term has more than this share of the variance, the sum of all terms is not nearly normal;
+# the signs of this number of the largest terms are then enumerated
+DOMINANT, N_ENUMERATED = 0.1, 4
 
 # if each size occurs so often on average, counting the flips by size is faster than a product of
 # matrices
@@ -135,14 +140,31 @@ def _random_flips(n: int, n_resamples: int, random: np.random.Generator) -> Iter
 
 
 def _approximate(terms: Array) -> Array:
-    """Saddlepoint approximation of the permutation test; binomial if all differences are equal.
+    """Two-sided p-values by a saddlepoint approximation; exact if all differences are equal.
+
+    If one term has much of the variance, as with weights by traffic, sums are not nearly normal.
+    The largest terms are then enumerated, and only the sum of the others is approximated.
+    """
+    sizes, sums = np.abs(terms), np.abs(terms.sum(axis=0))
+    p_values = 2 * _upper_tail(sizes, sums)
+    squares = np.einsum("qm,qm->m", sizes, sizes)
+    for j in np.flatnonzero(sizes.max(axis=0, initial=0) ** 2 > DOMINANT * squares):
+        column = np.partition(sizes[:, j], -N_ENUMERATED)
+        others, largest = column[:-N_ENUMERATED, None], column[-N_ENUMERATED:]
+        at = [sums[j] - np.dot(signs, largest) for signs in product((-1, 1), repeat=N_ENUMERATED)]
+        p_values[j] = 2 * np.mean([_upper_tail(others, np.array([sum_]))[0] for sum_ in at])
+    return np.asarray(np.minimum(p_values, 1.0))
+
+
+def _upper_tail(sizes: Array, at: Array) -> Array:
+    """P(S >= at) for the sum S of terms of these sizes with random signs, of shape (n_metrics,).
 
     J. Robinson. Saddlepoint Approximations for Permutation Tests and Confidence Intervals. Journal
     of the Royal Statistical Society B 44, 1982.
     """
-    sizes, sums = np.abs(terms), np.abs(terms.sum(axis=0))
-    largest, n = sizes.max(axis=0, initial=0), np.count_nonzero(terms, axis=0)
-    saddle, curvature = np.zeros(len(sums)), np.einsum("qm,qm->m", terms, terms)
+    sums = np.abs(at)
+    largest, n = sizes.max(axis=0, initial=0), np.count_nonzero(sizes, axis=0)
+    saddle, curvature = np.zeros(len(sums)), np.einsum("qm,qm->m", sizes, sizes)
     reachable = np.minimum(sums, sizes.sum(axis=0) * (1 - 1e-9))
     for _ in range(60):
         tanh = np.tanh(saddle * sizes)
@@ -158,7 +180,8 @@ def _approximate(terms: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         modified = root + np.log(saddle * np.sqrt(curvature) / root) / root
     modified = np.where(root < 1e-4, root, modified)
-    n_same = (n + np.round(sums / largest)) / 2
+    tail = stats.norm.sf(modified)
+    n_same = np.ceil((n + at / largest) / 2 - 1e-6)
     is_binomial = n * largest - sizes.sum(axis=0) <= TOLERANCE * n * largest
-    tail = np.where(is_binomial, stats.binom.sf(n_same - 1, n, 0.5), stats.norm.sf(modified))
-    return np.asarray(np.minimum(2 * tail, 1.0))
+    binomial = stats.binom.sf(n_same - 1, n, 0.5)
+    return np.asarray(np.where(is_binomial, binomial, np.where(at < 0, 1 - tail, tail)))

@@ -36,6 +36,31 @@ def test_the_approximation_is_the_permutation_test(n, weighted, monkeypatch):
     np.testing.assert_array_less(np.abs(approximate - resampled), 4 * error + 0.02 * resampled)
 
 
+@pytest.mark.parametrize("exponent", [0.8, 1.0, 1.3])
+def test_the_approximation_holds_if_few_queries_have_most_of_the_weight(exponent, monkeypatch):
+    """Weights by traffic, of which the first one has up to 97 % of the variance."""
+    random = np.random.default_rng(0)
+    differences = random.uniform(0.1, 0.2, size=(400, 6)) * random.choice([-1, 1], size=(400, 6))
+    weights = np.arange(1.0, 401) ** -exponent
+    resampled = p_values(differences, weights, n_resamples=100_000)
+    monkeypatch.setattr(permutation_test, "MOST_RESAMPLED", 10)
+    approximate = p_values(differences, weights, n_resamples=300)
+    assert (approximate != resampled).all()
+    error = np.sqrt(resampled * (1 - resampled) / 100_000)
+    np.testing.assert_array_less(np.abs(approximate - resampled), 4 * error + 0.002)
+
+
+def test_the_approximation_of_equal_sizes_beside_few_large_ones():
+    """A large difference among equal ones, against the two binomial distributions it leaves."""
+    sizes = np.append(np.ones(300), 50.5)
+    for n_negative in (128, 145, 150, 165, 175):
+        terms = sizes * np.where(np.arange(301) < n_negative, -1, 1)
+        at = [abs(terms.sum()) - sign * 50.5 for sign in (-1, 1)]
+        tails = [stats.binom.sf(np.ceil((300 + a) / 2 - 1e-9) - 1, 300, 0.5) for a in at]
+        measured = permutation_test._approximate(terms[:, None])
+        assert measured == pytest.approx(min(2 * np.mean(tails), 1))
+
+
 def lattice_p_value(multiples):
     """By the distribution of the sum of signed integers, one convolution for each."""
     probabilities = np.ones(1)
