@@ -11,7 +11,7 @@ from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number
 from ..metrics.segment import ALL_QUERIES
 from .difference import Difference
-from .intervals import number_text
+from .intervals import TOLERANCE, number_text
 from .margins import Margin
 from .power import detectable_effect, queries_for_power
 from .significance import significance_level
@@ -104,7 +104,8 @@ class Comparison(Tabular):
         dict of tuple to float
             An integer for each comparison, by the key that selects it, for a two-sided t-test at
             the level ``1 - confidence``, without correction for multiple testing; infinite for a
-            difference of 0.
+            difference of 0, and nan if all queries differ by the same amount, from which no
+            standard deviation can be estimated.
 
         Raises
         ------
@@ -144,7 +145,7 @@ class Comparison(Tabular):
         dict of tuple to float
             The difference of the means for each comparison, by the key that selects it, for a
             two-sided t-test at the level ``1 - confidence``, without correction for multiple
-            testing.
+            testing; nan if all queries differ by the same amount.
 
         Raises
         ------
@@ -257,14 +258,13 @@ def few_distinct_note(differences: Iterable[Difference], method: IntervalMethod)
 
 
 def _deviation(difference: Difference) -> float:
-    """Standard deviation of the differences, from the standard error."""
-    return difference.standard_error * math.sqrt(difference.queries)
+    """Standard deviation of the differences, from the standard error; nan without variation."""
+    deviation = difference.standard_error * math.sqrt(difference.queries)
+    return deviation if deviation > TOLERANCE else math.nan
 
 
 def _ratio(difference: float, deviation: float) -> float:
-    if deviation == 0:
-        return math.inf if difference else 0.0
-    return difference / deviation
+    return difference / deviation if difference else 0.0
 
 
 def _or_empty(p_value: float | None) -> str:
