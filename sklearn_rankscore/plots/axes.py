@@ -73,11 +73,24 @@ def finish_axes(
             frameon=False, borderaxespad=0.2, borderpad=0.2, columnspacing=1.5, handlelength=2.5,
         )  # fmt: skip
         height = legend.get_window_extent().height / ax.figure.dpi * 72
+        _make_room(ax, height)
     if title:
         wrapped_title = wrap(
             title, int(title_width * width(ax) / (CHARACTER * font_points(medium)))
         )
         ax.set_title(wrapped_title, fontsize=medium, pad=height + 6)
+
+
+def _make_room(ax: Axes, height: float) -> None:
+    """Enlarge a figure of these axes alone if a legend of this height takes over half of it."""
+    from matplotlib.figure import Figure
+
+    figure = ax.figure
+    if not isinstance(figure, Figure) or figure.axes != [ax] or not figure.get_layout_engine():
+        return
+    missing = height / 72 - figure.get_figheight() / 2
+    if missing > 0:
+        figure.set_figheight(figure.get_figheight() + missing)
 
 
 def draw_grid(ax: Axes, axis: Literal["x", "y"]) -> None:

@@ -92,6 +92,25 @@ THREE = [*LONG, "a neural network with two towers"]
 DEVICES = ["a television in the living room", "desktop", "phone"]
 
 
+@pytest.mark.parametrize(
+    "display", ["CutoffCurveDisplay", "DifferenceCurveDisplay", "LabelScoresDisplay"]
+)
+def test_a_figure_has_room_for_the_legend_of_many_systems(display, data):
+    X, y, groups = data
+    scores = {f"{LONG[0]}, with some further options {i}": X[:, 0] + X[:, i] for i in range(10)}
+    scores |= {f"{name}, {LONG[1]}": score for name, score in scores.items()}
+    ax = getattr(rs, display).from_predictions(y, scores, groups=groups).ax_
+    ax.figure.draw_without_rendering()
+    legend, area = ax.get_legend().get_window_extent(), ax.figure.bbox
+    assert legend.y1 <= area.y1 + 1
+    assert ax.get_window_extent().height > 72
+    # axes of others keep their size
+    figure, (own, _) = plt.subplots(2, layout="constrained")
+    before = figure.get_size_inches().tolist()
+    getattr(rs, display).from_predictions(y, scores, groups=groups, ax=own)
+    assert figure.get_size_inches().tolist() == before
+
+
 @pytest.mark.parametrize("size", [None, (3, 6), (6.4, 4.8)])
 def test_many_rows_of_long_names_do_not_overlap(size, data):
     X, y, groups = data
