@@ -237,9 +237,12 @@ def _column(name: str, values: Array) -> SegmentColumn:
 
 
 def _quantile_bins(values: Array) -> tuple[list[Hashable], Array]:
-    """Bins that are closed above, as in `pandas.qcut`."""
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, N_BINS + 1)))
-    codes = np.maximum(np.searchsorted(edges, values) - 1, 0)
+    """Bins that are closed above, as in `pandas.qcut`; infinite values belong to the outer ones."""
+    finite = values[np.isfinite(values)]
+    clipped = np.clip(values, finite.min(), finite.max())
+    edges = np.unique(np.quantile(clipped, np.linspace(0, 1, N_BINS + 1)))
+    codes = np.maximum(np.searchsorted(edges, clipped) - 1, 0)
+    edges = np.array([values.min(), *edges[1:-1], values.max()], dtype=np.float64)
     brackets = "[" + "(" * (len(edges) - 2)
     names: list[Hashable] = [
         f"{bracket}{low:.6g}, {high:.6g}]"

@@ -211,6 +211,17 @@ def test_a_comparison_by_segment_is_one_of_the_queries_of_each(data, weighted):
     assert sum(one.share for one in whole if one.metric == "mrr") == pytest.approx(2)
 
 
+@pytest.mark.parametrize("n_infinite", [1, 3, 15])
+def test_infinite_numbers_belong_to_the_outer_quartiles(n_infinite):
+    """A ratio of two properties, of which the second is 0 for some queries."""
+    ratio = np.append(np.arange(40.0 - n_infinite), [np.inf] * n_infinite)
+    scores = QueryScores(range(40), np.zeros((40, 1)), ["own"])
+    names = [one.segment.value for one in scores.by(ratio)]
+    assert names[0].startswith("[0, ")
+    assert names[-1].endswith(", inf]")
+    assert "nan" not in "".join(names)
+
+
 def test_differences_from_the_rest_are_welchs_test(data):
     y, models, groups, device = data
     systems = {
