@@ -109,5 +109,7 @@ class QueryImportances(Tabular):
              f"{np.std(e.repeats):.4f}")
             for e in self
         ]  # fmt: skip
-        title = f"Loss if a feature is permuted {place}, {len(self.baseline)} queries"
+        n = len(self.baseline)
+        queries = f"{n} quer{'y' if n == 1 else 'ies'}"
+        title = f"Loss if a feature is permuted {place}, {queries}"
         return Table(title, header, rows, n_labels=2)

@@ -1,5 +1,7 @@
 """Permutation importance by query, against scikit-learn's and definitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from requires import requires
@@ -266,6 +268,8 @@ def test_intervals_and_the_table():
     assert table["importance"][:5].is_monotonic_decreasing
     assert table["feature"][0] == "x0"
     assert "within queries, 60 queries" in repr(ours)
+    one = replace(ours, baseline=ours.baseline.select([0]))
+    assert "within queries, 1 query\n" in repr(one)
     assert len(repr(ours).splitlines()) == 12
     with pytest.raises(KeyError, match="features are x0, x1"):
         ours["x9", "mrr"]
