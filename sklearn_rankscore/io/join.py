@@ -133,9 +133,7 @@ def _merge(systems: list[ItemLists], sorted_items: bool) -> tuple[ItemLists, lis
     )
     n_items = 1 + int(item.max(initial=0))
     occurrence = np.concatenate([_occurrence(s, n_items) for s in systems])
-    # later occurrences are items of their own, which no judgment refers to
-    item = item + n_items * occurrence
-    pairs = query * (n_items * (1 + int(occurrence.max(initial=0)))) + item
+    pairs = query * (n_items * (1 + int(occurrence.max(initial=0)))) + n_items * occurrence + item
     _, first, position = np.unique(pairs, return_index=True, return_inverse=True)
     if not sorted_items:
         order = np.lexsort((first, query[first]))

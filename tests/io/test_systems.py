@@ -63,6 +63,21 @@ def test_lists(repeats):
     np.testing.assert_allclose(by_query, expected)
 
 
+@pytest.mark.parametrize("unjudged", ["irrelevant", "nan"])
+def test_a_repeated_item_is_no_other_item_and_judged(unjudged):
+    # "c" is relevant and retrieved by no system
+    actual = [["a", "b", "c"]]
+    systems = {"twice": [["a", "a", "x"]], "once": [["a"]], "later": [["b", "a", "a", "a"]]}
+    together = from_ranked_lists(actual, systems, unjudged=unjudged)
+    names = ["recall@3(unjudged=irrelevant)", "judged@3", "bpref", "ndcg@2(unjudged=drop)"]
+    values = evaluate(metrics=names, **together)
+    for name, lists in systems.items():
+        alone = from_ranked_lists(actual, lists, unjudged=unjudged)
+        assert values[name] == pytest.approx(evaluate(metrics=names, **alone))
+    assert values["twice"][names[0]] == pytest.approx(1 / 3)
+    assert values["twice"]["judged@3"] == pytest.approx(2 / 3)
+
+
 def as_items(systems):
     """Items that carry their relevance: the n-th with one is the same item in all systems."""
     items = {
