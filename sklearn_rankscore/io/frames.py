@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice
+from ..query_ids.document_ids import record_document_ids
 from .codes import encode
 from .frame_rows import Duplicates, FrameRows, Kind
 from .join import (
@@ -176,16 +177,16 @@ def from_frames(
     queries, query_ids = encode(
         [rows.query_ids(query) for rows in tables], f"the query ids in column {query!r}"
     )
-    documents, _ = encode(
+    documents, items = encode(
         [rows.column(document) for rows in tables], f"the document ids in column {document!r}"
     )
     selected = _select_queries(tables, queries, query_ids, missing_queries, unjudged_queries)
     position = np.where(selected, np.cumsum(selected) - 1, -1)
-    lists = [
+    first, *lists = (
         rows.item_lists(position[of_query], of_document, duplicates)
         for rows, of_query, of_document in zip(tables, queries, documents, strict=True)
-    ]
-    return join(query_ids[selected], lists[0], dict(zip(systems, lists[1:], strict=True)), unjudged)
+    )
+    return join(query_ids[selected], first, dict(zip(systems, lists, strict=True)), unjudged, items)
 
 
 def _refuse_joining(duplicates: str, missing_queries: str, unjudged_queries: str) -> None:
@@ -284,9 +285,11 @@ def _from_one(
         for name, of_system in columns.items()
     }
     (codes,), ids = encode([query_column], f"the query ids in column {query!r}")
+    values = labels.values()
     if document is not None:
-        (documents,), _ = encode(
+        (documents,), document_ids = encode(
             [labels.column(document)], f"the document ids in column {document!r}"
         )
         labels.refuse_duplicates(codes, documents)
-    return arguments(labels.values(), scores, ids[codes])
+        record_document_ids(values, documents, document_ids)
+    return arguments(values, scores, ids[codes])

@@ -16,20 +16,22 @@ from .join import ItemLists
 
 def item_lists(
     relevant: list[Any], systems: Mapping[str, list[Any]]
-) -> tuple[ItemLists, dict[str, ItemLists]]:
-    """The relevant items of each query and those that each system predicted.
+) -> tuple[ItemLists, dict[str, ItemLists], list[Any]]:
+    """The relevant items of each query, those that each system predicted, and all items by code.
 
     Predicted items are a collection by rank for each query, or for all queries of a system a dict
     from item to score.
     """
-    codes = _encode({"actual": relevant, **{f"predicted {n}": r for n, r in systems.items()}})
+    lists = {"actual": relevant, **{f"predicted {n}": r for n, r in systems.items()}}
+    codes, items = _encode(lists)
     relevance: Array = np.ones(sum(map(len, relevant)), dtype=np.int64)
     if any(isinstance(items, Mapping) for items in relevant) and len(relevance):
         relevance = as_numbers(list(chain.from_iterable(map(_relevance, relevant))), "actual")
-    return ItemLists(query_positions(relevant), codes[0], relevance), {
+    predicted = {
         name: ItemLists(query_positions(ranked), of_system, _scores(ranked, name))
         for (name, ranked), of_system in zip(systems.items(), codes[1:], strict=True)
     }
+    return ItemLists(query_positions(relevant), codes[0], relevance), predicted, items
 
 
 def _relevance(items: Collection[Any]) -> Iterable[Any]:
@@ -44,8 +46,8 @@ def _scores(ranked: list[Any], name: str) -> Array:
     return as_numbers(scores, name).astype(np.float64) if scores else np.zeros(0)
 
 
-def _encode(lists: Mapping[str, list[Any]]) -> list[Array]:
-    """Integer codes of the items of several lists of queries, equal for equal items."""
+def _encode(lists: Mapping[str, list[Any]]) -> tuple[list[Array], list[Any]]:
+    """Integer codes of the items of several lists of queries, and the item of each code."""
     _check_same_type(lists)
     try:
         items = dict.fromkeys(chain.from_iterable(chain.from_iterable(lists.values())))
@@ -60,7 +62,7 @@ def _encode(lists: Mapping[str, list[Any]]) -> list[Array]:
     return [
         np.fromiter(map(code, chain.from_iterable(queries)), dtype=np.int64)
         for queries in lists.values()
-    ]
+    ], list(items)
 
 
 def _check_same_type(lists: Mapping[str, list[Any]]) -> None:

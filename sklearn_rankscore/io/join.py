@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import numpy as np
 
 from .._typing import Array, UnjudgedDocuments
+from ..query_ids.document_ids import record_document_ids
 from ..query_ids.judgments import fill_unjudged
 from ..query_ids.row_order import record_row_order
 
@@ -60,11 +61,14 @@ class Documents:
         Scores by system; -inf if it did not retrieve the document.
     sizes : int array of shape (n_queries,)
         Number of documents of each query.
+    items : int array of shape (n_documents,)
+        Code of the item; -1 for the document of a query without items.
     """
 
     labels: Array
     scores: dict[str, Array]
     sizes: Array
+    items: Array
 
 
 # up to this many pairs of a query and an item per entry, a table of all pairs is faster than a sort
@@ -78,10 +82,12 @@ def join(
     relevant: ItemLists,
     predicted: ItemLists | Mapping[str, ItemLists],
     unjudged: UnjudgedDocuments = "nan",
+    items: Sequence[Any] | Array | None = None,
 ) -> Any:
     """Arguments of a metric, for the predictions of one system or of several by name.
 
-    Predicted items that are not among the relevant ones have the label NaN, or 0.
+    Predicted items that are not among the relevant ones have the label NaN, or 0. `items` holds
+    the id of each code of an item.
     """
     systems = predicted if isinstance(predicted, Mapping) else {ALONE: predicted}
     documents = join_relevance(len(ids), relevant, systems)
@@ -89,7 +95,7 @@ def join(
         dtype = np.result_type(relevant.value, int)
         labels = fill_unjudged(documents.labels, np.isnan(documents.labels), dtype)
         documents = replace(documents, labels=labels)
-    return metric_arguments(ids, documents)
+    return metric_arguments(ids, documents, items)
 
 
 def join_relevance(
@@ -109,10 +115,10 @@ def join_relevance(
     """
     if len(systems) == 1:
         ((name, only),) = systems.items()
-        labels, scores, sizes = _join_one(n_queries, relevant, only)
-        return Documents(labels, {name: scores}, sizes)
+        return _join_one(n_queries, relevant, only, name)
     merged, positions = _merge(list(systems.values()), sorted_items)
-    labels, entries, sizes = _join_one(n_queries, relevant, merged)
+    documents = _join_one(n_queries, relevant, merged)
+    entries = documents.scores[ALONE]
     missed = np.isneginf(entries)
     entries[missed] = len(merged.query)
     order, scores_of = entries.astype(np.intp), {}
@@ -120,7 +126,7 @@ def join_relevance(
         scores = np.full(len(merged.query) + 1, -np.inf)
         scores[position] = lists.value
         scores_of[name] = scores[order]
-    return Documents(labels, scores_of, sizes)
+    return replace(documents, scores=scores_of)
 
 
 def _merge(systems: list[ItemLists], sorted_items: bool) -> tuple[ItemLists, list[Array]]:
@@ -157,9 +163,9 @@ def _occurrence(lists: ItemLists, n_items: int) -> Array:
 
 
 def _join_one(
-    n_queries: int, relevant: ItemLists, predicted: ItemLists
-) -> tuple[Array, Array, Array]:
-    """Labels and scores of the documents, and the number of those of each query."""
+    n_queries: int, relevant: ItemLists, predicted: ItemLists, system: str = ALONE
+) -> Documents:
+    """The documents of one system."""
     # a query and an item as one integer
     n_items = 1 + max(int(lists.item.max(initial=0)) for lists in (relevant, predicted))
     relevant_pairs, pairs = (
@@ -177,11 +183,8 @@ def _join_one(
     labels[is_unjudged] = np.nan if number is float else 0
     labels[first[retrieved]] = relevant.value[retrieved]
     missed = entries[first[entries] < 0]
-    return append_missed(
-        n_queries,
-        predicted.query, labels, predicted.value,
-        relevant.query[missed], relevant.value[missed],
-    )  # fmt: skip
+    others = ItemLists(relevant.query[missed], relevant.item[missed], relevant.value[missed])
+    return append_missed(n_queries, predicted, labels, others, system)
 
 
 def _match(relevant: Array, predicted: Array, n_pairs: int) -> tuple[Array, Array]:
@@ -198,31 +201,39 @@ def _match(relevant: Array, predicted: Array, n_pairs: int) -> tuple[Array, Arra
 
 
 def append_missed(
-    n_queries: int, query: Array, label: Array, score: Array, missed: Array, missed_label: Array
-) -> tuple[Array, Array, Array]:
-    """Labels and scores of each query's retrieved documents, then of those it missed, and sizes.
+    n_queries: int, retrieved: ItemLists, label: Array, missed: ItemLists, system: str = ALONE
+) -> Documents:
+    """Each query's retrieved documents, which have the given labels, then those it missed.
 
-    `query`, the position of the query of each retrieved document, is in ascending order. A query
-    without documents gets one that is neither relevant nor retrieved, so that it counts in means.
+    The retrieved documents are sorted by query, and their values are scores. A query without
+    documents gets one that is neither relevant nor retrieved, so that it counts in means.
     """
-    n_retrieved = np.bincount(query, minlength=n_queries)
-    sizes = n_retrieved + np.bincount(missed, minlength=n_queries)
+    n_retrieved = np.bincount(retrieved.query, minlength=n_queries)
+    sizes = n_retrieved + np.bincount(missed.query, minlength=n_queries)
     empty = np.flatnonzero(sizes == 0)
-    if len(empty) or (missed[1:] < missed[:-1]).any():
-        missed = np.append(missed, empty).astype(np.intp)
-        order = np.argsort(missed, kind="stable")
-        missed_label = np.append(missed_label, np.zeros(len(empty), dtype=label.dtype))[order]
-        missed, sizes = missed[order], np.maximum(sizes, 1)
-    is_missed = np.zeros(len(query) + len(missed), dtype=bool)
-    is_missed[np.cumsum(n_retrieved)[missed] + np.arange(len(missed))] = True
-    labels = np.empty(len(is_missed), dtype=np.result_type(label, missed_label))
-    scores = np.full(len(is_missed), -np.inf, dtype=np.promote_types(score.dtype, np.float32))
-    labels[is_missed], labels[~is_missed], scores[~is_missed] = missed_label, label, score
-    return labels, scores, sizes
+    if len(empty) or (missed.query[1:] < missed.query[:-1]).any():
+        query = np.append(missed.query, empty).astype(np.intp)
+        order = np.argsort(query, kind="stable")
+        item = np.append(missed.item, np.full(len(empty), -1))[order]
+        value = np.append(missed.value, np.zeros(len(empty), dtype=label.dtype))[order]
+        missed, sizes = ItemLists(query[order], item, value), np.maximum(sizes, 1)
+    is_missed = np.zeros(len(label) + len(missed.query), dtype=bool)
+    is_missed[np.cumsum(n_retrieved)[missed.query] + np.arange(len(missed.query))] = True
+    labels = np.empty(len(is_missed), dtype=np.result_type(label, missed.value))
+    dtype = np.promote_types(retrieved.value.dtype, np.float32)
+    scores, items = np.full(len(is_missed), -np.inf, dtype), np.empty(len(is_missed), dtype=int)
+    labels[is_missed], labels[~is_missed] = missed.value, label
+    items[is_missed], items[~is_missed] = missed.item, retrieved.item
+    scores[~is_missed] = retrieved.value
+    return Documents(labels, {system: scores}, sizes, items)
 
 
-def metric_arguments(ids: Array, documents: Documents) -> Any:
+def metric_arguments(
+    ids: Array, documents: Documents, items: Sequence[Any] | Array | None = None
+) -> Any:
     """Arguments of a metric for documents by query, whose ids are given once for each query."""
+    if items is not None:
+        record_document_ids(documents.labels, documents.items, items)
     return arguments(documents.labels, documents.scores, np.repeat(ids, documents.sizes))
 
 

@@ -102,4 +102,5 @@ def from_ranked_lists(
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     ids, relevant, systems = align_queries(as_nested(actual), as_nested(predicted))
-    return join(ids, *item_lists(as_collections(relevant), systems), unjudged)
+    relevance, predictions, items = item_lists(as_collections(relevant), systems)
+    return join(ids, relevance, predictions, unjudged, items)

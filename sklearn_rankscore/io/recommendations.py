@@ -99,8 +99,10 @@ def from_recommendations(
     users = np.arange(relevance.shape[0])
     rows = np.repeat(users, np.diff(relevance.indptr))
     relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)
+    items = range(relevance.shape[1])
     if not isinstance(recommended, Mapping):
-        return join(users, relevant, _predicted(recommended, scores, relevance.shape), unjudged)
+        predicted = _predicted(recommended, scores, relevance.shape)
+        return join(users, relevant, predicted, unjudged, items)
     scores = dict.fromkeys(recommended) if scores is None else scores
     if not isinstance(scores, Mapping) or scores.keys() != recommended.keys() or not scores:
         raise TypeError(
@@ -108,10 +110,10 @@ def from_recommendations(
             f"{list(recommended)} and {list(scores) if isinstance(scores, Mapping) else scores!r}."
         )
     systems = {
-        name: _predicted(items, scores[name], relevance.shape)
-        for name, items in recommended.items()
+        name: _predicted(of_system, scores[name], relevance.shape)
+        for name, of_system in recommended.items()
     }
-    return join(users, relevant, systems, unjudged)
+    return join(users, relevant, systems, unjudged, items)
 
 
 def _predicted(recommended: ArrayLike, scores: ArrayLike | None, shape: Any) -> ItemLists:

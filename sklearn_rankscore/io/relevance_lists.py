@@ -14,8 +14,6 @@ from ..query_ids import as_ids
 from .entries import check_ordered, read_entries
 from .items import query_positions, scores_by_rank
 from .join import (
-    ALONE,
-    Documents,
     ItemLists,
     MetricArguments,
     SystemArguments,
@@ -82,11 +80,10 @@ def from_relevance_lists(relevances: Any) -> Any:
         return _from_systems(relevances)
     ids, lists = _read(relevances, "relevances")
     labels, query = _labels(lists, "relevances"), query_positions(lists)
-    missed = np.zeros(0, dtype=np.intp)
-    labels, scores, sizes = append_missed(
-        len(ids), query, labels, scores_by_rank(lists), missed, labels[:0]
-    )
-    return metric_arguments(as_ids(ids)[0], Documents(labels, {ALONE: scores}, sizes))
+    no_codes = np.zeros(0, dtype=np.intp)
+    retrieved = ItemLists(query, np.arange(len(query)), scores_by_rank(lists))
+    missed = ItemLists(no_codes, no_codes, labels[:0])
+    return metric_arguments(as_ids(ids)[0], append_missed(len(ids), retrieved, labels, missed))
 
 
 def _holds_systems(relevances: Any) -> bool:

@@ -143,11 +143,11 @@ def from_trec(
     if unjudged == "nan":
         judged = replace(judged, value=_without_pool(judged.value))
     selected = _select_queries(judged, runs, complete, unjudged_queries)
-    joined = _join_batches(judged, runs, selected)
+    joined, texts = _join_batches(judged, runs, selected)
     if unjudged == "irrelevant":
         labels = fill_unjudged(joined.labels, ~(joined.labels >= 0), judged.value.dtype)
         joined = replace(joined, labels=labels)
-    return metric_arguments(as_ids(selected)[0], joined)
+    return metric_arguments(as_ids(selected)[0], joined, texts)
 
 
 def _without_pool(relevance: Array) -> Array:
@@ -204,18 +204,24 @@ def _select_queries(
     return [query for query in judged.queries if complete or query in in_runs]
 
 
-def _join_batches(judged: Records, runs: dict[str, Records], selected: list[Any]) -> Documents:
-    """The documents of all queries, joined for some thousands at a time."""
+def _join_batches(
+    judged: Records, runs: dict[str, Records], selected: list[Any]
+) -> tuple[Documents, Array]:
+    """The documents of all queries, joined for some thousands at a time, and their ids by code."""
     position = {query: at for at, query in enumerate(selected)}
     sources = [_ByQuery(records, position) for records in (judged, *runs.values())]
     batch = np.cumsum(sum(np.diff(source.starts) for source in sources)) // BATCH
     cuts = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(selected)]
-    parts = [_join_batch(sources, list(runs), a, b) for a, b in pairwise(cuts)]
+    parts, texts = zip(
+        *(_join_batch(sources, list(runs), a, b) for a, b in pairwise(cuts)), strict=True
+    )
+    starts = np.cumsum([0, *map(len, texts)])
     return Documents(
         np.concatenate([part.labels for part in parts]),
         {name: np.concatenate([part.scores.pop(name) for part in parts]) for name in runs},
         np.concatenate([part.sizes for part in parts]),
-    )
+        np.concatenate([part.items + a for part, a in zip(parts, starts[:-1], strict=True)]),
+    ), np.concatenate(texts)
 
 
 class _ByQuery:
@@ -238,8 +244,10 @@ class _ByQuery:
         return rows, np.repeat(np.arange(last - first), sizes)
 
 
-def _join_batch(sources: list[_ByQuery], names: list[str], first: int, last: int) -> Documents:
-    """The documents of the queries from `first` to before `last`."""
+def _join_batch(
+    sources: list[_ByQuery], names: list[str], first: int, last: int
+) -> tuple[Documents, Array]:
+    """The documents of the queries from `first` to before `last`, and their ids by code."""
     batches = [source.batch(first, last) for source in sources]
     query = np.concatenate([of_source for _, of_source in batches])
     texts = np.concatenate(
@@ -248,7 +256,8 @@ def _join_batch(sources: list[_ByQuery], names: list[str], first: int, last: int
     order = np.lexsort((texts, query))
     texts, query = texts[order], query[order]
     # one number for each document of each query, in ascending order of both
-    codes = np.cumsum(np.append(False, (texts[1:] != texts[:-1]) | (query[1:] != query[:-1])))
+    is_new = np.append(False, (texts[1:] != texts[:-1]) | (query[1:] != query[:-1]))
+    codes = np.cumsum(is_new)
     ends = np.cumsum([len(rows) for rows, _ in batches])
     of_source = np.searchsorted(ends, order, side="right")
     lists = []
@@ -258,7 +267,9 @@ def _join_batch(sources: list[_ByQuery], names: list[str], first: int, last: int
         _refuse_duplicates(source.records, sorted_rows, codes[mine])
         lists.append(ItemLists(query[mine], codes[mine], source.records.value[sorted_rows]))
     systems = dict(zip(names, lists[1:], strict=True))
-    return join_relevance(last - first, lists[0], systems, sorted_items=True)
+    is_new[:1] = True
+    documents = join_relevance(last - first, lists[0], systems, sorted_items=True)
+    return documents, texts[is_new]
 
 
 def _refuse_duplicates(records: Records, rows: Array, codes: Array) -> None:

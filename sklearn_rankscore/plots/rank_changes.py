@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._typing import Array, QueryIds
 from .._validation import check_count, check_number
 from ..metrics.systems import by_system
+from ..query_ids.document_ids import document_ids
 from ..ranking import Queries, read_queries
 from .axes import (
     CHARACTER,
@@ -113,7 +114,8 @@ class RankChangeDisplay(Display):
         query : hashable, default=None
             Id of the query to plot; may be left out if it is the only one.
         names : array-like of shape (n_documents,), default=None
-            Names of all documents; None means their row numbers.
+            Names of all documents. None means their ids, if a function such as `from_trec` or
+            `from_frames` has made `y_true`, and else their row numbers.
         k : int, default=10
             Documents are shown if they are among the first k in either ranking.
         threshold : float, default=0
@@ -137,7 +139,10 @@ class RankChangeDisplay(Display):
         (name, first), (other, second) = read.items()
         rows, query = _rows(first, query)
         labels = first.y_true[rows]
-        documents = rows if names is None else _names(names, len(first.y_true))[rows]
+        if names is None:
+            documents: Any = document_ids(y_true, rows) or rows
+        else:
+            documents = _names(names, len(first.y_true))[rows]
         ranks = np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)])
         if np.isinf(ranks).all():
             raise ValueError(f"neither system retrieved a document for query {query!r}.")
