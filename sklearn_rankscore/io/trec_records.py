@@ -64,9 +64,10 @@ class Field(NamedTuple):
     names: tuple[Any, ...]
 
 
-# read_csv(header=None) names columns by their positions
+# read_csv(header=None) names columns by their positions; PyTerrier has both docno and docid, which
+# is a number of its index
 QUERY = Field(0, ("query_id", "qid", "q_id", "query", "topic", 0))
-DOCUMENT = Field(2, ("doc_id", "docid", "docno", "document_id", "document", 2))
+DOCUMENT = Field(2, ("doc_id", "docno", "docid", "document_id", "document", 2))
 
 
 @dataclass(frozen=True)

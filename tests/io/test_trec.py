@@ -149,6 +149,15 @@ def test_paths_plain_and_compressed(tmp_path):
             np.testing.assert_array_equal(documents[name], expected[name])
 
 
+def test_the_numbers_of_documents_in_an_index_are_no_ids():
+    """PyTerrier's results have them beside the ids."""
+    qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
+    run = pd.DataFrame(
+        {"qid": ["1", "1"], "docid": [7, 4], "docno": ["b", "a"], "rank": [0, 1], "score": [2, 1]}
+    )
+    assert evaluate(metrics="mrr", **from_trec(qrels, run)) == {"mrr": 0.5}
+
+
 @pytest.mark.parametrize(
     "names", [("query_id", "doc_id", "relevance", "score"), ("qid", "docno", "label", "score")]
 )
@@ -233,7 +242,7 @@ def test_a_query_without_judgments_is_dropped_or_refused():
 @pytest.mark.parametrize(
     ("qrels", "error", "message"),
     [
-        (pd.DataFrame({"qid": [1], "doc": ["a"]}), ValueError, "named one of 'doc_id', 'docid'"),
+        (pd.DataFrame({"qid": [1], "doc": ["a"]}), ValueError, "named one of 'doc_id', 'docno'"),
         (
             pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}),
             ValueError,
