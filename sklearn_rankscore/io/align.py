@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import as_ids
-from .entries import check_ordered, read_entries, refuse_long_frame
+from .entries import check_ordered, read_entries, refuse_long_frame, without_tensors
 from .join import ALONE
 from .nested import as_nested, is_nested
 
@@ -88,6 +88,12 @@ def _align_by_position(
 
 def _align_by_id(actual: Any, predicted: Any, name: str) -> tuple[Array, list[Any], list[Any]]:
     if unknown := [query for query in predicted if query not in actual]:
+        known = next(iter(actual), unknown[0])
+        if isinstance(known, str) != isinstance(unknown[0], str):
+            raise TypeError(
+                f"the query ids are text in one and not in the other: actual has {known!r}, "
+                f"{name} has {unknown[0]!r}. Convert one of them; the keys of JSON are text."
+            )
         raise ValueError(
             f"{len(unknown)} queries in `{name}` are missing from `actual`; the first is "
             f"{unknown[0]!r}. Choose what they count:\n"
@@ -95,7 +101,7 @@ def _align_by_id(actual: Any, predicted: Any, name: str) -> tuple[Array, list[An
             "- give them an empty list in `actual`: they count as queries without relevant items, "
             "with a value of 0 in most metrics (option replace_undefined_by)."
         )
-    ranked = [predicted.get(query, ()) for query in actual]
+    ranked = without_tensors([predicted.get(query, ()) for query in actual])
     return as_ids(list(actual))[0], read_entries(actual, "actual"), ranked
 
 

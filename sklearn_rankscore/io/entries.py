@@ -21,10 +21,32 @@ def read_entries(queries: Any, name: str) -> list[Any]:
             f"{name} must be a sequence or dict with one entry per query; got a "
             f"{type(queries).__name__}."
         )
+    if hasattr(queries, "toarray"):
+        raise TypeError(
+            f"{name} is a sparse matrix, which has no lists of items. Use from_recommendations("
+            "matrix, recommended) with the column numbers of the recommended items."
+        )
     entries = list(queries.values()) if isinstance(queries, Mapping) else _rows(queries)
     if not entries:
         raise ValueError(f"{name} is empty; at least one query is needed.")
-    return entries
+    return without_tensors(entries)
+
+
+def without_tensors(entries: list[Any]) -> list[Any]:
+    """Entries in which tensors and arrays of pyarrow, whose items equal no others, are lists."""
+    ways = {kind: way for kind in set(map(type, entries)) if (way := _way_to_list(kind))}
+    if not ways:
+        return entries
+    return [
+        getattr(entry, ways[type(entry)])() if type(entry) in ways else entry for entry in entries
+    ]
+
+
+def _way_to_list(kind: type) -> str | None:
+    """The name of the method that converts an array of torch or pyarrow to Python objects."""
+    if hasattr(kind, "detach"):
+        return "tolist"
+    return next((way for way in ("to_pylist", "as_py") if hasattr(kind, way)), None)
 
 
 def refuse_long_frame(queries: Any, name: str) -> None:

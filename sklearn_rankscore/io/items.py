@@ -71,6 +71,13 @@ def _check_same_type(lists: Mapping[str, list[Any]]) -> None:
         dict(zip(map(type, items), items, strict=True))
         for items in (list(chain.from_iterable(queries)) for queries in lists.values())
     )
+    for of_type, item in chain.from_iterable(types.items() for types in (actual, *systems)):
+        if hasattr(of_type, "detach") or hasattr(of_type, "as_py"):
+            raise TypeError(
+                f"items must be Python objects or values of NumPy; got the {of_type.__name__} "
+                f"{item!r}, which does not equal other items. Convert the lists, for example by "
+                "tolist() or to_pylist()."
+            )
     kind = _kind(actual)
     for predicted in systems:
         other = _kind(predicted)

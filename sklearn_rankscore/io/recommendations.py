@@ -148,7 +148,13 @@ def _relevance(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
 
 
 def _items(recommended: ArrayLike, shape: Any) -> Array:
-    items = np.asarray(recommended)
+    try:
+        items = np.asarray(recommended)
+    except ValueError as error:
+        raise ValueError(
+            "recommended is ragged: its rows have different lengths. Fill them with -1 at the end, "
+            "or use from_ranked_lists."
+        ) from error
     n_users, n_items = shape
     if items.ndim != 2 or len(items) != n_users or not items.size:
         raise ValueError(

@@ -6,8 +6,10 @@ import numpy as np
 import oracle
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from requires import requires
+from scipy.sparse import csr_array
 
 from sklearn_rankscore import (
     evaluate,
@@ -264,6 +266,25 @@ def test_inputs_are_not_changed():
     assert (actual, predicted) == ({"q": {"a": 1}}, {"q": ["b", "a"]})
 
 
+@pytest.mark.parametrize("library", ["torch", "pyarrow"])
+def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
+    make = pa.array if library == "pyarrow" else requires("torch").tensor
+    actual, predicted = [[1, 2], [3]], [[2, 9], [8, 3]]
+    expected = map_score(**from_ranked_lists(actual, predicted))
+    arrays = list(map(make, predicted))
+    for relevant in (actual, list(map(make, actual))):
+        assert map_score(**from_ranked_lists(relevant, arrays)) == expected
+        by_id = {name: dict(enumerate(lists)) for name, lists in (("a", arrays), ("b", predicted))}
+        together = from_ranked_lists(dict(enumerate(relevant)), by_id)
+        assert evaluate(metrics="map", **together)["a"]["map"] == expected
+
+
+def test_a_tensor_is_no_item():
+    item = requires("torch").tensor(1)
+    with pytest.raises(TypeError, match=r"got the Tensor tensor\(1\), .* by tolist\(\)"):
+        from_ranked_lists([[1]], [[item]])
+
+
 class Unhashable:
     """An item that cannot be hashed."""
 
@@ -276,6 +297,9 @@ class Unhashable:
         ([["a"], ["b"]], [["a"]], ValueError, "actual has 2 queries, predicted has 1"),
         ({"q": ["a"]}, {"q": ["a"], "r": ["b"]}, ValueError, "the first is 'r'"),
         ({"q": ["a"]}, [["a"]], TypeError, "both be dicts by query id"),
+        ({1: ["a"]}, {"1": ["a"]}, TypeError, "actual has 1, predicted has '1'"),
+        (csr_array([[1]]), [[0]], TypeError, r"sparse .* Use from_recommendations"),
+        ([[1]], [list(pa.array([1]))], TypeError, r"got the Int64Scalar .* by tolist"),
         ([[["a"]]], [["a"]], TypeError, r"query number 0 of actual holds the list \['a'\]"),
         ([["a"], ["b"]], [["a"], [Unhashable()]], TypeError, "query number 1 of predicted"),
         ([["a"]], [{"a"}], TypeError, "query number 0 is the set"),

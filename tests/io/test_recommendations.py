@@ -118,6 +118,7 @@ SQUARE = csr_array(np.eye(2))
         (SQUARE, [[0], [-2]], None, ValueError, "got values from -2 to 0"),
         (SQUARE, [[0.0], [1.0]], None, TypeError, "must hold integers, .* got float64"),
         (SQUARE, [["a"], ["b"]], None, TypeError, "must hold integers"),
+        (SQUARE, [[0, 1], [1]], None, ValueError, "is ragged: .* Fill them with -1"),
         (SQUARE, [[0], [1]], [1, 2], ValueError, r"scores has shape \(2,\)"),
         (SQUARE, [[0], [1]], [[1], [math.nan]], ValueError, "scores contains NaN"),
         (np.array([1, 0]), [[0], [1]], None, ValueError, "one row per user"),
