@@ -127,7 +127,13 @@ def detached(values: Any, name: str = "groups") -> Any:
 
     A tensor on another device is copied once; one in main memory shares its data.
     """
-    if isinstance(values, np.ndarray) or not _is_foreign(values):
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "fetchall"):
+        raise TypeError(
+            f"{name} must be read from the database first, as a relation of DuckDB is by df()."
+        )
+    if not _is_foreign(values):
         return values
     try:
         if hasattr(values, "detach"):  # torch
@@ -185,18 +191,24 @@ def _as_array(values: Any, name: str) -> Array:
     return array
 
 
-def _fix_of(name: str, kind: Any) -> str:
-    is_item = name in ("y_true", "y_score") and kind == "strings"
-    return " Convert lists of items by from_ranked_lists(actual, predicted)." if is_item else ""
+def _fix_of(name: str, array: Array) -> str:
+    """How to convert strings."""
+    first = next((value for value in array.flat if isinstance(value, str)), "")
+    try:
+        float(first)
+    except ValueError:
+        is_item = first and name in ("y_true", "y_score")
+        return " Convert lists of items by from_ranked_lists(actual, predicted)." if is_item else ""
+    return f" {str(first)!r} is text: convert the values, for example by astype(float)."
 
 
 def _as_float(array: Array, name: str) -> Array:
     """Numbers held as Python objects (nullable integers, decimals) as floats."""
     if array.dtype.kind != "O":
         kind = _KINDS.get(array.dtype.kind, array.dtype)
-        raise NotNumbersError(f"{name} must hold numbers; got {kind}.{_fix_of(name, kind)}")
+        raise NotNumbersError(f"{name} must hold numbers; got {kind}.{_fix_of(name, array)}")
     if any(isinstance(value, str | bytes) for value in array.flat):
-        raise NotNumbersError(f"{name} must hold numbers; got strings.{_fix_of(name, 'strings')}")
+        raise NotNumbersError(f"{name} must hold numbers; got strings.{_fix_of(name, array)}")
     if any(isinstance(value, _TIMES) for value in array.flat):
         raise NotNumbersError(f"{name} must hold numbers; got dates or durations.")
     is_na = np.array([type(value).__name__ == "NAType" for value in array.flat], dtype=bool)

@@ -40,8 +40,10 @@ def did_you_mean(value: Any, allowed: Iterable[Any]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def _shown(value: Any) -> str:
-    """`repr`, which Python refuses for integers of more than 4,300 digits."""
+def shown(value: Any) -> str:
+    """`repr` without the types of NumPy; Python refuses it for integers of over 4,300 digits."""
+    if isinstance(value, np.generic) and value.dtype.kind in "biufUS":
+        value = value.item()
     try:
         return repr(value)
     except ValueError:
@@ -51,9 +53,9 @@ def _shown(value: Any) -> str:
 def check_count(name: str, value: Any, least: int) -> int:
     """An integer of at least `least`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise WrongTypeError(f"{name} must be an integer of at least {least}; got {_shown(value)}.")
+        raise WrongTypeError(f"{name} must be an integer of at least {least}; got {shown(value)}.")
     if value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {_shown(value)}.")
+        raise ValueError(f"{name} must be an integer of at least {least}; got {shown(value)}.")
     return int(value)
 
 
@@ -69,9 +71,9 @@ def check_cutoff(k: Any) -> int | None:
     if k is None:
         return None
     if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"k must be a positive integer or None (no cut-off); got {_shown(k)}.")
+        raise TypeError(f"k must be a positive integer or None (no cut-off); got {shown(k)}.")
     if k < 1:
-        raise ValueError(f"k must be at least 1, or None for no cut-off; got {_shown(k)}.")
+        raise ValueError(f"k must be at least 1, or None for no cut-off; got {shown(k)}.")
     if int(k) > sys.maxsize:
         raise ValueError(f"k must be at most {sys.maxsize}, or None for no cut-off.")
     return int(k)
@@ -87,7 +89,7 @@ def check_number(
 ) -> float:
     """A finite real number in [low, high]; nan only where the caller allows it."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number; got {_shown(value)}.")
+        raise TypeError(f"{name} must be a number; got {shown(value)}.")
     try:
         given = float(value)
     except OverflowError:
@@ -98,7 +100,7 @@ def check_number(
         bounds = f"in [{low:g}, {high:g}]"
         if math.isinf(high):
             bounds = "finite" if math.isinf(low) else f"finite and at least {low:g}"
-        raise ValueError(f"{name} must be {bounds}; got {_shown(value)}.")
+        raise ValueError(f"{name} must be {bounds}; got {shown(value)}.")
     return given
 
 

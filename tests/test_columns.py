@@ -5,8 +5,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from requires import requires
 
-from sklearn_rankscore import ndcg_score
+from sklearn_rankscore import from_frames, from_ranked_lists, ndcg_score, query_scores
 from sklearn_rankscore._columns import as_numbers
 from sklearn_rankscore.query_ids import as_ids
 from sklearn_rankscore.ranking.queries import read_queries
@@ -203,6 +204,44 @@ def test_missing_numbers_are_refused(column):
 def test_missing_ids_are_refused(column):
     with pytest.raises(ValueError, match="groups contains missing values"):
         ndcg_score([1, 0], [1, 2], groups=column)
+
+
+@pytest.mark.parametrize("values", [["1", "0"], pd.Series(["1", "0"]), pl.Series(["1", "0"])])
+def test_numbers_in_text_are_to_be_converted(values):
+    with pytest.raises(ValueError, match=r"got strings. '1' is text: convert .* astype"):
+        ndcg_score(values, [1, 2])
+    with pytest.raises(ValueError, match=r"got strings. Convert lists of items by from_ranked"):
+        ndcg_score(["tea", "1"], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("groups", "dtype"),
+    [
+        (pl.Series([{"user": 1}, {"user": 2}]), "Struct"),
+        (pl.Series([[1, 2], [1, 3]], dtype=pl.Array(pl.Int64, 2)), "Array"),
+    ],
+)
+def test_a_nested_column_of_ids_is_refused_with_its_type(groups, dtype):
+    with pytest.raises(ValueError, match=rf"got a column of {dtype}.* one tuple per row"):
+        ndcg_score([1, 0], [1, 2], groups=groups)
+
+
+def test_a_relation_of_a_database_is_to_be_read_first():
+    relation = requires("duckdb").sql("select 1 as user, 2 as item")
+    with pytest.raises(TypeError, match="y_true must be read from the database first"):
+        ndcg_score(relation["item"], [1])
+    with pytest.raises(TypeError, match=r"ids in column 'user': they must be read .* df"):
+        from_frames(relation, relation, query="user", document="item", rank="item")
+
+
+def test_messages_show_values_without_the_types_of_numpy():
+    one, two = (pd.DataFrame({"user": [u], "item": [1], "rank": [1]}) for u in (1, 2))
+    with pytest.raises(ValueError, match="truth has 1, predictions has 2"):
+        from_frames(one, two, query="user", document="item", rank="rank")
+    with pytest.raises(ValueError, match=r"\(such as 7\)"):
+        query_scores([1, 0], [1, 2], "mrr", groups=np.array([7, 7]), segments=["a", "b"])
+    with pytest.raises(TypeError, match="numbers, such as 1, and text, such as 'a', which"):
+        from_ranked_lists([np.array([1])], [np.array(["a"])])
 
 
 @pytest.mark.parametrize("column", [pd.Series(["a"]), pl.Series(["a"]), pa.array(["a"])])

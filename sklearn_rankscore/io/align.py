@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from .._validation import shown
 from ..query_ids import as_ids
 from .entries import check_ordered, read_entries, refuse_long_frame, without_tensors
 from .join import ALONE
@@ -91,12 +92,12 @@ def _align_by_id(actual: Any, predicted: Any, name: str) -> tuple[Array, list[An
         known = next(iter(actual), unknown[0])
         if isinstance(known, str) != isinstance(unknown[0], str):
             raise TypeError(
-                f"the query ids are text in one and not in the other: actual has {known!r}, "
-                f"{name} has {unknown[0]!r}. Convert one of them; the keys of JSON are text."
+                f"the query ids are text in one and not in the other: actual has {shown(known)}, "
+                f"{name} has {shown(unknown[0])}. Convert one of them; the keys of JSON are text."
             )
         raise ValueError(
             f"{len(unknown)} queries in `{name}` are missing from `actual`; the first is "
-            f"{unknown[0]!r}. Choose what they count:\n"
+            f"{shown(unknown[0])}. Choose what they count:\n"
             "- remove them from `predicted`: they do not count in the mean;\n"
             "- give them an empty list in `actual`: they count as queries without relevant items, "
             "with a value of 0 in most metrics (option replace_undefined_by)."

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from .._validation import shown
 from ..query_ids.factorize import factorize
 from ..query_ids.read import as_ids, as_objects
 
@@ -26,10 +27,8 @@ def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
         return [only], values
     kinds = {_kind(values): values for _, values in encoded if len(values)}
     if len(kinds) > 1:
-        examples = " and ".join(f"{kind}, such as {v[0]!r}" for kind, v in kinds.items())
-        raise TypeError(
-            f"{name} are {examples}, which are never equal. Convert one of the columns."
-        )
+        examples = " and ".join(f"{kind}, such as {shown(v[0])}," for kind, v in kinds.items())
+        raise TypeError(f"{name} are {examples} which are never equal. Convert one of the columns.")
     common, positions = _common([values for _, values in encoded])
     return [at[own] for at, (own, _) in zip(positions, encoded, strict=True)], common
 

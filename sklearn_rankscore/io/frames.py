@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice
+from .._validation import check_choice, shown
 from ..query_ids.document_ids import record_document_ids
 from .codes import encode
 from .frame_rows import Duplicates, FrameRows, Kind
@@ -246,8 +246,8 @@ def _select_queries(
     for rows, of_system in zip(tables[1:], present[1:], strict=True):
         if not (judged & of_system).any():
             raise ValueError(
-                f"truth and {rows.name} have no query in common: truth has {ids[judged][0]!r}, "
-                f"{rows.name} has {ids[of_system][0]!r}."
+                f"truth and {rows.name} have no query in common: truth has "
+                f"{shown(ids[judged][0])}, {rows.name} has {shown(ids[of_system][0])}."
             )
     for allowed, problem, queries in (
         (missing, "in truth have no predictions", judged & ~predicted),
@@ -255,7 +255,7 @@ def _select_queries(
     ):
         if allowed == "error" and queries.any():
             raise ValueError(
-                f"{queries.sum()} queries {problem}; the first is {ids[queries.argmax()]!r}."
+                f"{queries.sum()} queries {problem}; the first is {shown(ids[queries.argmax()])}."
             )
     return np.asarray(judged & predicted if missing == "drop" else judged)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
+from .._validation import shown
 from .join import ItemLists
 
 
@@ -83,15 +84,15 @@ def _check_same_type(lists: Mapping[str, list[Any]]) -> None:
         other = _kind(predicted)
         if None in (kind, other) or kind == other:
             continue
-        shown = sorted(
-            f"{name}, such as {next(iter(examples.values()))!r}"
+        both = sorted(
+            f"{name}, such as {shown(next(iter(examples.values())))}"
             for name, examples in ((kind, actual), (other, predicted))
         )
         fix = "Convert one of them."
         if other == "tuples":
             fix = "Of pairs of an item and its score, make a dict: {query: dict(pairs)}."
         raise TypeError(
-            f"the items of actual and predicted are {shown[0]}, and {shown[1]}, which are never "
+            f"the items of actual and predicted are {both[0]}, and {both[1]}, which are never "
             f"equal. {fix}"
         )
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_choice
+from .._validation import check_choice, shown
 from ..query_ids import as_ids
 from ..query_ids.judgments import fill_unjudged
 from .join import (
@@ -191,7 +191,7 @@ def _select_queries(
         if in_qrels.isdisjoint(run.queries):
             raise ValueError(
                 f"{called} and the qrels have no query in common: the first query of the run is "
-                f"{run.queries[0]!r}, of the qrels {judged.queries[0]!r}."
+                f"{shown(run.queries[0])}, of the qrels {shown(judged.queries[0])}."
             )
         unjudged = [code for code, query in enumerate(run.queries) if query not in in_qrels]
         if unjudged and unjudged_queries == "error":

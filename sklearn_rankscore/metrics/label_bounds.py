@@ -26,6 +26,7 @@ import numpy as np
 
 from .._columns import descending
 from .._typing import Array, ArrayFunction
+from .._validation import shown
 from ..query_ids import Grouping
 from ..ranking import Queries, read_queries
 from ..ranking.label_functions import linear
@@ -193,10 +194,11 @@ def _of_equal_labels(queries: Queries, metric: Metric, max_label: int) -> tuple[
         results += measure(filled, [metric])
     low, high = results
     if replacement != 0 and (depends := low.defined != high.defined).any():
+        query = shown(queries.ids[depends][0])
         raise ValueError(
-            f"{metric.name!r} of query {queries.ids[depends][0]!r} is undefined for some labels of "
-            f"its unjudged documents, where its value would be replace_undefined_by={replacement}, "
-            "outside of the bounds of the others. Use replace_undefined_by=0."
+            f"{metric.name!r} of query {query} is undefined for some labels of its unjudged "
+            f"documents, where its value would be replace_undefined_by={replacement}, outside of "
+            "the bounds of the others. Use replace_undefined_by=0."
         )
     return low.per_query(replacement), high.per_query(replacement)
 

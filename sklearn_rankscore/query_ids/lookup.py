@@ -10,6 +10,7 @@ from scipy import sparse
 
 from .._sklearn_compat import calling_estimator
 from .._typing import Array, IdSource
+from .._validation import shown
 from .grouping import group_rows
 from .read import as_id_column, as_objects
 
@@ -100,11 +101,10 @@ def _check_undivided(groups: Any, queries: Any) -> None:
     codes = group_rows(groups, len(queries)).codes
     divided = by_query.varies(codes)
     if divided.any():
-        example = by_query.ids[divided][0]
-        example = example.item() if isinstance(example, np.generic) else example
+        example = shown(by_query.ids[divided][0])
         raise ValueError(
             f"groups would divide {divided.sum()} of the {len(by_query)} queries: rows of query "
-            f"{example!r} have different groups. Pass groups that are constant within each query "
+            f"{example} have different groups. Pass groups that are constant within each query "
             "of the data (column or index level 'qid', or the column named by groups=), or leave "
             "groups out to keep these queries whole."
         )

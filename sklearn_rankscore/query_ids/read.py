@@ -73,7 +73,10 @@ def _describe(groups: Any) -> str:
         return f"a frame of shape {np.shape(groups)}. Pass {way}"
     if isinstance(groups, Mapping):
         return "a dict. Pass a list or an array with one id per row"
+    dtype = getattr(groups, "dtype", None)
     shape = np.shape(groups)
+    if len(shape) == 1 and dtype is not None:
+        return f"a column of {dtype}. Pass one tuple per row, list(zip(*columns))"
     return f"an array of shape {shape}" if shape else f"the single value {groups!r}"
 
 
