@@ -12,6 +12,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import did_you_mean
+from ..io.frame_rows import are_ranks
 from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
 from ..io.trec_text import OPENERS, damage_named
 
@@ -75,7 +76,7 @@ class TableFile:
 
     def standard(self, value: str, columns: dict[str, str]) -> Table:
         """The columns under the names that `from_trec` knows, in ascending order of documents."""
-        is_rank = value == "score" and self._find("score", columns) is None
+        is_rank = value == "score" and self._has_ranks(columns)
         names = {
             field: self._name(field, value, columns)
             for field in ("query", "document", "rank" if is_rank else value)
@@ -85,6 +86,11 @@ class TableFile:
             raise ValueError(f"{self.path}: the file has no rows; at least one is needed.")
         queries, documents = self._ids(query), self._ids(document)
         numbers = self._numbers(of_value)
+        if value == "score" and not is_rank and are_ranks(of_value, numbers):
+            raise ValueError(
+                f"{self.path}, column {of_value}: its name and values are those of ranks, but "
+                f"higher scores are better. Name it by --columns rank={of_value}."
+            )
         # the order in which trec_eval breaks ties
         order = np.lexsort((documents.astype(str), queries.astype(str)))
         queries, documents, numbers = queries[order], documents[order], numbers[order]
@@ -98,6 +104,11 @@ class TableFile:
         return Table(
             {"query_id": queries, "doc_id": documents, value: -numbers if is_rank else numbers}
         )
+
+    def _has_ranks(self, columns: dict[str, str]) -> bool:
+        """Whether there are ranks instead of scores, or they were asked for."""
+        is_named = "score" not in columns and columns.get("rank") in self.data
+        return is_named or self._find("score", columns) is None
 
     def _find(self, field: str, columns: dict[str, str]) -> str | None:
         """The column of a field: the one that was asked for, or the first with a usual name."""

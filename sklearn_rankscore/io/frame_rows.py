@@ -93,21 +93,13 @@ class FrameRows:
             self.column(str(self.value)), name,
             allow_nan=self.may_be_nan, remedy=_REMEDIES[self.kind],
         )  # fmt: skip
-        if self.kind == "score":
-            self._refuse_ranks(name, values)
-        return self._from_ranks(name, values) if self.kind == "rank" else values
-
-    def _refuse_ranks(self, name: str, values: Array) -> None:
-        if (
-            _RANK.search(str(self.value))
-            and values.min() >= 0
-            and np.array_equal(values, np.floor(values))
-        ):
+        if self.kind == "score" and are_ranks(self.value, values):
             raise ValueError(
                 f"{name} is given as score=, of which higher is better, but its name and values "
                 f"are those of ranks. Pass it as rank={self.value!r}, or rename it if higher is "
                 "better."
             )
+        return self._from_ranks(name, values) if self.kind == "rank" else values
 
     def _from_ranks(self, name: str, values: Array) -> Array:
         low = values.min()
@@ -164,6 +156,12 @@ class FrameRows:
                 else "choose with duplicates='drop' or 'keep'."
             )
         )
+
+
+def are_ranks(name: Any, values: Array) -> bool:
+    """Whether a column of scores has the name and the values of ranks."""
+    is_named = _RANK.search(str(name)) is not None
+    return is_named and values.min() >= 0 and np.array_equal(values, np.floor(values))
 
 
 def has_duplicates(query: Array, document: Array) -> bool:

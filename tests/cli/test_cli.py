@@ -185,6 +185,18 @@ def test_tables_with_named_columns(suffix, files, capsys):
     assert mine == pytest.approx(theirs)
 
 
+def test_ranks_are_no_scores_and_win_over_scores_if_they_are_named(files, capsys):
+    (files / "truth.csv").write_text("qid,docno,label\n1,a,1\n1,b,0\n")
+    (files / "top.csv").write_text("qid,docno,score,position\n1,a,0.1,1\n1,b,0.2,2\n")
+    command = ["truth.csv", "top.csv", "-m", "mrr", "--format", "csv"]
+    for columns, expected in (("document=docno", 0.5), ("rank=position", 1.0)):
+        run(*command, "--columns", columns)
+        assert capsys.readouterr().out == f"run,mrr\ntop,{expected}\n"
+    assert main(["evaluate", *command, "--columns", "score=position"]) == 1
+    message = "top.csv, column position: its name and values are those of ranks"
+    assert message in capsys.readouterr().err
+
+
 def test_a_table_of_judgments_with_a_trec_run(files, capsys):
     rows = [line.split() for line in QRELS.splitlines()]
     text = "\n".join(["qid,docno,label", *(f"{q},{d},{r}" for q, _, d, r in rows)])
