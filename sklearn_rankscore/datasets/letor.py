@@ -15,6 +15,7 @@ from .frames import with_index
 from .svmlight import (
     RepeatedFeatures,
     as_path,
+    check_lines,
     has_byte_order_mark,
     ids_of_files,
     sorted_features,
@@ -112,8 +113,8 @@ def load_letor(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a file is empty or has no query ids, if they contradict the file of query sizes, if it
-        has more than `n_features` features, or if a line repeats a feature.
+        If a file is empty, has no query ids or a malformed line, if they contradict the file of
+        query sizes, if it has more than `n_features` features, or if a line repeats a feature.
 
     See Also
     --------
@@ -146,6 +147,8 @@ def load_letor(
         parts = load_svmlight_files(paths, dtype=dtype, zero_based=True)
     except ValueError as error:
         if not has_mark and "sorted and unique" not in str(error):
+            for p in paths:
+                check_lines(p)
             raise
         tidy = [sorted_features(p, repeated_features) for p in paths]
         parts = load_svmlight_files(tidy, dtype=dtype, zero_based=True)

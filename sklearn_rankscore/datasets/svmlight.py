@@ -52,6 +52,9 @@ def _query_ids(path: Path) -> tuple[Array, bool]:
     if has_id.any() and not has_id.all():
         number = numbers[int(np.argmin(has_id))]
         raise ValueError(f"{path}, line {number}: there is no qid:ID, which other lines have.")
+    if b"qid:" in fields:
+        number = numbers[fields.index(b"qid:")]
+        raise ValueError(f"{path}, line {number}: there is no ID directly after qid:.")
     from_sizes = _ids_of_sizes(path, len(fields))
     if not has_id.any():
         return _present(path, from_sizes), True
@@ -122,7 +125,7 @@ def sorted_features(path: Path, repeated: RepeatedFeatures) -> BytesIO:
     result = BytesIO()
     for number, (label, *pairs) in numbered_lines(path):
         features: dict[int, bytes] = {}
-        for pair in pairs[pairs[:1] != [] and pairs[0].startswith(b"qid:") :]:
+        for pair in _without_id(pairs):
             name, _, value = pair.partition(b":")
             index = int(name)
             if index in features and repeated == "error":
@@ -137,6 +140,26 @@ def sorted_features(path: Path, repeated: RepeatedFeatures) -> BytesIO:
         result.write(b"\n")
     result.seek(0)
     return result
+
+
+def _without_id(pairs: list[bytes]) -> list[bytes]:
+    return pairs[1:] if pairs and pairs[0].startswith(b"qid:") else pairs
+
+
+def check_lines(path: Path) -> None:
+    """Name the first line whose label or features are no numbers, which scikit-learn does not."""
+    for number, (label, *pairs) in numbered_lines(path):
+        field = label
+        try:
+            float(label)
+            for field in _without_id(pairs):
+                index, _, value = field.partition(b":")
+                int(index), float(value)
+        except ValueError as error:
+            raise ValueError(
+                f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a line must "
+                "be 'label qid:ID feature:value ...' with numbers for label, feature and value."
+            ) from error
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:

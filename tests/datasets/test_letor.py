@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -146,6 +147,21 @@ def test_the_example_data_of_tensorflow_ranking(data_path):
 def test_a_file_without_query_ids_is_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         load_letor(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("0 qid:1 1:NULL", "train.txt, line 3: got '1:NULL', but a line must be"),
+        ("0 qid:1 1:2 2:", "train.txt, line 3: got '2:', but"),
+        ("0 qid:1 price:2", "train.txt, line 3: got 'price:2', but"),
+        ("1,2 qid:1 1:2", "train.txt, line 3: got '1,2', but"),
+        ("0 qid: 1 1:2", "train.txt, line 3: there is no ID directly after qid:"),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path, line, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load_letor(write(tmp_path, f"1 qid:1 1:0.5\n\n{line}\n1 qid:1 1:0.5\n"))
 
 
 def test_sizes_of_another_file_are_refused(tmp_path):
