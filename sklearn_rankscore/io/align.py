@@ -52,6 +52,7 @@ def _holds_lists(entry: Any) -> bool:
     if hasattr(entry, "columns") or getattr(entry, "ndim", 1) == 2:
         return True
     first = next(iter(entry), None) if hasattr(entry, "__iter__") else None
+    (first,) = without_tensors([first])
     return isinstance(first, list | tuple) or hasattr(first, "shape")
 
 
