@@ -16,6 +16,7 @@ from .._sklearn_compat import safe_indexing
 from .._typing import Array, IdSource
 from ..model_selection import QueryTimeSeriesSplit
 from ..model_selection.splitter import QuerySplitter
+from ..scoring.pipelines import is_pipeline
 from .metadata import routing_of
 from .training_data import TrainingData
 
@@ -45,7 +46,7 @@ def fitted_steps(estimator: Any) -> Iterator[Any]:
 
     All of them are fitted to the same rows.
     """
-    if not hasattr(estimator, "steps"):
+    if not is_pipeline(estimator):
         yield estimator
         if isinstance(estimator, SelectFromModel):
             yield estimator.estimator

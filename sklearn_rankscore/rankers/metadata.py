@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
+from ..scoring.pipelines import is_pipeline
 from .pipelines import last_step
 
 
@@ -61,7 +62,7 @@ def names_of_fit(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 def _keys_by_name(estimator: Any) -> dict[str, str]:
     """For each requested parameter, by its name in `fit`, the name under which it is passed."""
-    if hasattr(estimator, "steps"):
+    if is_pipeline(estimator):
         return {
             f"{step}__{name}": key
             for step, inner in estimator.steps

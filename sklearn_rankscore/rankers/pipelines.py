@@ -11,13 +11,14 @@ from sklearn.compose import ColumnTransformer
 
 from .._typing import Array
 from ..query_ids.lookup import column_names
+from ..scoring.pipelines import is_pipeline
 from .training_data import TrainingData
 
 
 def last_step(estimator: Any) -> tuple[Any, str]:
     """The estimator at the end of nested pipelines, and the prefix of its `fit` parameters."""
     prefix = ""
-    while hasattr(estimator, "steps"):
+    while is_pipeline(estimator):
         name, estimator = estimator.steps[-1]
         prefix += f"{name}__"
     return estimator, prefix
@@ -25,7 +26,7 @@ def last_step(estimator: Any) -> tuple[Any, str]:
 
 def leaves_out(estimator: Any, X: Any, column: int) -> bool:
     """Whether a pipeline begins with a ColumnTransformer that leaves a column of `X` out."""
-    while hasattr(estimator, "steps"):
+    while is_pipeline(estimator):
         estimator = estimator.steps[0][1]
     if not isinstance(estimator, ColumnTransformer):
         return False
@@ -51,7 +52,7 @@ def fit_transformers(
 ) -> tuple[TrainingData, list[TrainingData]]:
     """Fit the steps before the last one on the training data, and transform all data."""
     sets = list(sets)
-    while hasattr(estimator, "steps"):
+    while is_pipeline(estimator):
         transformers, (name, last) = estimator[:-1], estimator.steps[-1]
         prefix = f"{name}__"
         others = {k: v for k, v in train.params.items() if not k.startswith(prefix)}

@@ -18,6 +18,7 @@ from ..query_ids import no_groups_error
 from ..query_ids.lookup import column_or_level
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
+from .pipelines import is_pipeline
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
 
@@ -101,7 +102,7 @@ def _compares_pairs(estimator: Any) -> bool:
     while True:
         for fitted in ("best_estimator_", "estimator_"):
             estimator = getattr(estimator, fitted, estimator)
-        if not hasattr(estimator, "steps"):
+        if not is_pipeline(estimator):
             return getattr(estimator, "decision_function_shape", "ovr") == "ovo"
         estimator = estimator.steps[-1][1]
 

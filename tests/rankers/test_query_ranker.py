@@ -165,6 +165,23 @@ def test_pipelines_inside_and_outside_are_the_same(library, data):
         np.testing.assert_array_equal(routed.fit(X, y, groups=qid).predict(X), expected)
 
 
+class RidgeInSteps(Ridge):
+    """A model with a parameter `steps` that is no pipeline."""
+
+    def __init__(self, steps=100, alpha=1.0):
+        super().__init__(alpha)
+        self.steps = steps
+
+
+@pytest.mark.parametrize("steps", [100, (), [(0, 1), (2, 3)]])
+def test_a_parameter_of_the_name_steps(steps, data):
+    X, y, qid = data
+    ranker = QueryRanker(RidgeInSteps(steps)).fit(X, y, groups=qid)
+    expected = QueryRanker(Ridge()).fit(X, y, groups=qid)
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    assert ranker.score(X, y, groups=qid) == expected.score(X, y, groups=qid)
+
+
 def test_a_column_of_ids_passes_through_a_column_transformer(data):
     X, y, qid = data
     frame = pd.DataFrame(X).add_prefix("x").assign(qid=qid)
