@@ -24,6 +24,7 @@ from .._sklearn_compat import (
 )
 from ..metrics.names import METRICS, display_name, name_of_function
 from ..query_ids import find_query_ids
+from .pipelines import is_pipeline
 from .scorer import WITHOUT_IDS, RankingScorer
 
 
@@ -69,7 +70,7 @@ class DefaultScorerWithIds(PassthroughScorer):
 
 def _score_with_ids(ids: Any, estimator: Any, X: Any, *y: Any, **params: Any) -> Any:
     """What the method `score` of an estimator would return if pipelines and searches took ids."""
-    if hasattr(estimator, "steps"):
+    if is_pipeline(estimator):
         transformed = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
         return _score_with_ids(ids, estimator.steps[-1][1], transformed, *y, **params)
     if isinstance(estimator, Search) and estimator.refit:
@@ -98,7 +99,7 @@ def query_ids_for(scorer: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
         estimator = scorer._estimator
         if isinstance(estimator, Search):
             return query_ids_for(_scorer_of_search(estimator), X, y, params)
-        if hasattr(estimator, "steps"):
+        if is_pipeline(estimator):
             return None  # the steps may drop ids from X
         source = getattr(estimator, "groups", None)
     if is_function_scorer(scorer):
@@ -145,9 +146,10 @@ def _ranks_within_queries(scorer: Any) -> bool:
         estimator = scorer._estimator
         if isinstance(estimator, Search):
             return _ranks_within_queries(_scorer_of_search(estimator))
-        if hasattr(estimator, "steps"):
+        if is_pipeline(estimator):
             return _ranks_within_queries(PassthroughScorer(estimator.steps[-1][1]))
-        return _takes(estimator, "groups")
+        # `groups` of the score of other models may mean anything
+        return hasattr(type(estimator), "needs_query_ids")
     return is_function_scorer(scorer) and "groups" not in _options(scorer)
 
 
@@ -167,8 +169,11 @@ def _bind(scorer: Any, ids: Any) -> Any:
 
 
 def scorers_of_search(search: Any) -> Any:
-    """The scorer of a search, one or several, fitted or not."""
-    return check_scoring(search.estimator, scoring=search.scoring)
+    """The scorer of a search, one or several, fitted or not; None if its fit will refuse it."""
+    try:
+        return check_scoring(search.estimator, scoring=search.scoring)
+    except (TypeError, ValueError):
+        return None
 
 
 def rankers_in(estimator: Any) -> Iterator[Any]:

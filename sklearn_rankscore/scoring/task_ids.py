@@ -19,6 +19,7 @@ from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, column_names, fix_by_name, ids_in_index
 from ..query_ids.optuna_search import optuna_search
+from .pipelines import is_pipeline
 from .scorers_with_ids import (
     describe,
     query_ids_for,
@@ -28,6 +29,9 @@ from .scorers_with_ids import (
     takes_groups,
 )
 from .tasks import FoldTask
+
+# packages whose rankers fail without query ids
+OF_RANKERS = {"lightgbm", "xgboost", "catboost"}
 
 
 def pass_query_ids(task: FoldTask) -> None:
@@ -40,7 +44,13 @@ def pass_query_ids(task: FoldTask) -> None:
     """
     _pass_to_fit(task, task.candidate)
     _pass_to_scorers(task, task.candidate)
-    task.make_selectable()
+    if _concerns_queries(task, find_groups_param(task.candidate)[1]):
+        task.make_selectable()
+
+
+def _concerns_queries(task: FoldTask, last: Any) -> bool:
+    """Whether query ids mean anything to the task; elsewhere `groups` may mean other things."""
+    return task.ranks_queries or (isinstance(last, Search) and _keeps_groups_whole(last.cv))
 
 
 def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
@@ -54,9 +64,10 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
     elif param in given or param.removesuffix("groups") + "qid" in given:
         return
     _check_ranker(task, last)
+    if not _concerns_queries(task, last):
+        return
     ids = _ids_for_fit(task, estimator, last, in_pipeline="__" in param)
-    # elsewhere `groups` may mean anything, such as groups of features
-    if param and ids is not None and (isinstance(last, Search) or task.ranks_queries):
+    if param and ids is not None:
         _check_inner_search(last)
         _check_optuna(param)
         task.call_groups.given = last
@@ -97,7 +108,7 @@ def _ids_for_fit(task: FoldTask, estimator: Any, ranker: Any, *, in_pipeline: bo
 
 def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
     """The fit parameter that takes query ids to the ranker, or "", and the ranker."""
-    if hasattr(estimator, "steps"):
+    if is_pipeline(estimator):
         name, last = estimator.steps[-1]
         return find_groups_param(last, f"{prefix}{name}__")
     if isinstance(estimator, TransformedTargetRegressor):
@@ -113,7 +124,9 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
     own = [p for p in ("group", "group_id") if has_fit_parameter(ranker, p)]
     own = own if hasattr(ranker, "predict") and not has_fit_parameter(ranker, "groups") else []
     # other models have such parameters too: of features, or for one of their objectives
-    if not (task.ranks_queries or type(ranker).__name__.endswith("Ranker")):
+    packages = {cls.__module__.partition(".")[0] for cls in type(ranker).__mro__}
+    is_ranker = type(ranker).__name__.endswith("Ranker") and packages & OF_RANKERS
+    if not (task.ranks_queries or is_ranker):
         return
     # sizes of queries cannot be selected with the rows of a fold
     if own and not any(
