@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any
@@ -171,7 +171,7 @@ def with_cutoff(metric: str, k: int) -> str:
     return f"{name}@{k}{parenthesis}{options.strip()}"
 
 
-def names_metric(name: Any, others: Iterable[str] = ()) -> bool:
+def names_metric(name: Any, others: Collection[str] = ()) -> bool:
     """Whether a string is meant to be the name of one of these metrics, well formed or not.
 
     Anything with "@" is, and any name that is more similar to one of these than to `others`.
@@ -183,12 +183,11 @@ def names_metric(name: Any, others: Iterable[str] = ()) -> bool:
         return True
     spelling, _ = split_cutoff(base)
     functions = {known.function.__name__ for known in METRICS.values()}
-    return bool(
-        canonical_name(spelling, METRICS)
-        or base in functions
-        or ambiguity(base)
-        or is_near(base, METRICS, others)
-    )
+    if canonical_name(spelling, METRICS) or base in functions:
+        return True
+    if base.lower() in others:  # "R2" and "Accuracy"
+        return False
+    return bool(ambiguity(base) or is_near(base, METRICS, others))
 
 
 def name_of_function(metric: Any) -> str | None:

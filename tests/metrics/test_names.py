@@ -130,13 +130,13 @@ def test_a_misspelt_name_is_answered_with_the_nearest_of_this_package(name, mess
 
 OF_OTHERS = """
     mae mape rmse mse logloss accurcy r2_score roc_acu f1_scor precison recal foo loss default
-    neg_log_los average_precison
+    neg_log_los average_precison R2 Accuracy ROC_AUC
 """
 
 
 @pytest.mark.parametrize("name", OF_OTHERS.split())
 def test_other_names_are_left_to_scikit_learn(name):
-    """Also those that resemble a name of both."""
+    """Also those that resemble a name of both, or differ from one in case."""
     with pytest.raises(ValueError, match="is not a valid scoring value"):
         get_scorer(name)
     assert not names_metric(name, get_scorer_names())
