@@ -7,6 +7,7 @@ which no ids would arrive is refused before its first fit.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def pass_query_ids(task: FoldTask) -> None:
 
 def _concerns_queries(task: FoldTask, last: Any) -> bool:
     """Whether query ids mean anything to the task; elsewhere `groups` may mean other things."""
-    return task.ranks_queries or (isinstance(last, Search) and _keeps_groups_whole(last.cv))
+    return task.ranks_queries or (isinstance(last, Search) and _reads_groups(last.cv))
 
 
 def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
@@ -67,8 +68,7 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
     if not _concerns_queries(task, last):
         return
     ids = _ids_for_fit(task, estimator, last, in_pipeline="__" in param)
-    if param and ids is not None:
-        _check_inner_search(last)
+    if param and ids is not None and not _ignores_groups(last):
         _check_optuna(param)
         task.call_groups.given = last
         _check_candidates(task)
@@ -140,20 +140,24 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
         raise no_groups_error(f"{name}.fit", fix=fix)
 
 
-def _check_inner_search(search: Any) -> None:
-    """Refuse a search inside of a search whose splitter does not read ids."""
-    if not isinstance(search, Search) or _keeps_groups_whole(search.cv):
-        return
+def _ignores_groups(search: Any) -> bool:
+    """Whether a search inside of a search splits rows whatever their ids; refused if it ranks."""
+    if not isinstance(search, Search) or _reads_groups(search.cv):
+        return False
     if scorers_of_queries(scorers_of_search(search)) or any(rankers_in(search.estimator)):
         raise no_groups_error(
             f"the folds of the inner {type(search).__name__}", fix="give it cv=QueryKFold(3)."
         )
+    return True
 
 
-def _keeps_groups_whole(cv: Any) -> bool:
+def _reads_groups(cv: Any) -> bool:
     """Whether a splitter reads `groups`, as those of this package and GroupKFold do."""
-    request: Any = getattr(cv, "get_metadata_routing", lambda: None)()
-    return hasattr(request, "split") and request.split.requests.get("groups") is True
+    if not hasattr(cv, "split"):
+        return False
+    if not type(cv).__module__.startswith("sklearn."):  # which need not tell what it requests
+        return "groups" in inspect.signature(cv.split).parameters
+    return cv.get_metadata_routing().split.requests.get("groups") is True
 
 
 def _check_optuna(param: str) -> None:

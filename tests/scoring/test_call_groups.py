@@ -1,5 +1,6 @@
 """`groups` of cross-validation and searches with splits that do not bring ids of their own."""
 
+import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
+    BaseCrossValidator,
     GridSearchCV,
     GroupKFold,
     LeaveOneGroupOut,
@@ -97,6 +99,37 @@ def test_inner_searches(scoring, cv):
             Ridge(), X[train], LABELS[train], groups=QID[train], cv=cv, scoring="ndcg"
         )
         assert search.best_score_ == pytest.approx(expected.mean(), rel=1e-9)
+
+
+class OwnSplitter(BaseCrossValidator):
+    """A splitter of a user, which does not tell scikit-learn that it requests groups."""
+
+    def split(self, X, y=None, groups=None):
+        return GroupKFold(2).split(X, y, groups)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 2
+
+
+def test_an_inner_search_with_a_splitter_of_the_user():
+    inner = GridSearchCV(Ridge(), {"alpha": [1]}, cv=OwnSplitter(), scoring="ndcg")
+    result = cross_validate(
+        inner, X, LABELS, groups=QID, scoring="ndcg", cv=GroupKFold(3), return_estimator=True
+    )
+    for (train, _), search in zip(WHOLE, result["estimator"], strict=True):
+        expected = cross_val_score(
+            Ridge(), X[train], LABELS[train], groups=QID[train], cv=GroupKFold(2), scoring="ndcg"
+        )
+        assert search.best_score_ == pytest.approx(expected.mean(), rel=1e-9)
+
+
+def test_an_inner_search_that_ranks_nothing_gets_no_ids():
+    """scikit-learn would warn that its splitter ignores them."""
+    inner = GridSearchCV(Ridge(), {"alpha": [1]}, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        values = cross_val_score(inner, X, LABELS, groups=QID, scoring="ndcg", cv=GroupKFold(3))
+    assert values == pytest.approx(by_hand(WHOLE, QID), rel=1e-9)
 
 
 class OfFeatures(RegressorMixin, BaseEstimator):
