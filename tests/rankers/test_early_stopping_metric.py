@@ -122,6 +122,23 @@ def test_stops_at_the_best_round_of_the_metric(name, metric, data):
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-6)
 
 
+def test_catboost_stops_with_categorical_features(data):
+    """CatBoost passes the training rows to a metric in random order then."""
+    X, y, qid = data
+    frame = pd.DataFrame(X).add_prefix("x").assign(kind=np.where(X[:, 0] > 0, "a", "b"))
+    model = make("CatBoostRanker").set_params(cat_features=("kind",))
+    ranker = stopping(model, "ndcg@10").fit(frame, y, groups=qid)
+    rows = np.column_stack([np.arange(len(y)), X])
+    (train, y_train, q_train), (held_out, y_held_out, q_held_out) = parts_of(rows, y, qid)
+    numbers, held_out = train[:, 0].astype(int), frame.iloc[held_out[:, 0].astype(int)]
+    native = clone(model).fit(frame.iloc[numbers], y_train, group_id=q_train)
+    values = [
+        ndcg_score(y_held_out, native.predict(held_out, ntree_end=n), groups=q_held_out, k=10)
+        for n in range(1, N_ROUNDS + 1)
+    ]
+    assert ranker.n_iter_ == best_round(values, N_WITHOUT) + 1
+
+
 @pytest.mark.parametrize("name", POINTWISE)
 def test_pointwise_models_stop_on_a_ranking_metric(name, data):
     X, y, qid = data

@@ -21,6 +21,8 @@ from .training_metric import EvaluatedSet, MetricOfSets, classes_of
 COLUMNS = ("cat_features", "text_features", "embedding_features")
 # the constructor takes one of these names for the number of rounds
 ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+# what is logged for training rows in an unknown order; CatBoost fails at nan
+OF_PERMUTED_ROWS = -1.0
 
 
 class CatBoost(Booster):
@@ -155,6 +157,10 @@ def catboost_metric(
     In cross-validation the sets differ between folds. Use CatBoost's own metrics there, which
     receive the query ids, for example ``eval_metric="NDCG:top=10;type=Exp"``.
 
+    With categorical features or ``boosting_type="Ordered"``, CatBoost passes the training rows in a
+    random order, in which their queries are unknown: the log has -1 for the training set. Those of
+    evaluation sets are not affected.
+
     Examples
     --------
     >>> from sklearn_rankscore import catboost_metric
@@ -184,6 +190,8 @@ class CatBoostMetric(MetricOfSets):
         """The value for a set, and the weight of that value."""
         labels = np.asarray(target, dtype=np.float32)
         if not any(np.array_equal(known.passed, labels) for known in self.sets):
+            if len(self.sets) > 1 and self._are_permuted(labels):
+                return OF_PERMUTED_ROWS, 1.0
             raise ValueError(
                 f"CatBoost evaluates a set of {len(labels)} rows with labels that catboost_metric "
                 "was not given. Give it labels and query ids of every set, the training set too, "
@@ -192,6 +200,11 @@ class CatBoostMetric(MetricOfSets):
         raw = np.asarray(approxes)
         scores = raw[0] if len(raw) == 1 else softmax(raw.T, axis=1)
         return self.value_of_set(labels, scores, weight), 1.0
+
+    def _are_permuted(self, labels: Array) -> bool:
+        """Whether these are the labels of a known set in another order."""
+        ascending = np.sort(labels)
+        return any(np.array_equal(np.sort(known.passed), ascending) for known in self.sets)
 
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""

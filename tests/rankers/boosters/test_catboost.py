@@ -12,7 +12,7 @@ from training_rounds import ROUNDS, STOPPING_ROUNDS, best_round, recomputed
 from sklearn_rankscore import QueryRanker, catboost_metric
 
 
-def fit_catboost(parts, eval_metric, weight=None):
+def fit_catboost(parts, eval_metric, weight=None, **params):
     (X, y, qid), (X_test, y_test, qid_test) = parts
     catboost = requires("catboost")
     model = catboost.CatBoostRanker(
@@ -24,6 +24,7 @@ def fit_catboost(parts, eval_metric, weight=None):
         thread_count=1,
         allow_writing_files=False,
         eval_metric=eval_metric,
+        **params,
     )
     return model.fit(
         X,
@@ -63,6 +64,16 @@ def test_catboost_selects_the_best_round(weighted, parts):
     after = recomputed(predict_catboost(model), parts[1], "mrr@10", model.tree_count_, weight)
     np.testing.assert_allclose(history[: model.tree_count_], after, rtol=0, atol=1e-6)
     assert model.get_best_iteration() == best_round(history)
+
+
+def test_training_rows_in_random_order_do_not_matter(parts):
+    model = fit_catboost(parts, metric_of(parts, "ndcg@10"), boosting_type="Ordered")
+    history = model.get_evals_result()
+    assert set(history["learn"]["CatBoostMetric"]) == {-1}
+    validation, kept = history["validation"]["CatBoostMetric"], model.tree_count_
+    after = recomputed(predict_catboost(model), parts[1], "ndcg@10", kept)
+    np.testing.assert_allclose(validation[:kept], after, rtol=0, atol=1e-6)
+    assert model.get_best_iteration() == best_round(validation)
 
 
 def test_catboost_metric_refuses_an_unknown_set(parts):
