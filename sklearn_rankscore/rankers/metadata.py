@@ -40,7 +40,8 @@ def routing_of(value: Any) -> MetadataRequest | MetadataRouter:
     """What an estimator or splitter requests and passes on; nothing if it does not tell."""
     try:
         return get_routing_for_object(value)
-    except RecursionError:  # RidgeCV without `scoring` takes itself for a scorer
+    # RidgeCV without `scoring` takes itself for a scorer, and AdaBoost does not support routing
+    except (RecursionError, NotImplementedError):
         return MetadataRequest(owner=type(value).__name__)
 
 

@@ -11,7 +11,12 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor, VotingRegressor
+from sklearn.ensemble import (
+    AdaBoostRegressor,
+    BaggingRegressor,
+    HistGradientBoostingRegressor,
+    VotingRegressor,
+)
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -259,8 +264,10 @@ def test_string_classes_are_not_grades():
         VotingRegressor([("a", Ridge()), ("b", Ridge(100))]),
         GridSearchCV(Ridge(), {"alpha": [1, 10]}),
         CalibratedClassifierCV(LogisticRegression(max_iter=20, tol=1)),
+        AdaBoostRegressor(n_estimators=3, random_state=0),  # without metadata routing
+        GridSearchCV(AdaBoostRegressor(n_estimators=3, random_state=0), {"loss": ["square"]}),
     ],
-    ids=lambda model: type(model).__name__,
+    ids=repr,
 )  # fmt: skip
 def test_estimators_of_scikit_learn_are_pointwise(model):
     X, y, groups = make_ranking(random_state=0)
