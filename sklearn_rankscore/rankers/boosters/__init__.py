@@ -35,8 +35,9 @@ def cloned(estimator: Any) -> Any:
         if booster_of(estimator) is not BOOSTERS[1]:
             raise
         raise RuntimeError(
-            f"{error}. scikit-learn clones no CatBoost model with a list in its constructor: write "
-            "a tuple, as cat_features=('color', 'brand')."
+            f"{error}. scikit-learn clones no CatBoost model with a list or dict in its "
+            "constructor: write a tuple, as cat_features=('color', 'brand'), or text, as "
+            "monotone_constraints='price:-1'."
         ) from error
 
 
