@@ -7,8 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import FeatureUnion
+from sklearn.preprocessing import PolynomialFeatures
 
 from .._typing import Array
+from ..scoring.pipelines import is_pipeline
 from .id_columns import IdColumns
 
 OF_FIT = ("categorical_feature", "cat_features", "text_features", "embedding_features")
@@ -27,6 +33,15 @@ OF_EACH_COLUMN = (
     "per_object_feature_penalties",
 )
 
+# after these steps, positions are those of new columns
+MAKERS_OF_COLUMNS = (
+    ColumnTransformer,
+    FeatureUnion,
+    SelectorMixin,
+    ClassNamePrefixFeaturesOutMixin,  # such as PCA
+    PolynomialFeatures,
+)
+
 Chosen: TypeAlias = "int | slice"
 
 
@@ -42,9 +57,9 @@ def renumber_columns(params: dict[str, Any], ids: IdColumns) -> dict[str, Any]:
 
 def check_column_positions(estimator: Any, ids: IdColumns) -> None:
     """Refuse parameters whose positions mean other columns with and without the ids."""
-    if not ids.positions or not hasattr(estimator, "get_params"):
+    if not ids.positions:
         return
-    for name, value in estimator.get_params().items():
+    for name, value in _params_of_features(estimator).items():
         used = _chosen_by(name.rpartition("__")[2], value, ids)
         if any(_is_ambiguous(chosen, ids) for chosen in used):
             raise ValueError(
@@ -53,6 +68,25 @@ def check_column_positions(estimator: Any, ids: IdColumns) -> None:
                 "ambiguous. Use the names of the columns; or make the ids an index level, "
                 "X.set_index('qid'), or the last column."
             )
+
+
+def _params_of_features(estimator: Any) -> dict[str, Any]:
+    """Parameters of a model, or of those steps of a pipeline that get the features themselves."""
+    if not is_pipeline(estimator):
+        return estimator.get_params() if hasattr(estimator, "get_params") else {}
+    params: dict[str, Any] = {}
+    for name, step in estimator.steps:
+        params |= {f"{name}__{key}": v for key, v in _params_of_features(step).items()}
+        if _makes_columns(step):
+            break
+    return params
+
+
+def _makes_columns(step: Any) -> bool:
+    """Whether the columns of the output of a step have positions of their own."""
+    if is_pipeline(step):
+        return any(_makes_columns(inner) for _, inner in step.steps)
+    return isinstance(step, MAKERS_OF_COLUMNS)
 
 
 def _chosen_by(parameter: str, value: Any, ids: IdColumns) -> Iterator[Chosen]:

@@ -9,6 +9,7 @@ from requires import requires
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -274,6 +275,14 @@ NOT_SHIFTED = {
     ),
     "constraints by name": lambda: XGBRegressor(
         n_estimators=5, monotone_constraints={"x4": -1}, interaction_constraints=[["x1", "x3"]]
+    ),
+    "components": lambda: make_pipeline(PCA(6, random_state=0), scale([3, 5])),
+    "columns of a ColumnTransformer": lambda: make_pipeline(
+        ColumnTransformer([("s", StandardScaler(), ["x6", "x7"])], remainder="passthrough"),
+        HistGradientBoostingRegressor(max_iter=5, interaction_cst=[{0, 5}, {1, 2}]),
+    ),
+    "columns of steps in a step": lambda: make_pipeline(
+        make_pipeline(StandardScaler(), PCA(6, random_state=0)), scale([3, 5])
     ),
 }  # fmt: skip
 
