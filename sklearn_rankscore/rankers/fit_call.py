@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.utils import column_or_1d
 
 from .._sklearn_compat import num_samples
 from .._typing import IdSource
+from .._validation import stacklevel_of_caller
 from ..query_ids import find_explicit_ids, find_query_ids, no_groups_error
 from ..query_ids.lookup import check_place
 from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
@@ -131,6 +134,28 @@ class FitCall:
             features, y = with_index_of_ids(features, y, X, self.source, ids)
         data = TrainingData.read(features, y, ids, weights, params, renumber_rows)
         return data if self.group_param is None else data.gather()
+
+    def warn_of_queries(self, data: TrainingData) -> None:
+        """Warn if a ranker would learn nothing, because the ids are probably something else."""
+        if self.group_param is None or num_samples(data.X) < 2:
+            return
+        n_queries, is_position = len(data.sizes), isinstance(self.source, Integral)
+        is_constant = n_queries == 1 and is_position
+        if n_queries < num_samples(data.X) and not is_constant:
+            return
+        warnings.warn(
+            ("all documents are of one query" if is_constant else "each query has one document")
+            + f", from which {self.name} learns little. groups must hold the same id for all "
+            "documents of a query, and another one for each query."
+            + (
+                f" groups={self.source} is a position among the columns that fit is given: in a "
+                "pipeline, those that the steps before return."
+                if is_position
+                else ""
+            ),
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
 
     def take_evaluation_sets(
         self, params: dict[str, Any], columns: IdColumns

@@ -40,7 +40,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     groups : str, int, callable or list of str or int, default=None
         Where the query ids are, as in `QueryKFold`: the name of a column or index level, the
         position of a column of an array, a function of X, or a list of names for a composite key.
-        None means ``"qid"``. The columns concerned are not passed to the ranker.
+        None means ``"qid"``. The columns concerned are not passed to the ranker. After other steps
+        of a pipeline, a position is one among the columns that these return.
     group_param : str or None, default="auto"
         The parameter of the ranker's `fit` for the query ids ("qid", "group_id", "groups") or the
         query sizes ("group"). None means a pointwise model; "auto" inspects the signature of `fit`.
@@ -200,6 +201,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         params = call.read_positions(params, self._id_columns)
         sets = call.take_evaluation_sets(params, self._id_columns)
         data = call.read_rows(X, y, ids, self._id_columns, sample_weight, params)
+        call.warn_of_queries(data)
         validate_data(self, data.X, skip_check_array=True)
         self._feature_names = column_names(data.X)
         if self.max_queries is not None:

@@ -1,5 +1,7 @@
 """QueryRanker fits what the ranker fits on sorted rows, inside and outside of pipelines."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +13,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     AdaBoostRegressor,
     BaggingRegressor,
@@ -20,7 +23,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 from small_rankers import LGBM, make_ranker
 from training_rounds import sizes_of
@@ -197,6 +200,32 @@ def test_a_column_of_ids_passes_through_a_column_transformer(data):
     ).set_output(transform="pandas")
     piped = make_pipeline(scale, QueryRanker(LGBM)).fit(frame, y)
     assert piped.score(frame, y) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (PCA(3), "each query has one document, from which LGBMRanker.fit learns little"),
+        (PolynomialFeatures(), "all documents are of one query.* groups=0 is a position among"),
+    ],
+    ids=repr,
+)
+def test_a_position_among_the_columns_of_the_step_before(step, message, data):
+    X, y, qid = data
+    X = np.random.RandomState(0).normal(size=X.shape)  # without equal rows
+    with pytest.warns(UserWarning, match=message):
+        make_pipeline(step, QueryRanker(LGBM, groups=0)).fit(np.column_stack([qid, X]), y)
+
+
+def test_ids_of_documents_are_no_query_ids(data):
+    X, y, _ = data
+    ids = np.arange(len(y))
+    with pytest.warns(UserWarning, match="must hold the same id for all documents of a query"):
+        QueryRanker(LGBM).fit(X, y, groups=ids)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        QueryRanker(Ridge()).fit(X, y, groups=ids)
+        QueryRanker(LGBM).fit(X, y, groups=np.zeros(len(y)))
 
 
 def test_max_queries_draws_nested_sets_of_whole_queries(data):
