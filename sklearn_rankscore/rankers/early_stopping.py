@@ -12,6 +12,7 @@ from sklearn.base import clone
 from .._typing import IdSource, RandomState
 from .._validation import check_count
 from ..metrics.evaluate import MetricLike
+from ..query_ids import group_rows
 from .boosters import find_booster, fit_arguments
 from .boosters.booster import Stopping
 from .boosters.training_metric import EvaluatedSet, TrainingMetric, classes_of
@@ -141,6 +142,15 @@ def fit_with_evaluation_sets(
 
 def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: TrainingData) -> None:
     """Raise what the metric raises about labels and weights before training, not during it."""
+    weights, codes = watched.weights, np.asarray(watched.codes)
+    if weights is not None and group_rows(codes, len(codes)).varies(weights).any():
+        raise ValueError(
+            "sample_weight varies within a query, but early_stopping stops on a metric that "
+            "averages over queries. Choose:\n"
+            "- early_stopping=True, which watches the first metric of the ranker itself;\n"
+            "- eval_set=[(X_valid, y_valid)] of fit, which has no weights unless given;\n"
+            "- weights that are equal within each query."
+        )
     known = EvaluatedSet.read(watched, classes_of(ranker, train))
     scores = np.zeros(len(known.y_true))
     TrainingMetric(metric, {}).value(known.y_true, scores, known.codes, watched.weights)

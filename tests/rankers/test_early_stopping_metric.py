@@ -355,8 +355,14 @@ def test_errors_speak_of_held_out_queries(data):
 def test_what_the_metric_refuses_is_refused_before_training(data):
     X, y, qid = data
     weight = np.linspace(1, 2, len(y))
-    with pytest.raises(ValueError, match="sample_weight varies within a query"):
+    with pytest.raises(ValueError, match=r"(?s)sample_weight varies within a query.*eval_set="):
         stopping(make("LGBMRanker"), ndcg_score).fit(X, y, groups=qid, sample_weight=weight)
+    half = X[:384], y[:384]
+    for model in map(make, ("LGBMRegressor", "XGBRegressor", "CatBoostRegressor")):
+        # an evaluation set has no weights of rows unless they are given
+        ranker = stopping(model, "ndcg@10")
+        ranker.fit(X, y, groups=qid, sample_weight=weight, eval_set=[half], eval_qid=[qid[:384]])
+        assert ranker.n_iter_ > 0
     with pytest.raises(ValueError, match="negative"):
         stopping(make("CatBoostRegressor"), "ndcg").fit(X, y - 2, groups=qid)
 

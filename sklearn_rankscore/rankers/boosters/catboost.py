@@ -21,8 +21,8 @@ from .training_metric import EvaluatedSet, MetricOfSets, classes_of
 COLUMNS = ("cat_features", "text_features", "embedding_features")
 # the constructor takes one of these names for the number of rounds
 ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
-# what is logged for training rows in an unknown order; CatBoost fails at nan
-OF_PERMUTED_ROWS = -1.0
+# logged for training rows whose order is unknown or whose weights vary; CatBoost fails at nan
+OF_TRAINING_ROWS = -1.0
 
 
 class CatBoost(Booster):
@@ -158,8 +158,8 @@ def catboost_metric(
     receive the query ids, for example ``eval_metric="NDCG:top=10;type=Exp"``.
 
     With categorical features or ``boosting_type="Ordered"``, CatBoost passes the training rows in a
-    random order, in which their queries are unknown: the log has -1 for the training set. Those of
-    evaluation sets are not affected.
+    random order, in which their queries are unknown: the log has -1 for the training set, as also
+    if its weights vary within a query. Values of evaluation sets are not affected.
 
     Examples
     --------
@@ -191,12 +191,14 @@ class CatBoostMetric(MetricOfSets):
         labels = np.asarray(target, dtype=np.float32)
         if not any(np.array_equal(known.passed, labels) for known in self.sets):
             if len(self.sets) > 1 and self._are_permuted(labels):
-                return OF_PERMUTED_ROWS, 1.0
+                return OF_TRAINING_ROWS, 1.0
             raise ValueError(
                 f"CatBoost evaluates a set of {len(labels)} rows with labels that catboost_metric "
                 "was not given. Give it labels and query ids of every set, the training set too, "
                 "in the order of the rows of the set: catboost_metric('ndcg@10', (y, groups), ...)."
             )
+        if len(self.sets) > 1 and self._are_weighted_rows(labels, weight):
+            return OF_TRAINING_ROWS, 1.0
         raw = np.asarray(approxes)
         scores = raw[0] if len(raw) == 1 else softmax(raw.T, axis=1)
         return self.value_of_set(labels, scores, weight), 1.0
@@ -205,6 +207,14 @@ class CatBoostMetric(MetricOfSets):
         """Whether these are the labels of a known set in another order."""
         ascending = np.sort(labels)
         return any(np.array_equal(np.sort(known.passed), ascending) for known in self.sets)
+
+    def _are_weighted_rows(self, labels: Array, weight: Any) -> bool:
+        """Whether these are the labels of the training set, and their weights no query weights."""
+        train = self.sets[0]
+        if weight is None or not np.array_equal(train.passed, labels):
+            return False
+        queries = group_rows(train.codes, len(train.codes))
+        return bool(queries.varies(np.asarray(weight)).any())
 
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""
