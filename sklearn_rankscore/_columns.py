@@ -60,7 +60,8 @@ def as_column(values: Any, name: str) -> Array:
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty; at least one document is needed.")
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+    # in the byte order of the processor, because ranks are computed from the bits of scores
+    if array.dtype.kind == "f" and array.dtype not in (np.dtype("f4"), np.dtype("f8")):
         array = array.astype(np.float64)
     return array
 

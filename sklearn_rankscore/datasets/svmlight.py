@@ -154,7 +154,7 @@ def check_lines(path: Path) -> None:
             float(label)
             for field in _without_id(pairs):
                 index, _, value = field.partition(b":")
-                int(index), float(value)
+                _ = int(index), float(value)
         except ValueError as error:
             raise ValueError(
                 f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a line must "

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sklearn_rankscore import evaluate
+from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.metrics.names import METRICS
 
 Y = np.array([1, 0, 1, 0, 0, 1, 1, 0, 1, 0])
@@ -70,6 +70,12 @@ LABELS_ONLY = {
 }
 ALL_NAMES = list(METRICS)
 PLAIN = evaluate(Y, S, ALL_NAMES, groups=G, average=None)
+
+
+def test_big_endian_scores_that_differ_in_their_last_bits_alone():
+    random = np.random.default_rng(0)
+    y, s = random.integers(0, 5, (2_000, 10)), random.integers(0, 5, (2_000, 10)) * 5e-324
+    assert ndcg_score(y, s.astype(">f8")) == ndcg_score(y, s)
 
 
 def assert_plain(**changed):
