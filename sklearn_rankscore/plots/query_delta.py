@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
+# more steps than a figure has pixels; matplotlib takes seconds to draw 100,000
+MOST_STEPS = 5_000
+
 
 class QueryDeltaDisplay(QueryScoresDisplay):
     """Sorted per-query differences between two models, with wins, losses and the mean.
@@ -161,24 +164,26 @@ class QueryDeltaDisplay(QueryScoresDisplay):
         """
         ax = self._prepare(ax)
         deltas = -np.sort(-self.deltas)
-        edges = np.arange(len(deltas) + 1)
+        n_queries = len(deltas)
+        edges = np.linspace(0, n_queries, 1 + min(n_queries, MOST_STEPS)).round().astype(int)
+        highest, lowest = deltas[edges[:-1]], deltas[edges[1:] - 1]
         area = {"fill": True, "linewidth": 0, **normalize_style(kwargs, "StepPatch")}
 
-        def plot_area(values: NDArray[np.float64], kind: str, color: str) -> StepPatch:
-            n = np.count_nonzero(np.abs(values) > 0)
-            label = f"{kind} {n:,} ({n / len(values):.0%})"
+        def plot_area(values: NDArray[np.float64], n: int, kind: str, color: str) -> StepPatch:
+            label = f"{kind} {n:,} ({n / n_queries:.0%})"
             return ax.stairs(values, edges, **{"color": color, "label": label, **area})
 
-        self.wins_ = plot_area(np.maximum(deltas, 0), "wins", BETTER)
-        self.losses_ = plot_area(np.minimum(deltas, 0), "losses", WORSE)
+        n_wins, n_losses = int((deltas > 0).sum()), int((deltas < 0).sum())
+        self.wins_ = plot_area(np.maximum(highest, 0), n_wins, "wins", BETTER)
+        self.losses_ = plot_area(np.minimum(lowest, 0), n_losses, "losses", WORSE)
         ax.axhline(0, color=MUTED, linewidth=0.8)
         self.mean_line_ = ax.axhline(
             self._mean(), color=text_color(), linestyle="--", linewidth=1.4, label=self._label()
         )
-        ax.set_xlim(0, len(deltas))
+        ax.set_xlim(0, n_queries)
         if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
-        n_ties = len(deltas) - np.count_nonzero(np.abs(deltas) > 0)
+        n_ties = n_queries - n_wins - n_losses
         ax.set_xlabel(f"queries, sorted by difference ({n_ties:,} ties)")
         ax.set_ylabel(f"difference in {axis_label(self.metric)}")
         finish_axes(ax, literal(f"{self.model} − {self.baseline}"))

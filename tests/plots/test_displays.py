@@ -137,6 +137,20 @@ def test_delta_shows_sorted_differences(data):
     assert_nothing_is_cut_off(display.figure_)
 
 
+def test_delta_of_many_queries_has_no_more_steps_than_pixels():
+    deltas = np.random.default_rng(0).normal(0.1, 1, 100_003).round(2)
+    display = QueryDeltaDisplay(deltas=deltas, metric="mrr", baseline="one", model="two").plot()
+    values, edges, _ = display.wins_.get_data()
+    assert len(values) == 5_000
+    assert (edges[0], edges[-1]) == (0, 100_003)
+    assert values[0] == deltas.max()
+    assert display.losses_.get_data().values[-1] == deltas.min()
+    ranked = np.sort(deltas)[::-1]
+    np.testing.assert_array_equal(values, np.maximum(ranked[edges[:-1].astype(int)], 0))
+    n_wins = np.count_nonzero(deltas > 0)
+    assert legend(display.ax_)[0] == f"wins {n_wins:,} ({n_wins / 100_003:.0%})"
+
+
 def test_delta_from_predictions_and_baseline(data):
     y, models, groups = data
     weights = 1.0 + groups % 2
