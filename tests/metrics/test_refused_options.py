@@ -35,9 +35,12 @@ def good_call():
 
 
 OPTIONS = [
-    *[(f, {"k": k}, TypeError, f"k must be a positive integer or None .*; got {re.escape(repr(k))}")
+    *[(f, {"k": k}, TypeError, f"k must be a positive integer or None .*; got {re.escape(shown)}")
       for f in (ndcg_score, precision_at_k, mrr_score)
-      for k in (True, 2.5, 10.0, "10", [10], np.float64(3), np.bool_(True), fractions.Fraction(4))],
+      for k, shown in (
+          *((k, repr(k)) for k in (True, 2.5, 10.0, "10", [10], fractions.Fraction(4))),
+          (np.float64(3), "3.0"), (np.bool_(True), "True"),
+      )],
     *[(f, {"k": k}, ValueError, "k must be at least 1, or None for no cut-off; got")
       for f in (ndcg_score, map_score, recall_at_k) for k in (0, -1, np.int64(0))],
     (ndcg_score, {"ties": "mean"}, ValueError, "ties must be one of 'average', .*; got 'mean'"),
