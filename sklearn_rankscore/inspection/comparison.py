@@ -250,9 +250,9 @@ class Comparison(Tabular):
         return f"{compared} by the {self.test} test{margin}"
 
 
-def few_distinct_note(differences: Iterable[Difference], method: IntervalMethod) -> str:
+def few_distinct_note(entries: Iterable[Any], method: IntervalMethod) -> str:
     """What the asterisk of some intervals means; empty if none has one."""
-    if not any(d.few_distinct for d in differences):
+    if not any(entry.few_distinct for entry in entries):
         return ""
     return BOUND if method == "auto" else TOO_FEW.format(method)
 

@@ -19,7 +19,7 @@ from ..query_ids.lookup import column_names, find_explicit_ids, no_groups_error,
 from ..rankers.id_columns import IdColumns
 from ..scoring.predictions import predict_scores, read_predictions
 from .interval_methods import interval_estimate
-from .intervals import Interval, difference_interval, standard_error
+from .intervals import Interval, difference_interval, has_few_distinct, standard_error
 from .pairing import difference_ranges
 from .per_query import measure_per_query, resolve_per_query
 from .permuted_features import Within, as_table, changes, permutations, predict_copies
@@ -144,7 +144,7 @@ def query_permutation_importance(
     )
     losses = with_progress(losses, len(names), "features")
     deltas, entries = _summarize(names, baseline, losses, estimate)
-    return QueryImportances(baseline, deltas, tuple(entries), within, confidence)
+    return QueryImportances(baseline, deltas, tuple(entries), within, confidence, method)
 
 
 def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
@@ -215,11 +215,16 @@ def _summary(
     """The mean loss of each query over repeats, and that of each metric over queries."""
     delta = replace(baseline, values=lost.mean(axis=0))
     ends = delta.aggregate(estimate, (2,), *difference_ranges(baseline, baseline)).T.tolist()
+    few = delta.aggregate(lambda values, _: has_few_distinct(values)) == 1
+    if estimate is _zero_interval:
+        few[:] = False
     means, errors = delta.mean(), delta.aggregate(standard_error).tolist()
     repeats = np.array([[*replace(delta, values=part).mean().values()] for part in lost])
     return delta, [
-        FeatureImportance(feature, metric, means[metric], Interval(*pair), error, tuple(column))
-        for metric, pair, error, column in zip(
-            delta.metrics, ends, errors, repeats.T.tolist(), strict=True
+        FeatureImportance(
+            feature, metric, means[metric], Interval(*pair), mark, error, tuple(column)
+        )
+        for metric, pair, mark, error, column in zip(
+            delta.metrics, ends, few.tolist(), errors, repeats.T.tolist(), strict=True
         )
     ]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._html import html_of_fields
+from .._typing import IntervalMethod
+from .comparison import few_distinct_note
 from .intervals import Interval, number_text
 from .permuted_features import Within
 from .query_results import QueryScores
@@ -27,6 +29,10 @@ class FeatureImportance:
         Mean over queries and repeats of the value minus the value with the feature permuted.
     interval : Interval
         Confidence interval of the mean over queries.
+    few_distinct : bool
+        Whether fewer than six queries differ from the most common loss. The interval of
+        ``method="auto"`` is then a bound that follows from the range of the metric, and nan without
+        a known range.
     standard_error : float
         Its standard error, over queries.
     repeats : tuple of float
@@ -37,6 +43,7 @@ class FeatureImportance:
     metric: str
     importance: float
     interval: Interval
+    few_distinct: bool
     standard_error: float
     repeats: tuple[float, ...]
 
@@ -62,6 +69,8 @@ class QueryImportances(Tabular):
         Rows among which features were permuted.
     confidence : float
         Confidence level of the intervals.
+    method : {"auto", "t", "bootstrap"}
+        How the intervals were computed.
 
     Notes
     -----
@@ -75,6 +84,7 @@ class QueryImportances(Tabular):
     importances: tuple[FeatureImportance, ...]
     within: Within
     confidence: float
+    method: IntervalMethod = "auto"
 
     def __iter__(self) -> Iterator[FeatureImportance]:
         return iter(self.importances)
@@ -105,11 +115,12 @@ class QueryImportances(Tabular):
         place = "within queries" if self.within == "query" else "over all rows"
         header = ("", "", "importance", f"{self.confidence * 100:g} % interval", "std of repeats")
         rows = [
-            (e.metric, e.feature, number_text(e.importance, "+.4f"), f"{e.interval:+.4f}",
-             f"{np.std(e.repeats):.4f}")
+            (e.metric, e.feature, number_text(e.importance, "+.4f"),
+             f"{e.interval:+.4f}{'*' if e.few_distinct else ''}", f"{np.std(e.repeats):.4f}")
             for e in self
         ]  # fmt: skip
         n = len(self.baseline)
         queries = f"{n} quer{'y' if n == 1 else 'ies'}"
         title = f"Loss if a feature is permuted {place}, {queries}"
-        return Table(title, header, rows, n_labels=2)
+        note = few_distinct_note(self, self.method)
+        return Table(title, header, rows, n_labels=2, note=note)

@@ -270,9 +270,30 @@ def test_intervals_and_the_table():
     assert "within queries, 60 queries" in repr(ours)
     one = replace(ours, baseline=ours.baseline.select([0]))
     assert "within queries, 1 query\n" in repr(one)
-    assert len(repr(ours).splitlines()) == 12
+    assert len(repr(ours).splitlines()) == 13  # with the note on values of MRR
     with pytest.raises(KeyError, match="features are x0, x1"):
         ours["x9", "mrr"]
+
+
+@pytest.mark.parametrize("method", ["auto", "t"])
+def test_losses_of_fewer_than_six_queries_are_marked(method):
+    X, y = frame(n_queries=60)
+    queries = X["qid"].unique()
+    X["rare"] = np.where(X["qid"].isin(queries[:3]), y, 0)
+    X["constant"] = 1.0
+    model = QueryRanker(Ridge()).fit(X, y)
+    ours = query_permutation_importance(model, X, y, "ndcg@5", method=method, random_state=0)
+    changed = np.count_nonzero(ours.deltas["rare"]["ndcg@5"])
+    assert 0 < changed < 6
+    marked = {entry.feature: entry.few_distinct for entry in ours}
+    assert marked["rare"] is True
+    assert marked["constant"] is marked["x0"] is False
+    *rows, note = repr(ours).splitlines()
+    (line,) = (line for line in rows if "*" in line)
+    assert "rare" in line
+    end = "range of the metric" if method == "auto" else "method='t' is then too low"
+    assert note.startswith("* fewer than six queries")
+    assert note.endswith(end)
 
 
 @pytest.mark.parametrize(
