@@ -6,8 +6,13 @@ import numpy as np
 
 from ..._typing import Array
 
-# entries of the table that tells distinct scores apart, and how many scores try a multiplier
-SLOTS, TRIED = 2**16, 2**10
+# entries of the table that tells distinct scores apart
+SLOTS = 2**16
+
+# the first scores, which tell by the share of those that occur once how many values they lack:
+# I. J. Good. The Population Frequencies of Species and the Estimation of Population Parameters.
+# Biometrika 40, 1953
+TRIED, MOST_SINGLE = 2**10, 0.05
 
 # odd, so that a product depends on all bits of a score; the high bits of a product on most of them
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
@@ -16,9 +21,12 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E
 def write_ranks(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
     """Write keys that begin with the rank of a score among the distinct ones, if these are few."""
     scores = scores.astype(np.float64, copy=False)
+    first, counts = np.unique(scores[:TRIED], return_counts=True)
+    if len(scores) > TRIED and np.count_nonzero(counts == 1) > MOST_SINGLE * TRIED:
+        return False
     table = np.full(SLOTS, np.nan)
     for multiplier in MULTIPLIERS:
-        if _enter(table, _slots(scores[:TRIED], multiplier), scores[:TRIED]):
+        if _enter(table, _slots(first, multiplier), first):
             break
         table.fill(np.nan)
     else:

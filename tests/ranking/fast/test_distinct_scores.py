@@ -69,6 +69,14 @@ def test_many_distinct_scores_are_refused():
     assert written(np.random.default_rng(0).normal(size=5_000)) is None
 
 
+def test_scores_of_which_the_first_lack_many_are_refused_without_a_table(monkeypatch):
+    random = np.random.default_rng(0)
+    common, rare = random.integers(0, 20, 4 * TRIED), random.normal(size=4 * TRIED)
+    monkeypatch.delattr(distinct_scores, "_enter")
+    for share in (0.1, 0.5):
+        assert written(np.where(random.random(4 * TRIED) < share, rare, common)) is None
+
+
 def test_ranks_leave_room_for_labels_positions_and_padding():
     scores = np.arange(200.0)
     mask = (1 << 23) - 1
