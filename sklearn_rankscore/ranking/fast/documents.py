@@ -45,6 +45,8 @@ class Documents:
     ties : str
         How equal scores are ranked: "stable" or "reversed" if the input order decides, otherwise
         blocks tell what is tied.
+    scale : float
+        Ten to the number of decimals of the scores in that sample, if these are few; otherwise 1.
     exact_keys : bool
         Whether documents with different scores have different keys; set with the keys.
     positions : Positions or None
@@ -62,7 +64,7 @@ class Documents:
         sequential = (self.starts[1:] > self.starts[:-1]).all()
         self.by_start = None if sequential else np.argsort(self.starts)
         self.retrieved = self.sizes if queries.lowest_score > -np.inf else self._retrieved()
-        self.tie_size = self.short_key_size = 1.0
+        self.tie_size = self.short_key_size = self.scale = 1.0
         if len(self.scores) >= SAMPLED_CALL:
             self._read_sample()
         self.ties, self.exact_keys = ties, False
@@ -110,7 +112,9 @@ class Documents:
         sample = slice(None, None, max(step, len(self.sizes) // SAMPLED_QUERIES))
         starts, sizes = self.starts[sample], self.sizes[sample, None]
         width = min(SAMPLED_WIDTH, int(sizes.max()))
-        scores = _gather(self.scores, starts, width).astype(np.float64)
+        sample_scores = _gather(self.scores, starts, width)
+        self.scale = _scale_of_decimals(sample_scores)
+        scores = sample_scores.astype(np.float64)
         scores[np.arange(width) >= sizes] = np.nan  # equal to nothing
         scores.sort(axis=1)
         with np.errstate(over="ignore", under="ignore"):
@@ -164,6 +168,15 @@ class Documents:
 def label_mask(n_grades: int) -> int:
     """Mask of the low bits of a key, which hold the label."""
     return (1 << n_grades.bit_length()) - 1
+
+
+def _scale_of_decimals(scores: Array) -> float:
+    """The least power of ten that makes all scores integers; 1 if it is above 1,000."""
+    with np.errstate(over="ignore"):
+        for scale in (1.0, 10.0, 100.0, 1000.0):
+            if (np.rint(scores * scale) / scale == scores).all():
+                return scale
+    return 1.0
 
 
 def _adjacent(values: Array, rows: Array | None) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,9 @@ def fill_keys(
     many = documents.has_many_ties
     documents.positions = _positions(documents, buckets)
     if shallow and many and _sorts_whole_rows(documents):
-        documents.exact_keys = fill(write_exact_keys, np.int32) or fill(write_ranks, np.int32)
+        write_short = partial(write_exact_short_keys, scale=documents.scale)
+        exact = (write_short, write_exact_keys, write_ranks)
+        documents.exact_keys = any(fill(write, np.int32) for write in exact)
     if documents.exact_keys:
         return
     if shallow and not _needs_long_keys(documents, depth):
@@ -184,6 +187,23 @@ def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bo
     keys &= ~mask
     keys |= labels
     return False
+
+
+def write_exact_short_keys(
+    keys: Array, labels: Array | int, scores: Array, mask: int, scale: float = 1.0
+) -> bool:
+    """Write keys of 32 bits if these hold every score whole, as they hold small integers.
+
+    Scores that were rounded to a few decimals are integers divided by a `scale`.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        single = (scores if scale == 1 else np.rint(scores * scale)).astype(np.float32)
+    if (single.view(np.int32) & mask).any():
+        return False
+    if not np.array_equal(single if scale == 1 else single.astype(scores.dtype) / scale, scores):
+        return False
+    write_keys(keys, labels, single, mask)
+    return True
 
 
 def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:

@@ -53,6 +53,39 @@ def test_exact_keys_collide_for_equal_scores_alone(integer, mask, lowest, highes
     assert ((high[:, None] == high) == (scores[:, None] == scores)).all()
 
 
+@pytest.mark.parametrize("scores", [[3.0, -7.0, 0.0, -0.0], [np.inf, -np.inf, 0.25], [2**20 - 1]])
+def test_numbers_of_few_bits_have_exact_short_keys(scores):
+    labels = np.ones(len(scores), dtype=np.uint8)
+    written, expected = np.empty((2, len(scores)), dtype=np.int32)
+    assert keys.write_exact_short_keys(written, labels, np.array(scores), 7)
+    keys.write_keys(expected, labels, np.array(scores), 7)
+    np.testing.assert_array_equal(written, expected)
+
+
+@pytest.mark.parametrize("score", [0.1, 1e300, 5e-324, 2**21 + 1, 1 + 2**-21])
+def test_other_numbers_have_none(score):
+    written = np.empty(2, dtype=np.int32)
+    assert not keys.write_exact_short_keys(written, 1, np.array([1, score]), 7)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_decimals", [1, 2, 3])
+def test_decimals_have_the_short_keys_of_integers(n_decimals, dtype):
+    integers = np.random.default_rng(0).integers(-(2**20), 2**20, 500)
+    scores = (integers / 10**n_decimals).astype(dtype)
+    labels = np.ones(len(scores), dtype=np.uint8)
+    written, expected = np.empty((2, len(scores)), dtype=np.int32)
+    assert keys.write_exact_short_keys(written, labels, scores, 7, 10.0**n_decimals)
+    keys.write_keys(expected, labels, integers, 7)
+    np.testing.assert_array_equal(written, expected)
+
+
+@pytest.mark.parametrize("score", [0.15, 0.1 + 2**-56, 1e300, 2**22 + 0.1, 5e-324])
+def test_other_numbers_are_no_decimals(score):
+    written = np.empty(2, dtype=np.int32)
+    assert not keys.write_exact_short_keys(written, 1, np.array([0.1, score]), 7, 10.0)
+
+
 @pytest.mark.parametrize("scores", [[1e30, 1e31], [1e-30, 1e-31], [0.0, 5e-324], [1e300, np.inf]])
 def test_keys_that_cannot_be_exact_are_refused(scores):
     written = np.empty(2, dtype=np.int64)

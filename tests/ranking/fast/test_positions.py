@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore import evaluate, ndcg_score
+from sklearn_rankscore.ranking import read_queries
 from sklearn_rankscore.ranking.fast import engine
 from sklearn_rankscore.ranking.fast.keys import write_keys
 from sklearn_rankscore.ranking.fast.position_sort import first_in_input_order, sort_by_label
@@ -84,13 +85,18 @@ def test_many_ties_in_input_order(scores, size, ties):
         assert value == pytest.approx(ranked @ discounts / ideal, rel=1e-12)
 
 
-def test_few_distinct_scores_need_no_second_sort(monkeypatch):
+@pytest.mark.parametrize("n_decimals", [1, 2])
+def test_decimals_and_few_distinct_scores_need_no_second_sort(n_decimals, monkeypatch):
     random = np.random.default_rng(0)
-    y, s = random.integers(0, 3, (2_000, 10)), random.normal(size=(2_000, 10)).round(1)
-    expected = evaluate(y, np.rint(s * 10), "ndcg@10", ties="stable")
+    y, s = random.integers(0, 3, (2_000, 10)), random.normal(size=(2_000, 10)).round(n_decimals)
+    integers = np.rint(s * 10**n_decimals)
+    expected = evaluate(y, integers, "ndcg@10", ties="stable")
     monkeypatch.delattr(engine, "sort_misranked")
-    for scores in (s, s / 3, s.astype(np.float32), np.rint(s * 10).astype(int)):
+    scaled = [s, s.astype(np.float32), integers.astype(int), *([s / 3] if n_decimals == 1 else [])]
+    for scores in scaled:
         assert evaluate(y, scores, "ndcg@10", ties="stable") == expected
+    scales = [engine.Documents(read_queries(y, scores)).scale for scores in (*scaled[:3], s / 3)]
+    assert scales == [10**n_decimals, 10**n_decimals, 1, 1]
 
 
 def test_a_higher_score_behind_equal_ones_that_fill_the_ranks():
