@@ -273,8 +273,8 @@ class Block:
             return self._values(gain, self._ranked, self.retrieved)
         groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        options = {"padded": self.retrieved is self.sizes, "as_bytes": groups.takes_bytes}
-        values = self._labels.values(gain, labels, retrieved, **options)
+        read = self._labels.summands if groups.takes_bytes else self._labels.values
+        values = read(gain, labels, retrieved, padded=self.retrieved is self.sizes)
         tied = groups.apply_tie_rule(values, ties)
         return self._tied.among_others(
             tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)

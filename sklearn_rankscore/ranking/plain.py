@@ -64,20 +64,19 @@ class Labels:
         self.labels, self.sizes = labels, sizes
 
     def values(
-        self,
-        function: ArrayFunction,
-        labels: Array,
-        ends: Array,
-        *,
-        padded: bool = True,
-        as_bytes: bool = False,
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on.
 
-        If `padded`, only padding follows the ends, and no document without a rank. `as_bytes`
-        permits bytes in place of floats.
+        If `padded`, only padding follows the ends, and no document without a rank.
         """
         return zero_from(ends, np.array(function(labels.astype(np.float64)), dtype=np.float64))
+
+    def summands(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """The same values, which may be bytes if all are small integers."""
+        return self.values(function, labels, ends, padded=padded)
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""

@@ -60,17 +60,18 @@ class GradedLabels(Labels):
         self._highest: dict[int, Array] = {}
 
     def values(
-        self,
-        function: ArrayFunction,
-        labels: Array,
-        ends: Array,
-        *,
-        padded: bool = True,
-        as_bytes: bool = False,
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on."""
+        values = self.summands(function, labels, ends, padded=padded)
+        return values.astype(np.float64, copy=False)
+
+    def summands(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """The same values, as bytes if all are small integers."""
         if isinstance(function, TabulatedFunction):
-            values = look_up(function.table(self.n_grades), labels, as_bytes=as_bytes)
+            values = look_up(function.table(self.n_grades), labels, as_bytes=True)
             return values if padded else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
