@@ -74,7 +74,7 @@ class RemoteLock:
         first, start = self._read(), time.monotonic()
         content = first
         while content is not None and time.monotonic() - start < ABANDONED_SECONDS:
-            if content != first:
+            if content not in (first, b""):  # without content, it is being written
                 self._refuse(content)
             time.sleep(POLLED_SECONDS)
             content = self._read()

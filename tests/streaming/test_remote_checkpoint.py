@@ -14,6 +14,7 @@ from sklearn_rankscore.streaming import remote_lock
 from sklearn_rankscore.streaming.checkpoint_file import file_of
 from sklearn_rankscore.streaming.checkpoint_format import from_bytes
 from sklearn_rankscore.streaming.local_file import LocalFile
+from sklearn_rankscore.streaming.requests import Requests
 
 URI = "memory://states/night.gz"  # pyarrow would compress a file of this name
 OPTIONS = {"weight": "weight", "batch_rows": 20}
@@ -217,6 +218,24 @@ def test_a_second_run_gets_one_error_or_waits(rows, memory):
     waiting.join()
     assert waited == [evaluate_parquet(rows, "mrr", **OPTIONS)]
     assert not memory.find("/states")
+
+
+def test_a_lock_that_is_being_written_names_its_run(rows, memory, monkeypatch):
+    """Most filesystems show a file without content until its writer has closed it."""
+    path, contents = "/states/night.gz.lock", [b"process 1 on other\nid\n2", b"", b""]
+    memory.pipe(path, b"process 1 on other\nid\n1")
+    read = Requests.read
+
+    def renewed(self, path, n_bytes=None):
+        content = read(self, path, n_bytes)
+        if path.endswith(".lock") and contents:
+            memory.pipe("/" + path.lstrip("/"), contents.pop())
+        return content
+
+    monkeypatch.setattr(Requests, "read", renewed)
+    with pytest.raises(RuntimeError, match=r"night\.gz\.lock is renewed by process 1 on other"):
+        run(rows, URI)
+    assert not contents
 
 
 def test_a_run_that_was_suspended_learns_that_another_took_over(rows, memory, monkeypatch):
