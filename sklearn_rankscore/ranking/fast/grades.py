@@ -15,8 +15,8 @@ from .row_sorts import SHORT, smallest
 # the largest label that is encoded
 HIGHEST_GRADE = 62
 
-# number of labels per call of `take`
-LOOK_UP = 2**19
+# number of labels that are encoded at once, and per call of `take`
+ENCODED, LOOK_UP = 2**16, 2**19
 
 # rows up to this width are sorted if there are few documents or many grades; all other rows use a
 # counting sort, because sorting few distinct values is slow
@@ -35,20 +35,29 @@ def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, floa
     `labels` were made of `values`. Code 0 is reserved for padding. If a label is NaN, minimum and
     maximum are nan.
     """
-    # for integers one pass suffices: viewed as unsigned, negative labels are large
-    is_integer = labels.dtype.kind != "f"
-    if is_integer and labels.view(labels.dtype.str.replace("i", "u")).max() <= HIGHEST_GRADE:
-        codes = labels.astype(np.uint8)
-        low, high = float(codes.min()), float(codes.max())
-    else:
-        low, high = check_range(labels, values, "y_true", allow_nan=True)
-        if not (low >= 0 and high <= HIGHEST_GRADE):
-            return None, low, high
-        codes = labels.astype(np.uint8)
-        if not np.array_equal(codes, labels):
-            return None, low, high
+    codes = np.empty(labels.size, dtype=np.uint8)
+    if not _copy_small_integers(labels.ravel(), codes):
+        return None, *check_range(labels, values, "y_true", allow_nan=True)
+    low, high = float(codes.min()), float(codes.max())
     codes += 1
-    return codes, low, high
+    return codes.reshape(labels.shape), low, high
+
+
+def _copy_small_integers(labels: Array, codes: Array) -> bool:
+    """Copy labels to bytes, unless some are not small integers."""
+    is_integer = labels.dtype.kind != "f"
+    if is_integer:  # viewed as unsigned, negative labels are large
+        labels = labels.view(labels.dtype.str.replace("i", "u"))
+    with np.errstate(invalid="ignore"):
+        # in parts, which are still in cache when they are read again
+        for start in range(0, len(labels), ENCODED):
+            part, code = labels[start : start + ENCODED], codes[start : start + ENCODED]
+            if is_integer and part.max() > HIGHEST_GRADE:
+                return False
+            np.copyto(code, part, casting="unsafe")
+            if not is_integer and not (np.array_equal(code, part) and code.max() <= HIGHEST_GRADE):
+                return False
+    return True
 
 
 class GradedLabels(Labels):

@@ -46,6 +46,19 @@ def test_other_labels_are_not_grades(dtype, labels):
     assert encode_grades(np.array(labels, dtype=dtype), None) == (None, min(labels), max(labels))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "last"),
+    [("i8", -1), ("i8", 63), ("u1", 63), ("f8", 0.5), ("f4", -1), ("f8", np.inf), ("f8", np.nan)],
+)
+def test_the_last_of_many_labels_decides_whether_all_are_grades(dtype, last):
+    labels = np.ones(2**17 + 1, dtype)
+    assert encode_grades(labels, labels)[0] is not None
+    labels[-1] = last
+    codes, low, high = encode_grades(labels, labels)
+    assert codes is None
+    np.testing.assert_equal((low, high), (labels.min(), labels.max()))
+
+
 @pytest.mark.parametrize("n_grades", [1, 5, 8, 60])
 @pytest.mark.parametrize("width", [1, 3, 16, 17, 40, 128, 129, 255, 256, 300, 1280])
 @pytest.mark.parametrize("n_rows", [1, 2, 50, 1000])
