@@ -21,15 +21,15 @@ def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:
     there are on average (1 - e)(1 - (j - 1)/(m - 1)) relevant documents more than the sum of e.
     """
     expected = block.by_rank(relevant(threshold), ties)
-    offset, size = block.tie_groups(ties)
     up_to = _running_sums(expected)
-    if np.ndim(size) > 0:
+    if (tied := block._tied_rows(ties)) is not None:
         # in place, for the sake of queries of millions of documents
+        rows, offset, size = tied
         more = offset / np.maximum(size - 1, 1)
-        del offset, size
+        del tied, offset, size
         np.subtract(1.0, more, out=more)
-        more *= 1.0 - expected
-        up_to += more
+        more *= 1.0 - expected[rows]
+        up_to[rows] += more
     up_to *= expected
     up_to /= block.ranks
     return up_to

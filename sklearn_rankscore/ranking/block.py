@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -108,12 +109,7 @@ class Block:
 
     @classmethod
     def of_rows(
-        cls,
-        queries: Array,
-        labels: Array,
-        scores: Array,
-        sizes: Array,
-        depth: int,
+        cls, queries: Array, labels: Array, scores: Array, sizes: Array, depth: int
     ) -> Block:
         """Rank rows of labels and scores, one row per query."""
         retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth)
@@ -189,8 +185,8 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             The product of `continue_prob` over the documents up to each rank.
         """
-        key = ("survival", continue_prob, ties)
-        return self._cached(key, lambda: self._survival(continue_prob, ties))
+        compute = partial(self._survival, continue_prob, ties)
+        return self._cached(("survival", continue_prob, ties), compute)
 
     def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
         """Return each rank's offset in its tie group, and the size of the group.
@@ -280,6 +276,13 @@ class Block:
             tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)
         )
 
+    def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, Array, Array] | None:
+        """The rows with ties, and their offsets and sizes as `tie_groups` returns them."""
+        if ties != "average" or self._tied is None:
+            return None
+        groups, every_row = self._tied.tie_groups, len(self._tied.rows) == len(self._ranked)
+        return slice(None) if every_row else self._tied.rows, groups.offset(), groups.size()
+
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
         stop_prob = complement(continue_prob)
         if ties != "average" or self._tied is None:
@@ -287,11 +290,8 @@ class Block:
         rows = self._tied.rows
         stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
         tied = self._tied.tie_groups.survival(1.0 - stops)
-
-        def untied() -> Array:
-            stops = self._values(stop_prob, self._ranked, self.retrieved)
-            return np.cumprod(1.0 - stops, axis=1)
-
+        others = partial(self._values, stop_prob, self._ranked, self.retrieved)
+        untied = lambda: np.cumprod(1.0 - others(), axis=1)  # noqa: E731
         return self._tied.among_others(tied, self._ranked, untied)
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:

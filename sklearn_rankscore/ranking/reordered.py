@@ -65,6 +65,10 @@ class RandomOrder(Block):
         """The block itself, because all documents are retrieved."""
         return self
 
+    def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, Array, Array] | None:
+        offset, size = map(np.asarray, self.tie_groups(ties))
+        return (slice(None), offset, size) if offset.ndim else None
+
     def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
         if ties == "average":
             means = self.total(gain) / np.maximum(self.sizes, 1)
