@@ -40,7 +40,8 @@ def resolve_collisions(
         return first_in_input_order(*given, documents.sizes[members], width, positions)
 
     if first.shape[1] == width and documents.keys_tell_ties:
-        by_rank, equals_next = labels_of(first, mask), collides(first, mask)
+        window = first[:, : _window(first, depth, mask)]
+        by_rank, equals_next = labels_of(window, mask), collides(window, mask)
         return tied_rows(rows, by_rank, equals_next, depth, lambda: in_input_order(queries[rows]))
     parts = CollidingRows(documents, queries[rows], rows, keys, depth).first_documents(first)
     if documents.input_order_decides:
@@ -57,6 +58,15 @@ def resolve_collisions(
     if len(tied) < len(rows):
         rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
     return tied_rows(rows, by_rank, equals_next, depth, lambda: in_input_order(queries[rows]))
+
+
+def _window(ordered: Array, depth: int, mask: int) -> int:
+    """A number of ranks that fully contain the tie groups of the first ones."""
+    window, width = depth, ordered.shape[1]
+    highest = ordered[:, depth - 1] | mask
+    while window < width and (ordered[:, window] <= highest).any():
+        window *= 2
+    return min(window, width)
 
 
 def _sort_parts(parts: Sequence[RowsPart], mask: int) -> tuple[Array, Array]:
