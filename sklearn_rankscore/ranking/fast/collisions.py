@@ -62,8 +62,8 @@ def resolve_collisions(
 
 def _window(ordered: Array, depth: int, mask: int) -> int:
     """A number of ranks that fully contain the tie groups of the first ones."""
-    window, width = depth, ordered.shape[1]
-    highest = ordered[:, depth - 1] | mask
+    width: int = ordered.shape[1]
+    window, highest = depth, ordered[:, depth - 1] | mask
     while window < width and (ordered[:, window] <= highest).any():
         window *= 2
     return min(window, width)
