@@ -136,7 +136,7 @@ def bpref_score(
         bpref = (1 / R) * sum over retrieved relevant documents of
                 (1 - min(judged irrelevant documents above it, R) / min(N, R))
 
-    for R relevant and N irrelevant documents among those judged.
+    for R relevant and N irrelevant documents among those judged; the fraction is 0 if N is 0.
 
     Parameters
     ----------
