@@ -36,8 +36,8 @@ AMBIGUOUS: dict[str, str] = {
         "'query_auc', the AUC within each query, or scikit-learn's 'roc_auc', over all rows at once"
     ),
     "accuracy": (
-        "'hit_rate', the share of queries with a relevant document within the cut-off, or "
-        "'query_auc', the share of pairs of documents in the right order"
+        "'hit_rate', the fraction of queries with a relevant document within the cut-off, or "
+        "'query_auc', the fraction of pairs of documents in the right order"
     ),
 }
 

@@ -128,7 +128,7 @@ def pair_accuracy_score(
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
-    """Share of pairs of documents with different labels that are in the right order.
+    """Fraction of pairs of documents with different labels that are in the right order.
 
     Higher is better, between 0 and 1; 1 means that documents are ranked by label, 0.5 is expected
     of random scores. Also known as ordered pair accuracy; for two labels it is `query_auc_score`::

@@ -89,7 +89,7 @@ def map_score(
 
     See Also
     --------
-    precision_at_k : Share of relevant documents at one cut-off.
+    precision_at_k : Fraction of relevant documents at one cut-off.
 
     Notes
     -----

@@ -85,8 +85,8 @@ def f1_at_k(
 
     See Also
     --------
-    precision_at_k : Share of the first k documents that are relevant.
-    recall_at_k : Share of the relevant documents within the first k.
+    precision_at_k : Fraction of the first k documents that are relevant.
+    recall_at_k : Fraction of the relevant documents within the first k.
 
     Notes
     -----

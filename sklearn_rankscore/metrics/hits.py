@@ -89,8 +89,8 @@ def hits_at_k(
 
     See Also
     --------
-    hit_rate_at_k : Share of queries with at least one.
-    recall_at_k : Hits as a share of the relevant documents.
+    hit_rate_at_k : Fraction of queries with at least one.
+    recall_at_k : Hits as a fraction of the relevant documents.
 
     Notes
     -----
@@ -137,7 +137,7 @@ def hit_rate_at_k(
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
-    """Share of queries with a relevant document within the first k.
+    """Fraction of queries with a relevant document within the first k.
 
     Higher is better, between 0 and 1; 1 means that every query has one::
 

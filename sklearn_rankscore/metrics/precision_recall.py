@@ -42,7 +42,7 @@ def precision_at_k(
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
-    """Share of the first k documents that are relevant, averaged over queries.
+    """Fraction of the first k documents that are relevant, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that the first k documents are all relevant::
 
@@ -97,7 +97,7 @@ def precision_at_k(
 
     See Also
     --------
-    recall_at_k : Share of the relevant documents within the first k.
+    recall_at_k : Fraction of the relevant documents within the first k.
     f1_at_k : Harmonic mean of precision and recall.
 
     Notes
@@ -151,7 +151,7 @@ def recall_at_k(
     labels: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float | Array:
-    """Share of the relevant documents that rank within the first k, averaged over queries.
+    """Fraction of the relevant documents that rank within the first k, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that all relevant documents are within the first k::
 
@@ -205,13 +205,13 @@ def recall_at_k(
 
     See Also
     --------
-    precision_at_k : Share of the first k documents that are relevant.
+    precision_at_k : Fraction of the first k documents that are relevant.
 
     Notes
     -----
     Tied documents share the mean relevance of their tie group [1]_. A query with more than k
     relevant documents stays below 1, unless ``denominator="min"`` as in BEIR's ``R_cap``.
-    ``average="micro"`` gives the hit ratio over all queries, with "min" the score of OTTO.
+    ``average="micro"`` pools the documents of all queries, with "min" as in the OTTO challenge.
     CatBoost scores a query with no relevant document as 1.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 

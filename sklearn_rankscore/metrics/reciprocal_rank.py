@@ -82,7 +82,7 @@ def mrr_score(
 
     See Also
     --------
-    hit_rate_at_k : Share of queries with a relevant document within the first k.
+    hit_rate_at_k : Fraction of queries with a relevant document within the first k.
 
     Notes
     -----
