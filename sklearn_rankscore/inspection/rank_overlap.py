@@ -46,10 +46,10 @@ def rank_overlap(
     The comparison requires no labels. It computes three values for each query. For the first two,
     higher is more similar, and 1 means the same ranking or the same first k documents:
 
-    - ``"rbo"``, rank-biased overlap (RBO), the mean of the share of documents that the first d of
-      both rankings have in common, with the weight ``(1 - p) * p**(d - 1)`` of a user who continues
-      to the next rank with probability p;
-    - ``"overlap@k"``, that share for d = k;
+    - ``"rbo"``, rank-biased overlap (RBO) [1]_, the mean over d of the fraction of the first d
+      documents that both rankings have in common, with the weight ``(1 - p) * p**(d - 1)`` of a
+      user who continues to the next rank with probability p;
+    - ``"overlap@k"``, that fraction for d = k;
     - ``"top_changed"``, whether the first documents differ.
 
     Parameters
@@ -65,9 +65,9 @@ def rank_overlap(
     k : int, default=10
         Depth of the overlap; the length of the longer ranking if it has fewer documents.
     ties : {"a", "b", "w"}, default="a"
-        How RBO treats equal scores, in the symbols of the reference. "a": the expectation over all
-        orders of the tied documents, independent in both rankings; ties beyond the end of a shorter
-        ranking are extrapolated as in the reference, which is no expectation. "b": the same,
+        How RBO treats equal scores, named as in [2]_. "a": the expectation over all orders of the
+        tied documents, independent in both rankings; ties beyond the end of a shorter ranking are
+        extrapolated as in [2]_, which is not an expectation. "b": the same,
         corrected for the information that is missing due to ties, so that a ranking with ties has
         an overlap of 1 with itself. "w": tied documents actually share a rank, as in sports.
     estimate : {"ext", "min", "max"}, default="ext"
@@ -98,11 +98,10 @@ def rank_overlap(
 
     References
     ----------
-    W. Webber, A. Moffat, J. Zobel. A Similarity Measure for Indefinite Rankings. ACM TOIS 28(4),
-    2010. https://doi.org/10.1145/1852102.1852106
-
-    M. Corsi, J. Urbano. The Treatment of Ties in Rank-Biased Overlap. SIGIR 2024.
-    https://doi.org/10.1145/3626772.3657700
+    .. [1] W. Webber, A. Moffat, J. Zobel. A Similarity Measure for Indefinite Rankings. ACM TOIS
+       28(4), 2010. https://doi.org/10.1145/1852102.1852106
+    .. [2] M. Corsi, J. Urbano. The Treatment of Ties in Rank-Biased Overlap. SIGIR 2024.
+       https://doi.org/10.1145/3626772.3657700
 
     Examples
     --------

@@ -18,7 +18,8 @@ def one_standard_error(
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a `refit` that selects the simplest candidate within one standard error of the best.
 
-    Such differences are within the noise of cross-validation. Eligible are the candidates with ::
+    Differences of less than one standard error are within the noise of cross-validation. By this
+    rule [1]_, the eligible candidates are those with ::
 
         mean >= best mean - s / sqrt(number of folds)
 
