@@ -75,7 +75,8 @@ def query_scores(
         a dict from their names to their scores of the same documents.
     metrics : str, callable, iterable of them, or dict of str to str or callable
         Names such as ``"ndcg@10"``, metric functions of this package, or any function that takes
-        a block of ranked queries and returns one value per query.
+        a block of ranked queries and returns one value per query. A dict of metrics gives them
+        other names in the result.
     groups : array-like of shape (n_documents,), default=None
         Query ids of any hashable dtype, in any row order. None takes those of an index level
         ``qid`` of `y_true` or `y_score`; without one, all documents are a single query, or each
@@ -85,7 +86,7 @@ def query_scores(
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
     labels : array-like of shape (n_classes,), default=None
-        Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
+        Classes of the columns of `y_score` if `y_true` holds class labels (:doc:`/guide/inputs`).
     n_jobs : int, default=None
         Number of threads; -1 uses all processors.
     segments : array-like, mapping, DataFrame, str or list of str, default=None

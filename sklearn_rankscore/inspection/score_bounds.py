@@ -136,8 +136,8 @@ def score_bounds(
     Raises
     ------
     ValueError
-        For a metric without exact bounds (the message states the reason), for NDCG of several
-        grades with ``ties="optimistic"``, for a gain that decreases with the label, for a query
+        For a metric without exact bounds (the message states the reason), for NDCG of graded
+        labels with ``ties="optimistic"``, for a gain that decreases with the label, for a query
         that is defined for some of the possible labels only, unless ``replace_undefined_by=0``,
         and for any input that `query_scores` refuses.
 
@@ -152,8 +152,8 @@ def score_bounds(
     rate, MRR, ERR, RBP and pFound are nondecreasing in each label. Recall, F1, R-precision, AP and
     NDCG may decrease, because their denominators increase as well: all numbers of relevant
     documents are tried, with the first or the last unjudged documents as the relevant ones; the
-    largest NDCG with several grades is found by Dinkelbach's method. All unjudged documents are
-    taken into account, whether retrieved or not. Both bounds of a mean may be attained together,
+    largest NDCG with graded labels is found by Dinkelbach's method. All unjudged documents are
+    taken into account, whether retrieved or not. The bounds of a mean are the means of the bounds,
     because queries are independent of one another.
 
     For RBP, ``upper - lower`` is the part of the residual [1]_ that is due to the documents given;

@@ -85,7 +85,7 @@ def evaluate(
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
     labels : array-like of shape (n_classes,), default=None
-        Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
+        Classes of the columns of `y_score` if `y_true` holds class labels (:doc:`/guide/inputs`).
     n_jobs : int, default=None
         Number of threads; -1 uses all processors.
     **options

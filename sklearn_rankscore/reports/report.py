@@ -160,7 +160,7 @@ def ranking_report(
         Query weights, constant within each query; one per row of 2-D input. The statistics of the
         data are not weighted.
     labels : array-like of shape (n_classes,), default=None
-        Classes of the columns of `y_score` when `y_true` holds class labels; see the guide.
+        Classes of the columns of `y_score` if `y_true` holds class labels (:doc:`/guide/inputs`).
     n_jobs : int, default=None
         Number of threads; -1 uses all processors.
     digits : int, default=3
