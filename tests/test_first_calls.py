@@ -680,6 +680,12 @@ REFUSED = {
         lambda: ranker(make_catboost().set_params(cat_features=[0])).fit(FRAME, Y, groups=IDS),
         "write a tuple, as cat_features=('color', 'brand')",
     ),
+    "constraints of CatBoost as a dict": (
+        lambda: ranker(make_catboost().set_params(monotone_constraints={0: 1})).fit(
+            X, Y, groups=IDS
+        ),
+        "or text, as monotone_constraints='price:-1'",
+    ),
     "a grid without the prefix": (
         lambda: GridSearchCV(ranker(), {"num_leaves": [3]}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
         "use 'estimator__num_leaves'",

@@ -189,7 +189,9 @@ def test_ranks_are_no_scores_and_win_over_scores_if_they_are_named(files, capsys
     (files / "truth.csv").write_text("qid,docno,label\n1,a,1\n1,b,0\n")
     (files / "top.csv").write_text("qid,docno,score,position\n1,a,0.1,1\n1,b,0.2,2\n")
     command = ["truth.csv", "top.csv", "-m", "mrr", "--format", "csv"]
-    for columns, expected in (("document=docno", 0.5), ("rank=position", 1.0)):
+    for columns, expected in (
+        ("document=docno", 0.5), ("rank=position", 1.0), ("score=score,rank=position", 0.5)
+    ):  # fmt: skip
         run(*command, "--columns", columns)
         assert capsys.readouterr().out == f"run,mrr\ntop,{expected}\n"
     assert main(["evaluate", *command, "--columns", "score=position"]) == 1

@@ -323,6 +323,8 @@ def test_ranks_given_as_scores_are_refused(name):
     message = f"column {name!r}, is given as score=.* Pass it as rank={name!r}, or rename it"
     with pytest.raises(ValueError, match=message):
         from_frames(log, top, **BY, score=name)
+    with pytest.raises(ValueError, match=message):  # counted from 0
+        from_frames(log, top.assign(**{name: top[name] - 1}), **BY, score=name)
     with pytest.raises(ValueError, match=message):
         from_frames(log, {"a": top}, **BY, score=name)
     with pytest.raises(ValueError, match=message):

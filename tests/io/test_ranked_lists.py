@@ -277,7 +277,8 @@ def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
         by_id = {name: dict(enumerate(lists)) for name, lists in (("a", arrays), ("b", predicted))}
         together = from_ranked_lists(dict(enumerate(relevant)), by_id)
         assert evaluate(metrics="map", **together)["a"]["map"] == expected
-    by_position = {"a": arrays, "b": pa.array(predicted)}
+    scalars = list(pa.array(predicted))
+    by_position = {"a": arrays, "b": pa.array(predicted), "c": scalars}
     for values in evaluate(metrics="map", **from_ranked_lists(actual, by_position)).values():
         assert values == {"map": expected}
 

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 from small_rankers import LGBM, make_catboost_ranker, make_ranker
 from training_rounds import sizes_of
 from xgboost import XGBRegressor
@@ -277,6 +278,9 @@ NOT_SHIFTED = {
         n_estimators=5, monotone_constraints={"x4": -1}, interaction_constraints=[["x1", "x3"]]
     ),
     "components": lambda: make_pipeline(PCA(6, random_state=0), scale([3, 5])),
+    "selected": lambda: make_pipeline(SelectKBest(f_regression, k=6), scale([3, 5])),
+    "products": lambda: make_pipeline(PolynomialFeatures(2), scale([3, 5])),
+    "a union": lambda: make_pipeline(make_union(StandardScaler()), scale([3, 5])),
     "columns of a ColumnTransformer": lambda: make_pipeline(
         ColumnTransformer([("s", StandardScaler(), ["x6", "x7"])], remainder="passthrough"),
         HistGradientBoostingRegressor(max_iter=5, interaction_cst=[{0, 5}, {1, 2}]),

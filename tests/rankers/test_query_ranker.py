@@ -188,6 +188,11 @@ def test_a_parameter_of_the_name_steps(steps, data):
     expected = QueryRanker(Ridge()).fit(X, y, groups=qid)
     np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
     assert ranker.score(X, y, groups=qid) == expected.score(X, y, groups=qid)
+    with config_context(enable_metadata_routing=True):
+        routed = QueryRanker(RidgeInSteps(steps)).fit(X, y, groups=qid)
+    np.testing.assert_array_equal(routed.predict(X), expected.predict(X))
+    with pytest.warns(UserWarning, match="query ids"):  # among the features
+        QueryRanker(RidgeInSteps(steps)).fit(np.column_stack([X, qid]), y, groups=qid)
 
 
 def test_a_column_of_ids_passes_through_a_column_transformer(data):
@@ -226,6 +231,7 @@ def test_ids_of_documents_are_no_query_ids(data):
         warnings.simplefilter("error")
         QueryRanker(Ridge()).fit(X, y, groups=ids)
         QueryRanker(LGBM).fit(X, y, groups=np.zeros(len(y)))
+        QueryRanker(LGBM).fit(X, y, groups=np.maximum(ids, 1))  # one query has two documents
 
 
 def test_max_queries_draws_nested_sets_of_whole_queries(data):

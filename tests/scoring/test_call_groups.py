@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     BaseCrossValidator,
     GridSearchCV,
     GroupKFold,
+    KFold,
     LeaveOneGroupOut,
     PredefinedSplit,
     StratifiedGroupKFold,
@@ -111,21 +112,23 @@ class OwnSplitter(BaseCrossValidator):
         return 2
 
 
-def test_an_inner_search_with_a_splitter_of_the_user():
-    inner = GridSearchCV(Ridge(), {"alpha": [1]}, cv=OwnSplitter(), scoring="ndcg")
+@pytest.mark.parametrize(("scoring", "cv"), [("ndcg", GroupKFold(3)), ("r2", QueryKFold(3))])
+def test_an_inner_search_with_a_splitter_of_the_user(scoring, cv):
+    inner = GridSearchCV(Ridge(), {"alpha": [1]}, cv=OwnSplitter(), scoring=scoring)
     result = cross_validate(
-        inner, X, LABELS, groups=QID, scoring="ndcg", cv=GroupKFold(3), return_estimator=True
+        inner, X, LABELS, groups=QID, scoring=scoring, cv=cv, return_estimator=True
     )
-    for (train, _), search in zip(WHOLE, result["estimator"], strict=True):
+    for (train, _), search in zip(cv.split(X, LABELS, QID), result["estimator"], strict=True):
         expected = cross_val_score(
-            Ridge(), X[train], LABELS[train], groups=QID[train], cv=GroupKFold(2), scoring="ndcg"
+            Ridge(), X[train], LABELS[train], groups=QID[train], cv=GroupKFold(2), scoring=scoring
         )
         assert search.best_score_ == pytest.approx(expected.mean(), rel=1e-9)
 
 
-def test_an_inner_search_that_ranks_nothing_gets_no_ids():
+@pytest.mark.parametrize("cv", [2, KFold(2)])
+def test_an_inner_search_that_ranks_nothing_gets_no_ids(cv):
     """scikit-learn would warn that its splitter ignores them."""
-    inner = GridSearchCV(Ridge(), {"alpha": [1]}, cv=2)
+    inner = GridSearchCV(Ridge(), {"alpha": [1]}, cv=cv)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         values = cross_val_score(inner, X, LABELS, groups=QID, scoring="ndcg", cv=GroupKFold(3))
