@@ -32,6 +32,9 @@ _REMEDIES = {
 }
 
 
+_FROM_ITEMS = " Convert lists of items by from_ranked_lists(actual, predicted)."
+
+
 class NotNumbersError(TypeError, ValueError):
     """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
 
@@ -183,13 +186,25 @@ def _as_array(values: Any, name: str) -> Array:
     try:
         array = to_numpy(values)
     except ValueError as error:
-        raise ValueError(
-            f"{name} is ragged: its rows have different lengths. Pass one flat array with "
-            "groups=, or use from_relevance_lists or from_ranked_lists."
-        ) from error
+        raise _ragged(name) from error
     if array.ndim == 0:
         raise TypeError(f"{name} must be an array of numbers, one per document; got {values!r}.")
     return array
+
+
+def shape_of(values: Any, name: str) -> tuple[int, ...]:
+    """The shape of an array or of nested lists; ragged lists are refused."""
+    try:
+        return np.shape(values)
+    except ValueError as error:
+        raise _ragged(name) from error
+
+
+def _ragged(name: str) -> ValueError:
+    return ValueError(
+        f"{name} is ragged: its rows have different lengths. Pass one flat array with groups=, "
+        "or use from_relevance_lists or from_ranked_lists."
+    )
 
 
 def _fix_of(name: str, array: Array) -> str:
@@ -198,8 +213,10 @@ def _fix_of(name: str, array: Array) -> str:
     try:
         float(first)
     except ValueError:
-        is_item = first and name in ("y_true", "y_score")
-        return " Convert lists of items by from_ranked_lists(actual, predicted)." if is_item else ""
+        if not first or name not in ("y_true", "y_score"):
+            return ""
+        is_class = name == "y_true" and array.ndim == 1
+        return _FROM_ITEMS + (" Classes must be numbers, 1 if relevant." if is_class else "")
     return f" {str(first)!r} is text: convert the values, for example by astype(float)."
 
 
@@ -218,6 +235,8 @@ def _as_float(array: Array, name: str) -> Array:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
+        if any(isinstance(value, list | tuple | set | np.ndarray) for value in array.flat):
+            raise NotNumbersError(f"{name} must hold numbers; got lists.{_FROM_ITEMS}") from error
         raise ValueError(
             f"{name} must hold one number per document; got an object array with missing, "
             f"too large or non-numeric values ({error})."

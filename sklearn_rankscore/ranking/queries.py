@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import as_column, as_numbers, check_range
+from .._columns import as_column, as_numbers, check_range, shape_of
 from .._typing import Array
 from ..query_ids import Grouping, group_rows
 from ..query_ids.judgments import judged_labels
@@ -98,7 +98,7 @@ def read_queries(
     check_same_call((y_true, y_score))
     check_same_order(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     score = as_column(y_score, "y_score")
-    if groups is None and score.size == len(score):
+    if groups is None and not _ranks_in_rows(y_true, score, labels):
         groups = index_ids(y_true, y_score)
     if isinstance(groups, str) and groups == SINGLE_QUERY:
         groups = _single_query(len(score))
@@ -106,11 +106,7 @@ def read_queries(
         check_single_query(score)
     score = score if groups is None else ravel_column(score)
     if score.ndim == 2 and groups is not None:
-        raise ValueError(
-            "groups= requires one-dimensional y_true and y_score; with two-dimensional scores "
-            f"each row is a query. Got y_score of shape {score.shape}. Scores of several systems "
-            "are passed as a dict to evaluate or query_scores, {'a': scores_of_a, ...}."
-        )
+        raise _two_dimensional(score.shape)
     true, given_labels = _read_labels(y_true, score, labels, grouped=groups is not None)
     # another thread checks labels and scores while this one reads ids
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
@@ -127,10 +123,28 @@ def read_queries(
     return replace(queries, weights=weights)
 
 
+def _ranks_in_rows(y_true: Any, score: Array, labels: Any) -> bool:
+    """Whether each row is a query by itself, whose id an index level may hold."""
+    if score.size == len(score):
+        return False
+    return labels is not None or len(shape_of(y_true, "y_true")) == 2
+
+
+def _two_dimensional(shape: tuple[int, ...]) -> ValueError:
+    classes = "Of predict_proba of two classes, pass the second column, [:, 1]. "
+    return ValueError(
+        "groups= or an index level 'qid' requires one-dimensional y_true and y_score; with "
+        "two-dimensional scores each row is a query. Got y_score of shape "
+        f"{shape}. {classes if shape[1] == 2 else ''}Scores of several systems are passed as a "
+        "dict to evaluate or query_scores, {'a': scores_of_a, ...}; for rows that rank classes, "
+        "name these by labels=."
+    )
+
+
 def _read_labels(y_true: Any, score: Array, classes: Any, *, grouped: bool) -> tuple[Array, Any]:
     """Labels as an array of the shape of the scores, and what it was made of."""
     if not grouped and classes is None:
-        check_not_columns(np.shape(y_true), score.shape)
+        check_not_columns(shape_of(y_true, "y_true"), score.shape)
     if score.ndim == 2 and np.ndim(y_true) == 1:
         one_hot = _one_hot(y_true, score, classes)
         return one_hot, one_hot

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from sklearn_rankscore import evaluate, ndcg_score
+from sklearn_rankscore import evaluate, ndcg_score, query_auc_score
 from sklearn_rankscore.metrics.names import METRICS
 
 NAN, INF = np.nan, np.inf
@@ -43,6 +43,8 @@ DATA = [
     ({"y_score": np.zeros(5, dtype="m8[s]")}, TypeError, "must hold numbers; got durations"),
     ({"y_score": np.zeros(5, dtype=[("a", float)])}, TypeError, "y_score must hold numbers; got"),
     ({"y_score": [[0.1], [0.2, 0.3], 1, 2, 3]}, ValueError, "y_score is ragged.*groups="),
+    ({"y_score": pd.Series([[1], [2, 3], [], [4], [5]])}, TypeError, "got lists.*ranked_lists"),
+    ({"y_true": ["no", "yes", "no", "no", "yes"]}, TypeError, "Classes must be numbers, 1 if rel"),
     ({"y_score": [object()] * 5}, ValueError, "y_score must hold one number per document"),
     ({"y_score": [{"a": 1}] * 5}, ValueError, "y_score must hold one number per document"),
     ({"y_score": {"a": 1}}, TypeError, "y_score must be an array of numbers"),
@@ -157,7 +159,8 @@ DATA = [
         "groups.*hash",
     ),
     ({"groups": [{"a": 1}] * 5}, (TypeError, ValueError), "groups.*hashable"),
-    ({"y_true": [Y], "y_score": [S]}, ValueError, "groups= requires one-dimensional"),
+    ({"y_true": [Y], "y_score": [S]}, ValueError, "groups= or an .* requires one-dim"),
+    ({"y_score": np.ones((5, 2))}, ValueError, r"pass the second column, \[:, 1\]"),
     # weights
     ({"sample_weight": [1, 2, 1, 1, 1]}, ValueError, "varies within a query.*same weight"),
     ({"sample_weight": [1, 1]}, ValueError, "one weight per document: got shape .2,. for 5"),
@@ -257,3 +260,21 @@ def test_every_metric_refuses_the_same_data(metric):
     for change, error, message in refused:
         with pytest.raises(error, match=message):
             METRICS[metric].function(**good_call() | change)
+
+
+@pytest.mark.parametrize("labels", [None, [0, 1]])
+def test_query_ids_are_not_ignored_for_the_scores_of_classes(labels):
+    probabilities = np.array([[0.5, 0.5], [0.4, 0.6], [0.3, 0.7]])
+    y_true = pd.Series([0, 1, 1], index=pd.Index([1, 1, 2], name="qid"))
+    if labels is None:
+        with pytest.raises(ValueError, match="an index level 'qid' requires one-dimensional"):
+            query_auc_score(y_true, probabilities)
+    else:
+        assert query_auc_score(y_true, probabilities, labels=labels) == pytest.approx(2.5 / 3)
+    one_hot = pd.DataFrame(np.eye(2)[[0, 1, 1]], index=y_true.index)
+    assert query_auc_score(one_hot, probabilities) == pytest.approx(2.5 / 3)
+
+
+def test_lists_of_labels_of_different_lengths_are_named():
+    with pytest.raises(ValueError, match=r"y_true is ragged.* from_ranked_lists"):
+        ndcg_score([[1], [2, 3]], [[0, 1], [1, 0]])
