@@ -66,6 +66,7 @@ def _align_one(actual: Any, predicted: Any, name: str) -> tuple[Array, list[Any]
         raise TypeError(
             f"actual and {name} must both be dicts by query id, or neither; got "
             f"{type(actual).__name__} and {type(predicted).__name__}."
+            + _series_to_dict(actual, predicted)
         )
     else:
         aligned = _align_by_position(actual, predicted, name)
@@ -81,11 +82,22 @@ def _align_by_position(
         raise ValueError(
             f"actual has {len(relevant)} queries, {name} has {len(ranked)}; both need one entry "
             "per query, an empty list for a query without items."
+            + _series_to_dict(actual, predicted)
         )
     index, other = getattr(actual, "index", None), getattr(predicted, "index", None)
     if hasattr(index, "is_unique") and hasattr(other, "is_unique"):
         return _ids_of_index(index, other, name), relevant, ranked
     return np.arange(len(relevant)), relevant, ranked
+
+
+def _series_to_dict(actual: Any, predicted: Any) -> str:
+    """How to match Series with a dict, or with Series of other queries."""
+    sources = [source for source in (actual, predicted) if not isinstance(source, Mapping)]
+    if not all(hasattr(source, "to_dict") and hasattr(source, "index") for source in sources):
+        return ""
+    if any(hasattr(source, "columns") for source in sources):
+        return ""
+    return " To match the queries of a Series by its index, pass it as a dict, series.to_dict()."
 
 
 def _align_by_id(actual: Any, predicted: Any, name: str) -> tuple[Array, list[Any], list[Any]]:
@@ -112,7 +124,8 @@ def _ids_of_index(index: Any, other: Any, name: str) -> Array:
     if not index.equals(other):
         raise ValueError(
             f"actual and {name} have different indexes. Align them, for example by "
-            "actual.loc[predicted.index], or pass actual.to_list() to match queries by position."
+            "actual.loc[predicted.index], pass Series as dicts, series.to_dict(), to match queries "
+            "by id, or pass actual.to_list() to match them by position."
         )
     if not index.is_unique:
         raise ValueError(

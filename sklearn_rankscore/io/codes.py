@@ -35,13 +35,13 @@ def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
 
 def _encode_one(column: Any, name: str) -> tuple[Array, Array]:
     """Codes and distinct ids of a column."""
-    native = _native(column)
-    if native is not None:
-        codes, values = native
-        if codes.size and codes.min() < 0:
-            raise ValueError(_missing(name))
-        return codes, values
     try:
+        native = _native(column)
+        if native is not None:
+            codes, values = native
+            if codes.size and codes.min() < 0:
+                raise ValueError(_missing(name))
+            return codes, values
         ids, categories = as_ids(column)
         if ids.ndim != 1 or (ids.dtype.kind == "f" and np.isnan(ids).any()):
             raise ValueError(_missing(name))
@@ -51,6 +51,11 @@ def _encode_one(column: Any, name: str) -> tuple[Array, Array]:
     except (TypeError, ValueError) as error:
         if "missing values" in str(error):
             raise ValueError(_missing(name)) from error
+        if "unhashable" in str(error):
+            raise TypeError(
+                f"{name} must be one per row; got lists. Give each item a row of its own, as "
+                "explode does, or pass a dict {query: items} of each frame to from_ranked_lists."
+            ) from error
         raise type(error)(f"{name}: {str(error).replace('groups', 'they')}") from error
     return codes, values if categories is None else categories[values]
 

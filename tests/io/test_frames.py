@@ -250,6 +250,13 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             "more than one column 'user'",
         ),
         (pl.DataFrame(LOG).lazy(), PREDICTIONS, {}, TypeError, "must be collected"),
+        (
+            pd.DataFrame({"user": ["ann"], "item": [["a", "b"]]}),
+            PREDICTIONS,
+            {},
+            TypeError,
+            "'item' must be one per row; got lists. .* from_ranked_lists",
+        ),
         (pd.DataFrame(LOG), PREDICTIONS[:0], {}, ValueError, "predictions has no rows"),
         (
             pd.DataFrame(LOG),
