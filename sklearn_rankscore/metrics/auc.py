@@ -38,7 +38,7 @@ def query_auc_score(
     """Area under the ROC curve (AUC) within each query, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that relevant documents rank above all others, 0.5 is
-    expected of random scores. Also known as GAUC::
+    expected of random scores. Also known as GAUC, in advertising weighted by impressions::
 
         AUC = (pairs with the relevant document above the irrelevant one) / (all such pairs)
 
@@ -87,7 +87,7 @@ def query_auc_score(
     -----
     Defined in [1]_. A tied pair counts 1/2 in the expectation over all orders. Documents that were
     not retrieved rank last, tied with one another. CatBoost and torchmetrics score a query with one
-    class as 0.
+    class as 0. The weights of GAUC, impressions or clicks of each query, are its `sample_weight`.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References
