@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +18,7 @@ from sklearn_rankscore.streaming.local_file import LocalFile
 from sklearn_rankscore.streaming.requests import Requests
 
 URI = "memory://states/night.gz"  # pyarrow would compress a file of this name
+OTHER = b"process 1 on other\nid\n1"  # the content of its lock
 OPTIONS = {"weight": "weight", "batch_rows": 20}
 
 
@@ -223,7 +225,7 @@ def test_a_second_run_gets_one_error_or_waits(rows, memory):
 def test_a_lock_that_is_being_written_names_its_run(rows, memory, monkeypatch):
     """Most filesystems show a file without content until its writer has closed it."""
     path, contents = "/states/night.gz.lock", [b"process 1 on other\nid\n2", b"", b""]
-    memory.pipe(path, b"process 1 on other\nid\n1")
+    memory.pipe(path, OTHER)
     read = Requests.read
 
     def renewed(self, path, n_bytes=None):
@@ -238,30 +240,38 @@ def test_a_lock_that_is_being_written_names_its_run(rows, memory, monkeypatch):
     assert not contents
 
 
+def take_over(memory):
+    """Write the lock of another run until the thread that renews the own one has seen it.
+
+    Between its reading and its writing, that thread may overwrite it.
+    """
+    while any("_renew_until_ended" in thread.name for thread in threading.enumerate()):
+        memory.pipe("/states/night.gz.lock", OTHER)
+        time.sleep(0.01)
+
+
 def test_a_run_that_was_suspended_learns_that_another_took_over(rows, memory, monkeypatch):
     """Whatever is left belongs to the other run."""
 
     def suspended():
-        memory.pipe("/states/night.gz.lock", b"process 1 on other\nid\n1")
+        take_over(memory)
         memory.pipe("/states/night.gz", b"state of the other")
 
     message = "process 1 on other has taken over the checkpoint from this run"
     with pytest.raises(RuntimeError, match=message):
         run(rows, URI, 3, suspended, checkpoint_seconds=0)
     assert memory.cat("/states/night.gz") == b"state of the other"
-    assert memory.cat("/states/night.gz.lock") == b"process 1 on other\nid\n1"
+    assert memory.cat("/states/night.gz.lock") == OTHER
 
 
 def test_a_run_that_is_taken_over_at_its_end_has_its_result(rows, memory):
-    def taken_over():
-        memory.pipe("/states/night.gz.lock", b"process 1 on other\nid\n1")
-
-    assert run(rows, URI, 3, taken_over, checkpoint_seconds=1000) == run(rows)
+    interrupted = partial(take_over, memory)
+    assert run(rows, URI, 3, interrupted, checkpoint_seconds=1000) == run(rows)
     assert set(memory.find("/states")) == {"/states/night.gz", "/states/night.gz.lock"}
 
 
 def test_a_lock_of_a_killed_run_is_taken_after_a_while(rows, memory):
-    memory.pipe("/states/night.gz.lock", b"process 1 on other\nid\n1")
+    memory.pipe("/states/night.gz.lock", OTHER)
     start = time.monotonic()
     assert run(rows, URI) == run(rows)
     assert time.monotonic() - start >= 0.4
