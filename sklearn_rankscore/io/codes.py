@@ -53,7 +53,7 @@ def _encode_one(column: Any, name: str) -> tuple[Array, Array]:
             raise ValueError(_missing(name)) from error
         if "unhashable" in str(error):
             raise TypeError(
-                f"{name} must be one per row; got lists. Give each item a row of its own, as "
+                f"{name} must hold one id per row; got lists. Give each item a row of its own, as "
                 "explode does, or pass a dict {query: items} of each frame to from_ranked_lists."
             ) from error
         raise type(error)(f"{name}: {str(error).replace('groups', 'they')}") from error

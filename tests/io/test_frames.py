@@ -255,7 +255,7 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             PREDICTIONS,
             {},
             TypeError,
-            "'item' must be one per row; got lists. .* from_ranked_lists",
+            "'item' must hold one id per row; got lists. .* from_ranked_lists",
         ),
         (pd.DataFrame(LOG), PREDICTIONS[:0], {}, ValueError, "predictions has no rows"),
         (
