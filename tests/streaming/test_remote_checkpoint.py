@@ -241,9 +241,9 @@ def test_a_lock_that_is_being_written_names_its_run(rows, memory, monkeypatch):
 
 
 def take_over(memory):
-    """Write the lock of another run until the thread that renews the own one has seen it.
+    """Write the lock of another run until the thread that renews this run's lock has seen it.
 
-    Between its reading and its writing, that thread may overwrite it.
+    That thread may have read its own lock just before, and would then overwrite the other one.
     """
     while any("_renew_until_ended" in thread.name for thread in threading.enumerate()):
         memory.pipe("/states/night.gz.lock", OTHER)
