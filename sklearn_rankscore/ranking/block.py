@@ -103,18 +103,9 @@ class Block:
         # padding takes a label that occurs, because a gain need not be defined for others
         padded = [[*row, *[row[0]] * (width - len(row))] for row in labels]
         minus_inf = [[*row, *[-np.inf] * (width - len(row))] for row in scores]
-        return cls.of_rows(
+        return block_of_rows(
             np.arange(len(sizes)), np.array(padded), np.array(minus_inf), sizes, depth=width
         )
-
-    @classmethod
-    def of_rows(
-        cls, queries: Array, labels: Array, scores: Array, sizes: Array, depth: int
-    ) -> Block:
-        """Rank rows of labels and scores, one row per query."""
-        retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth)
-        given = Labels(labels, sizes)
-        return cls(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])
 
     @property
     def ranks(self) -> Array:
@@ -298,3 +289,10 @@ class Block:
         labels, scores = self._labels.labels[rows], self._scores_of(rows)
         meets = self._labels.values(condition, labels, self.sizes[rows]) > 0
         return first_group_by_score(meets, scores, ties)
+
+
+def block_of_rows(queries: Array, labels: Array, scores: Array, sizes: Array, depth: int) -> Block:
+    """Rank rows of labels and scores, one row per query."""
+    retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth)
+    given = Labels(labels, sizes)
+    return Block(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])

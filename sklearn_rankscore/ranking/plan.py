@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._typing import Array
-from .block import Block
+from .block import Block, block_of_rows
 from .queries import Queries
 
 # documents in a block: few enough that the arrays of a block fit into the memory that is retained
@@ -45,4 +45,4 @@ def _rank(queries: Queries, members: Array, depth: int | None) -> Block:
         documents = grouping.rows[documents]
     labels, scores = queries.y_true[documents], queries.y_score[documents]
     depth = width if depth is None else min(depth, width)
-    return Block.of_rows(members, labels, scores, sizes, depth)
+    return block_of_rows(members, labels, scores, sizes, depth)
