@@ -14,6 +14,7 @@ from .difference import Difference
 from .intervals import TOLERANCE, number_text
 from .margins import Margin
 from .power import detectable_effect, queries_for_power
+from .segment_scores import no_test_note
 from .significance import significance_level
 from .system_table import SystemTable
 from .table import Table, Tabular, p_text
@@ -241,7 +242,8 @@ class Comparison(Tabular):
         labels = [name for name in cells if name in LABELS]
         header = [*[""] * len(labels), *list(cells)[len(labels) :]]
         rows = [[cell(d) for cell in cells.values()] for d in self]
-        note = few_distinct_note(self, self.method)
+        rest = no_test_note(d.rest_p_value for d in self if d.rest_p_value is not None)
+        note = "; ".join(filter(None, [few_distinct_note(self, self.method), rest]))
         return Table(self._title(), header, rows, n_labels=len(labels), note=note)
 
     def _title(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +22,11 @@ from .table import Table, Tabular, p_text
 
 # queries that are checked first, because they suffice nearly always
 SOME = 1000
+
+NO_TEST = (
+    "nan: no test, because fewer than six queries of the segment, or of all others, differ from "
+    "the most common value"
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,13 @@ class SegmentScores(Tabular):
             )
             for s in self.scores
         ]  # fmt: skip
-        return Table("Means by segment", header, rows, n_labels=3)
+        note = no_test_note(s.rest_p_value for s in self.scores)
+        return Table("Means by segment", header, rows, n_labels=3, note=note)
+
+
+def no_test_note(rest_p_values: Iterable[float]) -> str:
+    """Why some segments are not compared with the rest; empty if all are."""
+    return NO_TEST if any(map(math.isnan, rest_p_values)) else ""
 
 
 class SegmentPart(NamedTuple):

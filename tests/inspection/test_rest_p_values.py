@@ -132,3 +132,16 @@ def test_a_segment_of_weight_zero_has_no_mean():
         c["mrr", "b", *rest] for c, rest in ((compared, ()), (compared, [("segment", "desk")]))
     )
     assert overall.difference == alone.difference
+
+
+def test_tables_state_why_a_segment_is_not_compared():
+    random = np.random.default_rng(0)
+    groups = {"few": np.repeat(["a", "b"], [3, 37]), "enough": np.repeat(["a", "b"], [20, 20])}
+    first, second = (QueryScores(range(40), random.random((40, 1)), ["own"]) for _ in range(2))
+    reason = "nan: no test, because fewer than six queries of the segment"
+    for name, segments in groups.items():
+        by_query = dict(enumerate(segments))
+        one = first.by({"s": by_query})
+        both = compare({"first": first, "second": second}, by={"s": by_query})
+        assert all((reason in text) == (name == "few") for text in (str(one), one._repr_html_()))
+        assert (reason in str(both)) == (name == "few")
