@@ -32,7 +32,25 @@ _REMEDIES = {
 }
 
 
+# names of columns of frames with one row per query and item, such as a log of ratings
+_LONG_FRAME_COLUMNS = {
+    *("user", "user_id", "userid", "query", "query_id", "qid", "session", "session_id"),
+    *("item", "item_id", "itemid", "document", "doc_id", "docid", "docno", "movieid", "movie_id"),
+    *("rating", "relevance", "label", "score", "rank", "timestamp"),
+}
+
 _FROM_ITEMS = " Convert lists of items by from_ranked_lists(actual, predicted)."
+
+
+def column_names(data: Any) -> list[Any]:
+    """Column names of a DataFrame of any library; empty for anything else."""
+    columns = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow has both
+    return [] if columns is None or callable(columns) else list(np.asarray(columns, dtype=object))
+
+
+def names_ids(columns: list[Any]) -> bool:
+    """Whether these are the columns of a frame with one row per query and document."""
+    return not _LONG_FRAME_COLUMNS.isdisjoint(str(column).lower() for column in columns)
 
 
 class NotNumbersError(TypeError, ValueError):
@@ -174,6 +192,13 @@ def _as_array(values: Any, name: str) -> Array:
             "to from_trec or from_ranked_lists."
         )
     values = detached(values, name)
+    columns = column_names(values)
+    if len(columns) > 1 and names_ids(columns):
+        raise TypeError(
+            f"{name} is a DataFrame with the columns {columns}; here each row would be a query. "
+            f"Pass one column, such as df[{columns[-1]!r}], and groups=, or use from_frames to "
+            "match the rows of two frames by query and document."
+        )
     if hasattr(values, "toarray"):
         raise TypeError(
             f"{name} is a sparse matrix; pass a dense array, or use from_recommendations "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -50,6 +50,13 @@ def shown(value: Any) -> str:
         return "an integer of thousands of digits"
 
 
+def counted(n: int, noun: str) -> str:
+    """``"1 query"`` or ``"1,000 queries"``."""
+    if n == 1:
+        return f"1 {noun}"
+    return f"{n:,} {noun[:-1]}ies" if noun.endswith("y") else f"{n:,} {noun}s"
+
+
 def check_count(name: str, value: Any, least: int) -> int:
     """An integer of at least `least`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -71,12 +78,21 @@ def check_cutoff(k: Any) -> int | None:
     if k is None:
         return None
     if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"k must be a positive integer or None (no cut-off); got {shown(k)}.")
+        raise TypeError(
+            f"k must be a positive integer or None (no cut-off); got {shown(k)}.{_several(k)}"
+        )
     if k < 1:
         raise ValueError(f"k must be at least 1, or None for no cut-off; got {shown(k)}.")
     if int(k) > sys.maxsize:
         raise ValueError(f"k must be at most {sys.maxsize}, or None for no cut-off.")
     return int(k)
+
+
+def _several(k: Any) -> str:
+    """How to compute a metric at each of several cut-offs."""
+    if isinstance(k, str | bytes) or not isinstance(k, Collection | np.ndarray):
+        return ""
+    return ' Several cut-offs are one metric each: evaluate(..., [f"ndcg@{k}" for k in (5, 10)]).'
 
 
 def check_number(

@@ -1,6 +1,8 @@
 """Wrong calls of scorers, splitters, rankers and make_ranking: the type and text of the error."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from lightgbm import Dataset, LGBMRanker
 from sklearn.linear_model import Ridge
@@ -14,8 +16,10 @@ from sklearn_rankscore import (
     cross_val_query_scores,
     evaluate_parquet,
     from_ranked_lists,
+    from_recommendations,
     make_ranking,
     make_ranking_scorer,
+    ndcg_score,
 )
 
 X, LABELS = make_ranking(n_queries=8, n_features=3, n_documents=5, as_frame=True, random_state=0)
@@ -46,6 +50,8 @@ class TakesAnything:
         return self
 
 
+LOG = pd.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12], "rating": [1, 0, 1]})
+ITEMS_AND_SCORES = np.array([[1, 3], [2, 0]]), np.array([[0.9, 0.8], [0.7, 0.2]], dtype="f4")
 NUMBERS, TEXT = {"u1": [101, 102], "u2": [103]}, {"u1": ["101", "102"], "u2": ["103"]}
 PAIRS = {"u1": [("101", 0.9), ("102", 0.5)], "u2": [("103", 0.1)]}
 CALLS = [
@@ -59,6 +65,49 @@ CALLS = [
         r"text, such as .*make a dict: {query: dict",
     ),
     (lambda: from_ranked_lists(NUMBERS, PAIRS), TypeError, "numbers, .* and tuples, such as"),
+    (
+        lambda: from_ranked_lists(TEXT, {"knn": pd.Series(TEXT)}),
+        TypeError,
+        r"predicted 'knn' must both be dicts .* series.to_dict\(\)",
+    ),
+    (
+        lambda: from_ranked_lists([[1], [2]], ITEMS_AND_SCORES),
+        TypeError,
+        "predicted is a tuple of item numbers and scores.*use from_recommendations",
+    ),
+    (
+        lambda: from_recommendations(np.eye(2, 4), ITEMS_AND_SCORES),
+        TypeError,
+        r"from_recommendations\(interactions, \*model.recommend",
+    ),
+    (
+        lambda: from_recommendations(np.eye(2, 4), {"als": ITEMS_AND_SCORES}),
+        TypeError,
+        "with several systems, as two dicts",
+    ),
+    (
+        lambda: ndcg_score(LOG, LOG.rename(columns={"rating": "score"})),
+        TypeError,
+        r"columns \['user', 'item', 'score'\].* df\['score'\], .*from_frames",
+    ),
+    (
+        lambda: ndcg_score(pl.DataFrame(LOG), np.eye(3)),
+        TypeError,
+        r"y_true is a DataFrame .* df\['rating'\]",
+    ),
+    (
+        lambda: ndcg_score([1, 0], [0.5, 0.2], groups=[["a", "b"], [1, 2]]),
+        ValueError,
+        r"got a list of shape \(2, 2\).* pass list\(zip\(a, b\)\)",
+    ),
+    *(
+        (
+            lambda k=k: ndcg_score([1, 0], [0.5, 0.2], k=k),
+            TypeError,
+            r'Several cut-offs are one metric each: evaluate\(\.\.\., \[f"ndcg@{k}"',
+        )
+        for k in ([5, 10], (5, 10), range(1, 4), np.array([5, 10]))
+    ),
     (
         lambda: cross_val_query_scores({"a": Ridge()}, X, LABELS, metrics="ndcg"),
         TypeError,

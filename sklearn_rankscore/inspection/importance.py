@@ -11,11 +11,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._columns import column_names
 from .._typing import Array, IntervalMethod, Library, MatrixLike, QueryIds, RandomState
 from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from ..query_ids import group_rows
-from ..query_ids.lookup import column_names, find_explicit_ids, no_groups_error, source_or_ids
+from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
 from ..rankers.id_columns import IdColumns
 from ..scoring.predictions import predict_scores, read_predictions
 from .interval_methods import interval_estimate

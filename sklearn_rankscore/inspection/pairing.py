@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from .._validation import counted
 from .intervals import TOLERANCE
 from .query_results import QueryScores
 from .ranges import value_ranges
@@ -81,9 +82,9 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
     if unpaired := set(queries) ^ row_of.keys():
         examples = ", ".join(sorted(map(repr, unpaired))[:5])
         raise ValueError(
-            f"{names} must be measured on the same queries; {len(unpaired)} queries occur in only "
-            f"one of them ({examples}{', …' if len(unpaired) > 5 else ''}). Compare results on the "
-            "same test set."
+            f"{names} must be measured on the same queries; found "
+            f"{counted(len(unpaired), 'query')} in only one of them ({examples}"
+            f"{', …' if len(unpaired) > 5 else ''}). Compare results on the same test set."
         )
     return np.array([row_of[query] for query in queries])
 

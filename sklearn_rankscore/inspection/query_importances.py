@@ -10,6 +10,7 @@ import numpy as np
 
 from .._html import html_of_fields
 from .._typing import IntervalMethod
+from .._validation import counted
 from .comparison import few_distinct_note
 from .intervals import Interval, number_text
 from .permuted_features import Within
@@ -119,8 +120,7 @@ class QueryImportances(Tabular):
              f"{e.interval:+.4f}{'*' if e.few_distinct else ''}", f"{np.std(e.repeats):.4f}")
             for e in self
         ]  # fmt: skip
-        n = len(self.baseline)
-        queries = f"{n} quer{'y' if n == 1 else 'ies'}"
+        queries = counted(len(self.baseline), "query")
         title = f"Loss if a feature is permuted {place}, {queries}"
         note = few_distinct_note(self, self.method)
         return Table(title, header, rows, n_labels=2, note=note)

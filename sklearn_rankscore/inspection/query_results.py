@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._typing import IntervalMethod, Seed
+from .._validation import counted
 from ..clicks import PropensitySummary
 from .interval_methods import interval_estimate
 from .intervals import Interval, auto_interval, standard_error
@@ -199,5 +200,5 @@ class QueryScores(QueryValues, Tabular):
             (metric, f"{means[metric]:.4f}", f"{errors[metric]:.4f}", f"{count}")
             for metric, count in zip(self.metrics, counts, strict=True)
         ]
-        title = f"QueryScores of {len(self)} quer{'y' if len(self) == 1 else 'ies'}"
+        title = f"QueryScores of {counted(len(self), 'query')}"
         return Table(title, ("", "mean", "std. error", "queries"), rows)

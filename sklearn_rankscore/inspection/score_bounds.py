@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Library, QueryIds
-from .._validation import check_count
+from .._validation import check_count, counted
 from ..metrics.evaluate import Metrics
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..metrics.systems import by_system
@@ -60,7 +60,7 @@ class ScoreBounds(Tabular):
             (metric, f"{low:.4f}", f"{high:.4f}", f"{high - low:.4f}")
             for metric, (low, high) in self.mean().items()
         ]
-        title = f"ScoreBounds of {len(self.lower)} quer{'y' if len(self.lower) == 1 else 'ies'}"
+        title = f"ScoreBounds of {counted(len(self.lower), 'query')}"
         return Table(title, ("mean", "low", "high", "width"), rows)
 
 

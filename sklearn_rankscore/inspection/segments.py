@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array
-from .._validation import shown
+from .._validation import counted, shown
 from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
 from ..query_ids.lookup import index_level
 
@@ -211,7 +211,7 @@ def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array)
         query = ids[codes[int(differs.argmax())]]
         raise ValueError(
             f"segments must be constant within each query; {name!r} varies within "
-            f"{len(np.unique(codes[differs]))} queries (such as {shown(query)})."
+            f"{counted(len(np.unique(codes[differs])), 'query')} (such as {shown(query)})."
         )
     return np.asarray(values[first])
 

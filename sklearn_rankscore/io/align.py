@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import shown
+from .._validation import counted, shown
 from ..query_ids import as_ids
-from .entries import check_ordered, read_entries, refuse_long_frame, without_tensors
+from .entries import (
+    check_ordered,
+    is_items_and_scores,
+    read_entries,
+    refuse_long_frame,
+    without_tensors,
+)
 from .join import ALONE
 from .nested import as_nested, is_nested
 
@@ -43,8 +49,13 @@ def _holds_systems(actual: Any, predicted: Any) -> bool:
     if not isinstance(actual, Mapping):
         return not predicted or any(_holds_lists(entry) for entry in predicted.values())
     return not is_nested(predicted) and any(
-        isinstance(as_nested(entry), Mapping) for entry in predicted.values()
+        isinstance(as_nested(entry), Mapping) or _is_series_of_lists(entry)
+        for entry in predicted.values()
     )
+
+
+def _is_series_of_lists(entry: Any) -> bool:
+    return hasattr(entry, "index") and hasattr(entry, "dtype") and _holds_lists(entry)
 
 
 def _holds_lists(entry: Any) -> bool:
@@ -58,6 +69,12 @@ def _holds_lists(entry: Any) -> bool:
 
 def _align_one(actual: Any, predicted: Any, name: str) -> tuple[Array, list[Any], list[Any]]:
     refuse_long_frame(predicted, name)
+    if is_items_and_scores(predicted):
+        raise TypeError(
+            f"{name} is a tuple of item numbers and scores, as returned by implicit. "
+            "With a sparse matrix of interactions, use from_recommendations(interactions, items, "
+            "scores); otherwise pass the item numbers alone, which are in order."
+        )
     if is_nested(predicted) and isinstance(actual, Mapping):
         return _align_by_id(actual, predicted, name)
     if isinstance(actual, Mapping) and isinstance(predicted, Mapping):
@@ -109,7 +126,7 @@ def _align_by_id(actual: Any, predicted: Any, name: str) -> tuple[Array, list[An
                 f"{name} has {shown(unknown[0])}. Convert one of them; the keys of JSON are text."
             )
         raise ValueError(
-            f"{len(unknown)} queries in `{name}` are missing from `actual`; the first is "
+            f"`actual` lacks {counted(len(unknown), 'query')} of `{name}`; the first is "
             f"{shown(unknown[0])}. Choose what they count:\n"
             "- remove them from `predicted`: they do not count in the mean;\n"
             "- give them an empty list in `actual`: they count as queries without relevant items, "

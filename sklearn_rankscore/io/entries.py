@@ -6,12 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from numbers import Real
 from typing import Any
 
-# names of columns that a frame with one column per rank does not have
-LONG_FRAME_COLUMNS = {
-    *("user", "user_id", "userid", "query", "query_id", "qid", "session", "session_id"),
-    *("item", "item_id", "itemid", "document", "doc_id", "docid", "docno", "movieid", "movie_id"),
-    *("rating", "relevance", "label", "score", "rank", "timestamp"),
-}
+import numpy as np
+
+from .._columns import column_names, names_ids
 
 
 def read_entries(queries: Any, name: str) -> list[Any]:
@@ -49,12 +46,21 @@ def _way_to_list(kind: type) -> str | None:
     return next((way for way in ("to_pylist", "as_py") if hasattr(kind, way)), None)
 
 
+def is_items_and_scores(predicted: Any) -> bool:
+    """Whether it is a tuple of item numbers and their scores, as returned by implicit."""
+    if not isinstance(predicted, tuple) or len(predicted) != 2:
+        return False
+    shapes = [getattr(part, "shape", ()) for part in predicted]
+    kinds = [getattr(part, "dtype", np.dtype(object)).kind for part in predicted]
+    return shapes[0] == shapes[1] and len(shapes[0]) == 2 and kinds[0] in "iu" and kinds[1] == "f"
+
+
 def refuse_long_frame(queries: Any, name: str) -> None:
     """Refuse a DataFrame with one row per query and item, such as a log of ratings."""
-    if not hasattr(queries, "columns"):
+    columns = column_names(queries)
+    if not columns:
         return
-    columns = list(getattr(queries, "column_names", queries.columns))
-    is_named = not LONG_FRAME_COLUMNS.isdisjoint(str(column).lower() for column in columns)
+    is_named = names_ids(columns)
     kinds = {_kind(queries[column]) for column in columns} - {None}
     # items are all text or all numbers, and relevant items are not given by rank
     if not is_named and len(kinds) <= 1 and (name != "actual" or len(columns) == 1):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._columns import as_numbers, descending
 from .._typing import Array
-from .._validation import did_you_mean
+from .._validation import counted, did_you_mean
 from ..query_ids.grouping import stable_order
 from .join import ItemLists
 
@@ -148,8 +148,8 @@ class FrameRows:
         first = int(np.flatnonzero(pairs == pairs[second])[0])
         at = [first, second] if rows is None else [int(rows[first]), int(rows[second])]
         raise ValueError(
-            f"{self.name} has {len(repeated)} rows that repeat a document for the same query; the "
-            f"first is row {at[1]}, which repeats row {at[0]}. Remove them, or "
+            f"{self.name} repeats a document of a query in {counted(len(repeated), 'row')}; "
+            f"the first is row {at[1]}, which repeats row {at[0]}. Remove them, or "
             + (
                 "pass two frames, relevance and predictions, with duplicates='drop' or 'keep'."
                 if rows is None

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, shown
+from .._validation import check_choice, counted, shown
 from ..query_ids.document_ids import record_document_ids
 from .codes import encode
 from .frame_rows import Duplicates, FrameRows, Kind
@@ -250,12 +250,13 @@ def _select_queries(
                 f"{shown(ids[judged][0])}, {rows.name} has {shown(ids[of_system][0])}."
             )
     for allowed, problem, queries in (
-        (missing, "in truth have no predictions", judged & ~predicted),
-        (unjudged, "in predictions are not in truth", predicted & ~judged),
+        (missing, "the predictions lack {} of truth", judged & ~predicted),
+        (unjudged, "truth lacks {} of the predictions", predicted & ~judged),
     ):
         if allowed == "error" and queries.any():
             raise ValueError(
-                f"{queries.sum()} queries {problem}; the first is {shown(ids[queries.argmax()])}."
+                f"{problem.format(counted(queries.sum(), 'query'))}; the first is "
+                f"{shown(ids[queries.argmax()])}."
             )
     return np.asarray(judged & predicted if missing == "drop" else judged)
 

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from .._columns import as_numbers
 from .._typing import Array, MatrixLike, UnjudgedDocuments
 from .._validation import check_choice
+from .entries import is_items_and_scores
 from .join import ItemLists, MetricArguments, SystemArguments, join
 
 NO_ITEM = -1
@@ -148,6 +149,12 @@ def _relevance(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
 
 
 def _items(recommended: ArrayLike, shape: Any) -> Array:
+    if is_items_and_scores(recommended):
+        raise TypeError(
+            "recommended is a tuple of item numbers and scores, as returned by implicit. Pass them "
+            "as two arguments, from_recommendations(interactions, *model.recommend(...)); with "
+            "several systems, as two dicts."
+        )
     try:
         items = np.asarray(recommended)
     except ValueError as error:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_choice, shown
+from .._validation import check_choice, counted, shown
 from ..query_ids import as_ids
 from ..query_ids.judgments import fill_unjudged
 from .join import (
@@ -198,8 +198,8 @@ def _select_queries(
             at = int(np.isin(run.query, unjudged).argmax())
             raise ValueError(
                 f"{run.locate(at)}: the qrels have no judgments of query "
-                f"{run.queries[run.query[at]]!r} ({len(unjudged)} such queries in {called}). Use "
-                "unjudged_queries='drop' to leave them out."
+                f"{run.queries[run.query[at]]!r} ({counted(len(unjudged), 'such query')} in "
+                f"{called}). Use unjudged_queries='drop' to leave them out."
             )
     return [query for query in judged.queries if complete or query in in_runs]
 

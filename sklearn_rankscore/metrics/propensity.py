@@ -10,7 +10,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, counted
 from ..query_ids.lookup import ids_in
 from ..ranking import Block, Queries
 from ..ranking.label_functions import relevant
@@ -139,7 +139,7 @@ def read_propensity(given: Any, queries: Queries, data: Iterable[Any]) -> Array:
     if values.shape != (n_documents,) and not _is_aligned(values.shape, queries):
         raise ValueError(
             f"{shown} must hold one probability per document: got shape {values.shape} for "
-            f"{n_documents} documents in {n_queries} quer{'y' if n_queries == 1 else 'ies'}."
+            f"{n_documents} documents in {counted(n_queries, 'query')}."
         )
     return values.ravel()
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._columns import column_names
 from .._sklearn_compat import calling_estimator
 from .._typing import Array, IdSource
 from .._validation import shown
@@ -198,12 +199,6 @@ def ids_in_index(data: Any, source: Any) -> Any:
 def _level_names(data: Any) -> list[Any]:
     """Names of the levels of a pandas index; empty for anything else."""
     return list(getattr(getattr(data, "index", None), "names", None) or ())
-
-
-def column_names(data: Any) -> list[Any]:
-    """Column names of a DataFrame of any library; empty for anything else."""
-    columns = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow has both
-    return [] if columns is None or callable(columns) else list(np.asarray(columns, dtype=object))
 
 
 def _has_all(data: Any, names: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import detached, has_large_integers, to_numpy
+from .._columns import column_names, detached, has_large_integers, to_numpy
 from .._typing import Array
 
 # types of most ids, among which nothing is missing
@@ -67,7 +67,7 @@ def _describe(groups: Any) -> str:
     if isinstance(groups, Iterator):
         return f"a {type(groups).__name__}, which can be read only once. Pass list(groups)"
     if hasattr(groups, "columns"):
-        names = list(getattr(groups, "column_names", groups.columns))  # pyarrow has both
+        names = column_names(groups)
         columns = ", ".join(f"X[{name!r}]" for name in names)
         way = columns if len(names) == 1 else f"one tuple per row, list(zip({columns}))"
         return f"a frame of shape {np.shape(groups)}. Pass {way}"
@@ -77,6 +77,9 @@ def _describe(groups: Any) -> str:
     shape = np.shape(groups)
     if len(shape) == 1 and dtype is not None:
         return f"a column of {dtype}. Pass one tuple per row, list(zip(*columns))"
+    if isinstance(groups, list | tuple) and len(shape) == 2:
+        way = "list(zip(a, b))" if shape[0] == 2 else "list(zip(*columns))"
+        return f"a {type(groups).__name__} of shape {shape}. For ids of several columns, pass {way}"
     return f"an array of shape {shape}" if shape else f"the single value {groups!r}"
 
 

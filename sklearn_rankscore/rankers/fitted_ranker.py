@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._columns import column_names
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds, Ties
 from ..query_ids import find_query_ids, no_groups_error
-from ..query_ids.lookup import column_names, fix_by_name
+from ..query_ids.lookup import fix_by_name
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import predict_scores
 from .boosters import booster_of

@@ -12,9 +12,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
 
+from .._columns import column_names
 from .._typing import Array
 from .._validation import stacklevel_of_caller
-from ..query_ids.lookup import QID, column_names
+from ..query_ids.lookup import QID
 from ..scoring.columns import listed
 from .pipelines import leaves_out
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.compose import ColumnTransformer
 
+from .._columns import column_names
 from .._typing import Array
-from ..query_ids.lookup import column_names
 from ..scoring.pipelines import is_pipeline
 from .training_data import TrainingData
 

@@ -11,10 +11,10 @@ from sklearn.utils import RegressorTags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import validate_data
 
+from .._columns import column_names
 from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from .._validation import check_count
 from ..metrics.evaluate import MetricLike
-from ..query_ids.lookup import column_names
 from ..scoring.columns import ColumnSource
 from .boosters import cloned
 from .early_stopping import EarlyStopping

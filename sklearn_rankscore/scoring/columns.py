@@ -7,11 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._columns import as_column, as_numbers
+from .._columns import as_column, as_numbers, column_names
 from .._sklearn_compat import Search
 from ..metrics.names import OF_DATA, parse_name
 from ..metrics.propensity import check_propensities, find_column
-from ..query_ids.lookup import column_names
 from ..ranking.shapes import SINGLE_QUERY
 
 # the name of a column or index level of X, an index level of y, or the position of a column of X

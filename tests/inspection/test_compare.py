@@ -214,7 +214,7 @@ def test_refuses_what_cannot_be_paired():
     systems = pair(10, 1)
     ids = [*range(8), "new", "newer"]
     with pytest.raises(
-        ValueError, match=r"same queries; 4 queries occur in only one of them \('new', 'newer', 8"
+        ValueError, match=r"same queries; found 4 queries in only one of them \('new', 'newer', 8"
     ):
         compare({**systems, "third": scores(systems["first"].values, ids)})
     with pytest.raises(ValueError, match="the same metrics; only one of them has m0, other"):

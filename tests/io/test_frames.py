@@ -95,9 +95,9 @@ def test_missing_queries_count_or_are_dropped_or_refused():
     assert values == pytest.approx((0.5 + 1 + 0) / 3)
     dropped = from_frames(log, top, **BY, rank="rank", missing_queries="drop")
     assert recall_at_k(**dropped) == 0.75
-    with pytest.raises(ValueError, match=r"1 queries in truth have no predictions; .* 'eve'"):
+    with pytest.raises(ValueError, match=r"the predictions lack 1 query of truth; .* 'eve'"):
         from_frames(log, top, **BY, rank="rank", missing_queries="error")
-    with pytest.raises(ValueError, match=r"1 queries in predictions are not in truth; .* 'zoe'"):
+    with pytest.raises(ValueError, match=r"truth lacks 1 query of the predictions; .* 'zoe'"):
         from_frames(log, top, **BY, rank="rank", unjudged_queries="error")
 
 
@@ -105,9 +105,9 @@ def test_duplicates_are_refused_or_resolved_by_choice():
     truth = pd.DataFrame({"user": [1, 1, 1], "item": ["a", "b", "a"], "rating": [1, 2, 3]})
     top = pd.DataFrame({"user": [1] * 4, "item": ["a", "c", "a", "b"], "rank": [2, 3, 1, 4]})
     options = {**BY, "relevance": "rating", "rank": "rank"}
-    with pytest.raises(ValueError, match=r"truth has 1 rows that repeat .* row 2, .* row 0"):
+    with pytest.raises(ValueError, match=r"truth repeats .* in 1 row; .* row 2, .* row 0"):
         from_frames(truth, top, **options)
-    with pytest.raises(ValueError, match=r"predictions has 1 rows that repeat .* row 2, .* row 0"):
+    with pytest.raises(ValueError, match=r"predictions repeats .* in 1 row; .* row 2, .* row 0"):
         from_frames(truth[1:], top, **options)
     # a has its highest rating, 3; with "drop" c and b move up by one rank
     best = 3 + 2 / math.log2(3)
@@ -240,7 +240,7 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             None,
             {"relevance": "rank"},
             ValueError,
-            "repeat a document for the same query.* Remove them, or pass",
+            "repeats a document of a query in 3 rows; .* Remove them, or pass",
         ),
         (
             pd.DataFrame([[1, 2, 3]], columns=["user", "item", "user"]),

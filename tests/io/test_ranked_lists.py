@@ -368,9 +368,7 @@ def test_row_numbers_are_the_ids_of_a_series_without_names():
 
 def test_queries_that_are_only_predicted_name_what_each_choice_counts():
     actual, predicted = {"ann": ["tea"]}, {"ann": ["tea"], "bob": ["jam"]}
-    with pytest.raises(
-        ValueError, match=r"1 queries in `predicted` are missing from `actual`"
-    ) as e:
+    with pytest.raises(ValueError, match=r"`actual` lacks 1 query of `predicted`") as e:
         from_ranked_lists(actual, predicted)
     assert "remove them from `predicted`: they do not count in the mean" in str(e.value)
     assert recall_at_k(**from_ranked_lists(actual, {"ann": ["tea"]}), k=1) == 1
