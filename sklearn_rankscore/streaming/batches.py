@@ -181,8 +181,10 @@ def _is_table(value: Any) -> bool:
 
 
 def _message(value: Any) -> str:
+    lazy = " A LazyFrame is read by collect() or, in parts, by collect_batches()."
     return (
         "batches must be an Arrow stream, such as a result of DuckDB or a RecordBatchReader, or an "
         f"iterable of tables or record batches; got {type(value).__name__}. For arrays use "
         "RankingAccumulator.update_sorted, for files evaluate_parquet."
+        + (lazy if hasattr(value, "collect_schema") else "")
     )

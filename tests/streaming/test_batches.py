@@ -105,13 +105,14 @@ def test_an_error_of_a_metric_names_the_batch():
     [
         (3, TypeError, "must be an Arrow stream.*got int"),
         ("rows.parquet", TypeError, "got str.*files evaluate_parquet"),
+        (pl.LazyFrame(COLUMNS), TypeError, r"got LazyFrame.* read by collect\(\) or, in parts"),
         ([COLUMNS], TypeError, "got dict"),
         ([np.zeros((2, 3))], TypeError, "got ndarray"),
         (TABLE.drop_columns("score"), ValueError, "batch 0 has no column 'score'"),
         ([], ValueError, "no documents given"),
         (pd.DataFrame({"qid": [1], "label": [1], "score": [None]}), ValueError, "missing values"),
     ],
-    ids=["number", "path", "dict", "array", "no score", "nothing", "null"],
+    ids=["number", "path", "lazy frame", "dict", "array", "no score", "nothing", "null"],
 )
 def test_other_input_is_refused(batches, error, message):
     with pytest.raises(error, match=message):
