@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..io import from_frames, from_trec
+from ..io import from_frames
+from ..io.trec import arguments_of_records, read_records
 from .tables import SEPARATORS, Table, read_csv, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".xz")
@@ -26,26 +27,28 @@ def read_sources(
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
-    notes = []
+    documents: Any
     if all(isinstance(source, Table) for source in (judged, *systems.values())):
-        if not complete:
-            notes = list(_excluded(judged, systems.values()))
         for name, table in systems.items():
             _check_common_queries(qrels, judged, runs[name], table)
+        queries, of_runs = judged["query_id"], [table["query_id"] for table in systems.values()]
         # unlike in TREC files, relevance need not be an integer
-        documents: Any = from_frames(
+        documents = from_frames(
             judged, systems, query="query_id", document="doc_id", relevance="relevance",
             score="score", missing_queries="count" if complete else "drop",
         )  # fmt: skip
     else:
-        documents = from_trec(judged, systems, complete=complete)
-    return documents, [*notes, *_missing(documents)]
+        judgments, results = read_records(judged, systems)
+        queries, of_runs = judgments.queries, [run.queries for run in results.values()]
+        documents = arguments_of_records(judgments, results, complete)
+    excluded = [] if complete else _excluded(queries, of_runs)
+    return documents, [*excluded, *_missing(documents)]
 
 
-def _excluded(judged: Any, systems: Iterable[Any]) -> Iterator[str]:
+def _excluded(judged: Iterable[Any], runs: Iterable[Iterable[Any]]) -> Iterator[str]:
     """A note about judged queries that no run contains."""
-    queries = set(judged["query_id"])
-    if excluded := queries.difference(*(table["query_id"] for table in systems)):
+    queries = set(judged)
+    if excluded := queries.difference(*runs):
         yield (
             f"{len(excluded)} of {len(queries)} judged queries occur in no run and are excluded; "
             "-c counts them"
@@ -108,7 +111,7 @@ def _suffix(path: str) -> str:
 
 
 def _read(path: str, value: str, columns: dict[str, str]) -> Any:
-    """A table of CSV or Parquet, or what `from_trec` reads itself."""
+    """A table of CSV or Parquet, or what `arguments_of_records, read_records` reads itself."""
     if path == "-":
         return sys.stdin.buffer
     suffix = _suffix(path)

@@ -139,7 +139,17 @@ def from_trec(
     """
     check_choice("unjudged_queries", unjudged_queries, ("drop", "error"))
     check_choice("unjudged", unjudged, get_args(UnjudgedInPool))
-    judged, runs = _read(qrels, run)
+    return arguments_of_records(*read_records(qrels, run), complete, unjudged_queries, unjudged)
+
+
+def arguments_of_records(
+    judged: Records,
+    runs: dict[str, Records],
+    complete: bool = False,
+    unjudged_queries: str = "drop",
+    unjudged: str = "irrelevant",
+) -> Any:
+    """What `from_trec` returns, of judgments and runs that have been read."""
     if unjudged == "nan":
         judged = replace(judged, value=_without_pool(judged.value))
     selected = _select_queries(judged, runs, complete, unjudged_queries)
@@ -155,7 +165,7 @@ def _without_pool(relevance: Array) -> Array:
     return relevance if relevance.min() >= 0 else np.where(relevance < 0, np.nan, relevance)
 
 
-def _read(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
+def read_records(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
     """The judgments and the runs by name, with query ids of one type."""
     run = as_nested(run)
     if isinstance(run, list | tuple):

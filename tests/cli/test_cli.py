@@ -109,10 +109,24 @@ def test_a_run_without_a_query_is_noted_and_scores_0(files, capsys):
     assert expected()["dense"]["map"] == pytest.approx(complete)
 
 
-def test_judged_queries_without_predictions_are_excluded_with_a_note(tmp_path, capsys):
-    (tmp_path / "log.csv").write_text("query_id,doc_id,relevance\na,1,1\nb,1,1\n")
-    (tmp_path / "top.csv").write_text("query_id,doc_id,score\na,1,1\n")
-    files = [str(tmp_path / name) for name in ("log.csv", "top.csv")]
+@pytest.mark.parametrize(
+    ("judged", "retrieved"),
+    [
+        (
+            ("log.csv", "query_id,doc_id,relevance\na,1,1\nb,1,1\n"),
+            ("top.csv", "query_id,doc_id,score\na,1,1\n"),
+        ),
+        (("log.qrels", "a 0 1 1\nb 0 1 1\n"), ("top.run", "a Q0 1 1 1.0 tag\n")),
+    ],
+    ids=["CSV", "TREC"],
+)
+def test_judged_queries_without_predictions_are_excluded_with_a_note(
+    judged, retrieved, tmp_path, capsys
+):
+    files = []
+    for name, text in (judged, retrieved):
+        (tmp_path / name).write_text(text)
+        files.append(str(tmp_path / name))
     run(*files, "-m", "map")
     note = "rankscore: note: 1 of 2 judged queries occur in no run and are excluded; -c counts them"
     assert capsys.readouterr().err.startswith(note)
