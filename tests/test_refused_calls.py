@@ -200,7 +200,7 @@ CALLS = [
         "'n_estimators' is a parameter of LGBMRanker.*: use 'estimator__n_estimators'",
     ),
     (
-        lambda: fit(X=Dataset(FEATURES, LABELS)),
+        lambda: QueryRanker(LGBMRanker()).fit(Dataset(FEATURES, LABELS)),
         TypeError,
         "cannot select rows of a Dataset: pass X and y, and the query ids as groups=ids",
     ),

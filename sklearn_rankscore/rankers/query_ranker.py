@@ -150,7 +150,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     def fit(
         self,
         X: MatrixLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         groups: QueryIds | None = None,
         *,
         qid: QueryIds | None = None,

@@ -328,6 +328,8 @@ def test_labels_are_required():
     X, _, groups = make_ranking(random_state=0)
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         QueryRanker(Ridge()).fit(X, None, groups=groups)
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        QueryRanker(Ridge()).fit(X, groups=groups)
 
 
 def test_a_pointwise_model_without_ids_has_one_query():
