@@ -14,6 +14,7 @@ from sklearn_rankscore import (
     QueryRanker,
     RankingAccumulator,
     cross_val_query_scores,
+    evaluate,
     evaluate_parquet,
     from_ranked_lists,
     from_recommendations,
@@ -99,6 +100,14 @@ CALLS = [
         lambda: ndcg_score([1, 0], [0.5, 0.2], groups=[["a", "b"], [1, 2]]),
         ValueError,
         r"got a list of shape \(2, 2\).* pass list\(zip\(a, b\)\)",
+    ),
+    *(
+        (
+            lambda name=name: evaluate([1, 0], [0.5, 0.2], name),
+            ValueError,
+            r"Several metrics are a list of names, \['ndcg@5', 'ndcg@10'\]",
+        )
+        for name in ("ndcg@5,10", "ndcg@[5,10]", "ndcg_cut_5,10", "ndcg@5 map@5", "ndcg, map")
     ),
     *(
         (

@@ -134,9 +134,15 @@ def _unknown_metric(name: str, spelling: str) -> ValueError:
     near = [metric if "@" in metric else metric + rest for metric in suggestions(spelling, METRICS)]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
-        f"{name!r} is not a known metric.{hint} Known are {', '.join(METRICS)}, and the aliases "
-        "that metric_names() lists."
+        f"{name!r} is not a known metric.{hint}{_if_several(spelling)} Known are "
+        f"{', '.join(METRICS)}, and the aliases that metric_names() lists."
     )
+
+
+def _if_several(text: str) -> str:
+    """How to name several metrics or cut-offs, if a comma or the like separates them."""
+    separated = re.search(r"[,;]|[0-9]\s+\S", text)
+    return " Several metrics are a list of names, ['ndcg@5', 'ndcg@10']." if separated else ""
 
 
 def _parse_cutoff(name: str, text: str) -> int:
@@ -147,7 +153,10 @@ def _parse_cutoff(name: str, text: str) -> int:
             f"{MAX_DIGITS} digits are allowed. Leave it out for no cut-off."
         )
     if not re.fullmatch(r"[0-9]+", digits) or int(digits) < 1:
-        raise ValueError(f"{name!r}: the cut-off after @ must be a positive integer, got {text!r}.")
+        raise ValueError(
+            f"{name!r}: the cut-off after @ must be a positive integer, got {text!r}."
+            f"{_if_several(digits)}"
+        )
     return int(digits)
 
 
