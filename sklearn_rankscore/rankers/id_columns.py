@@ -153,7 +153,8 @@ def _columns_that_equal(X: Any, names: list[Any], ids: Any) -> list[int]:
     if isinstance(getattr(ids, "name", None), str) and ids.name in names:
         return [names.index(ids.name)]
     given: Array = np.asarray(ids)
-    if given.ndim != 1 or hasattr(X, "tocsr") or not _n_columns(X):
+    is_record = given.dtype.names is not None  # which NumPy does not compare with a column
+    if given.ndim != 1 or is_record or hasattr(X, "tocsr") or not _n_columns(X):
         return []
     columns = [X[name] for name in names] if names else list(np.asarray(X).T)
     return [i for i, column in enumerate(columns) if _equal(column, given)]

@@ -144,3 +144,11 @@ def test_a_selection_of_columns_inside_of_a_ranker_selects_features():
         importances = clone(LGBM).fit(X[:, features], y, group=sizes).feature_importances_
         features.pop(int(np.argmin(importances)))
     assert np.flatnonzero(fitted.estimator_.support_).tolist() == features
+
+
+@pytest.mark.parametrize("X", [FEATURES, FRAME], ids=["array", "frame"])
+def test_ids_of_several_fields_are_compared_with_no_column(X):
+    records = np.array([(s // 2, s % 2) for s in SESSIONS], dtype=[("user", int), ("visit", int)])
+    by_record = QueryRanker(clone(LGBM)).fit(X, LABELS, groups=records)
+    expected = QueryRanker(clone(LGBM)).fit(X, LABELS, groups=SESSIONS.astype(str))
+    np.testing.assert_array_equal(by_record.predict(X), expected.predict(X))
