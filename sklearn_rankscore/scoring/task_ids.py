@@ -130,8 +130,9 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
     if not (task.ranks_queries or is_ranker):
         return
     # sizes of queries cannot be selected with the rows of a fold
+    of_rows = ("group_id", "qid") if is_ranker else ("group", "group_id", "qid")
     if own and not any(
-        name.rpartition("__")[2] in ("group", "group_id", "qid") and len(ids) == num_samples(task.X)
+        name.rpartition("__")[2] in of_rows and len(ids) == num_samples(task.X)
         for name, ids in task.fit_params.items()
     ):
         name = type(ranker).__name__

@@ -435,6 +435,10 @@ REFUSED = {
         ),
         "wrap the ranker as QueryRanker(LGBMRanker(...))",
     ),
+    "ids as sizes of queries": (
+        lambda: cross_val_score(LGBM, X, Y, params={"group": QID}, scoring="r2", cv=CV, groups=QID),
+        "wrap the ranker as QueryRanker(LGBMRanker(...))",
+    ),
     "candidates of two kinds": (
         lambda: search(PIPELINE, {"queryranker": [ranker(), Ridge()]}, scoring=ALIGNED).fit(
             X, Y, groups=QID
