@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import check_scoring
 
 from .._sklearn_compat import (
@@ -70,6 +71,7 @@ class DefaultScorerWithIds(PassthroughScorer):
 
 def _score_with_ids(ids: Any, estimator: Any, X: Any, *y: Any, **params: Any) -> Any:
     """What the method `score` of an estimator would return if pipelines and searches took ids."""
+    estimator = thawed(estimator)
     if is_pipeline(estimator):
         transformed = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
         return _score_with_ids(ids, estimator.steps[-1][1], transformed, *y, **params)
@@ -96,7 +98,7 @@ def query_ids_for(scorer: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     groups, qid = params.get("groups"), params.get("qid")
     source = getattr(scorer, "groups", None)
     if isinstance(scorer, PassthroughScorer):
-        estimator = scorer._estimator
+        estimator = thawed(scorer._estimator)
         if isinstance(estimator, Search):
             return query_ids_for(_scorer_of_search(estimator), X, y, params)
         if is_pipeline(estimator):
@@ -143,7 +145,7 @@ def _ranks_within_queries(scorer: Any) -> bool:
     if isinstance(scorer, RankingScorer):
         return scorer.groups not in WITHOUT_IDS
     if isinstance(scorer, PassthroughScorer):
-        estimator = scorer._estimator
+        estimator = thawed(scorer._estimator)
         if isinstance(estimator, Search):
             return _ranks_within_queries(_scorer_of_search(estimator))
         if is_pipeline(estimator):
@@ -186,9 +188,18 @@ def searches_in(estimator: Any) -> Iterator[Any]:
     return _parts(estimator, lambda part: isinstance(part, Search))
 
 
+def thawed(estimator: Any) -> Any:
+    """A fitted estimator without the `FrozenEstimator` around it."""
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+
+
 def _parts(estimator: Any, is_wanted: Callable[[Any], bool]) -> Iterator[Any]:
-    seen: set[int] = set()
-    for part in [estimator, *estimator.get_params(deep=True).values()]:
+    """The parts of an estimator that its fit would fit."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    frozen = [part for part in parts if isinstance(part, FrozenEstimator)]
+    seen = set(map(id, frozen))
+    seen |= {id(inner) for part in frozen for inner in part.get_params(deep=True).values()}
+    for part in parts:
         if is_wanted(part) and id(part) not in seen:
             seen.add(id(part))
             yield part
