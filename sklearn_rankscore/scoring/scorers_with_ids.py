@@ -183,6 +183,11 @@ def rankers_in(estimator: Any) -> Iterator[Any]:
     return _parts(estimator, lambda part: getattr(part, "needs_query_ids", False))
 
 
+def query_rankers_in(estimator: Any) -> Iterator[Any]:
+    """Every `QueryRanker` in an estimator, pointwise ones included."""
+    return _parts(estimator, lambda part: hasattr(type(part), "needs_query_ids"))
+
+
 def searches_in(estimator: Any) -> Iterator[Any]:
     """Every search in an estimator."""
     return _parts(estimator, lambda part: isinstance(part, Search))

@@ -51,8 +51,8 @@ def pass_query_ids(task: FoldTask) -> None:
 
 
 def _concerns_queries(task: FoldTask, last: Any) -> bool:
-    """Whether query ids mean anything to the task; elsewhere `groups` may mean other things."""
-    return task.ranks_queries or (isinstance(last, Search) and _reads_groups(last.cv))
+    """Whether the task, or the splitter of an inner search, takes query ids."""
+    return task.takes_ids or (isinstance(last, Search) and _reads_groups(last.cv))
 
 
 def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
@@ -70,7 +70,8 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
         return
     ids = _ids_for_fit(task, estimator, last, in_pipeline="__" in param)
     if param and ids is not None and not _ignores_groups(last):
-        _check_optuna(param)
+        if task.ranks_queries or isinstance(last, Search):
+            _check_optuna(param)
         task.call_groups.given = last
         _check_candidates(task)
         task.pass_to_fit(param, ids)

@@ -12,7 +12,13 @@ from sklearn.base import clone
 
 from ..query_ids import carried_query_ids
 from .call_groups import CallGroups
-from .scorers_with_ids import rankers_in, scorers_of_queries, scorers_of_search, searches_in
+from .scorers_with_ids import (
+    query_rankers_in,
+    rankers_in,
+    scorers_of_queries,
+    scorers_of_search,
+    searches_in,
+)
 
 # parameters of the tasks of searches and RFECV, which fit again on all rows after the folds
 REFITS = {"candidate_progress", "routed_params"}
@@ -46,9 +52,13 @@ class FoldTask:
     @cached_property
     def candidate(self) -> Any:
         """The estimator, with the estimators that a search puts into it for this task."""
-        parameters = self.arguments.get("parameters") or {}
-        replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
+        replaced = self._replaced
         return clone(self.estimator).set_params(**replaced) if replaced else self.estimator
+
+    @property
+    def _replaced(self) -> dict[str, Any]:
+        parameters = self.arguments.get("parameters") or {}
+        return {name: value for name, value in parameters.items() if hasattr(value, "fit")}
 
     @cached_property
     def carried_ids(self) -> Any:
@@ -64,7 +74,7 @@ class FoldTask:
         carried = carried_query_ids(self.test, get("train"))
         carried = of_split if carried is None else carried
         # to a call without rankings, `groups` may mean anything
-        if self.test is None or self.call_groups.are(carried) or not self.ranks_queries:
+        if self.test is None or self.call_groups.are(carried) or not self.takes_ids:
             return carried
         ids = self.call_groups.ids(self.X, carried)
         is_divided = ids is not carried and self.call_groups.are_divided(self.X, self.test)
@@ -81,6 +91,20 @@ class FoldTask:
         if scorers_of_queries(self.scorer) or any(rankers_in(self.candidate)):
             return True
         return any(scorers_of_queries(scorers_of_search(s)) for s in searches_in(self.candidate))
+
+    @cached_property
+    def takes_ids(self) -> bool:
+        """Whether query ids mean anything to it; elsewhere `groups` may mean other things.
+
+        A `QueryRanker` takes them even if a metric of all rows scores a pointwise model, because it
+        has a `decision_function` only if it was fitted with ids.
+        """
+        if self.ranks_queries:
+            return True
+        # where a search puts in another model, its other candidates may take none
+        params = self.estimator.get_params()
+        replaced = {id(params[name]) for name in self._replaced}
+        return any(id(ranker) not in replaced for ranker in query_rankers_in(self.estimator))
 
     @property
     def fit_params(self) -> dict[str, Any]:
