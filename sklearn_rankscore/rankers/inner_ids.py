@@ -82,11 +82,15 @@ def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], sou
         if not is_routed:
             with config_context(enable_metadata_routing=False):
                 if not takes_groups:
-                    return estimator.fit(data.X, data.y, **params)
+                    with final_estimator_wrapped(estimator, data.codes, passed=False):
+                        return estimator.fit(data.X, data.y, **params)
                 if params or hasattr(data.X, "iloc"):
                     with suppress(NoGroupsError):  # from a tool that converts X and y to arrays
                         return estimator.fit(data.X, data.y, **params)
-        with config_context(enable_metadata_routing=True), final_estimator_wrapped(estimator):
+        with (
+            config_context(enable_metadata_routing=True),
+            final_estimator_wrapped(estimator, data.codes, passed=takes_groups),
+        ):
             params = params if is_routed else _requested(estimator, params)
             groups = {"groups": np.asarray(data.codes)} if takes_groups else {}
             return estimator.fit(data.X, data.y, **params, **groups)
@@ -122,13 +126,16 @@ def _check_members(ensemble: Any, metadata: dict[str, Any]) -> None:
             )
 
 
-class _WithoutGroups(MetaEstimatorMixin, BaseEstimator):
+class _FinalEstimator(MetaEstimatorMixin, BaseEstimator):
     """The final estimator of a stack, to which scikit-learn passes what the others request."""
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: Any, ids: Any = None) -> None:
         self.estimator = estimator
+        self.ids = ids
 
     def fit(self, X: Any, y: Any, groups: Any = None, **params: Any) -> Self:
+        if self.ids is not None:
+            params["groups"] = self.ids
         self.estimator_ = clone(self.estimator).fit(X, y, **params)
         return self
 
@@ -155,15 +162,27 @@ def own_stopping_explained(model: Any) -> Iterator[None]:
 
 
 @contextmanager
-def final_estimator_wrapped(estimator: Any) -> Iterator[None]:
-    """Fit the final estimator of a stack without the query ids that its other estimators get."""
+def final_estimator_wrapped(estimator: Any, ids: Any, *, passed: bool) -> Iterator[None]:
+    """Fit the final estimator of a stack with query ids if and only if it takes them.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        A stack, or a pipeline that ends in one; others are unchanged.
+    ids : array-like
+        Query ids of the rows.
+    passed : bool
+        Whether ids are passed to the stack, which hands what its estimators request to the final
+        one too, but not what only the final one takes.
+    """
     stack, _ = last_step(estimator)
-    final = getattr(stack, "final_estimator", _WithoutGroups)
-    if final is _WithoutGroups or has_fit_parameter(final, "groups"):
+    final = getattr(stack, "final_estimator", _FinalEstimator)
+    if final is _FinalEstimator or has_fit_parameter(final, "groups") == passed:
         yield
         return
     default = LogisticRegression() if is_classifier(stack) else RidgeCV()
-    stack.set_params(final_estimator=_WithoutGroups(default if final is None else final))
+    wrapped = _FinalEstimator(default if final is None else final, None if passed else ids)
+    stack.set_params(final_estimator=wrapped)
     try:
         yield
         stack.final_estimator_ = stack.final_estimator_.estimator_

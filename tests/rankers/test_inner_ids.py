@@ -170,6 +170,28 @@ def test_arrays_reach_the_final_estimator_of_a_stack(final, rows):
     assert type(last.final_estimator_) is type(expected.estimator_.final_estimator_)
 
 
+@pytest.mark.parametrize("routing", [False, True], ids=["legacy", "routing"])
+@pytest.mark.parametrize("way", ["column", "index", "array"])
+def test_a_ranker_of_the_predictions_of_pointwise_models(way, routing, rows):
+    """scikit-learn passes the final estimator of a stack only what its members request."""
+    X, y, groups = rows
+    given, params, _ = WAYS[way](X, groups)
+    members = [("ridge", Ridge()), ("lasso", Lasso(0.1))]
+    stack = StackingRegressor(members, final_estimator=RANKER, cv=CV)
+    with config_context(enable_metadata_routing=routing):
+        fitted = QueryRanker(stack).fit(given, y, **params)
+    q, X_gathered, y_gathered = gather(groups, X, y)
+    splits = list(CV.split(X_gathered, y_gathered, q))
+    models = [model for _, model in members]
+    columns = [cross_val_predict(model, X_gathered, y_gathered, cv=splits) for model in models]
+    final = clone(RANKER).fit(np.column_stack(columns), y_gathered, groups=q)
+    features = [clone(model).fit(X_gathered, y_gathered).predict(X) for model in models]
+    expected = final.predict(np.column_stack(features))
+    np.testing.assert_allclose(fitted.predict(given), expected, rtol=1e-9)
+    assert type(fitted.estimator_.final_estimator_) is QueryRanker
+    assert stack.final_estimator is RANKER
+
+
 @pytest.mark.parametrize("model", [Ridge(), RANKER], ids=["pointwise", "ranker"])
 def test_arrays_reach_a_search_of_features(model, rows):
     X, y, groups = rows
