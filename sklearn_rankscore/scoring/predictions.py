@@ -16,6 +16,7 @@ from .._typing import Array, MatrixLike, QueryIds
 from .._validation import stacklevel_of_caller
 from ..query_ids import no_groups_error
 from ..query_ids.lookup import column_or_level
+from ..query_ids.optuna_search import optuna_search
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
 from .pipelines import is_pipeline
@@ -220,6 +221,8 @@ def _way_of_ids() -> str:
         return "scikit-learn draws the rows itself; use scoring='loss'."
     if estimator is not None:
         return f"wrap all as QueryRanker({estimator}(...))."
+    if optuna_search() is not None:  # with pruning, it fits and scores without cross_validate
+        return "pass them in the data: X = pd.DataFrame(X, index=pd.Index(ids, name='qid'))."
     if called_by_sklearn() and not get_config()["enable_metadata_routing"]:
         return "pass them with y, as pd.Series(y, index=pd.Index(ids, name='qid'))."
     return "pass groups=ids, or rank all rows as one query by '...(groups=none)' in the name."
