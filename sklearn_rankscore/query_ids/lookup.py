@@ -14,6 +14,7 @@ from .._typing import Array, IdSource
 from .._validation import shown
 from .grouping import group_rows
 from .read import as_id_column, as_objects
+from .row_order import check_same_order
 
 QID = "qid"
 # usual names of the query ids, to find the column that an error message proposes
@@ -85,6 +86,8 @@ def find_explicit_ids(
     `groups` takes precedence over `qid` and over ids in the data. It may be coarser than these, as
     users are than their sessions, but must not divide any of their queries.
     """
+    # a permutation test shuffles y together with its index, and is right to do so
+    check_same_order(X=X, groups=groups, qid=qid)
     if groups is None:
         return find_query_ids(X, y, qid=qid, id_source=id_source)
     try:

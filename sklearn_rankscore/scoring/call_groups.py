@@ -10,6 +10,7 @@ from .._sklearn_compat import groups_of_call, num_samples
 from .._typing import Array
 from ..query_ids import find_query_ids, group_rows
 from ..query_ids.lookup import source_or_ids
+from ..query_ids.row_order import check_same_order
 
 
 class CallGroups:
@@ -44,6 +45,7 @@ class CallGroups:
         """The id of each row of `X`; `carried`, the ids of the splitter, if they are equal."""
         if self._ids is None:
             source, ids = source_or_ids(self._groups, X)
+            check_same_order(X=X, groups=ids)
             self._ids = find_query_ids(X, groups=ids, id_source=source) if source else ids
         is_same = carried is not None and np.array_equal(np.asarray(carried), self._ids)
         return carried if is_same else self._ids

@@ -145,14 +145,19 @@ class FoldTask:
     def make_selectable(self) -> None:
         """Replace each pandas Index of the parameters by a Series.
 
-        scikit-learn cannot select rows of an Index of Arrow, as it has for strings.
+        scikit-learn cannot select rows of an Index of Arrow, as it has for strings. The rows keep
+        their labels in X, so that none seem to be in another order.
         """
+        labels = getattr(self.X, "index", None)
         for name in ("fit_params", "score_params"):
             params = getattr(self, name)
             indexes = {key: ids for key, ids in params.items() if hasattr(ids, "get_level_values")}
             if not indexes:
                 continue
-            columns = {key: ids.to_series(index=range(len(ids))) for key, ids in indexes.items()}
+            columns = {
+                key: ids.to_series(index=range(len(ids)) if labels is None else labels)
+                for key, ids in indexes.items()
+            }
             if "routed_params" in self.arguments:
                 params.update(columns)  # what scikit-learn has routed for this call
             else:

@@ -5,17 +5,24 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import permutation_test_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    cross_val_score,
+    permutation_test_score,
+)
 from sklearn.utils import shuffle
 
 from sklearn_rankscore import (
     QueryKFold,
     QueryRanker,
     RankingAccumulator,
+    cross_val_query_scores,
     evaluate,
     make_ranking,
     ndcg_score,
     query_scores,
+    query_train_test_split,
 )
 
 X, Y = make_ranking(n_queries=12, n_features=3, as_frame=True, random_state=0)
@@ -72,3 +79,50 @@ def test_a_permutation_test_shuffles_labels_with_their_index(scoring):
         QueryRanker(Ridge()), X, pd.Series(Y), scoring=scoring, cv=QueryKFold(3), n_permutations=3
     )
     assert (permuted < score).all()
+
+
+SEARCH = GridSearchCV(QueryRanker(Ridge()), {}, scoring="mrr", cv=GroupKFold(3))
+GIVEN = {
+    "split": lambda X, ids: next(QueryKFold(3).split(X, Y, groups=ids)),
+    "split by qid": lambda X, ids: next(QueryKFold(3).split(X, Y, qid=ids)),
+    "hold-out": lambda X, ids: query_train_test_split(X, Y, groups=ids),
+    "fit": lambda X, ids: QueryRanker(Ridge()).fit(X, Y, groups=ids),
+    "fit by qid": lambda X, ids: QueryRanker(Ridge()).fit(X, Y, qid=ids),
+    "queries": lambda X, ids: cross_val_query_scores(
+        Ridge(), X, Y, metrics="mrr", cv=QueryKFold(3), groups=ids
+    ),
+    "cross-validation": lambda X, ids: cross_val_score(
+        Ridge(), X, Y, scoring="mrr", cv=QueryKFold(3), groups=ids
+    ),
+    "another splitter": lambda X, ids: cross_val_score(
+        Ridge(), X, Y, scoring="mrr", cv=GroupKFold(3), groups=ids
+    ),
+    "search": lambda X, ids: SEARCH.fit(X, Y, groups=ids),
+}
+
+
+@pytest.mark.parametrize("call", GIVEN.values(), ids=GIVEN)
+@pytest.mark.parametrize("name", INDEXES)
+def test_ids_in_another_order_than_x_are_refused(name, call):
+    frame = INDEXES[name]
+    if name == "query and document":
+        frame = frame.set_axis(frame.index.set_names(["query", "document"]))
+    features, ids = frame[["x0", "x1"]], frame["qid"]
+    call(features, ids)
+    message = "indexes of X and (groups|qid) hold the same row labels in different orders"
+    with pytest.raises(ValueError, match=message):
+        call(features, ids.iloc[::-1])
+
+
+@pytest.mark.parametrize("library", [Ridge(), QueryRanker(Ridge())], ids=["bare", "ranker"])
+def test_an_index_of_ids_has_the_order_of_x(library):
+    """Its rows have no labels of their own, and those of X may be sorted within the queries."""
+    order = np.lexsort((X["x0"], X["qid"]))
+    rows, labels = X.drop(columns="qid").iloc[order], np.asarray(Y)[order]
+    ids = pd.Index(X["qid"].to_numpy()[order])
+    options = {"cv": QueryKFold(3), "scoring": "mrr", "error_score": "raise"}
+    values = cross_val_score(library, rows, labels, groups=ids, **options)
+    by_array = cross_val_score(library, rows, labels, groups=ids.to_numpy(), **options)
+    np.testing.assert_array_equal(values, by_array)
+    search = GridSearchCV(library, {}, **options).fit(rows, labels, groups=ids)
+    assert search.best_score_ == pytest.approx(values.mean())
