@@ -22,7 +22,10 @@ class CallGroups:
     Attributes
     ----------
     given, without : estimator or None
-        A candidate of the call whose fit was given query ids, and one whose fit takes none.
+        A candidate of the call whose fit needs the query ids that it was given, and one whose fit
+        takes none.
+    optional : str
+        The parameter by which a fit was given query ids that it does not need; "" if none was.
     """
 
     def __init__(self, groups: Any) -> None:
@@ -31,6 +34,7 @@ class CallGroups:
         self._codes: Array | None = None
         self.given: Any = None
         self.without: Any = None
+        self.optional = ""
 
     @classmethod
     def read(cls) -> CallGroups:

@@ -62,25 +62,44 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
         return
     if not param:
         task.call_groups.without = last
+        given.pop(task.call_groups.optional, None)
         _check_candidates(task)
-    elif param in given or param.removesuffix("groups") + "qid" in given:
+    elif _is_given(task, param, last):
         return
     _check_ranker(task, last)
     if not _concerns_queries(task, last):
         return
     ids = _ids_for_fit(task, estimator, last, in_pipeline="__" in param)
     if param and ids is not None and not _ignores_groups(last):
-        if task.ranks_queries or isinstance(last, Search):
-            _check_optuna(param)
-        task.call_groups.given = last
-        _check_candidates(task)
-        task.pass_to_fit(param, ids)
+        if _all_take_ids(task, param, last):
+            task.pass_to_fit(param, ids)
         return
     for ranker in rankers_in(estimator):
         if _ids_in_data(task, ranker) is None:
             fix = f"wrap all as QueryRanker({type(last).__name__}(...))."
             fix = _fix(task) if task.carried_ids is None or ranker is last else fix
             raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=fix)
+
+
+def _is_given(task: FoldTask, param: str, last: Any) -> bool:
+    """Whether the fit is already given query ids."""
+    is_given = not {param, param.removesuffix("groups") + "qid"}.isdisjoint(task.fit_params)
+    if is_given and task.ranks_queries and param == task.call_groups.optional:
+        task.call_groups.given = last
+        _check_candidates(task)
+    return is_given
+
+
+def _all_take_ids(task: FoldTask, param: str, last: Any) -> bool:
+    """Whether no other candidate of a search takes none; refused if this one needs ids."""
+    groups = task.call_groups
+    if task.ranks_queries or isinstance(last, Search):
+        _check_optuna(param)
+        groups.given = last
+        _check_candidates(task)
+    elif groups.without is None:
+        groups.optional = param
+    return groups.without is None
 
 
 def _check_candidates(task: FoldTask) -> None:

@@ -52,13 +52,9 @@ class FoldTask:
     @cached_property
     def candidate(self) -> Any:
         """The estimator, with the estimators that a search puts into it for this task."""
-        replaced = self._replaced
-        return clone(self.estimator).set_params(**replaced) if replaced else self.estimator
-
-    @property
-    def _replaced(self) -> dict[str, Any]:
         parameters = self.arguments.get("parameters") or {}
-        return {name: value for name, value in parameters.items() if hasattr(value, "fit")}
+        replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
+        return clone(self.estimator).set_params(**replaced) if replaced else self.estimator
 
     @cached_property
     def carried_ids(self) -> Any:
@@ -101,10 +97,7 @@ class FoldTask:
         """
         if self.ranks_queries:
             return True
-        # where a search puts in another model, its other candidates may take none
-        params = self.estimator.get_params()
-        replaced = {id(params[name]) for name in self._replaced}
-        return any(id(ranker) not in replaced for ranker in query_rankers_in(self.estimator))
+        return any(query_rankers_in(self.candidate))
 
     @property
     def fit_params(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lightgbm import LGBMRanker
 from sklearn.base import clone
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -16,7 +17,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking
+from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, make_ranking
 
 X, GRADES, QID = make_ranking(n_queries=24, random_state=0)
 Y = (GRADES >= 2).astype(int)
@@ -66,13 +67,26 @@ def test_confidences_of_folds():
         np.testing.assert_allclose(predicted[test], confidence(model, train, test))
 
 
-def test_candidates_of_other_kinds_are_given_none():
+@pytest.mark.parametrize(
+    "ranked", [{"queryranker": [QueryRanker(Ridge())]}, {"queryranker__estimator__alpha": [1]}]
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_candidates_of_other_kinds_are_given_none(ranked, order):
     pipeline = make_pipeline(FunctionTransformer(), QueryRanker(Ridge()))
-    models = [QueryRanker(Ridge()), Ridge()]
     cv = GroupKFold(3)
-    search = GridSearchCV(pipeline, {"queryranker": models}, scoring="r2", cv=cv)
+    candidates = [ranked, {"queryranker": [Ridge()]}][::order]
+    search = GridSearchCV(pipeline, candidates, scoring="r2", cv=cv)
     first, second = search.fit(X, Y, groups=QID).cv_results_["mean_test_score"]
     assert first == second == cross_val_score(Ridge(), X, Y, groups=QID, cv=cv).mean()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_candidates_that_need_ids_beside_one_that_takes_none(order):
+    pipeline = make_pipeline(FunctionTransformer(), QueryRanker(Ridge()))
+    models = [QueryRanker(Ridge()), QueryRanker(LGBMRanker(verbose=-1)), Ridge()][::order]
+    search = GridSearchCV(pipeline, {"queryranker": models}, scoring="r2", cv=GroupKFold(3))
+    with pytest.raises(NoGroupsError, match="wrap every candidate of the search in QueryRanker"):
+        search.fit(X, Y, groups=QID)
 
 
 def test_elimination_of_features():
