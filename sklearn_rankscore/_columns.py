@@ -117,23 +117,25 @@ def check_range(
         remedy = remedy or _REMEDIES.get(name, "Drop or fill these documents first.")
         raise ValueError(f"{name} contains NaN (first at position {position}). {remedy}")
     largest = max(float(high), -float(low))
-    if largest >= LARGEST_EXACT_INTEGER and has_large_integers(array, values):
+    if largest >= LARGEST_EXACT_INTEGER and (large := large_integers(array, values)):
         raise ValueError(
-            f"{name} contains integers from {low:.0f} to {high:.0f}; beyond 2**53 floating point "
-            "cannot represent all of them. Rescale them first."
+            f"{name} contains the integer {large[0]}; beyond 2**53 floating point cannot represent "
+            "all integers. Rescale them first."
         )
     return float(low), float(high)
 
 
-def has_large_integers(array: Array, values: Any) -> bool:
-    """Whether integers beyond 2**53 occur, in lists and object columns as well."""
+def large_integers(array: Array, values: Any) -> list[int]:
+    """The integers beyond 2**53, in lists and object columns as well."""
     objects = isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) == "object"
     if array.dtype.kind == "f" and not objects:
-        return False
+        return []
     given = array if array.dtype.kind in "iu" else np.asarray(values, dtype=object)
-    return any(
-        isinstance(v, int) and abs(v) > LARGEST_EXACT_INTEGER for v in given.ravel().tolist()
-    )
+    return [
+        int(v)
+        for v in given.ravel().tolist()
+        if isinstance(v, int | np.integer) and abs(int(v)) > LARGEST_EXACT_INTEGER
+    ]
 
 
 def to_numpy(values: Any) -> Array:

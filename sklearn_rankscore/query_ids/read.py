@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import column_names, detached, has_large_integers, to_numpy
+from .._columns import column_names, detached, large_integers, to_numpy
 from .._typing import Array
 
 # types of most ids, among which nothing is missing
@@ -131,7 +131,7 @@ def _as_array(groups: Any) -> Array:
         raise ValueError(
             f"groups must hold one hashable query id per document ({error})."
         ) from error
-    if is_list and ids.dtype.kind == "f" and has_large_integers(ids, groups):
+    if is_list and ids.dtype.kind == "f" and large_integers(ids, groups):
         return as_objects(groups)  # the conversion has rounded them
     return ids
 

@@ -99,7 +99,14 @@ def test_tuples_among_other_ids_are_ids():
     assert rows_of([("c",), 1, ("c",)]) == [(("c",), [0, 2]), (1, [1])]
 
 
-@pytest.mark.parametrize("groups", [[2**64, 2**64 + 1, -1, -1], [2**53 + 1, 2**53, 0.5, 0.5]])
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [2**64, 2**64 + 1, -1, -1],
+        [2**53 + 1, 2**53, 0.5, 0.5],
+        [np.int64(2**53 + 1), np.int64(2**53), 0.5, 0.5],
+    ],
+)
 def test_integers_that_numpy_would_round_stay_distinct(groups):
     expected = [(i, [r for r, g in enumerate(groups) if g == i]) for i in sorted(set(groups))]
     assert rows_of(groups) == expected
