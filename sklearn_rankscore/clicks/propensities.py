@@ -37,7 +37,8 @@ def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:
     Raises
     ------
     ValueError
-        If a rank is not an integer of at least 1, or `eta` is negative.
+        If a rank is not an integer of at least 1, or `eta` is negative or so large that a
+        propensity is 0 in floating point.
 
     See Also
     --------
@@ -55,15 +56,22 @@ def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:
     array([1.  , 0.5 , 0.25])
     """
     eta = check_number("eta", eta, 0)
-    return np.asarray(read_ranks(ranks) ** -eta)
+    values = read_ranks(ranks)
+    propensities = np.asarray(values**-eta)
+    if not propensities.all():
+        raise ValueError(
+            f"eta={eta:g} gives rank {values.max():g} a propensity of 0, but it must be above 0. "
+            "Use a smaller eta."
+        )
+    return propensities
 
 
 def read_ranks(ranks: ArrayLike) -> Array:
     """Ranks as floats, whole numbers of at least 1."""
     values = as_numbers(ranks, "ranks").astype(np.float64)
-    if values.min() < 1 or (values % 1).any():
-        wrong = values[(values < 1) | (values % 1 != 0)].ravel()[0]
-        raise ValueError(f"ranks must be integers of at least 1; got {wrong:g}.")
+    wrong = values[(values < 1) | (values != np.floor(values)) | np.isinf(values)]
+    if wrong.size:
+        raise ValueError(f"ranks must be integers of at least 1; got {wrong[0]:g}.")
     return values
 
 

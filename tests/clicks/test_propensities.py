@@ -34,6 +34,8 @@ def test_the_effective_number_of_clicks():
     [
         (lambda: position_propensity([0, 1]), "ranks must be integers of at least 1; got 0"),
         (lambda: position_propensity([1.5]), "at least 1; got 1.5"),
+        (lambda: position_propensity([1, np.inf]), "at least 1; got inf"),
+        (lambda: position_propensity([1, 1000], eta=200), r"eta=200 .* rank 1000 .* eta"),
         (lambda: position_propensity([1], eta=-1), "eta must be finite and at least 0"),
         (lambda: propensity_summary([1, 0], [0.5]), r"shape of y_true, \(2,\); got \(1,\)"),
         (lambda: propensity_summary([1, 0], [0.5, 0]), r"must lie in \(0, 1\]"),
