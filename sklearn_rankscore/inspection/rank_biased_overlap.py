@@ -91,10 +91,10 @@ def rank_biased_overlap(
     """RBO of each row; nan if one of its rankings is empty."""
     swap = a.length > b.length
     short, long = a.swapped(swap, b), b.swapped(swap, a)
-    s, length = short.length[:, None], long.length[:, None]
+    s, length = short.length[:, None], np.maximum(long.length, 1)[:, None]
     depth = np.arange(1, a.before.shape[1] + 1)
     overlap = _certain_overlap(short, long) if ties == "w" else expected_overlap(short, long)
-    size = _size(short, long, ties, depth > s)
+    size = np.where(s > 0, _size(short, long, ties, depth > s), depth)
     at_s = _at(overlap / size, s)
     if estimate != "min":
         unseen = _unseen_overlap(short, long, overlap, ties, at_s if estimate == "ext" else None)

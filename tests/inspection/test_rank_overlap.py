@@ -94,6 +94,17 @@ def test_rankings_of_which_each_lacks_documents():
     assert list(nothing.mean().values()) == pytest.approx([1, 1, 0])
 
 
+@pytest.mark.parametrize("estimate", ["ext", "min", "max"])
+@pytest.mark.parametrize("ties", ["a", "b", "w"])
+def test_a_query_for_which_both_systems_retrieved_nothing(ties, estimate):
+    both = rank_overlap(
+        [[-INF, -INF], [2, 1]], [[-INF, -INF], [2, 1]], ties=ties, estimate=estimate
+    )
+    assert np.isnan(both.values[0]).all()
+    alone = rank_overlap([2, 1], [2, 1], ties=ties, estimate=estimate)
+    assert both.values[1].tolist() == pytest.approx(alone.values[0].tolist())
+
+
 def test_identical_and_reversed_rankings():
     X, _, groups = make_ranking(n_queries=50, random_state=0)
     scores = X[:, 0]
