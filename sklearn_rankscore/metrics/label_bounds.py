@@ -140,7 +140,7 @@ def _kind(metric: Metric, max_label: int) -> str:
     options: dict[str, Any] = getattr(metric.function, "keywords", {})
     kind = next((kind for known, kind in KINDS.items() if function is known.function), None)
     if kind is None or options.get("normalize") or options.get("denominator") == "hits":
-        raise ValueError(f"score_bounds has no exact bounds of {metric.name!r}: {_reason(options)}")
+        raise ValueError(f"score_bounds has no exact bounds of {metric.name!r}: {_reason(metric)}")
     if options.get("denominator") == "attainable":
         return BY_COUNT
     if "gain" in options:
@@ -161,7 +161,13 @@ def _check_linear(name: str, ties: str) -> None:
         )
 
 
-def _reason(options: dict[str, Any]) -> str:
+def _reason(metric: Metric) -> str:
+    if metric.is_adjusted:
+        return (
+            "adjusted=True rescales it by the values of random and ideal orders, which depend on "
+            "the missing labels as well. Use adjusted=False."
+        )
+    options: dict[str, Any] = getattr(metric.function, "keywords", {})
     if options.get("normalize"):
         return "normalize=True divides by the highest label. Use normalize=False."
     if options.get("denominator") == "hits":

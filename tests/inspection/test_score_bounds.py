@@ -153,6 +153,12 @@ def test_other_metrics_are_refused_with_the_reason(name):
         score_bounds([1, NAN], [2, 1], lambda block: block.sizes * 1.0)
 
 
+@pytest.mark.parametrize("name", ["ndcg@1", "map", "rbp@1(gain=linear, normalize=true)"])
+def test_metrics_adjusted_for_chance_are_refused_by_this_option(name):
+    with pytest.raises(ValueError, match=r"adjusted=True .* Use adjusted=False"):
+        score_bounds([1, NAN], [2, 1], name, adjusted=True)
+
+
 Y = np.array([NAN, 2, 0, NAN, 1, NAN, NAN, 0, 1])
 S = np.array([9, 8, 7, 6, 5, 2, 1, 4, 3])
 G = np.array(["b", "b", "b", "b", "b", "c", "c", "a", "a"])
