@@ -105,7 +105,7 @@ CALLS = [
         (
             lambda name=name: evaluate([1, 0], [0.5, 0.2], name),
             ValueError,
-            r"Several metrics are a list of names, \['ndcg@5', 'ndcg@10'\]",
+            r"Give several as a list, such as \['ndcg@5', 'ndcg@10'\]",
         )
         for name in ("ndcg@5,10", "ndcg@[5,10]", "ndcg_cut_5,10", "ndcg@5 map@5", "ndcg, map")
     ),

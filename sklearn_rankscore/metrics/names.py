@@ -130,11 +130,13 @@ def _parse_metric(name: str, spelling: str, cutoff: str | None) -> tuple[str, st
 def _unknown_metric(name: str, spelling: str) -> ValueError:
     if choices := ambiguity(spelling):
         return ValueError(f"{name!r} has several meanings: use {choices}.")
+    if several := _if_several(spelling):
+        return ValueError(f"{name!r} is not the name of a metric.{several}")
     rest = name.strip().removeprefix(spelling)
     near = [metric if "@" in metric else metric + rest for metric in suggestions(spelling, METRICS)]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
-        f"{name!r} is not a known metric.{hint}{_if_several(spelling)} Known are "
+        f"{name!r} is not a known metric.{hint} Known are "
         f"{', '.join(METRICS)}, and the aliases that metric_names() lists."
     )
 
@@ -142,12 +144,13 @@ def _unknown_metric(name: str, spelling: str) -> ValueError:
 def _if_several(text: str) -> str:
     """How to name several metrics or cut-offs, if a comma or the like separates them."""
     separated = re.search(r"[,;]|[0-9]\s+\S", text)
-    return " Several metrics are a list of names, ['ndcg@5', 'ndcg@10']." if separated else ""
+    # only the command line splits a string into names
+    return " Give several as a list, such as ['ndcg@5', 'ndcg@10']." if separated else ""
 
 
 def _parse_cutoff(name: str, text: str) -> int:
     digits = text.strip()
-    if len(digits) > MAX_DIGITS:
+    if "," not in digits and len(digits) > MAX_DIGITS:
         raise ValueError(
             f"{name[:20]!r}...: the cut-off after @ has {len(digits)} characters, at most "
             f"{MAX_DIGITS} digits are allowed. Leave it out for no cut-off."

@@ -19,6 +19,16 @@ from .propensity import check_data_option, no_propensity_error
 # the options of a function of a block
 OF_FUNCTIONS = ("average", "replace_undefined_by", "unjudged")
 
+# what to pass instead of the arguments of other functions and libraries
+_GROUPS = " Pass the query ids of the rows as groups=."
+_CUTOFFS = " Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
+_SEGMENTS = " Segments are passed to query_scores as segments=, to ranking_report as by=."
+_ELSEWHERE = {
+    **dict.fromkeys(("qid", "query_id", "query", "group", "group_id", "indexes"), _GROUPS),
+    **dict.fromkeys(("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"), _CUTOFFS),
+    **dict.fromkeys(("by", "segments", "segment"), _SEGMENTS),
+}
+
 
 def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     """A metric from a name, one of the metric functions, or a function of a block.
@@ -114,8 +124,17 @@ def list_metrics(metrics: Any) -> list[Any]:
 
 def _is_renamed(metrics: Any) -> bool:
     """Whether metrics are a dict as in scikit-learn's `scoring`, by names of the caller's own."""
-    is_dict = isinstance(metrics, Mapping) and len(metrics) > 0
-    return is_dict and all(isinstance(m, str) or callable(m) for m in metrics.values())
+    if not isinstance(metrics, Mapping):
+        return False
+    for name, cutoffs in metrics.items():
+        if isinstance(cutoffs, int | list | tuple):  # the values of earlier results are float
+            listed = cutoffs if isinstance(cutoffs, list | tuple) else [cutoffs]
+            raise TypeError(
+                "a dict of metrics has names or functions as values, such as {'ndcg_5': 'ndcg@5'}; "
+                f"got {cutoffs!r} for {name!r}. Cut-offs are part of the names: pass "
+                f"{[f'{name}@{k}' for k in listed]!r}."
+            )
+    return len(metrics) > 0 and all(isinstance(m, str) or callable(m) for m in metrics.values())
 
 
 def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:
@@ -155,7 +174,9 @@ def _unused_error(listed: list[Any], option: str) -> ValueError:
                 f"{metric!r} sets {option!r} in its name, and {option}= is given as well. "
                 "Leave one of them out."
             )
-    return ValueError(f"none of the metrics has an option {option!r}.")
+    return ValueError(
+        f"none of the metrics has an option {option!r}.{_ELSEWHERE.get(option.lower(), '')}"
+    )
 
 
 def _applies(metric: Any, option: str) -> bool:
