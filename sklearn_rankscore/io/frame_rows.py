@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -57,15 +59,14 @@ class FrameRows:
     kind: Kind = "relevance"
     may_be_nan: bool = False
 
-    def column(self, name: str) -> Any:
+    def column(self, name: Any) -> Any:
         """A column, or a level of the index of a pandas DataFrame."""
         # a lazy frame of polars would compute its columns to tell their names
         is_frame = not hasattr(self.frame, "collect") and hasattr(self.frame, "columns")
         if not is_frame or not hasattr(self.frame, "__getitem__"):
             raise TypeError(
                 f"{self.name} must be a DataFrame with one row per query and document; got a "
-                f"{type(self.frame).__name__}. Lists by query go into from_ranked_lists, files and "
-                "dicts of dicts into from_trec, and a lazy frame must be collected."
+                f"{type(self.frame).__name__}. {_to_frame(self.frame, name)}"
             )
         present = list(getattr(self.frame, "column_names", self.frame.columns))
         if present.count(name) == 1:
@@ -76,8 +77,20 @@ class FrameRows:
         problem = "more than one column" if name in present else "no column"
         raise ValueError(
             f"{self.name} has {problem} {name!r}; its columns are {present}."
-            f"{did_you_mean(name, present)}"
+            f"{did_you_mean(name, present)}{self._of_several(name)}"
         )
+
+    def _of_several(self, names: Any) -> str:
+        """What to do instead of naming several columns."""
+        if not isinstance(names, list | tuple):
+            return ""
+        if names is self.value:
+            by_name = {str(name): name for name in names}
+            systems = f" Columns of several systems are a dict by name: score={by_name!r}."
+            return systems if self.kind == "score" else ""
+        frame = self.name.partition("[")[0]
+        columns = ", ".join(f"{frame}[{name!r}]" for name in names)
+        return f" Combine the columns into one first, such as of tuples, list(zip({columns}))."
 
     def query_ids(self, name: str) -> Any:
         """The column of the query ids, of which there must be at least one."""
@@ -90,7 +103,7 @@ class FrameRows:
         """Relevance, or scores of which higher is better."""
         name = f"{self.name}, column {self.value!r},"
         values = as_numbers(
-            self.column(str(self.value)), name,
+            self.column(self.value), name,
             allow_nan=self.may_be_nan, remedy=_REMEDIES[self.kind],
         )  # fmt: skip
         if self.kind == "score" and are_ranks(self.value, values):
@@ -156,6 +169,39 @@ class FrameRows:
                 else "choose with duplicates='drop' or 'keep'."
             )
         )
+
+
+def check_names(tables: Sequence[FrameRows], names: Iterable[str]) -> None:
+    """Refuse a column of ids that only some of the frames have under its name."""
+    for name in names:
+        lacking: list[str] = []
+        for rows in tables:
+            try:
+                rows.column(name)
+            except ValueError as error:
+                lacking.append(
+                    f"{error} Columns of ids need the same name in all frames, and others have "
+                    f"{name!r}: rename the one of {rows.name}."
+                )
+        if 0 < len(lacking) < len(tables):
+            raise ValueError(lacking[0])
+
+
+def _to_frame(source: Any, column: Any) -> str:
+    """How to convert what is not a DataFrame."""
+    rows = source if isinstance(source, list) else []
+    if rows and all(isinstance(row, Mapping | tuple) for row in rows):
+        return "Convert the rows, for example by pandas.DataFrame(rows)."
+    if isinstance(source, Mapping) and isinstance(column, Hashable) and column in source:
+        return "Convert the columns, for example by pandas.DataFrame(columns)."
+    if isinstance(source, str | os.PathLike):
+        return "Read the file first, for example by pandas.read_csv."
+    if hasattr(source, "fetchdf"):
+        return "Fetch the result first, as DuckDB does by df()."
+    return (
+        "Lists by query go into from_ranked_lists, files and dicts of dicts into from_trec, and a "
+        "lazy frame must be collected."
+    )
 
 
 def are_ranks(name: Any, values: Array) -> bool:

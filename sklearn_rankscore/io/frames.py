@@ -11,7 +11,7 @@ from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, counted, shown
 from ..query_ids.document_ids import record_document_ids
 from .codes import encode
-from .frame_rows import Duplicates, FrameRows, Kind
+from .frame_rows import Duplicates, FrameRows, Kind, check_names
 from .join import (
     ALONE,
     MetricArguments,
@@ -172,8 +172,8 @@ def from_frames(
     if document is None:
         raise TypeError("document= is needed to match the rows of truth and predictions.")
     systems = _systems(predictions, score, rank)
-    relevant = FrameRows("truth", truth, relevance, may_be_nan=unjudged == "nan")
-    tables = [relevant, *systems.values()]
+    judged = FrameRows("truth", truth, relevance, may_be_nan=unjudged == "nan")
+    check_names(tables := [judged, *systems.values()], (query, document))
     queries, query_ids = encode(
         [rows.query_ids(query) for rows in tables], f"the query ids in column {query!r}"
     )

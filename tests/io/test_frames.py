@@ -163,6 +163,44 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
     [
         (LOG, PREDICTIONS, {}, TypeError, "truth must be a DataFrame.*got a dict"),
         (pd.DataFrame(LOG), [1, 2], {}, TypeError, "predictions must be a DataFrame.*got a list"),
+        (LOG, PREDICTIONS, {}, TypeError, r"by pandas.DataFrame\(columns\)"),
+        (
+            pd.DataFrame(LOG).to_dict("records"),
+            PREDICTIONS,
+            {},
+            TypeError,
+            r"got a list. Convert the rows, for example by pandas.DataFrame\(rows\)",
+        ),
+        ("log.csv", PREDICTIONS, {}, TypeError, "Read the file first, .* by pandas.read_csv"),
+        ({"ann": ["tea"]}, PREDICTIONS, {}, TypeError, "Lists by query go into from_ranked_lists"),
+        (
+            pd.DataFrame(LOG).rename(columns={"item": "movie"}),
+            PREDICTIONS,
+            {},
+            ValueError,
+            "truth has no column 'item'; .* others have 'item': rename the one of truth",
+        ),
+        (
+            pd.DataFrame(LOG),
+            {"a": PREDICTIONS, "b": PREDICTIONS.rename(columns={"user": "u"})},
+            {},
+            ValueError,
+            r"predictions\['b'\] has no column 'user'; .* rename the one of predictions\['b'\]",
+        ),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS,
+            {"score": ["score", "rank"]},
+            ValueError,
+            "several systems are a dict by name: score={'score': 'score', 'rank': 'rank'}",
+        ),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS,
+            {"query": ["user", "day"]},
+            ValueError,
+            r"tuples, list\(zip\(truth\['user'\], truth\['day'\]\)\)",
+        ),
         (pd.DataFrame(LOG), {}, {}, TypeError, "with at least one"),
         (pd.DataFrame(LOG), {1: PREDICTIONS}, {}, TypeError, "systems by name"),
         (pd.DataFrame(LOG), PREDICTIONS, {"query": "usr"}, ValueError, "Did you mean 'user'"),
@@ -286,6 +324,31 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
 def test_unsuitable_frames_are_refused(truth, predictions, change, error, message):
     with pytest.raises(error, match=message):
         from_frames(truth, predictions, **{**BY, "score": "score", **change})
+
+
+def test_columns_are_named_by_numbers():
+    log, top = pd.DataFrame(LOG).assign(rating=[5, 3, 4, 1]), pd.DataFrame(TOP)
+    named = from_frames(log, top, **BY, relevance="rating", rank="rank")
+    log.columns, top.columns = range(3), range(3)  # as by read_csv(header=None)
+    numbered = from_frames(log, top, query=0, document=1, relevance=2, rank=2)
+    assert ndcg_score(**numbered) == ndcg_score(**named)
+    scored = from_frames(log, query=0, relevance=2, score=2)
+    assert ndcg_score(**scored) == 1
+
+
+def test_a_query_of_several_columns_is_one_of_tuples():
+    log, top = pd.DataFrame(LOG).assign(day=1), pd.DataFrame(TOP).assign(day=[1, 1, 2])
+    for frame in (log, top):
+        frame["query"] = list(zip(frame["user"], frame["day"], strict=True))
+    documents = from_frames(log, top, query="query", document="item", rank="rank")
+    assert recall_at_k(**documents, k=2) == pytest.approx(0.5 / 3)  # bob's list is of another day
+
+
+def test_an_executed_query_of_duckdb_is_refused():
+    duckdb = pytest.importorskip("duckdb")
+    executed = duckdb.connect().execute("select 'ann' as user, 'tea' as item")
+    with pytest.raises(TypeError, match=r"Fetch the result first, as DuckDB does by df\(\)"):
+        from_frames(executed, PREDICTIONS, **BY, rank="rank")
 
 
 @pytest.mark.parametrize("library", LIBRARIES[:2])
