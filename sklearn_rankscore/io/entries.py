@@ -108,10 +108,10 @@ def check_ordered(entries: list[Any], name: str, content: str) -> None:
         if _is_collection(kind) and not issubclass(kind, Set | Mapping):
             continue
         at = next(i for i, entry in enumerate(entries) if type(entry) is kind)
-        raise TypeError(
-            f"{name} must hold a list of {content} for each query; query number {at} is the "
-            f"{kind.__name__} {entries[at]!r}."
-        )
+        problem = f"query number {at} is the {kind.__name__} {entries[at]!r}."
+        if entries[at] is None:
+            problem = f"that of query number {at} is missing. An empty list means that it has none."
+        raise TypeError(f"{name} must hold a list of {content} for each query; {problem}")
 
 
 def _is_collection(entry: type) -> bool:

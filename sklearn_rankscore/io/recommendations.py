@@ -167,11 +167,12 @@ def _items(recommended: ArrayLike, shape: Any) -> Array:
         raise ValueError(
             "recommended must have one row per user and one column per recommendation; "
             f"interactions has {n_users} users, recommended has shape {items.shape}."
+            f"{_rows_of_some_users(items)}"
         )
     if items.dtype.kind not in "iu":
         raise TypeError(
             "recommended must hold integers, the column numbers of items in interactions; got "
-            f"{items.dtype}."
+            f"{items.dtype}.{_to_integers(items, n_items)}"
         )
     if items.min() < NO_ITEM or items.max() >= n_items:
         raise ValueError(
@@ -179,6 +180,27 @@ def _items(recommended: ArrayLike, shape: Any) -> Array:
             f"no recommendation; got values from {items.min()} to {items.max()}."
         )
     return items
+
+
+def _rows_of_some_users(items: Array) -> str:
+    """How to select the rows of the users with recommendations."""
+    if not items.size or items.ndim > 2:
+        return ""
+    if items.ndim == 1:
+        return " Of one user, pass interactions[[user]] and [recommended]."
+    return " Of some users only, pass their rows, interactions[users]."
+
+
+def _to_integers(items: Array, n_items: int) -> str:
+    """How to obtain column numbers from scores, numbers with NaN, or ids."""
+    if items.dtype.kind != "f":
+        return " Lists of the ids of items are passed to from_ranked_lists."
+    rounded = np.nan_to_num(items)
+    if (rounded == np.floor(rounded)).all():
+        return " Fill missing numbers with -1, and convert them by astype(int)."
+    if items.shape[1] == n_items:
+        return " Of a score for each item, pass evaluate(interactions.toarray(), scores, metrics)."
+    return ""
 
 
 def _best_first(items: Array, scores: ArrayLike) -> tuple[Array, Array]:

@@ -310,6 +310,13 @@ class Unhashable:
         ([[["a"]]], [["a"]], TypeError, r"query number 0 of actual holds the list \['a'\]"),
         ([["a"], ["b"]], [["a"], [Unhashable()]], TypeError, "query number 1 of predicted"),
         ([["a"]], [{"a"}], TypeError, "query number 0 is the set"),
+        ({"q": ["a"]}, {"q": None}, TypeError, "number 0 is missing. An empty list means that it"),
+        (
+            pd.Series({"p": ["a"], "q": ["a"]}),
+            pd.Series({"p": ["a"], "q": float("nan")}),  # as after a left join
+            TypeError,
+            "that of query number 1 is missing. An empty list",
+        ),
         ([["a"]], [{"a": 0.5}], TypeError, "for each query; query number 0 is the dict"),
         (["a", "b"], ["a", "b"], TypeError, "a list of items, .* is the str 'a'"),
         ([["a"]], [5], TypeError, "query number 0 is the int 5"),

@@ -93,6 +93,27 @@ def test_a_matrix_with_duplicates_and_stored_zeros_is_not_changed():
     assert interactions.data.tolist() == [1, 2, 0]
 
 
+def test_some_users_are_rows_of_the_matrix():
+    dense, recommended = random_recommendations(3)
+    of_all = from_recommendations(csr_matrix(dense), recommended)
+    by_user = dict(
+        zip(np.unique(of_all["groups"]), recall_at_k(**of_all, k=4, average=None), strict=True)
+    )
+    users = [7, 3]
+    some = from_recommendations(csr_matrix(dense)[users], recommended[users])
+    one = from_recommendations(csr_matrix(dense)[[7]], [recommended[7]])
+    assert recall_at_k(**some, k=4, average=None).tolist() == [by_user[user] for user in users]
+    assert recall_at_k(**one, k=4) == by_user[7]
+
+
+def test_a_score_for_each_item_is_evaluated_as_the_message_says():
+    dense, _ = random_recommendations(4)
+    scores = np.random.default_rng(5).random(dense.shape)
+    expected = from_recommendations(csr_matrix(dense), np.argsort(-scores, axis=1))
+    values = evaluate(csr_matrix(dense).toarray(), scores, NAMES)
+    assert values == pytest.approx(evaluate(metrics=NAMES, **expected))
+
+
 def test_a_hundred_thousand_users_with_a_hundred_recommendations():
     rng = np.random.default_rng(0)
     n_users, n_items, k = 100_000, 20_000, 100
@@ -117,7 +138,11 @@ SQUARE = csr_array(np.eye(2))
         (SQUARE, [[0], [2]], None, ValueError, "0 to 1, or -1 .* got values from 0 to 2"),
         (SQUARE, [[0], [-2]], None, ValueError, "got values from -2 to 0"),
         (SQUARE, [[0.0], [1.0]], None, TypeError, "must hold integers, .* got float64"),
-        (SQUARE, [["a"], ["b"]], None, TypeError, "must hold integers"),
+        (SQUARE, [[0.0], [math.nan]], None, TypeError, r"with -1, and convert them by astype"),
+        (SQUARE, [[0.5, 0.1], [1, 2]], None, TypeError, r"evaluate\(interactions.toarray\(\), sco"),
+        (SQUARE, [["a"], ["b"]], None, TypeError, "must hold integers.* to from_ranked_lists"),
+        (SQUARE, [[0]], None, ValueError, r"some users only, pass their rows, interactions\[users"),
+        (SQUARE, [0, 1], None, ValueError, r"one user, pass interactions\[\[user\]\] and \[recom"),
         (SQUARE, [[0, 1], [1]], None, ValueError, "is ragged: .* Fill them with -1"),
         (SQUARE, [[0], [1]], [1, 2], ValueError, r"scores has shape \(2,\)"),
         (SQUARE, [[0], [1]], [[1], [math.nan]], ValueError, "scores contains NaN"),
