@@ -80,6 +80,8 @@ def _hint(unknown: str, evaluate: argparse.ArgumentParser) -> str:
     """What an unknown argument was probably meant to be."""
     if unknown.lstrip("-") in FORMATS:
         return f" Did you mean '--format {unknown.lstrip('-')}'?"
+    if unknown.lstrip("-") in ("k", "cutoff", "top-k"):
+        return " Cut-offs are part of the names of metrics, as in -m ndcg@10."
     if not unknown.startswith("-"):
         return " Several metrics are separated by commas, as in -m map,ndcg@10."
     return did_you_mean(unknown, list(evaluate._option_string_actions))

@@ -23,6 +23,8 @@ NO_HEADER = (
     "end in .csv or .tsv: rename it, as to .txt."
 )
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# as pandas, and DuckDB or polars, write them
+TRUTH = {"True": 1, "False": 0, "true": 1, "false": 0}
 # the usual names of each field's column
 NAMES = {
     "query": (
@@ -125,10 +127,13 @@ class TableFile:
             raise ValueError(f"{self.path}: {NO_HEADER}")
         wanted = columns.get(field)
         usual = ", ".join(str(n) for n in NAMES[field] if isinstance(n, str))
+        fix = f"Name it by --columns {field}=NAME."
+        if wanted:
+            fix = f"--columns {field}={wanted} is for all files: rename the column of this one."
         raise ValueError(
             f"{self.path}: no column for the {value if field == 'rank' else field}, "
             f"{f'{wanted!r}' if wanted else f'such as {usual}'}; it has {', '.join(self.data)}. "
-            f"Name it by --columns {field}=NAME.{did_you_mean(wanted, list(self.data))}"
+            f"{did_you_mean(wanted, list(self.data)).strip() or fix}"
         )
 
     def _ids(self, name: str) -> Array:
@@ -149,7 +154,7 @@ class TableFile:
         values = np.empty(len(self.data[name]))
         for row, text in enumerate(self.data[name]):
             try:
-                values[row] = np.nan if "_" in str(text) else float(text)
+                values[row] = np.nan if "_" in str(text) else float(TRUTH.get(text, text))
             except (TypeError, ValueError):
                 values[row] = np.nan
             if not np.isfinite(values[row]):
@@ -195,6 +200,12 @@ def _header(path: str, header: list[str] | None) -> dict[str, list[str]]:
     if not header:
         raise ValueError(f"{path}: the file is empty; its first line must name the columns.")
     _check_text(path, 1, header)
+    one = len(header) == 1 and not _is_of_trec(header)
+    if one and (others := [mark for mark in ",;\t|" if mark in header[0]]):
+        raise ValueError(
+            f"{path}: the fields of the first line are separated by {others[0]!r}, but those of a "
+            ".csv file must be by ',', and those of a .tsv file by tabs. Convert or rename it."
+        )
     if len(set(header)) < len(header) and _is_of_trec(header):
         raise ValueError(f"{path}: {NO_HEADER}")
     if len(set(header)) < len(header):

@@ -308,6 +308,7 @@ def test_errors_are_one_line_with_a_status(arguments, status, message, files, ca
         ([], "required: COMMAND"),
         (["metrics", "--x"], "unknown argument --x"),
         (["evaluate", "a", "b", "--latex"], "Did you mean '--format latex'?"),
+        (["evaluate", "a", "b", "-k", "10"], "part of the names of metrics, as in -m ndcg@10"),
         (["evaluate", "a", "b", "-m", "map", "mrr"], "separated by commas, as in -m map,ndcg@10"),
     ],
 )

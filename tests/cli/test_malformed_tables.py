@@ -20,7 +20,9 @@ BAD_QRELS = [
     ("qid,label\n1,1\n", r"BAD: no column for the document"),
     ("docno,label\na,1\n", r"BAD: no column for the query"),
     ("1,a,2\n2,b,0\n", r"BAD: no column for the query"),
-    ("qid;docno;label\n1;a;1\n", r"BAD: no column for the query"),
+    ("qid;docno;label\n1;a;1\n", r"BAD: the fields of the first line are separated by ';'"),
+    ("qid\tdocno\n1\ta\n", r"BAD: .* separated by '\\t', but those of a .csv file must be"),
+    ("1 0 a|b 0\n1 0 a|c 0\n", r"BAD: the first line names no columns. If it is a TREC file"),
     ("qid,docno,label,label\n1,a,1,1\n", r"BAD, line 1: a column is named twice"),
     ("qid,docno,label\n1,a\n", r"BAD, line 2: 2 fields, but the header has 3"),
     (GOOD_QRELS + "3,c,1,9\n", r"BAD, line 4: 4 fields, but the header has 3"),
@@ -71,7 +73,7 @@ BAD_FILES = [
     ("bad.csv.gz", gzip.compress(b"qid,docno,label\n1,a\n", mtime=0), r"BAD, line 2: 2 fields"),
     ("bad.csv.bz2", bz2.compress(GOOD_QRELS.encode())[:-9], r"BAD: .* is truncated or damaged"),
     ("bad.csv.bz2", GOOD_QRELS.encode(), r"BAD: the compressed file is truncated or damaged"),
-    ("bad.tsv", GOOD_QRELS.encode(), r"BAD: no column for the query"),
+    ("bad.tsv", GOOD_QRELS.encode(), r"BAD: .* separated by ',', .* a .tsv file by tabs"),
     ("bad.parquet", b"PAR1", r"BAD: not a Parquet file"),
     ("bad.parquet", b"", r"BAD: not a Parquet file"),
     ("bad.parquet", GOOD_QRELS.encode(), r"BAD: not a Parquet file"),
@@ -130,6 +132,23 @@ def test_parquet_columns(columns, message, tmp_path, capsys):
     pd.DataFrame(columns).to_parquet(tmp_path / "bad.parquet")
     run = write(tmp_path / "good.csv", GOOD_RUN)
     check(message, capsys, tmp_path, str(tmp_path / "bad.parquet"), run)
+
+
+def test_a_name_of_a_column_is_for_all_files(tmp_path, capsys):
+    qrels = write(tmp_path / "good.csv", GOOD_QRELS.replace("docno", "movie"))
+    run = write(tmp_path / "bad.csv", GOOD_RUN)
+    message = "BAD: no column for the document, 'movie'; .*document=movie is for all files: rename"
+    check(message, capsys, tmp_path, qrels, run, "--columns", "document=movie")
+
+
+@pytest.mark.parametrize("spelling", [str.title, str.lower])
+def test_relevance_may_be_true_or_false(spelling, tmp_path, capsys):
+    labels = {"1": spelling("true"), "0": spelling("false")}
+    run = write(tmp_path / "run.csv", "qid,docno,score\n1,a,0.5\n1,b,0.75\n")
+    for first, second in (labels.values(), labels):
+        text = f"qid,docno,label\n1,a,{first}\n1,b,{second}\n"
+        assert main(["evaluate", write(tmp_path / "qrels.csv", text), run, "-m", "map"]) == 0
+        assert capsys.readouterr().out.split() == ["run", "map", "run", "0.5000"]
 
 
 def test_a_byte_order_mark_and_crlf_are_no_fault(tmp_path, capsys):
