@@ -188,11 +188,13 @@ def _is_dlpack_only(values: Any) -> bool:
 def _as_array(values: Any, name: str) -> Array:
     """A NumPy array; refuses sparse, masked and ragged input and scalars."""
     if isinstance(values, Mapping):
-        raise TypeError(
-            f"{name} must be an array of numbers, one per document; got a dict. Pass a dict of "
-            "systems to evaluate, query_scores, ranking_report or a display, and a dict by query "
-            "to from_trec or from_ranked_lists."
+        fix = (
+            "Look up the weight of each document's query, [weights[query] for query in groups]."
+            if name == "sample_weight"
+            else "Pass a dict of systems to evaluate, query_scores, ranking_report or a display, "
+            "and a dict by query to from_trec or from_ranked_lists."
         )
+        raise TypeError(f"{name} must be an array of numbers, one per document; got a dict. {fix}")
     values = detached(values, name)
     columns = column_names(values)
     if len(columns) > 1 and names_ids(columns):
@@ -240,7 +242,9 @@ def _fix_of(name: str, array: Array) -> str:
     try:
         float(first)
     except ValueError:
-        if not first or name not in ("y_true", "y_score"):
+        if name not in ("y_true", "y_score"):
+            return f" Map text such as {str(first)!r} to numbers first." if first else ""
+        if not first:
             return ""
         is_class = name == "y_true" and array.ndim == 1
         return _FROM_ITEMS + (" Classes must be numbers, 1 if relevant." if is_class else "")

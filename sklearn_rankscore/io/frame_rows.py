@@ -160,14 +160,15 @@ class FrameRows:
         second = int(order[repeated + 1].min())
         first = int(np.flatnonzero(pairs == pairs[second])[0])
         at = [first, second] if rows is None else [int(rows[first]), int(rows[second])]
+        if rows is None:
+            fix = "pass two frames, relevance and predictions, with duplicates='drop' or 'keep'."
+        else:
+            fix = "choose with duplicates='drop' or 'keep'."
+        if self.name == "predictions":
+            fix += " Rows of several systems are passed as a dict of DataFrames by name."
         raise ValueError(
             f"{self.name} repeats a document of a query in {counted(len(repeated), 'row')}; "
-            f"the first is row {at[1]}, which repeats row {at[0]}. Remove them, or "
-            + (
-                "pass two frames, relevance and predictions, with duplicates='drop' or 'keep'."
-                if rows is None
-                else "choose with duplicates='drop' or 'keep'."
-            )
+            f"the first is row {at[1]}, which repeats row {at[0]}. Remove them, or {fix}"
         )
 
 
@@ -190,6 +191,8 @@ def check_names(tables: Sequence[FrameRows], names: Iterable[str]) -> None:
 def _to_frame(source: Any, column: Any) -> str:
     """How to convert what is not a DataFrame."""
     rows = source if isinstance(source, list) else []
+    if rows and all(hasattr(row, "columns") for row in rows):
+        return "Several systems are a dict of DataFrames by name."
     if rows and all(isinstance(row, Mapping | tuple) for row in rows):
         return "Convert the rows, for example by pandas.DataFrame(rows)."
     if isinstance(source, Mapping) and isinstance(column, Hashable) and column in source:

@@ -22,10 +22,12 @@ OF_FUNCTIONS = ("average", "replace_undefined_by", "unjudged")
 # what to pass instead of the arguments of other functions and libraries
 _GROUPS = " Pass the query ids of the rows as groups=."
 _CUTOFFS = " Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
+_THRESHOLD = " Labels above threshold= are relevant: to count from 4 on, pass threshold=3."
 _SEGMENTS = " Segments are passed to query_scores as segments=, to ranking_report as by=."
 _ELSEWHERE = {
     **dict.fromkeys(("qid", "query_id", "query", "group", "group_id", "indexes"), _GROUPS),
     **dict.fromkeys(("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"), _CUTOFFS),
+    **dict.fromkeys(("relevance_threshold", "rating_threshold", "relevance_level"), _THRESHOLD),
     **dict.fromkeys(("by", "segments", "segment"), _SEGMENTS),
 }
 
@@ -174,9 +176,10 @@ def _unused_error(listed: list[Any], option: str) -> ValueError:
                 f"{metric!r} sets {option!r} in its name, and {option}= is given as well. "
                 "Leave one of them out."
             )
-    return ValueError(
-        f"none of the metrics has an option {option!r}.{_ELSEWHERE.get(option.lower(), '')}"
-    )
+    names = [parse_name(metric)[0] for metric in listed if isinstance(metric, str)]
+    known = dict.fromkeys(known for name in names for known in METRICS[name].options)
+    hint = _ELSEWHERE.get(option.lower()) or did_you_mean(option, known)
+    return ValueError(f"none of the metrics has an option {option!r}.{hint}")
 
 
 def _applies(metric: Any, option: str) -> bool:

@@ -244,6 +244,7 @@ def _query_weights(sample_weight: Any, queries: Queries, *, rectangular: bool) -
             f"sample_weight must hold one weight per {'query' if rectangular else 'document'}: "
             f"got shape {weights.shape} for {expected}. Found input variables with inconsistent "
             f"numbers of samples: [{expected}, {expected}, {len(weights)}]."
+            + ("" if rectangular else " All documents of a query have its weight.")
         )
     if weights.min() < 0 or not np.isfinite(weights.max()):
         raise ValueError(

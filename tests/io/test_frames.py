@@ -171,6 +171,27 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             TypeError,
             r"got a list. Convert the rows, for example by pandas.DataFrame\(rows\)",
         ),
+        (
+            pd.DataFrame(LOG),
+            [PREDICTIONS, PREDICTIONS],
+            {},
+            TypeError,
+            "got a list. Several systems are a dict of DataFrames by name",
+        ),
+        (
+            pd.DataFrame(LOG),
+            pd.concat([PREDICTIONS.assign(system="a"), PREDICTIONS.assign(system="b")]),
+            {},
+            ValueError,
+            "or 'keep'. Rows of several systems are passed as a dict of DataFrames by name",
+        ),
+        (
+            pd.DataFrame({**LOG, "event": ["view", "click", "view", "view"]}),
+            PREDICTIONS,
+            {"relevance": "event"},
+            TypeError,
+            "truth, column 'event', must hold numbers; got strings. Map text such as 'view' to",
+        ),
         ("log.csv", PREDICTIONS, {}, TypeError, "Read the file first, .* by pandas.read_csv"),
         ({"ann": ["tea"]}, PREDICTIONS, {}, TypeError, "Lists by query go into from_ranked_lists"),
         (

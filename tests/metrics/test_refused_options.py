@@ -199,7 +199,8 @@ def test_wrong_names_are_refused(name, error, message):
 
 EVALUATE = [
     ({"gain": "linear", "metrics": "mrr"}, ValueError, "none of the metrics has an option 'gain'"),
-    ({"gian": "linear"}, ValueError, "none of the metrics has an option 'gian'"),
+    ({"gian": "linear"}, ValueError, "none of the metrics has an option 'gian'. Did you mean 'ga"),
+    ({"relevance_threshold": 4}, ValueError, "from 4 on, pass threshold=3"),
     ({"qid": G}, ValueError, "an option 'qid'. Pass the query ids of the rows as groups="),
     ({"ks": [5, 10]}, ValueError, r"an option 'ks'. Cut-offs are part of the names, such as \['nd"),
     ({"segments": G}, ValueError, "an option 'segments'. Segments are passed to query_scores"),

@@ -166,6 +166,8 @@ DATA = [
     # weights
     ({"sample_weight": [1, 2, 1, 1, 1]}, ValueError, "varies within a query.*same weight"),
     ({"sample_weight": [1, 1]}, ValueError, "one weight per document: got shape .2,. for 5"),
+    ({"sample_weight": [1, 1]}, ValueError, "All documents of a query have its weight"),
+    ({"sample_weight": {0: 1, 1: 2}}, TypeError, r"\[weights\[query\] for query in groups\]"),
     ({"sample_weight": 1.0}, TypeError, "sample_weight must be an array"),
     ({"sample_weight": [-1.0] * 5}, ValueError, "sample_weight must be finite and not negative"),
     ({"sample_weight": [INF] * 5}, ValueError, "sample_weight must be finite and not negative"),
