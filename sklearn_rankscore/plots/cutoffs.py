@@ -125,6 +125,8 @@ def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, 
     if metric is None:
         several = (name for name, columns in by_name.items() if len(columns) > 1)
         metric = next(several, next(iter(by_name), None))
+    elif metric not in by_name:
+        metric = next((name for name in by_name if _are_equal(name, metric)), metric)
     if metric is None or metric not in by_name:
         raise ValueError(
             f"the scores hold {metric or 'a metric'!r} at no cut-off; they hold "
@@ -173,3 +175,11 @@ def label_cutoffs(ax: Axes, k: Array) -> None:
         even = np.asarray(locator.tick_values(k[0], k[-1]))
         ticks = np.array([k[0], *even[(even > k[0] + 1) & (even <= k[-1])]])
     ax.set_xticks(ticks)
+
+
+def _are_equal(name: str, other: str) -> bool:
+    """Whether two names are spellings of one metric with the same options."""
+    try:
+        return parse_name(name) == parse_name(other)
+    except ValueError:  # a name of the caller's own
+        return False

@@ -23,6 +23,12 @@ class ForestRow(NamedTuple):
 
 def rows_of_differences(comparison: Comparison, metric: Any) -> list[ForestRow]:
     """One row for each metric, model and segment."""
+    if not isinstance(comparison, Comparison):
+        raise TypeError(
+            "comparison must be the result of compare; got a "
+            f"{type(comparison).__name__}. Results of query_scores are passed as "
+            "compare(scores), or to from_query_scores for their means."
+        )
     chosen = select_metrics([d.metric for d in comparison], metric)
     return [
         ForestRow(

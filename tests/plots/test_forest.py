@@ -117,6 +117,11 @@ def test_from_comparison_of_all_pairs(systems):
         ForestDisplay.from_comparison(comparison, metric="map")
 
 
+def test_results_that_are_not_compared_are_refused(systems):
+    with pytest.raises(TypeError, match="must be the result of compare; got a dict"):
+        ForestDisplay.from_comparison(systems)
+
+
 def test_numbers_are_written_where_there_is_room(systems):
     _, wide = plt.subplots(figsize=(12, 3), layout="constrained")
     display = ForestDisplay.from_query_scores(systems["one"], metric="mrr", ax=wide)
