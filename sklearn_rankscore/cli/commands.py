@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..inspection import QueryScores, compare, query_scores
-from ..inspection.comparison import Comparison
+from ..inspection.comparison import Comparison, few_distinct_note
 from ..inspection.significance import significance_level
 from ..metrics.names import METRICS
 from .output import PValue, Rows, render, render_json
@@ -77,11 +77,12 @@ def _comparison(comparison: Comparison, *, for_programs: bool) -> Rows:
     header = ["metric", "run", "baseline", "mean", "difference", "low", "high", *p,
               "wins", "ties", "losses"]  # fmt: skip
     rows = [
-        [d.metric, d.model, d.baseline_mean, d.model_mean, d.difference, *d.interval,
+        [d.metric, d.model, d.baseline_mean, d.model_mean, d.difference, d.interval.low,
+         d.interval.high if for_programs else (d.interval.high, "*" if d.few_distinct else ""),
          *map(PValue, [d.p_value, d.adjusted_p_value][-len(p):]), d.wins, d.ties, d.losses]
         for d in comparison.differences
     ]  # fmt: skip
-    return Rows(header, rows)
+    return Rows(header, rows, few_distinct_note(comparison, comparison.method))
 
 
 def _as_dict(

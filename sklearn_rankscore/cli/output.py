@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..inspection.table import Table, latex_text, p_text
+from ..inspection.table import Table, latex_text, markdown_text, p_text
 
 
 class PValue(float):
@@ -35,7 +35,8 @@ def render(table: Rows, form: str, digits: int | None) -> str:
     shown = Table("", table.header, cells, n_labels)
     text = {"table": shown.text, "markdown": shown.markdown, "latex": shown.tabular}[form]()
     has_marks = any(isinstance(value, tuple) and value[1] for row in table.rows for value in row)
-    note = latex_text(table.note) if form == "latex" else table.note
+    escaped = {"markdown": markdown_text(table.note), "latex": latex_text(table.note)}
+    note = escaped.get(form, table.note)
     return f"{text}\n\n{note}\n" if has_marks else f"{text}\n"
 
 

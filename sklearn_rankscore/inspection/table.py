@@ -114,9 +114,14 @@ def _html(cell: str | Cell) -> str:
     return number + (f"<sup>{escape(cell.mark)}</sup>" if cell.mark else "")
 
 
+def markdown_text(text: str) -> str:
+    """Text in which Markdown's own characters are escaped."""
+    return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", text)
+
+
 def _markdown(cell: str | Cell) -> str:
     if isinstance(cell, str):
-        return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", cell)
+        return markdown_text(cell)
     number = f"**{cell.number}**" if cell.is_best else cell.number
     return number + (f"<sup>{cell.mark}</sup>" if cell.mark else "")
 

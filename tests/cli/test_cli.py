@@ -168,6 +168,29 @@ def test_a_baseline_adds_intervals_and_tests(files, capsys):
         assert cell == f"{expected()['dense']['map']:.4f}{star}"
 
 
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_intervals_of_few_distinct_differences_are_marked(form, files, capsys):
+    (files / "few.txt").write_text("".join(f"{q} 0 d0 1\n{q} 0 d1 0\n" for q in range(8)))
+    (files / "old.run").write_text(
+        "".join(f"{q} Q0 d{d} 1 {d} t\n" for q in range(8) for d in (0, 1))
+    )
+    (files / "new.run").write_text(
+        "".join(f"{q} Q0 d{d} 1 {d if q > 3 else -d} t\n" for q in range(8) for d in (0, 1))
+    )
+    arguments = ["few.txt", "old.run", "new.run", "-m", "mrr", "--baseline", "old", "--format"]
+    runs = from_trec("few.txt", {"old": "old.run", "new": "new.run"})
+    (d,) = compare(query_scores(metrics="mrr", **runs)).differences
+    assert d.few_distinct
+    run(*arguments, form)
+    out = capsys.readouterr().out
+    mark = r"\*" if form == "markdown" else "*"  # of Markdown, a list would begin
+    assert f"{d.interval.high:.4f}{mark}" in out
+    assert f"\n{mark} fewer than six queries differ from all others; the interval is a bound" in out
+    run(*arguments, "csv")
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert float(row["high"]) == d.interval.high
+
+
 def test_judgments_of_beir(tmp_path, capsys):
     """https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset"""
     (tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t0\nq1\td2\t2\n")
