@@ -129,12 +129,14 @@ def _is_renamed(metrics: Any) -> bool:
     if not isinstance(metrics, Mapping):
         return False
     for name, cutoffs in metrics.items():
-        if isinstance(cutoffs, int | list | tuple):  # the values of earlier results are float
-            listed = cutoffs if isinstance(cutoffs, list | tuple) else [cutoffs]
+        # the values of earlier results are float, arrays and summaries of accumulators
+        if type(cutoffs) in (int, list, tuple, range):
+            metric = str(name).partition("@")[0]
+            listed = [cutoffs] if isinstance(cutoffs, int) else cutoffs
             raise TypeError(
                 "a dict of metrics has names or functions as values, such as {'ndcg_5': 'ndcg@5'}; "
                 f"got {cutoffs!r} for {name!r}. Cut-offs are part of the names: pass "
-                f"{[f'{name}@{k}' for k in listed]!r}."
+                f"{[f'{metric}@{k}' for k in listed]!r}."
             )
     return len(metrics) > 0 and all(isinstance(m, str) or callable(m) for m in metrics.values())
 

@@ -7,7 +7,13 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GroupKFold, cross_validate
 
 import sklearn_rankscore
-from sklearn_rankscore import evaluate, make_ranking, metric_names, query_scores
+from sklearn_rankscore import (
+    RankingAccumulator,
+    evaluate,
+    make_ranking,
+    metric_names,
+    query_scores,
+)
 from sklearn_rankscore.metrics.names import METRICS, names_metric, parse_name, with_cutoff
 
 # what users of other libraries write, and the same in the words of this one
@@ -205,6 +211,8 @@ def test_a_dict_gives_metrics_other_names(data):
     assert scores.mean() == pytest.approx(dict(zip(metrics, plain.values(), strict=True)))
     results = {"map@1": 0.2, "mrr": 0.3}  # what an earlier call returned
     assert list(evaluate(y, s, results, groups=groups)) == ["map@1", "mrr"]
+    summaries = RankingAccumulator(["map@1", "mrr"]).update(y, s, groups).result()
+    assert list(evaluate(y, s, summaries, groups=groups)) == ["map@1", "mrr"]
 
 
 def own(block):
