@@ -139,6 +139,11 @@ def from_frames(
         If an argument is not a DataFrame, both or neither of `score` and `rank` are given, or
         `duplicates`, `missing_queries` or `unjudged_queries` is given for a single frame.
 
+    Warns
+    -----
+    UserWarning
+        If none of the documents that a system retrieved has a relevance for any query.
+
     See Also
     --------
     from_ranked_lists : From one list of documents per query.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
@@ -9,6 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from .._typing import Array, UnjudgedDocuments
+from .._validation import shown, stacklevel_of_caller
 from ..query_ids.document_ids import record_document_ids
 from ..query_ids.judgments import fill_unjudged
 from ..query_ids.row_order import record_row_order
@@ -73,6 +75,8 @@ class Documents:
 
 # up to this many pairs of a query and an item per entry, a table of all pairs is faster than a sort
 DENSE = 16
+# fewer items may have nothing in common by chance
+MANY = 10
 # the name of a system that was not given one
 ALONE = ""
 
@@ -91,6 +95,8 @@ def join(
     """
     systems = predicted if isinstance(predicted, Mapping) else {ALONE: predicted}
     documents = join_relevance(len(ids), relevant, systems)
+    if items is not None:
+        warn_of_other_ids(documents, items)
     if unjudged == "irrelevant":
         dtype = np.result_type(relevant.value, int)
         labels = fill_unjudged(documents.labels, np.isnan(documents.labels), dtype)
@@ -226,6 +232,38 @@ def append_missed(
     items[is_missed], items[~is_missed] = missed.item, retrieved.item
     scores[~is_missed] = retrieved.value
     return Documents(labels, {system: scores}, sizes, items)
+
+
+def warn_of_other_ids(documents: Documents, items: Sequence[Any] | Array) -> None:
+    """Warn if a system retrieved many items and none of the many that have a relevance.
+
+    Items without a relevance have the label NaN.
+    """
+    has_relevance = ~np.isnan(documents.labels) & (documents.items >= 0)
+    for system, scores in documents.scores.items():
+        is_retrieved = scores > -np.inf
+        if (has_relevance & is_retrieved).any():
+            continue  # as nearly always; what follows is slow
+        known, retrieved = (
+            {items[code] for code in np.unique(documents.items[rows]).tolist()}
+            for rows in (has_relevance, is_retrieved)
+        )
+        if min(len(known), len(retrieved)) < MANY or not known.isdisjoint(retrieved):
+            continue
+        warnings.warn(
+            f"none of the {len(retrieved):,} items that {repr(system) if system else 'the system'} "
+            f"retrieved is among the {len(known):,} that have a relevance, so that all count as "
+            "irrelevant. Check that both have ids of the same kind: retrieved are ids such as "
+            f"{_least(retrieved)}, and {_least(known)} has a relevance.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+
+
+def _least(ids: set[Any]) -> str:
+    """The first id in the order of their texts."""
+    least = min(ids, key=str)
+    return shown(least.decode() if isinstance(least, bytes) else least)
 
 
 def metric_arguments(

@@ -74,6 +74,11 @@ def from_ranked_lists(
         If an item is not hashable, predicted items have no order, or a DataFrame has one row per
         query and item, as in a log of ratings.
 
+    Warns
+    -----
+    UserWarning
+        If none of the items that a system retrieved has a relevance for any query.
+
     See Also
     --------
     from_frames : From DataFrames with one row per query and item.

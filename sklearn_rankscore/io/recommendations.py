@@ -75,6 +75,11 @@ def from_recommendations(
     TypeError
         If the item numbers are not integers.
 
+    Warns
+    -----
+    UserWarning
+        If none of the items that a system retrieved has a relevance for any query.
+
     See Also
     --------
     from_ranked_lists : From lists of items of any type.

@@ -22,6 +22,7 @@ from .join import (
     SystemArguments,
     join_relevance,
     metric_arguments,
+    warn_of_other_ids,
 )
 from .nested import as_nested, is_nested
 from .trec_records import QRELS, RUN, Nested, Records, Source
@@ -101,6 +102,11 @@ def from_trec(
     TypeError
         If an argument is none of these.
 
+    Warns
+    -----
+    UserWarning
+        If none of the documents that a system retrieved has a relevance for any query.
+
     See Also
     --------
     from_frames : From DataFrames with other column names, or with ranks.
@@ -154,6 +160,7 @@ def arguments_of_records(
         judged = replace(judged, value=_without_pool(judged.value))
     selected = _select_queries(judged, runs, complete, unjudged_queries)
     joined, texts = _join_batches(judged, runs, selected)
+    warn_of_other_ids(joined, texts)
     if unjudged == "irrelevant":
         labels = fill_unjudged(joined.labels, ~(joined.labels >= 0), judged.value.dtype)
         joined = replace(joined, labels=labels)
