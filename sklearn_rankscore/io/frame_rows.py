@@ -16,6 +16,7 @@ from .._validation import counted, did_you_mean
 from ..query_ids.grouping import stable_order
 from .join import ItemLists
 
+ColumnName: TypeAlias = str | int
 Duplicates: TypeAlias = Literal["error", "drop", "keep"]
 Kind: TypeAlias = Literal["relevance", "score", "rank"]
 
@@ -45,7 +46,7 @@ class FrameRows:
         The argument that holds it, for messages.
     frame : DataFrame
         One row per query and document.
-    value : str or None
+    value : str, int or None
         Column of the relevance, the score or the rank. None means a relevance of 1.
     kind : {"relevance", "score", "rank"}
         What the values are; of ranks, lower ones are better.
@@ -55,7 +56,7 @@ class FrameRows:
 
     name: str
     frame: Any
-    value: str | None
+    value: ColumnName | None
     kind: Kind = "relevance"
     may_be_nan: bool = False
 
@@ -92,7 +93,7 @@ class FrameRows:
         columns = ", ".join(f"{frame}[{name!r}]" for name in names)
         return f" Combine the columns into one first, such as of tuples, list(zip({columns}))."
 
-    def query_ids(self, name: str) -> Any:
+    def query_ids(self, name: ColumnName) -> Any:
         """The column of the query ids, of which there must be at least one."""
         column = self.column(name)
         if not len(column):
@@ -172,7 +173,7 @@ class FrameRows:
         )
 
 
-def check_names(tables: Sequence[FrameRows], names: Iterable[str]) -> None:
+def check_names(tables: Sequence[FrameRows], names: Iterable[ColumnName]) -> None:
     """Refuse a column of ids that only some of the frames have under its name."""
     for name in names:
         lacking: list[str] = []

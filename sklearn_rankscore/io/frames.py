@@ -11,7 +11,7 @@ from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, counted, shown
 from ..query_ids.document_ids import record_document_ids
 from .codes import encode
-from .frame_rows import Duplicates, FrameRows, Kind, check_names
+from .frame_rows import ColumnName, Duplicates, FrameRows, Kind, check_names
 from .join import (
     ALONE,
     MetricArguments,
@@ -30,11 +30,11 @@ def from_frames(
     truth: Frame,
     predictions: Mapping[str, Frame],
     *,
-    query: str,
-    document: str | None = ...,
-    relevance: str | None = ...,
-    score: str | Mapping[str, str] | None = ...,
-    rank: str | None = ...,
+    query: ColumnName,
+    document: ColumnName | None = ...,
+    relevance: ColumnName | None = ...,
+    score: ColumnName | Mapping[str, ColumnName] | None = ...,
+    rank: ColumnName | None = ...,
     duplicates: Duplicates = ...,
     missing_queries: MissingQueries = ...,
     unjudged_queries: UnjudgedQueries = ...,
@@ -45,10 +45,10 @@ def from_frames(
     truth: Frame,
     predictions: Frame | None = ...,
     *,
-    query: str,
-    document: str | None = ...,
-    relevance: str | None = ...,
-    score: Mapping[str, str],
+    query: ColumnName,
+    document: ColumnName | None = ...,
+    relevance: ColumnName | None = ...,
+    score: Mapping[str, ColumnName],
     rank: None = ...,
     duplicates: Duplicates = ...,
     missing_queries: MissingQueries = ...,
@@ -60,11 +60,11 @@ def from_frames(
     truth: Frame,
     predictions: Frame | None = ...,
     *,
-    query: str,
-    document: str | None = ...,
-    relevance: str | None = ...,
-    score: str | None = ...,
-    rank: str | None = ...,
+    query: ColumnName,
+    document: ColumnName | None = ...,
+    relevance: ColumnName | None = ...,
+    score: ColumnName | None = ...,
+    rank: ColumnName | None = ...,
     duplicates: Duplicates = ...,
     missing_queries: MissingQueries = ...,
     unjudged_queries: UnjudgedQueries = ...,
@@ -74,11 +74,11 @@ def from_frames(
     truth: Frame,
     predictions: Frame | Mapping[str, Frame] | None = None,
     *,
-    query: str,
-    document: str | None = None,
-    relevance: str | None = None,
-    score: str | Mapping[str, str] | None = None,
-    rank: str | None = None,
+    query: ColumnName,
+    document: ColumnName | None = None,
+    relevance: ColumnName | None = None,
+    score: ColumnName | Mapping[str, ColumnName] | None = None,
+    rank: ColumnName | None = None,
     duplicates: Duplicates = "error",
     missing_queries: MissingQueries = "count",
     unjudged_queries: UnjudgedQueries = "drop",
@@ -95,17 +95,17 @@ def from_frames(
     predictions : DataFrame, dict of str to DataFrame, or None, default=None
         One row per query and predicted document; several systems as a dict by name. None if `truth`
         contains the scores as well, with one row per document.
-    query : str
+    query : str or int
         Column (or index level) of the query ids, in both frames.
-    document : str, default=None
+    document : str or int, default=None
         Column of the document ids, in both frames. Optional for a single frame.
-    relevance : str, default=None
+    relevance : str or int, default=None
         Column of `truth` with the relevance. None means that every row of `truth` is relevant,
         with relevance 1.
-    score : str or dict of str to str, default=None
+    score : str, int or dict of str to these, default=None
         Column of `predictions` with the scores, higher is better, -inf for a document that was not
         retrieved; or the columns of several systems, by name.
-    rank : str, default=None
+    rank : str or int, default=None
         Column of `predictions` with the ranks, lower is better, instead of `score`.
     duplicates : {"error", "drop", "keep"}, default="error"
         How to treat a document that occurs more than once for a query. Both "drop" and "keep" use
@@ -153,8 +153,7 @@ def from_frames(
     -----
     Relevant documents that were not predicted count as missed, with score -inf. All systems are
     evaluated on the same queries: those of `truth`, or with ``missing_queries="drop"`` those with
-    predictions of at least one system. If a system has no predictions for one of them, it retrieved
-    nothing for this query.
+    predictions of at least one system. A system without any for one of them retrieved nothing.
 
     Examples
     --------
@@ -218,7 +217,7 @@ def _check_score_or_rank(score: Any, rank: Any) -> None:
 
 
 def _systems(
-    predictions: Any, score: str | Mapping[str, str] | None, rank: str | None
+    predictions: Any, score: ColumnName | Mapping[str, ColumnName] | None, rank: ColumnName | None
 ) -> dict[str, FrameRows]:
     """The predictions of each system by name."""
     column: Any = score if rank is None else rank
@@ -268,11 +267,11 @@ def _select_queries(
 
 def _from_one(
     frame: Any,
-    query: str,
-    document: str | None,
-    relevance: str | None,
-    score: str | Mapping[str, str] | None,
-    rank: str | None,
+    query: ColumnName,
+    document: ColumnName | None,
+    relevance: ColumnName | None,
+    score: ColumnName | Mapping[str, ColumnName] | None,
+    rank: ColumnName | None,
     unjudged: UnjudgedDocuments,
 ) -> Any:
     """Arguments of a metric from a frame with one row per document."""
