@@ -13,10 +13,12 @@ from sklearn import config_context, get_config
 from .._sklearn_compat import list_scorers, num_samples
 from ..query_ids import group_rows
 from ..query_ids.optuna_search import not_nan_in_optuna
+from ..ranking import read_queries
+from ..ranking.shapes import SINGLE_QUERY
 from .call_groups import CallGroups
 from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
-from .scorer import RankingScorer
+from .scorer import WITHOUT_IDS, RankingScorer
 from .scorers_with_ids import check_function, query_ids_for, scorers_of_queries
 from .task_ids import ids_of_rows, pass_query_ids
 from .tasks import FoldTask
@@ -65,20 +67,45 @@ def check_scorers(task: FoldTask) -> None:
     """Refuse scorers that cannot score a fold, because scikit-learn would turn errors into nan."""
     for scorer in list_scorers(task.scorer):
         check_function(scorer, task.test)
-    for scorer in chain.from_iterable(map(_single_metrics, list_scorers(task.scorer))):
+    metrics = list(chain.from_iterable(map(_single_metrics, list_scorers(task.scorer))))
+    for scorer in metrics:
         check_no_feature(scorer, task.estimator, task.X)
         if not (task.is_routed and task.score_params):
             check_columns(scorer, task.X, task.y)
+    _check_labels(task, [s for s in metrics if s.groups not in WITHOUT_IDS])
     _check_weights(task)
+
+
+def _check_labels(task: FoldTask, metrics: list[RankingScorer]) -> None:
+    """Refuse labels that a metric refuses, such as negative ones."""
+    labels = np.asarray(task.y)
+    # labels of NaN are refused by the fit, which names what to train on
+    if labels.ndim != 1 or labels.dtype.kind not in "iuf" or np.isnan(labels).any():
+        return
+    try:
+        queries = read_queries(labels, np.zeros(len(labels)), groups=SINGLE_QUERY)
+        for scorer in metrics:
+            if scorer.target is None and "target" not in task.score_params:
+                scorer.resolved.check(queries)
+    except ValueError:
+        if _ids(task) is not None:  # otherwise they may be classes
+            raise
+
+
+def _ids(task: FoldTask) -> Any:
+    """The id of each row; None if no metric ranks queries, or no ids are known."""
+    if not (scorers := scorers_of_queries(task.scorer)):
+        return None
+    ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
+    return ids_of_rows(task, task.candidate) if ids is None else ids
 
 
 def _check_weights(task: FoldTask) -> None:
     """Refuse weights of rows, which scikit-learn passes on from the fit to the scorer."""
-    weights, scorers = task.score_params.get("sample_weight"), scorers_of_queries(task.scorer)
-    if weights is None or not scorers:
+    weights = task.score_params.get("sample_weight")
+    if weights is None:
         return
-    ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
-    ids = ids_of_rows(task, task.candidate) if ids is None else ids
+    ids = _ids(task)
     if ids is None or num_samples(ids) != num_samples(weights):
         return
     if group_rows(ids, num_samples(weights)).varies(np.asarray(weights)).any():

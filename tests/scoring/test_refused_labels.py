@@ -1,0 +1,63 @@
+"""Labels that a metric refuses are an error before the first fit, not nan."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    make_ranking,
+    make_ranking_scorer,
+    make_weighted_scorer,
+)
+
+X, GRADES, IDS = make_ranking(n_queries=12, n_features=3, random_state=0)
+NEGATIVE = GRADES - 1
+SCORINGS = {
+    "name": "ndcg@5",
+    "scorer": make_ranking_scorer("ndcg", k=5, like="lightgbm"),
+    "several": {"r2": "r2", "ndcg": "ndcg"},
+    "sum": make_weighted_scorer({"ndcg@5": 0.5, "recall@5": 0.5}),
+}
+
+
+class NeverFitted(Ridge):
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError("fitted")
+
+
+@pytest.mark.parametrize("scoring", SCORINGS.values(), ids=SCORINGS)
+@pytest.mark.parametrize("model", [NeverFitted(), QueryRanker(NeverFitted())])
+def test_negative_labels(scoring, model):
+    with pytest.raises(ValueError, match=r"negative labels \(smallest -1\).* Shift them"):
+        cross_validate(model, X, NEGATIVE, groups=IDS, scoring=scoring, cv=QueryKFold(3))
+
+
+def test_a_search():
+    search = GridSearchCV(NeverFitted(), {"alpha": [1, 2]}, scoring="err@5", cv=QueryKFold(3))
+    with pytest.raises(ValueError, match=r"must lie in \[0, 4\] \(max_grade\)"):
+        search.fit(X, GRADES * 40, groups=IDS)
+
+
+def test_labels_that_suit_the_metric():
+    cv = QueryKFold(3)
+    scores = cross_val_score(Ridge(), X, NEGATIVE, groups=IDS, scoring="recall@5", cv=cv)
+    assert np.isfinite(scores).all()
+    frame = pd.DataFrame(X).assign(orders=GRADES)
+    scorer = make_ranking_scorer("ndcg@5", target="orders")
+    model = QueryRanker(Ridge(), drop_columns=["orders"])
+    frame.columns = frame.columns.astype(str)
+    scores = cross_val_score(model, frame, NEGATIVE, groups=IDS, scoring=scorer, cv=cv)
+    assert np.isfinite(scores).all()
+
+
+def test_classes_are_no_labels():
+    classes = np.minimum(GRADES, 2) - 1
+    options = {"scoring": "ndcg@1(groups=rows)", "cv": 3}
+    scores = cross_val_score(LogisticRegression(), X, classes, **options)
+    of_names = cross_val_score(LogisticRegression(), X, classes.astype(str), **options)
+    np.testing.assert_array_equal(scores, of_names)
+    assert np.isfinite(scores).all()
