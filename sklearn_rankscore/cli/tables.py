@@ -128,6 +128,8 @@ class TableFile:
         wanted = columns.get(field)
         usual = ", ".join(str(n) for n in NAMES[field] if isinstance(n, str))
         fix = f"Name it by --columns {field}=NAME."
+        if field == "relevance":
+            fix += " If every row is relevant, add a column of ones."
         if wanted:
             fix = f"--columns {field}={wanted} is for all files: rename the column of this one."
         raise ValueError(

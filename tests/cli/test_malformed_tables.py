@@ -16,7 +16,7 @@ BAD_QRELS = [
     ("", r"BAD: the file is empty"),
     ("\n\n", r"BAD: the file is empty"),
     ("qid,docno,label\n", r"BAD: the file has no rows"),
-    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, such as relevance"),
+    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, such as .* add a column of ones"),
     ("qid,label\n1,1\n", r"BAD: no column for the document"),
     ("docno,label\na,1\n", r"BAD: no column for the query"),
     ("1,a,2\n2,b,0\n", r"BAD: no column for the query"),
