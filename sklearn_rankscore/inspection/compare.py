@@ -67,8 +67,9 @@ def compare(
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"
         "auto" is Student's t interval, and a bound that follows from the range of the metric if
-        fewer than six queries differ from the most common difference. "t" and "bootstrap" do not
-        make this distinction, and their coverage is too low in such cases.
+        fewer than six queries differ from the most common difference, which is nan without a known
+        range. "t" and "bootstrap" do not make this distinction, and their coverage is too low in
+        such cases.
     n_resamples : int, default=9999
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
         changes of signs can give at most that many sums, as they do for few queries, or for values

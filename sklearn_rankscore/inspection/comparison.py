@@ -25,6 +25,7 @@ Pairs: TypeAlias = Literal["baseline", "all"]
 LABELS = ("metric", "model", "versus", "column", "segment")
 FEW_DISTINCT = "* fewer than six queries differ from all others; "
 BOUND = FEW_DISTINCT + "the interval is a bound that follows from the range of the metric"
+NO_BOUND = ", and nan if this range is not known"
 TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too low"
 
 
@@ -254,9 +255,12 @@ class Comparison(Tabular):
 
 def few_distinct_note(entries: Iterable[Any], method: IntervalMethod) -> str:
     """What the asterisk of some intervals means; empty if none has one."""
-    if not any(entry.few_distinct for entry in entries):
+    few = [entry for entry in entries if entry.few_distinct]
+    if not few:
         return ""
-    return BOUND if method == "auto" else TOO_FEW.format(method)
+    if method != "auto":
+        return TOO_FEW.format(method)
+    return BOUND + (NO_BOUND if any(math.isnan(entry.interval.low) for entry in few) else "")
 
 
 def _deviation(difference: Difference) -> float:

@@ -122,10 +122,17 @@ def auto_interval(
 def difference_interval(
     values: Array, weights: Array, confidence: float, low: Array, high: Array
 ) -> Array:
-    """`t_interval`, but `auto_interval` where too few queries differ from all others."""
+    """`t_interval`, but where too few queries differ from all others `bounded_interval`.
+
+    Without a finite range it is then nan, as the p-values of `margin_p_values` are.
+    """
     ends = t_interval(values, weights, confidence)
     few = has_few_distinct(values)
-    ends[:, few] = auto_interval(values[:, few], weights, confidence, low[few], high[few])
+    ends[:, few] = np.nan
+    bounded = few & np.isfinite(low) & np.isfinite(high)
+    ends[:, bounded] = bounded_interval(
+        values[:, bounded], weights, confidence, low[bounded], high[bounded]
+    )
     return ends
 
 

@@ -91,6 +91,18 @@ def test_differences_of_fewer_than_six_queries_are_marked(n_ones):
         assert "*" not in repr(comparison)
 
 
+@pytest.mark.parametrize("n_other", [1, 5])
+def test_few_differences_of_unbounded_values_have_no_interval(n_other):
+    second = np.where(np.arange(40) < n_other, 2.0 + np.arange(40), 0.0)
+    comparison = compare({"a": scores(np.zeros(40), ["dcg"]), "b": scores(second, ["dcg"])})
+    assert comparison["dcg", "b"].few_distinct
+    assert np.isnan(comparison["dcg", "b"].interval).all()
+    assert repr(comparison).splitlines()[-1] == (
+        "* fewer than six queries differ from all others; the interval is a bound that follows "
+        "from the range of the metric, and nan if this range is not known"
+    )
+
+
 @pytest.mark.parametrize("method", ["t", "bootstrap"])
 def test_the_mark_of_other_methods_does_not_promise_a_bound(method):
     first, second = scores(np.zeros(8), ["mrr"]), scores(np.full(8, 0.1), ["mrr"])
