@@ -17,7 +17,10 @@ def html_table(
         f"<tr>{''.join(f'<{t}>{c}</{t}>' for t, c in zip(tags, row, strict=True))}</tr>"
         for row in rows
     )
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    # a corner above all labels of the rows
+    span = n_labels if header[0] and n_labels > 1 and not any(header[1:n_labels]) else 1
+    corner = f'<th colspan="{span}">' if span > 1 else "<th>"
+    head = corner + "</th><th>".join(map(escape, [header[0], *header[span:]])) + "</th>"
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -108,8 +108,8 @@ def _aligned(rows: Sequence[Sequence[str]], n_labels: int) -> list[str]:
 
 
 def _html(cell: str | Cell) -> str:
-    if isinstance(cell, str):
-        return escape(cell)
+    if isinstance(cell, str):  # indented, or padded to align columns of text
+        return escape(cell.strip()) if cell[:1] != " " else f"\N{EM SPACE}{escape(cell.strip())}"
     number = f"<b>{escape(cell.number)}</b>" if cell.is_best else escape(cell.number)
     return number + (f"<sup>{escape(cell.mark)}</sup>" if cell.mark else "")
 

@@ -21,18 +21,23 @@ CSS = """
 .rankscore th, .rankscore td { padding: .2em .7em; text-align: right; white-space: nowrap;
   border-bottom: 1px solid rgba(128, 128, 128, .3); }
 .rankscore tbody th { text-align: left; font-weight: normal; }
+.rankscore thead th:first-child { text-align: left; }
 .rankscore .prose th { white-space: normal; }
-.rankscore thead th { vertical-align: bottom; }
+.rankscore thead th { vertical-align: bottom; white-space: normal; }
 .rankscore figure { margin: 1.2em 0 2em; } .rankscore figcaption { font-weight: 600; }
 .rankscore svg { display: block; width: 100%; height: auto; }
 .rankscore .narrow svg { max-width: 30rem; } .rankscore .wide { display: none; }
 @media (min-width: 700px) {
   .rankscore .wide { display: block; } .rankscore .narrow { display: none; }
 }
+@media print {
+  .rankscore .scroll { overflow: visible; }
+  .rankscore th, .rankscore td { white-space: normal; }
+}
 """
 DOCUMENT_CSS = """
 :root { color-scheme: light dark; }
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; background: #fff; color: #1a1a1a; }
+body { margin: 0 auto; max-width: 64rem; padding: 1rem; background: #fff; color: #1a1a1a; }
 @media (prefers-color-scheme: dark) { body { background: #14181e; color: #e8e8e8; } }
 """
 

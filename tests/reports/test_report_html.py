@@ -88,6 +88,15 @@ def test_tables_are_those_of_the_text(data, html, report):
         assert ["queries", "40"] in facts
 
 
+def test_labels_are_those_of_rows_and_columns(html, report):
+    """A random order belongs to the metric above it, and the corner is that of all labels."""
+    for text in (html, report._repr_html_()):
+        assert text.count("<th>\N{EM SPACE}random order</th>") == 4
+        for corner in ("mean by segment [95 % interval]", "difference [95 % interval]"):
+            assert f'<th colspan="3">{corner}</th>' in text
+        assert "<th>mean [95 % interval]</th>" in text
+
+
 def test_worst_queries_are_the_largest_losses(data, html):
     y, models, groups, device = data
     scores = query_scores(y, models, "ndcg@10", groups=groups)
@@ -191,12 +200,14 @@ root.setAttribute('narrowest', Math.min(...shown.map(e => e.getBoundingClientRec
 root.setAttribute('glyphs', [...document.querySelectorAll('svg use')].filter(
     e => e.getBoundingClientRect().width > 0).length);
 root.setAttribute('ink', getComputedStyle(document.querySelector('h1')).color);
+root.setAttribute('hidden', [...document.querySelectorAll('.scroll')].filter(
+    e => e.scrollWidth > e.clientWidth).length);
 root.setAttribute('loaded', performance.getEntriesByType('resource').length);
 </script>"""
 
 
-@pytest.mark.parametrize("width", [500, 1200])
-def test_a_browser_shows_it(html, width, tmp_path):
+def in_browser(html, width, tmp_path):
+    """The attributes of the document, and what the browser writes."""
     browser = requires_browser()
     path = tmp_path / "report.html"
     path.write_text(html.replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
@@ -208,7 +219,22 @@ def test_a_browser_shows_it(html, width, tmp_path):
         ],
         capture_output=True, text=True, check=True, timeout=120, encoding="utf-8",
     )  # fmt: skip
-    attributes = dict(re.findall(r'(\w+)="([^"]*)"', done.stdout[: done.stdout.index("<head>")]))
+    opening = done.stdout[: done.stdout.index("<head>")]
+    return dict(re.findall(r'(\w+)="([^"]*)"', opening)), done
+
+
+def test_tables_of_long_names_fit_on_a_screen(data, tmp_path):
+    y, models, groups, _ = data
+    long = "a ranker, whose name has the length of a whole sentence: {}".format
+    named = {long(i): score for i, score in enumerate(models.values())}
+    html = ranking_report(y, named, groups=groups, n_resamples=99).to_html()
+    attributes, _ = in_browser(html, 1200, tmp_path)
+    assert attributes["hidden"] == "0"
+
+
+@pytest.mark.parametrize("width", [500, 1200])
+def test_a_browser_shows_it(html, width, tmp_path):
+    attributes, done = in_browser(html, width, tmp_path)
     assert "CONSOLE" not in done.stderr
     assert "<title>Old &amp; &lt;new&gt;</title>" in done.stdout
     assert int(attributes["sideways"]) <= 0
