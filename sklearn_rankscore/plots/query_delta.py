@@ -181,6 +181,7 @@ class QueryDeltaDisplay(QueryScoresDisplay):
             self._mean(), color=text_color(), linestyle="--", linewidth=1.4, label=self._label()
         )
         ax.set_xlim(0, n_queries)
+        ax.locator_params(axis="x", integer=True)
         if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
         n_ties = n_queries - n_wins - n_losses

@@ -137,6 +137,15 @@ def test_delta_shows_sorted_differences(data):
     assert_nothing_is_cut_off(display.figure_)
 
 
+@pytest.mark.parametrize("n_queries", [1, 2, 3])
+def test_queries_are_counted_in_whole_numbers(n_queries):
+    display = QueryDeltaDisplay(deltas=np.arange(n_queries) - 0.5, metric="m").plot()
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_xlim()
+    ticks = [tick for tick in display.ax_.get_xticks() if low <= tick <= high]
+    assert ticks == list(range(n_queries + 1))
+
+
 def test_delta_of_many_queries_has_no_more_steps_than_pixels():
     deltas = np.random.default_rng(0).normal(0.1, 1, 100_003).round(2)
     display = QueryDeltaDisplay(deltas=deltas, metric="mrr", baseline="one", model="two").plot()
