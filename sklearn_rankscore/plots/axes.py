@@ -6,8 +6,11 @@ matplotlib is imported only to draw.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from .._validation import did_you_mean
 from ..metrics.aliases import canonical_name
@@ -63,7 +66,7 @@ def finish_axes(
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set_fontsize(medium)
     ax.set_axisbelow(True)
-    height = 0.0
+    legend_height = 0.0
     handles, labels = ax.get_legend_handles_labels()
     if labels:
         columns, wrapped = _in_columns(ax, labels, font_points(small))
@@ -72,23 +75,23 @@ def finish_axes(
             title=legend_title, fontsize=small, title_fontsize=small, alignment="left",
             frameon=False, borderaxespad=0.2, borderpad=0.2, columnspacing=1.5, handlelength=2.5,
         )  # fmt: skip
-        height = legend.get_window_extent().height / ax.figure.dpi * 72
-        _make_room(ax, height)
+        legend_height = legend.get_window_extent().height / ax.figure.dpi * 72
+        _make_room(ax, legend_height)
     if title:
         wrapped_title = wrap(
             title, int(title_width * width(ax) / (CHARACTER * font_points(medium)))
         )
-        ax.set_title(wrapped_title, fontsize=medium, pad=height + 6)
+        ax.set_title(wrapped_title, fontsize=medium, pad=legend_height + 6)
 
 
-def _make_room(ax: Axes, height: float) -> None:
-    """Enlarge a figure of these axes alone if a legend of this height takes over half of it."""
+def _make_room(ax: Axes, legend_height: float) -> None:
+    """Enlarge a figure of these axes alone if the legend takes over half of its height."""
     from matplotlib.figure import Figure
 
     figure = ax.figure
     if not isinstance(figure, Figure) or figure.axes != [ax] or not figure.get_layout_engine():
         return
-    missing = height / 72 - figure.get_figheight() / 2
+    missing = legend_height / 72 - figure.get_figheight() / 2
     if missing > 0:
         figure.set_figheight(figure.get_figheight() + missing)
 
@@ -101,6 +104,11 @@ def draw_grid(ax: Axes, axis: Literal["x", "y"]) -> None:
 def width(ax: Axes) -> float:
     """Width of the axes in points, before their layout."""
     return float(ax.get_window_extent().width / ax.figure.dpi * 72)
+
+
+def height(ax: Axes) -> float:
+    """Height of the axes in points, before their layout."""
+    return float(ax.get_window_extent().height / ax.figure.dpi * 72)
 
 
 def is_narrow(ax: Axes) -> bool:
@@ -130,9 +138,26 @@ def wrap_for_ticks(ax: Axes, names: list[str]) -> list[str]:
     """Names of rows, which take at most half of the width of the axes and the height of a row."""
     size = font_points("x-small" if is_narrow(ax) else "small")
     n_characters = int(0.55 * width(ax) / (CHARACTER * size))
-    height = ax.get_window_extent().height / ax.figure.dpi * 72 / len(names)
-    n_lines = max(int(height / (LINE * size)), 1)
+    n_lines = max(int(height(ax) / len(names) / (LINE * size)), 1)
     return [wrap(literal(name), n_characters, n_lines) for name in names]
+
+
+def set_categories(ax: Axes, names: list[str], counts: Sequence[int]) -> None:
+    """Names below the axes with their counts, upright where they are too wide side by side."""
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    size = font_points("x-small" if is_narrow(ax) else "small")
+    room = int(width(ax) / len(names) / (CHARACTER * size))
+    longest = 9 if is_narrow(ax) else 20
+    wrapped = [wrap(literal(name), min(longest, room)) for name in names]
+    longest_word = max(len(word) for name in names for word in name.split() or [""])
+    is_upright = longest_word > max(room, 9) or room < 5
+    if is_upright:
+        wrapped = [wrap(literal(name), 2 * longest, 1) for name in names]
+    labels = [f"{name}\n{n:,}" for name, n in zip(wrapped, counts, strict=True)]
+    ax.set_xticks(
+        np.arange(len(names)), labels, rotation=90 if is_upright else 0,
+        multialignment="right" if is_upright else "center",
+    )  # fmt: skip
 
 
 def literal(name: object) -> str:

@@ -15,7 +15,7 @@ from ..inspection.query_results import QueryScores
 from ..inspection.segments import Segments
 from ..metrics.evaluate import MetricLike
 from ..ranking import read_queries
-from .axes import axis_label, draw_grid, finish_axes, is_narrow, literal, normalize_style, wrap
+from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style, set_categories
 from .cutoffs import MARKERS
 from .display import Display, align_by, by_name, one_metric
 from .palette import system_color
@@ -258,12 +258,7 @@ class QueryPropertyDisplay(Display):
             }  # fmt: skip
             x = np.arange(len(means)) + offsets[i] / max(len(self.means), 2)
             self.error_bars_.append(ax.errorbar(x, means, [means - low, high - means], **style))
-        names = [
-            f"{wrap(literal(b), 9 if is_narrow(ax) else 20)}\n{n:,}"
-            for b, n in zip(self.bins, self.queries, strict=True)
-        ]
-        ax.set_xticks(np.arange(len(names)), names)
-        ax.set_xlim(-0.5, len(names) - 0.5)
+        set_categories(ax, self.bins, self.queries.tolist())
         ax.set_xlabel(f"{literal(self.property)}\nnumber of queries")
         ax.set_ylabel(axis_label(self.metric))
         draw_grid(ax, "y")

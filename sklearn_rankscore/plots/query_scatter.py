@@ -17,6 +17,7 @@ from .axes import (
     draw_grid,
     finish_axes,
     font_points,
+    height,
     literal,
     normalize_style,
     width,
@@ -153,6 +154,8 @@ class QueryScatterDisplay(QueryScoresDisplay):
         """
         ax = self._prepare(ax, (5.5, 5.5))
         style = normalize_style(kwargs, "PathCollection")
+        if "c" in style:
+            style.setdefault("color", style.pop("c"))
         signs = _signs(self.model_values - self.baseline_values)
         values = np.column_stack([self.baseline_values, self.model_values])
         most = np.unique(values, axis=0, return_counts=True)[1].max()
@@ -182,7 +185,9 @@ class QueryScatterDisplay(QueryScoresDisplay):
         margin = 0.04 * (np.ptp(values) or 1.0)
         limits = values.min() - margin, values.max() + margin
         ax.set(xlim=limits, ylim=limits, aspect="equal")
-        n_characters = int(width(ax) / (CHARACTER * font_points("medium")))
+        # the axes are square, and no longer than either side
+        side = min(width(ax), height(ax))
+        n_characters = int(side / (CHARACTER * font_points("medium")))
         ax.set_xlabel(wrap(literal(self.baseline), n_characters))
         ax.set_ylabel(wrap(literal(self.model), n_characters))
         draw_grid(ax, "x")

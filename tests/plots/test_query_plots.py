@@ -1,5 +1,7 @@
 """Plots of queries: two systems against each other, and a metric against a property."""
 
+from itertools import pairwise
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -74,6 +76,28 @@ def test_scatter_draws_equal_points_once_with_their_number():
         QueryScatterDisplay.from_query_scores({"a": a.select(slice(4, 5)), "b": b.select([4])})
 
 
+@pytest.mark.parametrize("size", [(8, 5), (4, 5), (5, 8)])
+def test_long_names_fit_beside_the_scatter(data, size):
+    y, models, groups = data
+    long = "a ranker with a name that takes all of the figure, and some more of it {}".format
+    _, ax = plt.subplots(figsize=size, layout="constrained")
+    named = {long(name): score for name, score in models.items()}
+    QueryScatterDisplay.from_predictions(y, named, groups=groups, ax=ax)
+    ax.figure.canvas.draw()
+    area = ax.figure.bbox.padded(1)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        box = label.get_window_extent()
+        assert area.x0 <= box.x0 <= box.x1 <= area.x1
+        assert area.y0 <= box.y0 <= box.y1 <= area.y1
+
+
+def test_c_is_the_color_of_the_points(data):
+    y, models, groups = data
+    display = QueryScatterDisplay.from_predictions(y, models, groups=groups, c="k")
+    for points in (display.wins_, display.losses_):
+        assert same_color(points.get_facecolor()[0, :3], "black")
+
+
 @pytest.mark.parametrize("property", ["documents", "relevant"])
 def test_property_means_are_a_groupby(data, property):
     y, models, groups = data
@@ -118,6 +142,21 @@ def test_any_property(data):
         QueryPropertyDisplay.from_query_scores(scores, {"a": device, "b": device})
     with pytest.raises(ValueError, match="property must be one of"):
         QueryPropertyDisplay.from_predictions(y, models["one"], groups=groups, property="length")
+
+
+@pytest.mark.parametrize(("n_values", "name"), [(20, "category"), (9, "a longer category")])
+def test_many_values_of_a_property_do_not_overlap(data, n_values, name):
+    y, models, groups = data
+    values = np.array([f"{name} {i}" for i in np.arange(60) % n_values])
+    scores = query_scores(y, models, "ndcg@10", groups=groups)
+    display = QueryPropertyDisplay.from_query_scores(scores, {"kind": values})
+    display.figure_.canvas.draw()
+    labels = display.ax_.get_xticklabels()
+    assert len(labels) == n_values
+    boxes = [label.get_window_extent() for label in labels]
+    for left, right in pairwise(boxes):
+        assert left.x1 <= right.x0 + 1
+    assert min(box.y0 for box in boxes) >= 0
 
 
 def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
