@@ -23,7 +23,7 @@ Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]
 
 LABELS = ("metric", "model", "versus", "column", "segment")
-FEW_DISTINCT = "* fewer than six queries differ from all others; "
+FEW_DISTINCT = "* fewer than six queries differ from the most common value; "
 BOUND = FEW_DISTINCT + "the interval is a bound that follows from the range of the metric"
 NO_BOUND = ", and nan if this range is not known"
 TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too low"
