@@ -203,6 +203,7 @@ EVALUATE = [
     ({"relevance_threshold": 4}, ValueError, "from 4 on, pass threshold=3"),
     ({"qid": G}, ValueError, "an option 'qid'. Pass the query ids of the rows as groups="),
     ({"ks": [5, 10]}, ValueError, r"an option 'ks'. Cut-offs are part of the names, such as \['nd"),
+    ({"baseline": "a"}, ValueError, "an option 'baseline'. The first system is the baseline"),
     ({"segments": G}, ValueError, "an option 'segments'. Segments are passed to query_scores"),
     ({"metrics": "ndcg@10", "k": 5}, ValueError, "'ndcg@10' sets 'k' in its name, and k= is"),
     ({"y_true": -Y}, ValueError, "negative labels .smallest -1"),
