@@ -39,8 +39,9 @@ class Interval(NamedTuple):
 
 
 def number_text(number: float, spec: str) -> str:
-    """A formatted number; nan without a sign."""
-    return f"{number:{spec}}".replace("+nan", "nan")
+    """A formatted number; nan without a sign, and rounding errors as 0."""
+    shown = 0.0 if abs(number) <= TOLERANCE else number
+    return f"{shown:{spec}}".replace("+nan", "nan")
 
 
 def mean(values: Array, weights: Array) -> Array:

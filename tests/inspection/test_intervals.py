@@ -8,7 +8,11 @@ from requires import requires
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection.intervals import degrees_of_freedom, has_few_distinct
+from sklearn_rankscore.inspection.intervals import (
+    Interval,
+    degrees_of_freedom,
+    has_few_distinct,
+)
 
 
 def scores(values, metrics=None, weights=None):
@@ -111,6 +115,11 @@ def test_the_mark_of_other_methods_does_not_promise_a_bound(method):
     note = repr(comparison).splitlines()[-1]
     assert note.startswith("* fewer than six queries differ")
     assert note.endswith(f"the coverage of intervals by method='{method}' is then too low")
+
+
+def test_rounding_errors_have_no_sign():
+    assert f"{Interval(-1e-17, 0.1):+.4f}" == "[+0.0000, +0.1000]"
+    assert f"{Interval(-0.0, -1e-9):.3f}" == "[0.000, -0.000]"
 
 
 def test_undefined_differences_have_no_sign():
