@@ -50,6 +50,8 @@ def prepare_axes(ax: Axes | None, caller: str, size: tuple[float, float] = (7, 4
                 f"{caller} needs matplotlib, which is not installed: pip install matplotlib"
             ) from error
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    elif not hasattr(ax, "spines"):
+        raise TypeError(f"ax must be matplotlib Axes, such as axes[0]; got {type(ax).__name__}.")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -99,6 +101,15 @@ def _make_room(ax: Axes, legend_height: float) -> None:
 def draw_grid(ax: Axes, axis: Literal["x", "y"]) -> None:
     """Faint lines, on light and on dark backgrounds."""
     ax.grid(axis=axis, color=MUTED, alpha=0.25, linewidth=0.8)
+
+
+def count_in_integers(ax: Axes) -> None:
+    """Whole numbers below the axes, unless the ticks were chosen before."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = ax.xaxis.get_major_locator()
+    if isinstance(locator, MaxNLocator):
+        locator.set_params(integer=True)
 
 
 def width(ax: Axes) -> float:

@@ -13,7 +13,7 @@ from ..inspection.interval_methods import interval_estimate
 from ..inspection.intervals import Interval, difference_interval
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
 from ..inspection.query_results import QueryScores
-from .axes import axis_label, finish_axes, literal, normalize_style
+from .axes import axis_label, count_in_integers, finish_axes, literal, normalize_style
 from .display import QueryScoresDisplay, check_two, one_metric
 from .palette import BETTER, MUTED, WORSE, text_color
 
@@ -181,7 +181,7 @@ class QueryDeltaDisplay(QueryScoresDisplay):
             self._mean(), color=text_color(), linestyle="--", linewidth=1.4, label=self._label()
         )
         ax.set_xlim(0, n_queries)
-        ax.locator_params(axis="x", integer=True)
+        count_in_integers(ax)
         if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
         n_ties = n_queries - n_wins - n_losses

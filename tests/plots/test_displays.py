@@ -146,6 +146,21 @@ def test_queries_are_counted_in_whole_numbers(n_queries):
     assert ticks == list(range(n_queries + 1))
 
 
+def test_ticks_of_others_remain():
+    _, ax = plt.subplots()
+    ax.set_xticks([0, 2])
+    QueryDeltaDisplay(deltas=[0.1, 0.0, -0.2], metric="m").plot(ax)
+    assert ax.get_xticks().tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("kind", ["array", "figure"])
+def test_what_is_no_axes_is_refused(kind):
+    figure, axes = plt.subplots(1, 2)
+    given = {"array": axes, "figure": figure}[kind]
+    with pytest.raises(TypeError, match=r"ax must be matplotlib Axes, such as axes\[0\]; got "):
+        QueryDeltaDisplay(deltas=[0.1], metric="m").plot(given)
+
+
 def test_delta_of_many_queries_has_no_more_steps_than_pixels():
     deltas = np.random.default_rng(0).normal(0.1, 1, 100_003).round(2)
     display = QueryDeltaDisplay(deltas=deltas, metric="mrr", baseline="one", model="two").plot()
