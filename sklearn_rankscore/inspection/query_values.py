@@ -91,7 +91,17 @@ class QueryValues:
         -------
         QueryScores
             The same metrics of these queries.
+
+        Raises
+        ------
+        TypeError
+            If `rows` holds text.
         """
+        if np.asarray(rows).dtype.kind in "USO" and not isinstance(rows, slice):
+            raise TypeError(
+                f"rows must be positions or a mask of queries; got {rows!r:.80}. Select ids by "
+                "select(np.isin(scores.ids, ids)), and the values of a metric are scores['mrr']."
+            )
         weights = None if self.weights is None else self.weights[rows]
         columns = self.segments
         segments = None if columns is None else {name: c[rows] for name, c in columns.items()}

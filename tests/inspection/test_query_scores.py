@@ -243,6 +243,12 @@ def test_refuses_arguments_out_of_range(call, message):
         call(skewed())
 
 
+@pytest.mark.parametrize("rows", ["m0", ["m0"], np.array(["a"], dtype=object)])
+def test_rows_are_no_names(rows):
+    with pytest.raises(TypeError, match=r"positions or a mask .*np.isin.*scores\['mrr'\]"):
+        skewed().select(rows)
+
+
 def test_refuses_metrics_without_a_value_per_query():
     with pytest.raises(ValueError, match=r"'ndcg\(average=micro\)' has average='micro'"):
         query_scores([0, 1], [1, 2], ["mrr", "ndcg(average=micro)"])
