@@ -30,8 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = parse(sys.argv[1:] if argv is None else argv)
     try:
-        sys.stdout.write(COMMANDS[arguments.command](arguments))
-        sys.stdout.flush()
+        _write(COMMANDS[arguments.command](arguments))
     except BrokenPipeError:  # the reader, such as head, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
@@ -40,6 +39,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"rankscore: error: {_one_line(error)}", file=sys.stderr)
         return FAILED
     return 0
+
+
+def _write(text: str) -> None:
+    """Print the output in the encoding of standard output, which on Windows may lack our ≤."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed.")
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = text.replace("≤", "<=")
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the output has the character {error.object[error.start]!r}, which {error.encoding}, "
+            "the encoding of standard output, does not have. Set the environment variable "
+            "PYTHONUTF8=1, or rename runs by NAME=PATH."
+        ) from error
+    sys.stdout.flush()
 
 
 def _one_line(error: Exception) -> str:

@@ -122,6 +122,9 @@ def _parsers() -> tuple[Parser, Parser]:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    version = sys.modules[__name__.partition(".")[0]].__version__
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version}",
+                        help="print the version")  # fmt: skip
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser
     )
@@ -162,7 +165,7 @@ def _add_arguments(add: Callable[..., Any]) -> None:
     add("--method", type=_choice("--method", methods), metavar="METHOD",
         help=f"confidence intervals: {', '.join(methods)} (default: auto)")  # fmt: skip
     add("--confidence", type=_confidence, metavar="LEVEL",
-        help="of the intervals; stars mark p ≤ 1 - LEVEL (default: 0.95)")  # fmt: skip
+        help="of the intervals; stars mark p <= 1 - LEVEL (default: 0.95)")  # fmt: skip
     add("--seed", type=_whole("--seed"), metavar="N", help="of bootstrap and test (default: 0)")
     add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip

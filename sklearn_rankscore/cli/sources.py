@@ -113,6 +113,8 @@ def _suffix(path: str) -> str:
 def _read(path: str, value: str, columns: dict[str, str]) -> Any:
     """A table of CSV or Parquet, or what `arguments_of_records, read_records` reads itself."""
     if path == "-":
+        if sys.stdin is None:
+            raise OSError("standard input is closed.")
         return sys.stdin.buffer
     suffix = _suffix(path)
     if suffix in SEPARATORS:

@@ -225,7 +225,10 @@ def _check_text(path: str, line: int, cells: list[str]) -> None:
     """Refuse bytes that are not UTF-8, which were read as surrogates, and NUL bytes."""
     text = "".join(cells)
     if "\0" in text:
-        raise ValueError(f"{path}, line {line}: not a text file, it has a NUL byte.")
+        raise ValueError(
+            f"{path}, line {line}: not a text file, it has a NUL byte. Convert a file in "
+            "UTF-16 to UTF-8; the name of a compressed file must end in .gz, .bz2 or .xz."
+        )
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -23,6 +23,10 @@ CHUNK = 2**22
 # what ends a line among its fields; a text has no NUL
 END = b"\0"
 BARE_RETURN = re.compile(rb"\r(?!\n)")
+_CSV = (
+    " The command line reads CSV from files whose names end in .csv, but not from standard input; "
+    "from_trec takes a DataFrame."
+)
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -102,7 +106,7 @@ class Lines:
                 raise ValueError(
                     f"{self._line(number)}: a line must have {self._width} fields, "
                     f"'{self.layout}'; got {len(of_line)}{'+' * (len(of_line) > self._width)} in "
-                    f"{_shorten(text)}."
+                    f"{_shorten(text)}.{_CSV if len(of_line) == 1 and ',' in text else ''}"
                 )
             fields += of_line[: self._width]
             fields.append(END)
