@@ -102,6 +102,7 @@ def estimate_propensity(
     kept = shown <= last
     if not kept.any():
         raise ValueError(f"no document was shown up to max_rank={last}.")
+    _check_shown(shown[kept], last)
     rates = _click_rates(clicked[kept], shown[kept], items[kept], last)
     _check_connected(rates[0] + rates[1], rates[0], pivot=method == "pivot")
     estimate = _pivot if method == "pivot" else _all_pairs
@@ -119,6 +120,15 @@ def _read_log(clicks: Any, ranks: Any) -> tuple[Array, Array]:
     if not np.isin(clicked, (0, 1)).all():
         raise ValueError(f"clicks must be 0 or 1; got {clicked[~np.isin(clicked, (0, 1))][0]:g}.")
     return clicked.astype(np.float64), shown.astype(np.intp)
+
+
+def _check_shown(ranks: Array, last: int) -> None:
+    """Refuse a rank without documents, before memory is needed for each pair of ranks."""
+    present = np.unique(ranks)
+    if len(present) < last:
+        upto = np.arange(1, min(last, len(present) + 5) + 1)
+        problem = "cannot be compared with rank 1: no document was shown at them"
+        raise _rank_error(upto[~np.isin(upto, present)], problem)
 
 
 def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[Array, Array]:
@@ -184,10 +194,14 @@ def _reached(pairs: Array, *, pivot: bool) -> Array:
 def _refuse(wrong: Array, problem: str) -> None:
     """Raise an error if some ranks are wrong."""
     if wrong.any():
-        ranks = ", ".join(map(str, (np.flatnonzero(wrong) + 1).tolist()[:5]))
-        raise ValueError(
-            f"ranks {ranks} {problem}. Set a smaller max_rank, or add a log of other rankings."
-        )
+        raise _rank_error(np.flatnonzero(wrong) + 1, problem)
+
+
+def _rank_error(ranks: Array, problem: str) -> ValueError:
+    some = ", ".join(map(str, ranks.tolist()[:5]))
+    return ValueError(
+        f"ranks {some} {problem}. Set a smaller max_rank, or add a log of other rankings."
+    )
 
 
 def _pivot(clicked: Array, skipped: Array) -> Array:

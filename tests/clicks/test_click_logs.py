@@ -88,6 +88,9 @@ REFUSED = [
     ([(2, 1, "q", "d")], {}, "clicks must be 0 or 1; got 2"),
     ([(1, 0, "q", "d")], {}, "ranks must be integers of at least 1"),
     (EXACT, {}, "ranks 4, 5, 6 cannot be compared with rank 1"),
+    # memory for each pair of ranks would be 8 EB
+    ([(1, k, "q", "d") for k in (1, 2, 4, 10**9)], {}, "ranks 3, 5, 6, 7, 8 cannot be .*: no doc"),
+    (EXACT, {"max_rank": 10**9}, "cannot be compared with rank 1: no document was shown"),
     (EXACT, {"max_rank": 0}, "max_rank must be an integer of at least 1"),
     ([(1, 3, "q", "d")], {"max_rank": 2}, "no document was shown up to max_rank=2"),
     (EXACT, {"method": "swap"}, "method must be one of 'all_pairs', 'pivot'"),
