@@ -14,6 +14,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, overload
 
 from ._typing import Library
+from ._validation import check_count
 from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
 from .streaming.column_names import ColumnNames, refuse_segments
@@ -182,7 +183,12 @@ def _partition_by_query(df: Any, columns: ColumnNames, n_partitions: int | None)
             f"df must be a Dask DataFrame; got {type(df).__name__}. Create one with "
             "dask.dataframe.from_pandas or read_parquet, or use sklearn_rankscore.evaluate."
         )
+    index = df.index.name
+    if index in columns.distinct and index not in df.columns:
+        raise ValueError(f"{index!r} is the index of the DataFrame: pass df.reset_index().")
     columns.check(df.columns, "the DataFrame")
+    if n_partitions is not None:
+        check_count("n_partitions", n_partitions, 1)
     return df[columns.distinct].shuffle(on=columns.ids, npartitions=n_partitions)
 
 

@@ -215,7 +215,9 @@ def _partition_by_query(df: DataFrame, columns: ColumnNames, n_partitions: int |
     plain = [f"c{i}" for i in range(len(quoted))]
     renamed = df.select(*(col(old).alias(new) for old, new in zip(quoted, plain, strict=True)))
     group = [plain[columns.distinct.index(name)] for name in columns.ids]
-    number: list[Any] = [] if n_partitions is None else [n_partitions]
+    number: list[Any] = []
+    if n_partitions is not None:
+        number = [check_count("n_partitions", n_partitions, 1)]
     return renamed.repartition(*number, *group).sortWithinPartitions(*group)
 
 

@@ -105,6 +105,13 @@ def test_invalid_input_is_refused(client):
         rank_dask.query_scores(df, "nonsense")
     with pytest.raises(TypeError, match="must be a Dask DataFrame; got DataFrame"):
         rank_dask.evaluate(pd.DataFrame(), "mrr")
+    with pytest.raises(ValueError, match=r"'qid' is the index of .*: pass df.reset_index\(\)"):
+        rank_dask.evaluate(df.set_index("qid"), "mrr")
+    with pytest.raises(ValueError, match=r"the DataFrame has 2 columns 'score'. Rename or drop"):
+        rank_dask.evaluate(df.rename(columns={"weight": "score"}), "mrr")
+    for n_partitions in (0, -1, 2.5, "3"):
+        with pytest.raises((TypeError, ValueError), match="n_partitions must be an integer of at"):
+            rank_dask.evaluate(df, "mrr", n_partitions=n_partitions)
 
 
 def test_functions_of_a_notebook(client):

@@ -120,6 +120,12 @@ def test_invalid_input_is_refused(session):
         spark.evaluate(df.where("qid < 0"), "mrr")
     with pytest.raises(ValueError, match="not a known metric"):
         spark.query_scores(df, "nonsense")
+    with pytest.raises(ValueError, match=r"the DataFrame has 2 columns 'score'. Rename or drop"):
+        spark.evaluate(df.withColumnRenamed("weight", "score"), "mrr")
+    with pytest.raises((TypeError, ValueError), match="n_partitions must be an integer of at"):
+        spark.evaluate(df, "mrr", n_partitions="3")
+    with pytest.raises(TypeError, match=r"^group must be the name of a column or a list"):
+        spark.evaluate(df, "mrr", group=df["qid"])
 
 
 def test_functions_of_a_notebook(session):

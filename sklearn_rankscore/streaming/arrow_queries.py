@@ -82,7 +82,10 @@ def _changes(column: Any) -> Array:
     try:
         differs = pc.fill_null(pc.not_equal(column[1:], column[:-1]), False)
     except pa.ArrowNotImplementedError:
-        raise TypeError(f"query ids and segments cannot be of the Arrow type {kind}.") from None
+        raise TypeError(
+            f"query ids and segments cannot be of the Arrow type {kind}. Convert them, for example "
+            "to text."
+        ) from None
     missing = column.is_null().to_numpy(zero_copy_only=False)
     return np.append(True, differs.to_numpy(zero_copy_only=False) | (missing[1:] != missing[:-1]))
 

@@ -164,7 +164,7 @@ def _each(batches: Any) -> Iterable[Any]:
     if isinstance(batches, pa.RecordBatch):
         yield batches
     elif hasattr(batches, "__arrow_c_stream__"):
-        yield from pa.RecordBatchReader.from_stream(batches)
+        yield from _stream_of(batches)
     elif hasattr(batches, "iloc"):
         yield from pa.Table.from_pandas(batches, preserve_index=False).to_batches()
     elif isinstance(batches, Iterable) and not isinstance(batches, str | bytes | dict):
@@ -176,15 +176,31 @@ def _each(batches: Any) -> Iterable[Any]:
         raise TypeError(_message(batches))
 
 
+def _stream_of(batches: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.RecordBatchReader.from_stream(batches)
+    except pa.ArrowInvalid as error:  # one column, or a type of one library only
+        raise ValueError(
+            f"pyarrow cannot read the Arrow stream of a {type(batches).__name__}: {error}. Pass a "
+            "table, and convert columns of types that pyarrow does not have."
+        ) from error
+
+
 def _is_table(value: Any) -> bool:
     return hasattr(value, "__arrow_c_stream__") or hasattr(value, "iloc")
 
 
 def _message(value: Any) -> str:
-    lazy = " A LazyFrame is read by collect() or, in parts, by collect_batches()."
+    fixes = {
+        "collect_schema": " A LazyFrame is read by collect() or, in parts, by collect_batches().",
+        "to_batches": " A dataset of pyarrow is read by to_batches().",
+        "fetchall": " A result of DuckDB is that of con.sql(query).",
+    }
+    fix = next((text for name, text in fixes.items() if hasattr(value, name)), "")
     return (
         "batches must be an Arrow stream, such as a result of DuckDB or a RecordBatchReader, or an "
         f"iterable of tables or record batches; got {type(value).__name__}. For arrays use "
-        "RankingAccumulator.update_sorted, for files evaluate_parquet."
-        + (lazy if hasattr(value, "collect_schema") else "")
+        "RankingAccumulator.update_sorted, for files evaluate_parquet." + fix
     )

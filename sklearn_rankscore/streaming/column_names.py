@@ -28,6 +28,10 @@ class ColumnNames:
             if not isinstance(name, str) and (name is not None or field != "weight"):
                 several = " Several systems need one call each." if field == "score" else ""
                 raise TypeError(f"{field} must be the name of one column; got {name!r}.{several}")
+        if not hasattr(self.group, "__len__") or not all(isinstance(n, str) for n in self.group):
+            raise TypeError(
+                f"group must be the name of a column or a list of names; got {self.group!r:.60}."
+            )
         names = self.ids
         if not names or len(set(names)) < len(names):
             raise ValueError(f"group must be a column or a list of distinct ones; got {names}.")
@@ -41,7 +45,7 @@ class ColumnNames:
     @property
     def ids(self) -> list[str]:
         """The columns that together identify a query."""
-        return [self.group] if isinstance(self.group, str) else list(self.group)
+        return [self.group] if isinstance(self.group, str) else list(map(str, self.group))
 
     @property
     def distinct(self) -> list[str]:
@@ -50,11 +54,24 @@ class ColumnNames:
         return list(dict.fromkeys(name for name in given if name is not None))
 
     def check(self, available: Iterable[str], source: str) -> None:
-        """Refuse a name that is not a column of the source."""
+        """Refuse a name that is not a column of the source, or that of several."""
         known = list(available)
         for name in self.distinct:
             if name not in known:
-                raise ValueError(f"{source} has no column {name!r}; it has {', '.join(known)}.")
+                field = next(field for field in fields(self) if name in self._names_of(field.name))
+                raise ValueError(
+                    f"{source} has no column {name!r}; it has {', '.join(map(str, known))}. Name "
+                    f"the column by {field.name}=."
+                )
+            if known.count(name) > 1:
+                raise ValueError(
+                    f"{source} has {known.count(name)} columns {name!r}. Rename or drop all but "
+                    "one of them."
+                )
+
+    def _names_of(self, field: str) -> Sequence[str]:
+        given = getattr(self, field)
+        return [given] if isinstance(given, str) else list(given if given is not None else ())
 
     def check_not_among(self, metrics: Iterable[str]) -> None:
         """Refuse a table of the values of queries with two columns of one name."""

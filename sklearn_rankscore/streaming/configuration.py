@@ -106,11 +106,19 @@ def resolve_averaged(
                 f"as {name}={str(options[argument])!r:.60}; the method update of an accumulator "
                 f"takes {argument}=."
             )
-    if "groups" in options:
-        raise TypeError(
-            "groups= names no column. Functions of files, Spark and Dask take the column of query "
-            "ids as group='qid'; the method update of an accumulator takes groups=ids."
-        )
+    for option in ("groups", "qid", "query_id", "query", "group_id"):
+        if option in options:
+            raise TypeError(
+                f"{option}= names no column. Functions of files, Spark and Dask take the column of "
+                "query ids as group='qid'; the method update of an accumulator takes groups=ids."
+            )
+    for option in ("sample_weight", "weights"):
+        if option in options:
+            raise TypeError(
+                f"{option}= names no column. Functions of files, Spark and Dask take the column of "
+                "query weights as weight='w'; the method update of an accumulator takes "
+                "sample_weight=weights."
+            )
     resolved = resolve_all(metrics, like=like, **options)
     if any(metric.average is None for metric in resolved.values()):
         raise ValueError(

@@ -130,19 +130,25 @@ def _expand(filesystem: Any, path: str) -> list[str]:
 
 
 def _matches(path: str, pattern: tuple[str, ...]) -> bool:
-    parts = PurePosixPath(path).parts
-    return len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern))
+    # some filesystems of fsspec list "/bucket/file" for "bucket"
+    parts, wanted = ([p for p in of if p != "/"] for of in (PurePosixPath(path).parts, pattern))
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
 
 
 def as_filesystem(filesystem: Any) -> Any:
     """The filesystem of pyarrow for a URI, or for one of fsspec."""
     from pyarrow import fs
 
-    if isinstance(filesystem, str):
-        system, base = fs.FileSystem.from_uri(filesystem)
+    if isinstance(filesystem, str) and is_uri(filesystem):
+        system, base = from_uri(filesystem)
         return fs.SubTreeFileSystem(base, system) if base else system
     if isinstance(filesystem, fs.FileSystem):
         return filesystem
+    if not hasattr(filesystem, "info"):
+        raise TypeError(
+            "filesystem must be a filesystem of pyarrow or fsspec, or a URI such as 's3://bucket'; "
+            f"got {filesystem!r:.60}."
+        )
     return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
 
 

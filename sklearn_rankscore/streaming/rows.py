@@ -153,7 +153,7 @@ class Rows:
 
 def starts_of(ids: Array) -> Array:
     """The positions at which an id differs from the one before."""
-    return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+    return np.flatnonzero(np.concatenate((np.ones(len(ids[:1]), bool), ids[1:] != ids[:-1])))
 
 
 def check_none_missing(ids: Array) -> None:
