@@ -128,8 +128,8 @@ def catboost_metric(
         A name such as ``"ndcg@10"`` or ``"map@5(threshold=1)"``, a metric function of this
         package, or any function of a block of ranked queries.
     *eval_sets : tuple (y, groups)
-        Labels and query ids of the training set and of each evaluation set, in the order of the
-        rows that CatBoost is given.
+        Labels and query ids of the training set first, then of each evaluation set, in the order of
+        the rows that CatBoost is given.
     **options
         Options of the metric, such as ``gain="exponential"`` or ``like="catboost"``.
 
@@ -194,8 +194,10 @@ class CatBoostMetric(MetricOfSets):
                 return OF_TRAINING_ROWS, 1.0
             raise ValueError(
                 f"CatBoost evaluates a set of {len(labels)} rows with labels that catboost_metric "
-                "was not given. Give it labels and query ids of every set, the training set too, "
+                "was not given. Give it labels and query ids of every set, the training set first, "
                 "in the order of the rows of the set: catboost_metric('ndcg@10', (y, groups), ...)."
+                " QueryRanker puts the rows of each query together; it takes "
+                "early_stopping='ndcg@10' instead of this metric."
             )
         if len(self.sets) > 1 and self._are_weighted_rows(labels, weight):
             return OF_TRAINING_ROWS, 1.0
@@ -204,9 +206,8 @@ class CatBoostMetric(MetricOfSets):
         return self.value_of_set(labels, scores, weight), 1.0
 
     def _are_permuted(self, labels: Array) -> bool:
-        """Whether these are the labels of a known set in another order."""
-        ascending = np.sort(labels)
-        return any(np.array_equal(np.sort(known.passed), ascending) for known in self.sets)
+        """Whether these are the labels of the training set in another order."""
+        return np.array_equal(np.sort(self.sets[0].passed), np.sort(labels))
 
     def _are_weighted_rows(self, labels: Array, weight: Any) -> bool:
         """Whether these are the labels of the training set, and their weights no query weights."""

@@ -83,6 +83,21 @@ def test_catboost_metric_refuses_an_unknown_set(parts):
         fit_catboost(parts, catboost_metric("ndcg", (y, qid)))
 
 
+def test_an_evaluation_set_in_another_order_is_refused(parts):
+    """A log of -1 in every round would select a model of one tree."""
+    (X, y, qid), (X_test, y_test, qid_test) = parts
+    mixed = np.random.default_rng(0).permutation(len(y_test))
+    metric = catboost_metric("ndcg", (y, qid), (y_test[mixed], qid_test[mixed]))
+    error = requires("catboost").CatBoostError
+    message = r"training set first, in the order.*early_stopping='ndcg@10'"
+    with pytest.raises(error, match=message):
+        fit_catboost(parts, metric)
+    ranker = QueryRanker(make_catboost_ranker(iterations=5, eval_metric=metric))
+    valid = {"eval_set": [(X_test[mixed], y_test[mixed])], "eval_qid": [qid_test[mixed]]}
+    with pytest.raises(error, match=message):  # which puts the rows of each query together
+        ranker.fit(X, y, qid=qid, **valid)
+
+
 @pytest.mark.parametrize(
     ("sets", "error", "message"),
     [
