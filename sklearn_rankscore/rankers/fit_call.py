@@ -128,6 +128,9 @@ class FitCall:
     ) -> TrainingData:
         """Rows without the columns of ids, those of each query together for a ranker."""
         features = columns.drop(X)
+        booster = None if self.prefix else booster_of(self.ranker)
+        if booster is not None:
+            features = booster.read_features(features)
         if np.ndim(np.asarray(y)) > 1:
             y = column_or_1d(y, warn=True)
         if ids is not None and self.takes_ids_within:

@@ -46,9 +46,10 @@ class FittedRanker:
         """
         check_is_fitted(self, "estimator_")
         features = self._id_columns.drop(X)
-        if (
-            len(getattr(features, "shape", (0, 0))) == 2
-        ):  # of others, the ranker knows what is wrong
+        if (booster := booster_of(self.estimator_)) is not None:
+            features = booster.read_features(features)
+        # of others, the ranker knows what is wrong
+        if len(getattr(features, "shape", (0, 0))) == 2:
             validate_data(self, features, reset=False, skip_check_array=True)
             self._check_order(column_names(features))
         return predict_scores(self.estimator_, features)

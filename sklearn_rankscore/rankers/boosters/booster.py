@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+import numpy as np
+
 from ..._typing import Array
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
@@ -95,6 +97,17 @@ class Booster(ABC):
         others = [c for c in callbacks if type(c).__name__ not in STOPPING_CALLBACKS]
         return changed if others == callbacks else changed | {"callbacks": others}
 
+    def read_features(self, X: Any) -> Any:
+        """`X` in a form that the booster takes; an error for one at which its library fails."""
+        is_row = isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 0
+        if is_row or getattr(X, "ndim", 2) == 1:
+            raise ValueError(
+                "Expected 2D array, got 1D array instead: X must have one row per document. "
+                "Reshape your data: of one document, pass X[[i]] or df.iloc[[i]] instead of X[i] "
+                "or df.iloc[i]."
+            )
+        return X
+
     def starts(self, sets: Sequence[TrainingData]) -> list[Any] | None:
         """The scores that each evaluation set starts from; None if none has any."""
         starts = [data.params.get(self.start_param) for data in sets]
@@ -119,3 +132,12 @@ def rounds_param(estimator: Any, aliases: Sequence[str]) -> str:
     given = [name for name in aliases if params.get(name) is not None]
     # a constructor without defaults lists only what was given; elsewhere, an alias takes precedence
     return given[-1] if given else aliases[0]
+
+
+def arrow_types(X: Any) -> dict[str, str]:
+    """The types of the columns of a frame of polars or pyarrow, by name; else empty."""
+    library, schema = type(X).__module__.partition(".")[0], getattr(X, "schema", None)
+    if library not in ("polars", "pyarrow") or schema is None:
+        return {}
+    types = zip(schema.names, schema.types, strict=True) if library == "pyarrow" else schema.items()
+    return {name: str(of) for name, of in types}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 from scipy.special import softmax
 
 from ..._sklearn_compat import num_samples
@@ -14,7 +15,7 @@ from ..._typing import Array, QueryIds
 from ...metrics.evaluate import MetricLike
 from ...query_ids import group_rows, no_groups_error
 from ..training_data import TrainingData
-from .booster import Booster, FitArguments, Stopping, rounds_param
+from .booster import Booster, FitArguments, Stopping, arrow_types, rounds_param
 from .training_metric import EvaluatedSet, MetricOfSets, classes_of
 
 # parameters of `fit` and of the constructor that name columns
@@ -39,6 +40,21 @@ class CatBoost(Booster):
         if weights is not None:
             weights = np.repeat(weights, data.sizes)
         return {"group_id": data.codes, "group_weight": weights}
+
+    def read_features(self, X: Any) -> Any:
+        """Sparse arrays as matrices, tables of pyarrow as pandas, categories of polars as text."""
+        X = super().read_features(X)
+        if hasattr(X, "tocsr"):
+            return csr_matrix(X)
+        types = arrow_types(X)
+        if types and type(X).__module__.startswith("pyarrow"):
+            return X.to_pandas(ignore_metadata=True)  # metadata would make columns an index
+        categories = [name for name, of in types.items() if of.startswith("Categorical")]
+        if categories:  # at which CatBoost ends the process
+            import polars
+
+            return X.with_columns(polars.col(categories).cast(polars.String))
+        return X
 
     def evaluation_arguments(
         self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
-from .booster import Booster, FitArguments, Stopping, rounds_param
+from .booster import Booster, FitArguments, Stopping, arrow_types, rounds_param
 from .training_metric import (
     EvaluatedSet,
     MetricOfSets,
@@ -38,6 +38,12 @@ ROUNDS = (
     "max_iter",
 )
 
+# the Arrow types that LightGBM reads, as pyarrow and polars name them; others end the process
+ARROW_TYPES = {
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    *("float", "double", "float32", "float64", "bool", "boolean"),
+}
+
 # the ranks of its metrics: a parameter of `fit`, over which those of the constructor prevail
 EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
 
@@ -53,6 +59,19 @@ class LightGBM(Booster):
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query sizes in the order of the rows, and one weight per row."""
         return {"group": data.sizes, "sample_weight": data.weights}
+
+    def read_features(self, X: Any) -> Any:
+        """`X`; an error for columns of Arrow at which LightGBM ends the process."""
+        refused = {name: of for name, of in arrow_types(X).items() if of.lower() not in ARROW_TYPES}
+        if refused:
+            shown = ", ".join(f"{name!r}: {of}" for name, of in list(refused.items())[:5])
+            raise TypeError(
+                "LightGBM reads only integers, floats and booleans from frames of polars and "
+                f"pyarrow, and ends the process at columns of other types; got {shown}. Choose:\n"
+                "- X.to_pandas(), with text columns as type 'category';\n"
+                "- numeric codes of the columns, with their names in categorical_feature of fit."
+            )
+        return super().read_features(X)
 
     def evaluation_arguments(
         self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool

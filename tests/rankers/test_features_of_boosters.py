@@ -1,0 +1,107 @@
+"""Features in forms that the library of a booster refuses, or at which it ends the process."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from requires import requires
+from scipy import sparse
+from small_rankers import LGBM, make_ranker
+
+from sklearn_rankscore import QueryRanker, make_ranking
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y, groups = make_ranking(n_queries=30, n_features=4, random_state=0)
+    order = np.random.default_rng(0).permutation(len(y))
+    return X[order], y[order], groups[order]
+
+
+@pytest.fixture(scope="module")
+def colored(rows):
+    frame = pd.DataFrame(rows[0], columns=list("abcd"))
+    return frame.assign(color=np.where(frame["a"] > frame["b"], "red", "blue"))
+
+
+@pytest.mark.parametrize(
+    "form", [sparse.csr_array, sparse.coo_array, sparse.csc_array, sparse.csr_matrix]
+)
+def test_catboost_takes_sparse_arrays(form, rows):
+    X, y, groups = rows
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    ranker = QueryRanker(make_ranker("catboost"), early_stopping="ndcg", random_state=0)
+    expected = ranker.fit(X, y, groups=groups).predict(X)
+    valid = {"eval_set": [(form(X), y)], "eval_qid": [groups]}
+    for given in ({}, valid):
+        ranker.fit(form(X), y, groups=groups, **given)
+        assert ranker.predict(form(X)).shape == y.shape
+    np.testing.assert_allclose(
+        ranker.fit(form(X), y, groups=groups).predict(form(X)), expected, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("of", ["large_string", "dictionary"])
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_catboost_takes_categories_of_arrow(library, of, rows, colored):
+    requires("catboost")
+    _, y, groups = rows
+    ranker = QueryRanker(make_ranker("catboost"))
+    fit = {"groups": groups, "cat_features": ["color"]}
+    expected = ranker.fit(colored, y, **fit).predict(colored)
+    frame = colored if of == "large_string" else colored.astype({"color": "category"})
+    given = pl.DataFrame(frame) if library == "polars" else pa.Table.from_pandas(frame)
+    valid = [(given, y)]
+    ranker.fit(given, y, **fit, eval_set=valid, eval_qid=[groups])
+    assert list(ranker.feature_names_in_) == ["a", "b", "c", "d", "color"]
+    np.testing.assert_array_equal(ranker.fit(given, y, **fit).predict(given), expected)
+
+
+def test_catboost_takes_index_columns_of_arrow_as_features(rows, colored):
+    _, y, groups = rows
+    table = pa.Table.from_pandas(colored.drop(columns="color").set_index("d"))
+    ranker = QueryRanker(make_ranker("catboost")).fit(table, y, groups=groups)
+    assert ranker.n_features_in_ == ranker.estimator_.n_features_in_ == 4
+
+
+@pytest.mark.parametrize(
+    ("of", "shown"),
+    [
+        (pl.String, "String"),
+        (pl.Categorical, "Categorical"),
+        (pl.Enum(["blue", "red"]), "Enum"),
+        ("string", "large_string"),
+        ("dictionary", "dictionary"),
+    ],
+)
+def test_lightgbm_refuses_categories_of_arrow(of, shown, rows, colored):
+    _, y, groups = rows
+    frame = pl.DataFrame(colored)
+    if isinstance(of, str):
+        given = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        if of == "dictionary":
+            given = given.set_column(4, "color", given["color"].dictionary_encode())
+    else:
+        given = frame.with_columns(pl.col("color").cast(of))
+    message = rf"ends the process at columns of other types; got 'color': {shown}.*to_pandas\(\)"
+    plain = given.select(["a", "b", "c", "d"])
+    fitted = QueryRanker(LGBM).fit(plain, y, groups=groups)
+    calls = [
+        lambda: QueryRanker(LGBM).fit(given, y, groups=groups),
+        lambda: fitted.fit(plain, y, groups=groups, eval_set=[(given, y)], eval_qid=[groups]),
+        lambda: fitted.predict(given.select(["color", "b", "c", "d"])),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=f"(?s){message}"):
+            call()
+
+
+def test_one_document_without_its_axis_is_refused(library, rows, colored):
+    X, y, groups = rows
+    fitted = QueryRanker(make_ranker(library)).fit(X, y, groups=groups)
+    frame = colored.drop(columns="color")
+    for row in (X[0], X[0].tolist(), frame.iloc[0]):
+        with pytest.raises(ValueError, match=r"1D array instead.*pass X\[\[i\]\] or df.iloc"):
+            fitted.predict(row)
+    np.testing.assert_array_equal(fitted.predict(X[[0]]), fitted.predict(X)[:1])
