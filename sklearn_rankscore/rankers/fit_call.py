@@ -21,6 +21,7 @@ from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
 from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
 from .evaluation_sets import ids_from_sizes, take_evaluation_sets
+from .fitted_ranker import fitted_model
 from .id_columns import IdColumns
 from .inner_ids import (
     fit_with_ids,
@@ -86,9 +87,14 @@ class FitCall:
     def read_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Parameters by their names in `fit`; routed ones may have other names."""
         is_routed = sklearn.get_config()["enable_metadata_routing"]
-        return (
-            params if self.passes_ids_on or not is_routed else names_of_fit(self.estimator, params)
-        )
+        if is_routed and not self.passes_ids_on:
+            params = names_of_fit(self.estimator, params)
+        continued = {
+            name: fitted_model(value)
+            for name, value in params.items()
+            if name.rpartition("__")[2] in ("init_model", "xgb_model")
+        }
+        return params | continued
 
     def find_ids(self, X: Any, y: Any, groups: Any, qid: Any, params: dict[str, Any]) -> Any:
         """The query ids; those under the ranker's own name are removed from the parameters."""

@@ -184,3 +184,11 @@ class FittedRanker:
     def coef_(self) -> Array:
         """Coefficients of the ranker."""
         return np.asarray(last_step(self._fitted)[0].coef_)
+
+
+def fitted_model(model: Any) -> Any:
+    """The model inside of a QueryRanker or pipeline; LightGBM ignores those it does not know."""
+    while isinstance(model, FittedRanker):
+        check_is_fitted(model, "estimator_")
+        model = last_step(model.estimator_)[0]
+    return last_step(model)[0]

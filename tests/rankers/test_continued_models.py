@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from lightgbm import LGBMRanker
 from requires import requires
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 from small_rankers import make_catboost_ranker
 from training_rounds import sizes_of
 from xgboost import XGBRanker
@@ -93,3 +95,21 @@ def test_rounds_after_the_best_one_count_if_catboost_uses_them(rows):
     model = make("catboost", 50, use_best_model=False)
     ranker = QueryRanker(model, **STOPPING).fit(X, y, groups=q)
     assert ranker.n_iter_ == ranker.estimator_.tree_count_ > 1 + ranker.estimator_.best_iteration_
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_query_ranker_is_continued(piped, library, rows):
+    """LightGBM would ignore it, and train from the start."""
+    X, y, q = rows
+    model, name = make(library, 4), NAMES[library]
+    base = QueryRanker(make_pipeline("passthrough", model) if piped else model)
+    with pytest.raises(NotFittedError):
+        QueryRanker(model).fit(X, y, groups=q, **{name: base})
+    base.fit(X, y, groups=q)
+    again = QueryRanker(make(library, 3)).fit(X, y, groups=q, **{name: base})
+    assert total_rounds(library, again.estimator_) == 7
+    by_model = base.estimator_[-1] if piped else base.estimator_
+    expected = QueryRanker(make(library, 3)).fit(X, y, groups=q, **{name: by_model})
+    first_rounds = predict_rounds(library, expected.estimator_, X, 4)
+    np.testing.assert_array_equal(predict_rounds(library, again.estimator_, X, 4), first_rounds)
+    np.testing.assert_array_equal(first_rounds, base.predict(X))
