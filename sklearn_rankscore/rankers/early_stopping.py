@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,8 @@ class EarlyStopping:
                 )
             train, held_out = data.hold_out(self.fraction, self.random_state)
             sets = [held_out]
+        # LightGBM does not stop on data that it knows as the training data
+        sets = [*sets[:-1], replace(sets[-1], is_training=False)]
         fit_with_evaluation_sets(estimator, train, sets, group_param, source, self)
         if self.refit_all and train is not data:
             estimator = _refit(unfitted, estimator, data, group_param, source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -167,13 +167,17 @@ class FitCall:
         )
 
     def take_evaluation_sets(
-        self, params: dict[str, Any], columns: IdColumns
+        self, params: dict[str, Any], columns: IdColumns, training: tuple[Any, Any]
     ) -> list[TrainingData]:
-        """The evaluation sets of a booster, removed from the parameters."""
+        """The evaluation sets of a booster, removed from the parameters.
+
+        One of them may be `training`, the X and y of `fit`.
+        """
 
         def read(X: Any, y: Any, ids: Any, weights: Any, aligned: dict[str, Any]) -> TrainingData:
             ids = find_query_ids(X, y, qid=ids, id_source=self.source)
-            return self.read_rows(X, y, ids, columns, weights, aligned)
+            data = self.read_rows(X, y, ids, columns, weights, aligned)
+            return replace(data, is_training=X is training[0] and y is training[1])
 
         booster = booster_of(self.ranker)
         if booster is None:

@@ -199,7 +199,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         self._id_columns.check_not_selected()
         self._id_columns.warn_of_features(X, ids, self.estimator)
         params = call.read_positions(params, self._id_columns)
-        sets = call.take_evaluation_sets(params, self._id_columns)
+        sets = call.take_evaluation_sets(params, self._id_columns, (X, y))
         data = call.read_rows(X, y, ids, self._id_columns, sample_weight, params)
         call.warn_of_queries(data)
         validate_data(self, data.X, skip_check_array=True)

@@ -39,6 +39,8 @@ class TrainingData:
         the chosen rows.
     rows : array of int or None
         The number of each row in the given data; None if they are all given rows in their order.
+    is_training : bool
+        Whether this evaluation set is the training data themselves.
     """
 
     X: Any
@@ -48,6 +50,7 @@ class TrainingData:
     params: dict[str, Any]
     renumber: Renumber
     rows: Array | None = None
+    is_training: bool = False
 
     @classmethod
     def read(

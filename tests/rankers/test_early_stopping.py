@@ -6,6 +6,7 @@ import pytest
 from gathered_rows import gather
 from lightgbm import LGBMRanker, early_stopping
 from requires import requires
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -13,7 +14,13 @@ from small_rankers import LGBM, XGB, make_ranker
 from training_rounds import sizes_of
 from xgboost import XGBRanker
 
-from sklearn_rankscore import QueryKFold, QueryRanker, QueryShuffleSplit, lightgbm_metric
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    lightgbm_metric,
+    make_ranking,
+)
 
 POINTWISE = {
     "lightgbm.LGBMRegressor": {"n_estimators": 50, "verbose": -1, "n_jobs": 1},
@@ -141,3 +148,34 @@ def test_early_stopping_by_lightgbm_metric(data):
     history = ranker.estimator_.evals_result_["valid_0"]
     assert list(history) == ["mrr@10_rankscore"]
     assert ranker.n_iter_ == 1 + int(np.argmax(history["mrr@10_rankscore"]))
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_training_data_among_the_sets_of_lightgbm_do_not_stop(piped):
+    """LightGBM knows them by identity; their NDCG@1 no longer improves after a few rounds."""
+    X, y, groups = make_ranking(n_queries=60, n_features=5, random_state=0)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y, groups = X[order], y[order], groups[order]
+    is_valid = groups % 3 == 0
+    train, valid = ((X[rows], y[rows], groups[rows]) for rows in (~is_valid, is_valid))
+    (q, X_q, y_q), (q_test, X_test, y_test) = (
+        gather(part[2], *part[:2]) for part in (train, valid)
+    )
+    model = LGBMRanker(n_estimators=100, n_jobs=1, verbose=-1, early_stopping_round=30)
+    expected = clone(model).fit(
+        X_q, y_q, group=sizes_of(q), eval_X=(X_q, X_test), eval_y=(y_q, y_test),
+        eval_group=[sizes_of(q), sizes_of(q_test)], eval_at=[1],
+    )  # fmt: skip
+    ranker = QueryRanker(make_pipeline("passthrough", clone(model)) if piped else clone(model))
+    name = "lgbmranker__eval_at" if piped else "eval_at"
+    sets = {"eval_set": [train[:2], valid[:2]], "eval_qid": [train[2], valid[2]], name: [1]}
+    fitted = ranker.fit(*train[:2], groups=train[2], **sets).estimator_
+    fitted = fitted[-1] if piped else fitted
+    assert fitted.evals_result_ == expected.evals_result_
+    assert fitted.best_iteration_ == expected.best_iteration_
+    # fewer queries than those of the set, and early stopping of QueryRanker on its last set
+    few = ranker.set_params(max_queries=20).fit(*train[:2], groups=train[2], **sets).estimator_
+    assert list((few[-1] if piped else few).evals_result_) == ["valid_0", "valid_1"]
+    ranker.set_params(max_queries=None, early_stopping=True, n_iter_no_change=5)
+    sets |= {"eval_set": [train[:2]], "eval_qid": [train[2]]}
+    assert ranker.fit(*train[:2], groups=train[2], **sets).n_iter_ < 100

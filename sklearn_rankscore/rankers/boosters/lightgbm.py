@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._sklearn_compat import num_samples
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
 from .booster import Booster, FitArguments, Stopping, arrow_types, rounds_param
@@ -76,8 +77,12 @@ class LightGBM(Booster):
     def evaluation_arguments(
         self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
     ) -> FitArguments:
-        """Features and labels apart from 4.7 on; sizes, weights and start scores in lists."""
-        X, y = tuple(data.X for data in sets), tuple(data.y for data in sets)
+        """Features and labels apart from 4.7 on; sizes, weights and start scores in lists.
+
+        LightGBM knows training data by identity, and does not let them stop the training.
+        """
+        pairs = [_rows_of_set(data, train) for data in sets]
+        X, y = tuple(X for X, _ in pairs), tuple(y for _, y in pairs)
         if "eval_X" in inspect.signature(estimator.fit).parameters:
             classes = classes_of(estimator, train)
             if classes is not None:  # LightGBM numbers those of training data and of eval_set only
@@ -120,6 +125,12 @@ class LightGBM(Booster):
         """The number of rounds after those of `init_model`, under the alias that was given."""
         n_rounds = self.n_iterations(estimator) - _n_rounds(arguments.get("init_model"))
         return {rounds_param(estimator, ROUNDS): n_rounds}
+
+
+def _rows_of_set(data: TrainingData, train: TrainingData) -> tuple[Any, Any]:
+    """Features and labels of an evaluation set: those of the training data, if they are all."""
+    is_train = data.is_training and num_samples(data.X) == num_samples(train.X)
+    return (train.X, train.y) if is_train else (data.X, data.y)
 
 
 def _n_rounds(model: Any) -> int:
