@@ -69,6 +69,7 @@ class FittedRanker:
     # For scikit-learn's scorers of thresholds, such as "roc_auc". It is the same function because
     # those before 1.9 take the scores of a regressor only from a method with the name `predict`.
     decision_function = available_if(_ranks_queries)(predict)
+    decision_function.attribute_name = "decision_function"  # in the error without query ids
 
     def rank(
         self,

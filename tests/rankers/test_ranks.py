@@ -164,6 +164,8 @@ def test_decision_function_exists_where_there_are_queries(model, binary):
         assert get_scorer("roc_auc")(make_pipeline(ranker), X, y) > 0.5
     plain = QueryRanker(Ridge()).fit(X.drop(columns="qid"), y)
     assert not hasattr(plain, "decision_function")
+    with pytest.raises(AttributeError, match="no attribute 'decision_function'"):
+        _ = plain.decision_function
 
 
 def test_it_is_a_regressor_unless_it_holds_a_classifier():
