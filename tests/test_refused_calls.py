@@ -187,7 +187,7 @@ CALLS = [
     (lambda: fit(TakesAnything()), (TypeError, ValueError), "group_param=|clone"),
     (lambda: fit(groups=None, group_param="qid"), NoGroupsError, "No query ids reached Ridge.fit"),
     (lambda: fit(groups_column=3), TypeError, "groups_column"),
-    (lambda: fit(sample_weight=[1.0]), ValueError, "inconsistent numbers of samples"),
+    (lambda: fit(sample_weight=[1.0]), ValueError, "one weight per document: got 1 for"),
     (lambda: QueryRanker(Ridge()).predict(FEATURES), ValueError, "not fitted"),
     (lambda: QueryRanker(Ridge()).coef_, AttributeError, "not fitted"),
     (lambda: fit().score(FEATURES, LABELS), NoGroupsError, "No query ids reached"),

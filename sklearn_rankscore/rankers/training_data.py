@@ -63,6 +63,13 @@ class TrainingData:
                 "relevance of each document."
             )
         y = np.asarray(y) if hasattr(y, "to_pylist") else y  # boosters refuse columns of pyarrow
+        if weights is not None and num_samples(weights) != num_samples(X):
+            raise ValueError(
+                f"sample_weight must hold one weight per document: got {num_samples(weights)} for "
+                f"{num_samples(X)} documents. Repeat weights of queries for their rows: "
+                "np.repeat(weights, sizes) if the rows of each query are together, or "
+                "weights.loc[ids].to_numpy() of a Series by query id."
+            )
         X, y, weights = indexable(X, y, weights)
         if ids is not None and num_samples(X) == 0:
             raise ValueError("X has no rows; a fit needs the documents of at least one query.")

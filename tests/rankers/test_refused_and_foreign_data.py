@@ -1,6 +1,7 @@
 """Data without rows, labels of pyarrow, and models that hold out rows by themselves."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -55,3 +56,13 @@ def test_a_model_that_holds_out_rows_itself_takes_no_ranking_metric(piped, rows)
     assert "scoring='loss'" in str(caught.value)
     assert "QueryRanker(LGBMRegressor(), early_stopping='ndcg@10')" in str(caught.value)
     assert "Other ways" not in str(caught.value)
+
+
+def test_weights_of_queries_are_refused_with_the_way_to_repeat_them(library, rows):
+    X, y, groups = rows
+    ranker = QueryRanker(make_ranker(library))
+    weights = pd.Series(1.0 + np.arange(30) % 3, index=np.unique(groups))
+    message = rf"got 30 for {len(y)} documents.*np\.repeat\(weights, sizes\).*weights\.loc\[ids\]"
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, y, groups=groups, sample_weight=weights)
+    ranker.fit(X, y, groups=groups, sample_weight=weights.loc[groups].to_numpy())
