@@ -19,6 +19,7 @@ from .training_metric import (
     EvaluatedSet,
     MetricOfSets,
     TrainingMetric,
+    check_library,
     classes_of,
     ids_from_sizes,
 )
@@ -261,6 +262,7 @@ class LightGBMMetric(TrainingMetric):
         self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None
     ) -> tuple[str, float, bool]:
         """Name, value, and True because higher is better."""
+        check_library(y_score, "lightgbm")
         if hasattr(y_score, "get_label"):  # lightgbm.train passes scores and a Dataset
             y_true, y_score, data = y_score.get_label(), y_true, y_score
             weight, group = data.get_weight(), data.get_group()

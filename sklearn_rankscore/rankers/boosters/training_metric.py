@@ -138,3 +138,13 @@ def ids_from_sizes(sizes: Any, n_rows: int, *, data: str, remedy: str) -> Array:
     if sizes is None or int(np.sum(sizes)) != n_rows:
         raise ValueError(f"{data} has no queries for its {n_rows} rows; give it {remedy}.")
     return np.repeat(np.arange(len(sizes)), np.asarray(sizes, dtype=np.intp))
+
+
+def check_library(data: Any, library: str) -> None:
+    """Refuse the data set of another library than that of the metric."""
+    other = type(data).__module__.partition(".")[0]
+    if other != library and other in ("lightgbm", "xgboost"):
+        raise TypeError(
+            f"{library}_metric is for {library}, but got a {type(data).__name__} of {other}: use "
+            f"{other}_metric."
+        )

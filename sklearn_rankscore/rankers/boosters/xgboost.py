@@ -11,7 +11,7 @@ import numpy as np
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
 from .booster import Booster, FitArguments, Stopping
-from .training_metric import TrainingMetric, ids_from_sizes
+from .training_metric import TrainingMetric, check_library, ids_from_sizes
 
 
 class XGBoost(Booster):
@@ -140,6 +140,7 @@ class XGBoostMetric(TrainingMetric):
 
     def __call__(self, y_score: Any, data: Any) -> tuple[str, float]:
         """Name and value."""
+        check_library(data, "xgboost")
         if not hasattr(data, "get_label"):
             raise TypeError(
                 "xgboost_metric is for xgboost.train(custom_metric=...). XGBRanker calls its "

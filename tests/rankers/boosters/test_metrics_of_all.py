@@ -2,8 +2,10 @@
 
 import pickle
 
+import lightgbm
 import numpy as np
 import pytest
+import xgboost
 from requires import requires
 from sklearn.base import clone
 
@@ -30,3 +32,19 @@ def test_metrics_survive_clone_and_pickle(name, parts):
     again = pickle.loads(pickle.dumps(metric))
     assert again.value(y, score, qid) == metric.value(y, score, qid)
     assert xgboost_metric("map@5(like=xgboost, ties=stable)").__name__.count(" ") == 0
+
+
+def test_the_metric_of_another_library_is_refused(parts):
+    _, (X, y, qid) = parts
+    sizes = np.unique(qid, return_counts=True)[1]
+    dataset = lightgbm.Dataset(X, y, group=sizes).construct()
+    for metric, data, message in (
+        (
+            xgboost_metric("map"),
+            dataset,
+            "for xgboost, but got a Dataset of lightgbm: use lightgbm_",
+        ),
+        (lightgbm_metric("map"), xgboost.DMatrix(X, y, qid=qid), "of xgboost: use xgboost_metric"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            metric(np.zeros(len(y)), data)
