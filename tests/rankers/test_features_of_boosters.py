@@ -8,6 +8,7 @@ import pytest
 from requires import requires
 from scipy import sparse
 from small_rankers import LGBM, make_ranker
+from xgboost import XGBRanker
 
 from sklearn_rankscore import QueryRanker, make_ranking
 
@@ -56,6 +57,19 @@ def test_catboost_takes_categories_of_arrow(library, of, rows, colored):
     ranker.fit(given, y, **fit, eval_set=valid, eval_qid=[groups])
     assert list(ranker.feature_names_in_) == ["a", "b", "c", "d", "color"]
     np.testing.assert_array_equal(ranker.fit(given, y, **fit).predict(given), expected)
+
+
+def test_xgboost_takes_categories_of_pyarrow(rows, colored):
+    """XGBoost asserts that names of categories have no mask, which pyarrow makes from pandas."""
+    _, y, groups = rows
+    frame = colored.astype({"color": "category"})
+    ranker = QueryRanker(XGBRanker(n_estimators=5, n_jobs=1, enable_categorical=True))
+    expected = ranker.fit(frame, y, groups=groups).predict(frame)
+    table = pa.Table.from_pandas(frame)
+    valid = {"eval_set": [(table, y)], "eval_qid": [groups]}
+    ranker.fit(table, y, groups=groups, **valid)
+    np.testing.assert_array_equal(ranker.predict(table), expected)
+    assert "color" in str(ranker.estimator_.get_booster().feature_names)
 
 
 def test_catboost_takes_index_columns_of_arrow_as_features(rows, colored):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...metrics.evaluate import MetricLike
 from ..training_data import TrainingData
-from .booster import Booster, FitArguments, Stopping
+from .booster import Booster, FitArguments, Stopping, arrow_types
 from .training_metric import TrainingMetric, check_library, ids_from_sizes
 
 
@@ -25,6 +25,12 @@ class XGBoost(Booster):
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query ids in ascending order, and one weight per query."""
         return {"qid": data.codes, "sample_weight": data.query_weights}
+
+    def read_features(self, X: Any) -> Any:
+        """`X`; tables of pyarrow with categories, of which XGBoost fails at some, as pandas."""
+        if any(of.startswith("dictionary") for of in arrow_types(X).values()):
+            return X.to_pandas(ignore_metadata=True)
+        return super().read_features(X)
 
     def evaluation_arguments(
         self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
