@@ -48,18 +48,23 @@ class FittedRanker:
         features = self._id_columns.drop(X)
         if (booster := booster_of(self.estimator_)) is not None:
             features = booster.read_features(features)
-        # of others, the ranker knows what is wrong
-        if len(getattr(features, "shape", (0, 0))) == 2:
-            validate_data(self, features, reset=False, skip_check_array=True)
-            self._check_order(column_names(features))
+        self._check_features(features)
         return predict_scores(self.estimator_, features)
 
-    def _check_order(self, names: list[Any]) -> None:
-        """Check names of frames of which the installed scikit-learn does not know the names."""
+    def _check_features(self, X: Any, name: str = "") -> None:
+        """Check number and names of features against those of the training data."""
+        if len(getattr(X, "shape", (0, 0))) != 2:  # of others, the ranker knows what is wrong
+            return
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise ValueError(f"{name}{error}") from error
+        # the installed scikit-learn may not know the names of such a frame
+        names = column_names(X)
         if names and self._feature_names and names != self._feature_names:
             raise ValueError(
-                "The feature names should match those that were passed during fit. Feature names "
-                f"must be in the same order as they were in fit: {self._feature_names}."
+                f"{name}The feature names should match those that were passed during fit. Feature "
+                f"names must be in the same order as they were in fit: {self._feature_names}."
             )
 
     def _ranks_queries(self) -> bool:

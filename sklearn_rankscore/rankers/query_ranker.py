@@ -204,6 +204,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         call.warn_of_queries(data)
         validate_data(self, data.X, skip_check_array=True)
         self._feature_names = column_names(data.X)
+        for i, evaluation_set in enumerate(sets):  # LightGBM would not notice other columns
+            self._check_features(evaluation_set.X, f"evaluation set {i}: ")
         if self.max_queries is not None:
             max_queries = check_count("max_queries", self.max_queries, 1)
             data = data.subsample_queries(max_queries, self.random_state)

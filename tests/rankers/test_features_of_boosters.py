@@ -119,3 +119,19 @@ def test_one_document_without_its_axis_is_refused(library, rows, colored):
         with pytest.raises(ValueError, match=r"1D array instead.*pass X\[\[i\]\] or df.iloc"):
             fitted.predict(row)
     np.testing.assert_array_equal(fitted.predict(X[[0]]), fitted.predict(X)[:1])
+
+
+@pytest.mark.parametrize("frames", [pd.DataFrame, pl.DataFrame, lambda frame: frame.to_numpy()])
+def test_evaluation_sets_with_other_columns_are_refused(frames, library, rows):
+    """LightGBM would evaluate, and stop, on the wrong columns."""
+    X, y, groups = rows
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    ranker = QueryRanker(make_ranker(library))
+    given, fewer = frames(frame), frames(frame[["a", "b", "c"]])
+    valid = {"groups": groups, "eval_qid": [groups]}
+    ranker.fit(given, y, **valid, eval_set=[(given, y)])
+    with pytest.raises(ValueError, match=r"^evaluation set 0: (The feature names|X has 3)"):
+        ranker.fit(given, y, **valid, eval_set=[(fewer, y)])
+    if frames in (pd.DataFrame, pl.DataFrame):
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            ranker.fit(given, y, **valid, eval_set=[(frames(frame[["b", "a", "c", "d"]]), y)])

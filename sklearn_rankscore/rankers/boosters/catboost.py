@@ -171,7 +171,8 @@ def catboost_metric(
     Notes
     -----
     In cross-validation the sets differ between folds. Use CatBoost's own metrics there, which
-    receive the query ids, for example ``eval_metric="NDCG:top=10;type=Exp"``.
+    receive the query ids, for example ``eval_metric="NDCG:top=10;type=Exp"``. With metric functions
+    and query ids, ``catboost.cv`` ends the process.
 
     With categorical features or ``boosting_type="Ordered"``, CatBoost passes the training rows in a
     random order, in which their queries are unknown: the log has -1 for the training set, as also
