@@ -24,7 +24,7 @@ NO_HEADER = (
 )
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # as pandas, and DuckDB or polars, write them
-TRUTH = {"True": 1, "False": 0, "true": 1, "false": 0}
+TRUTH: dict[Any, Any] = {"True": 1, "False": 0, "true": 1, "false": 0}
 # the usual names of each field's column
 NAMES = {
     "query": (

@@ -234,7 +234,7 @@ def append_missed(
     return Documents(labels, {system: scores}, sizes, items)
 
 
-def warn_of_other_ids(documents: Documents, items: Sequence[Any] | Array) -> None:
+def warn_of_other_ids(documents: Documents, items: Any) -> None:
     """Warn if a system retrieved many items and none of the many that have a relevance.
 
     Items without a relevance have the label NaN.
