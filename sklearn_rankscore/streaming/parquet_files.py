@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import accumulate
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -192,4 +193,7 @@ def opened(path: str, filesystem: Any) -> Iterator[Any]:
         if path in str(error):
             raise
         kind = OSError if isinstance(error, OSError) else ValueError
-        raise kind(f"{path} cannot be read as a Parquet file: {error}") from error
+        other = PurePosixPath(path).suffix not in ("", ".parquet", ".pq")
+        fix = " Files of a folder are selected by a pattern, 'folder/*.parquet'." if other else ""
+        reason = str(error).rstrip(".")
+        raise kind(f"{path} cannot be read as a Parquet file: {reason}.{fix}") from error
