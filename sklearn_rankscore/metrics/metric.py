@@ -121,9 +121,11 @@ class Formula:
             chance = partial(random_order, self.function, options)
             return partial(self.function, **options), chance
         if self.adjustable == "within cut-off" and options["k"] is None:
+            example = name.partition("(")[0] or "recall"
             raise ValueError(
                 f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
-                "has the same value for all orders. Give a cut-off: k=10, or 'recall@10' in a name."
+                "has the same value for all orders. Give a cut-off: k=10, or "
+                f"'{example}@10' in a name."
             )
         return partial(adjusted, self.function, options), None
 
