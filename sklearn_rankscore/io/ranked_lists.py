@@ -102,8 +102,8 @@ def from_ranked_lists(
     >>> from sklearn_rankscore import from_ranked_lists, map_score
     >>> actual = [["a", "b", "c"], {"d"}]
     >>> predicted = [["a", "b", "e"], ["f", "d"]]
-    >>> round(map_score(**from_ranked_lists(actual, predicted), k=3, average=None)[0], 4)
-    np.float64(0.6667)
+    >>> map_score(**from_ranked_lists(actual, predicted), k=3, average=None).round(4)
+    array([0.6667, 0.5   ])
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     ids, relevant, systems = align_queries(as_nested(actual), as_nested(predicted))

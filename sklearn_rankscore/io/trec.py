@@ -122,9 +122,8 @@ def from_trec(
     and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double precision, as
     in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
 
-    Which of the labels 0 are those of unjudged documents is known of the array ``y_true`` itself,
-    not of arrays that are computed from it, such as ``y_true[rows]``. For these, use
-    ``unjudged="nan"``.
+    The array ``y_true`` records which of its labels 0 are those of unjudged documents. Arrays that
+    are computed from it, such as ``y_true[rows]``, do not: for these, use ``unjudged="nan"``.
 
     All runs are evaluated on the same queries: those of at least one run, or all judged queries if
     `complete`. If a run does not contain one of them, it retrieved nothing for this query and

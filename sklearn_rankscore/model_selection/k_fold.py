@@ -52,7 +52,7 @@ class QueryKFold(QuerySplitter):
 
     Queries are assigned in descending order of size, each to the fold in which it increases the
     sum of squared loads least, an extension of the longest-processing-time rule [1]_ to three
-    loads. Folds are unbalanced only if a single query has more than 1 / n_splits of all rows. With
+    loads. Folds differ notably only if there are few queries, or if one of them is long. With
     `skip_constant_queries`, constant queries and the others are balanced separately.
 
     References

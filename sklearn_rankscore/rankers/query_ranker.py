@@ -55,8 +55,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         `eval_set`, its last set takes the place of held-out queries.
     refit_all : bool, default=False
         Whether to fit once more on all queries, the held-out ones included, with the number of
-        boosting rounds that early stopping has found. No effect with an `eval_set`, beside which
-        the first fit is on all queries already.
+        boosting rounds that early stopping has found. No effect with an `eval_set`, since no
+        queries are then held out.
     validation_fraction : float or int, default=0.1
         Fraction or number of queries to hold out. Held-out queries whose labels are all equal are
         not used.
@@ -93,10 +93,10 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     Query ids are looked up in this order: the arguments `groups` and `qid` of `fit`, a column or
-    index level ``qid`` of X, an index level ``qid`` of y. For a ranker, rows that are out of place
-    join the first row of their query; parameters of `fit` that are aligned with the rows, and
-    evaluation sets (``eval_set=[(X_valid, y_valid)]``), are treated like the training rows. With
-    metadata routing, parameters of `fit` are passed to the estimator without a request.
+    index level ``qid`` of X, an index level ``qid`` of y. A ranker receives the queries in the
+    order of their first rows; parameters of `fit` with one entry per row, and evaluation sets
+    (``eval_set=[(X_valid, y_valid)]``), are sorted like the training rows. With metadata routing,
+    parameters of `fit` are passed to the estimator without a request.
 
     With ``early_stopping=True``, the metric is a parameter of the ranker:
     ``XGBRanker(eval_metric="ndcg@10")``, ``CatBoostRanker(eval_metric="NDCG:top=10;type=Exp")`` or
@@ -171,8 +171,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         sample_weight : array-like of shape (n_documents,), default=None
             Row weights; constant within each query for rankers that weight queries.
         **fit_params
-            Further parameters of the `fit` of `estimator`. Of evaluation sets, the ids are found as
-            those of X, or given as ``eval_qid=[ids]``; weights are one per row.
+            Further parameters of the `fit` of `estimator`. The query ids of evaluation sets are
+            looked up as those of X, or given as ``eval_qid=[ids]``; weights are one per row.
 
         Returns
         -------
