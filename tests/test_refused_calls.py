@@ -101,6 +101,11 @@ CALLS = [
         ValueError,
         r"got a list of shape \(2, 2\).* pass list\(zip\(a, b\)\)",
     ),
+    (
+        lambda: ndcg_score([1, 0], [0.5, 0.2], groups=(["a", "b"], [1, 2])),
+        ValueError,
+        r"got a tuple of shape \(2, 2\).* pass list\(zip\(a, b\)\)",
+    ),
     *(
         (
             lambda name=name: evaluate([1, 0], [0.5, 0.2], name),

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.ensemble import VotingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import ndcg_score as scikit_learns_ndcg
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from small_rankers import LGBM
@@ -21,6 +21,11 @@ FROZEN = {
     "in a pipeline": make_pipeline(FunctionTransformer(), FrozenEstimator(RANKER)),
     "a pipeline": FrozenEstimator(
         make_pipeline(FunctionTransformer(), QueryRanker(LGBM)).fit(X, Y, queryranker__groups=QID)
+    ),
+    "a search": FrozenEstimator(
+        GridSearchCV(QueryRanker(LGBM), {"max_queries": [None]}, scoring="ndcg", cv=CV).fit(
+            X, Y, groups=QID
+        )
     ),
 }
 

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 
 from sklearn_rankscore import (
+    NoGroupsError,
     QueryKFold,
     QueryRanker,
     make_ranking,
@@ -31,9 +33,11 @@ class NeverFitted(Ridge):
 
 @pytest.mark.parametrize("scoring", SCORINGS.values(), ids=SCORINGS)
 @pytest.mark.parametrize("model", [NeverFitted(), QueryRanker(NeverFitted())])
-def test_negative_labels(scoring, model):
+@pytest.mark.parametrize("dtype", [int, float])
+def test_negative_labels(scoring, model, dtype):
+    labels = NEGATIVE.astype(dtype)
     with pytest.raises(ValueError, match=r"negative labels \(smallest -1\).* Shift them"):
-        cross_validate(model, X, NEGATIVE, groups=IDS, scoring=scoring, cv=QueryKFold(3))
+        cross_validate(model, X, labels, groups=IDS, scoring=scoring, cv=QueryKFold(3))
 
 
 def test_a_search():
@@ -52,6 +56,30 @@ def test_labels_that_suit_the_metric():
     frame.columns = frame.columns.astype(str)
     scores = cross_val_score(model, frame, NEGATIVE, groups=IDS, scoring=scorer, cv=cv)
     assert np.isfinite(scores).all()
+
+
+def test_a_target_that_is_routed():
+    params = {"groups": IDS, "target": GRADES}
+    with config_context(enable_metadata_routing=True):
+        scorer = make_ranking_scorer("ndcg@5").set_score_request(groups=True, target=True)
+        scores = cross_val_score(
+            Ridge(), X, NEGATIVE, params=params, scoring=scorer, cv=QueryKFold(3)
+        )
+    # a shift of the labels does not change the order of the predictions
+    expected = cross_val_score(Ridge(), X, GRADES, groups=IDS, scoring="ndcg@5", cv=QueryKFold(3))
+    np.testing.assert_allclose(scores, expected)
+
+
+def test_labels_of_nan_are_left_to_the_fit():
+    labels = np.where(np.arange(len(GRADES)) % 5 == 0, np.nan, GRADES)
+    options = {"groups": IDS, "scoring": "ndcg@5", "cv": QueryKFold(3), "error_score": "raise"}
+    with pytest.raises(ValueError, match=r"^y contains NaN .*first at row"):
+        cross_val_score(QueryRanker(Ridge()), X, labels, **options)
+
+
+def test_missing_ids_come_first():
+    with pytest.raises(NoGroupsError, match="No query ids reached"):
+        cross_val_score(NeverFitted(), X, NEGATIVE, scoring="ndcg@5", cv=3)
 
 
 def test_classes_are_no_labels():
