@@ -347,6 +347,20 @@ def test_unsuitable_frames_are_refused(truth, predictions, change, error, messag
         from_frames(truth, predictions, **{**BY, "score": "score", **change})
 
 
+def test_no_fix_is_named_that_would_not_help():
+    log, others = pd.DataFrame(LOG), {"a": PREDICTIONS, "b": PREDICTIONS}
+    no_frame = {"user": ["ann"], "item": ["tea"]}
+    twice = pd.concat([log, log])
+    for truth, change, error, message in (
+        (log, {"query": "qid"}, ValueError, r"no column 'qid'; its columns are \[.*\]\.$"),
+        (log, {"relevance": ["a", "b"]}, ValueError, r"\['a', 'b'\]; its columns are \[.*\]\.$"),
+        (no_frame, {"query": ["a", "b"]}, TypeError, "truth must be a DataFrame"),
+        (twice, {}, ValueError, "with duplicates='drop' or 'keep'.$"),
+    ):
+        with pytest.raises(error, match=message):
+            from_frames(truth, others, **{**BY, "score": "score", **change})
+
+
 def test_columns_are_named_by_numbers():
     log, top = pd.DataFrame(LOG).assign(rating=[5, 3, 4, 1]), pd.DataFrame(TOP)
     named = from_frames(log, top, **BY, relevance="rating", rank="rank")

@@ -59,6 +59,7 @@ BAD_RUNS = [
     ("1 Q0 a 0.5\n", "line 1: a line must have 6 fields"),
     ("1 a 0.5\n", "line 1: a line must have 6 fields"),
     ("1,a,0.5\n", "line 1: a line must have 6 fields"),
+    ("1 Q0 a,b 1 0.5\n", r"got 5 in '1 Q0 a,b 1 0\.5'\.$"),
     (RUN + "\n\n1 Q0 b 2 t\n", "line 5: a line must have 6 fields"),
     (RUN + "1 Q0 b 2 high t\n", "line 3: score must be a number; got 'high'"),
     (RUN + "1 Q0 b 2 0,5 t\n", "line 3: score must be a number; got '0,5'"),

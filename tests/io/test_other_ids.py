@@ -1,6 +1,7 @@
 """Predictions whose documents have ids of another kind than the judgments."""
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -76,9 +77,22 @@ def test_items_that_are_relevant_to_other_queries_are_of_the_same_kind(source):
     source(ACTUAL, others)
 
 
-def test_few_items_may_have_none_in_common(source):
-    few = dict(list(BY_NUMBER.items())[:9])
-    source(dict(list(ACTUAL.items())[:9]), few)
+@pytest.mark.parametrize(("n", "warned"), [(9, False), (10, True)])
+def test_few_items_may_have_none_in_common(source, n, warned):
+    expected = pytest.warns(UserWarning, match="none of the 10 items") if warned else nullcontext()
+    with expected:
+        source(dict(list(ACTUAL.items())[:n]), dict(list(BY_NUMBER.items())[:n]))
+
+
+def test_few_items_on_one_side(source):
+    source({user: ["item 0"] for user in ACTUAL}, BY_NUMBER)
+    source(ACTUAL, {user: ["0"] for user in ACTUAL})
+
+
+def test_queries_without_items_have_no_id():
+    actual, predicted = ACTUAL | {N: []}, BY_NUMBER | {N: []}
+    with pytest.warns(UserWarning, match="none of the 12 items .* among the 12 that"):
+        from_ranked_lists(actual, predicted)
 
 
 def test_numbers_of_items():
