@@ -109,6 +109,12 @@ def test_a_query_ranker_is_continued(piped, library, rows):
     again = QueryRanker(make(library, 3)).fit(X, y, groups=q, **{name: base})
     assert total_rounds(library, again.estimator_) == 7
     by_model = base.estimator_[-1] if piped else base.estimator_
+    if piped:  # a pipeline continues a pipeline, of scikit-learn or of QueryRanker
+        for given in (base, base.estimator_):
+            step = {f"{type(model).__name__.lower()}__{name}": given}
+            longer = QueryRanker(make_pipeline("passthrough", make(library, 3)))
+            longer.fit(X, y, groups=q, **step)
+            assert total_rounds(library, longer.estimator_[-1]) == 7
     expected = QueryRanker(make(library, 3)).fit(X, y, groups=q, **{name: by_model})
     first_rounds = predict_rounds(library, expected.estimator_, X, 4)
     np.testing.assert_array_equal(predict_rounds(library, again.estimator_, X, 4), first_rounds)

@@ -179,3 +179,14 @@ def test_training_data_among_the_sets_of_lightgbm_do_not_stop(piped):
     ranker.set_params(max_queries=None, early_stopping=True, n_iter_no_change=5)
     sets |= {"eval_set": [train[:2]], "eval_qid": [train[2]]}
     assert ranker.fit(*train[:2], groups=train[2], **sets).n_iter_ < 100
+
+
+def test_other_labels_of_the_training_rows_are_a_set_of_their_own():
+    X, y, groups = make_ranking(n_queries=20, n_features=3, random_state=0)
+    ids = {"groups": groups, "eval_qid": [groups]}
+    ranker = QueryRanker(LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1))
+    histories = [
+        ranker.fit(X, y, **ids, eval_set=[(given, y.max() - y)]).estimator_.evals_result_
+        for given in (X, X.copy())
+    ]
+    assert histories[0] == histories[1]

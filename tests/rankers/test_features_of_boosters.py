@@ -7,6 +7,9 @@ import pyarrow as pa
 import pytest
 from requires import requires
 from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from small_rankers import LGBM, make_ranker
 from xgboost import XGBRanker
 
@@ -79,6 +82,25 @@ def test_catboost_takes_index_columns_of_arrow_as_features(rows, colored):
     assert ranker.n_features_in_ == ranker.estimator_.n_features_in_ == 4
 
 
+def test_xgboost_takes_index_columns_of_arrow_as_features(rows, colored):
+    _, y, groups = rows
+    table = pa.Table.from_pandas(colored.astype({"color": "category"}).set_index("d"))
+    model = XGBRanker(n_estimators=5, n_jobs=1, enable_categorical=True)
+    ranker = QueryRanker(model).fit(table, y, groups=groups)
+    assert ranker.estimator_.get_booster().feature_names == ["a", "b", "c", "color", "d"]
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pandas])
+def test_lightgbm_takes_numbers_of_arrow(library, rows):
+    X, y, groups = rows
+    frame = pd.DataFrame({"single": X[:, 0].astype("f4"), "double": X[:, 1], "flag": X[:, 2] > 0})
+    for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
+        frame[dtype] = (np.abs(X[:, 3]) * 10).astype(dtype)
+    expected = QueryRanker(LGBM).fit(frame, y, groups=groups).predict(frame)
+    fitted = QueryRanker(LGBM).fit(library(frame), y, groups=groups)
+    np.testing.assert_array_equal(fitted.predict(library(frame)), expected)
+
+
 @pytest.mark.parametrize(
     ("of", "shown"),
     [
@@ -135,3 +157,15 @@ def test_evaluation_sets_with_other_columns_are_refused(frames, library, rows):
     if frames in (pd.DataFrame, pl.DataFrame):
         with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
             ranker.fit(given, y, **valid, eval_set=[(frames(frame[["b", "a", "c", "d"]]), y)])
+
+
+def test_steps_before_lightgbm_take_text_of_arrow(rows, colored):
+    """Of a pipeline, LightGBM is given what the steps before it make of the columns."""
+    _, y, groups = rows
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["color"]), remainder="passthrough", verbose_feature_names_out=False
+    )
+    ranker = QueryRanker(make_pipeline(encode, LGBM))
+    expected = ranker.fit(colored, y, groups=groups).predict(colored)
+    frame = pl.DataFrame(colored)
+    np.testing.assert_array_equal(ranker.fit(frame, y, groups=groups).predict(frame), expected)

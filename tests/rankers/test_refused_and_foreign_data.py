@@ -65,4 +65,6 @@ def test_weights_of_queries_are_refused_with_the_way_to_repeat_them(library, row
     message = rf"got 30 for {len(y)} documents.*np\.repeat\(weights, sizes\).*weights\.loc\[ids\]"
     with pytest.raises(ValueError, match=message):
         ranker.fit(X, y, groups=groups, sample_weight=weights)
+    with pytest.raises(ValueError, match=f"got {len(y) + 1} for {len(y)} documents"):
+        ranker.fit(X, y, groups=groups, sample_weight=np.ones(len(y) + 1))
     ranker.fit(X, y, groups=groups, sample_weight=weights.loc[groups].to_numpy())
