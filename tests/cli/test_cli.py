@@ -124,10 +124,14 @@ def test_judged_queries_without_predictions_are_excluded_with_a_note(
     judged, retrieved, tmp_path, capsys
 ):
     files = []
-    for name, text in (judged, retrieved):
+    name, text = retrieved
+    other = f"other-{name}", text.replace("a,", "b,").replace("a ", "b ")
+    for name, text in (judged, retrieved, other):
         (tmp_path / name).write_text(text)
         files.append(str(tmp_path / name))
     run(*files, "-m", "map")
+    assert "excluded" not in capsys.readouterr().err  # each query occurs in one of the runs
+    run(*files[:2], "-m", "map")
     note = "rankscore: note: 1 of 2 judged queries occur in no run and are excluded; -c counts them"
     assert capsys.readouterr().err.startswith(note)
     run(*files, "-m", "map", "-c")

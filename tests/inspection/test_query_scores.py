@@ -249,6 +249,11 @@ def test_rows_are_no_names(rows):
         skewed().select(rows)
 
 
+@pytest.mark.parametrize("rows", [slice(2, 5), [2, 3, 4], range(2, 5)])
+def test_rows_are_positions_in_any_form(rows):
+    assert skewed().select(rows).ids.tolist() == skewed().ids.tolist()[2:5]
+
+
 def test_refuses_metrics_without_a_value_per_query():
     with pytest.raises(ValueError, match=r"'ndcg\(average=micro\)' has average='micro'"):
         query_scores([0, 1], [1, 2], ["mrr", "ndcg(average=micro)"])

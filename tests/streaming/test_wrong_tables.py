@@ -81,6 +81,8 @@ def test_names_of_columns_may_be_of_any_sequence(group):
     [
         ("qid", "as group='qid'"),
         ("query_id", "as group='qid'"),
+        ("query", "as group='qid'"),
+        ("group_id", "as group='qid'"),
         ("sample_weight", "as weight='w'"),
         ("weights", "as weight='w'"),
     ],
