@@ -169,3 +169,12 @@ def test_steps_before_lightgbm_take_text_of_arrow(rows, colored):
     expected = ranker.fit(colored, y, groups=groups).predict(colored)
     frame = pl.DataFrame(colored)
     np.testing.assert_array_equal(ranker.fit(frame, y, groups=groups).predict(frame), expected)
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pandas])
+def test_xgboost_refuses_text_of_arrow(library, rows, colored):
+    """XGBoost raises a KeyError of the type."""
+    _, y, groups = rows
+    ranker = QueryRanker(XGBRanker(n_estimators=2, n_jobs=1, enable_categorical=True))
+    with pytest.raises(TypeError, match=r"got text in 'color'.*enable_categorical=True"):
+        ranker.fit(library(colored), y, groups=groups)

@@ -13,6 +13,9 @@ from ..training_data import TrainingData
 from .booster import Booster, FitArguments, Stopping, arrow_types
 from .training_metric import TrainingMetric, check_library, ids_from_sizes
 
+# the Arrow types of text, as pyarrow and polars name them
+TEXT = ("string", "large_string", "string_view")
+
 
 class XGBoost(Booster):
     """Estimators of XGBoost."""
@@ -28,7 +31,15 @@ class XGBoost(Booster):
 
     def read_features(self, X: Any) -> Any:
         """`X`; tables of pyarrow with categories, of which XGBoost fails at some, as pandas."""
-        if any(of.startswith("dictionary") for of in arrow_types(X).values()):
+        types = arrow_types(X)
+        text = [name for name, of in types.items() if of.lower() in TEXT]
+        if text:
+            raise TypeError(
+                "XGBoost takes numbers, booleans and categories from frames of polars and pyarrow; "
+                f"got text in {', '.join(map(repr, text[:5]))}. Convert it to categories, by "
+                "cast(polars.Categorical) or dictionary_encode(), and set enable_categorical=True."
+            )
+        if any(of.startswith("dictionary") for of in types.values()):
             return X.to_pandas(ignore_metadata=True)
         return super().read_features(X)
 
