@@ -89,6 +89,16 @@ def test_candidates_that_need_ids_beside_one_that_takes_none(order):
         search.fit(X, Y, groups=QID)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_inner_search_needs_ids_beside_a_candidate_that_takes_none(order):
+    inner = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=GroupKFold(2))
+    pipeline = make_pipeline(FunctionTransformer(), Ridge())
+    models = {"ridge": [inner, Ridge()][::order]}
+    search = GridSearchCV(pipeline, models, scoring="r2", cv=QueryKFold(3))
+    with pytest.raises(NoGroupsError, match="wrap every candidate of the search in QueryRanker"):
+        search.fit(X, Y, groups=QID)
+
+
 def test_elimination_of_features():
     selector = RFECV(QueryRanker(Ridge()), cv=GroupKFold(3), scoring="roc_auc")
     means = selector.fit(X, Y, groups=QID).cv_results_["mean_test_score"]
