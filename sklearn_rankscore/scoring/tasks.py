@@ -141,7 +141,7 @@ class FoldTask:
         scikit-learn cannot select rows of an Index of Arrow, as it has for strings. The rows keep
         their labels in X, so that none seem to be in another order.
         """
-        labels = getattr(self.X, "index", None)
+        labels = self.X.index if hasattr(self.X, "iloc") else None  # a list has a method `index`
         for name in ("fit_params", "score_params"):
             params = getattr(self, name)
             indexes = {key: ids for key, ids in params.items() if hasattr(ids, "get_level_values")}

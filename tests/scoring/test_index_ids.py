@@ -53,6 +53,13 @@ def test_as_groups(index):
     assert curve[2][0].tolist() == expected()
 
 
+def test_beside_rows_that_are_a_list(index):
+    given = {"groups": index, "scoring": SCORING, "cv": CV}
+    assert cross_val_score(pipeline(), X.tolist(), Y, **given).tolist() == expected()
+    search = GridSearchCV(pipeline(), {}, scoring=SCORING, cv=CV).fit(X.tolist(), Y, groups=index)
+    assert search.best_score_ == pytest.approx(np.mean(expected()))
+
+
 def test_as_metadata(index):
     wanted = expected()
     with config_context(enable_metadata_routing=True):
