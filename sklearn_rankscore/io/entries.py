@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from .._columns import column_names, names_ids
 
 
@@ -51,7 +49,8 @@ def is_items_and_scores(predicted: Any) -> bool:
     if not isinstance(predicted, tuple) or len(predicted) != 2:
         return False
     shapes = [getattr(part, "shape", ()) for part in predicted]
-    kinds = [getattr(part, "dtype", np.dtype(object)).kind for part in predicted]
+    # types of other libraries than NumPy have no kind
+    kinds = [getattr(getattr(part, "dtype", None), "kind", "O") for part in predicted]
     return shapes[0] == shapes[1] and len(shapes[0]) == 2 and kinds[0] in "iu" and kinds[1] == "f"
 
 

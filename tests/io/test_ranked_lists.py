@@ -266,6 +266,15 @@ def test_inputs_are_not_changed():
     assert (actual, predicted) == ({"q": {"a": 1}}, {"q": ["b", "a"]})
 
 
+@pytest.mark.parametrize("library", ["torch", "polars", "pyarrow"])
+def test_two_lists_may_be_a_tuple_of_arrays(library):
+    make = {"polars": pl.Series, "pyarrow": pa.array}.get(library) or requires("torch").tensor
+    actual, predicted = [[1, 2], [3]], [[2, 9], [8, 3]]
+    expected = map_score(**from_ranked_lists(actual, predicted))
+    arrays = (make(predicted[0]), make(predicted[1]))
+    assert map_score(**from_ranked_lists(actual, arrays)) == expected
+
+
 @pytest.mark.parametrize("library", ["torch", "pyarrow"])
 def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
     make = pa.array if library == "pyarrow" else requires("torch").tensor
