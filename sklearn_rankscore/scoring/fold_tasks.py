@@ -37,6 +37,7 @@ def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any
         if (inputs := (id(task.scorer), id(task.X))) not in checked:
             checked.add(inputs)
             check_scorers(task)
+        check_labels(task)
         if task.fits:
             pass_query_ids(task)
 
@@ -57,6 +58,7 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
     def with_query_ids(*args: Any, **kwargs: Any) -> Any:
         task = FoldTask(function, args, kwargs, CallGroups.read())
         check_scorers(task)
+        check_labels(task)
         pass_query_ids(task)
         return function(**task.arguments)
 
@@ -67,21 +69,24 @@ def check_scorers(task: FoldTask) -> None:
     """Refuse scorers that cannot score a fold, because scikit-learn would turn errors into nan."""
     for scorer in list_scorers(task.scorer):
         check_function(scorer, task.test)
-    metrics = list(chain.from_iterable(map(_single_metrics, list_scorers(task.scorer))))
-    for scorer in metrics:
+    for scorer in _metrics(task):
         check_no_feature(scorer, task.estimator, task.X)
         if not (task.is_routed and task.score_params):
             check_columns(scorer, task.X, task.y)
-    _check_labels(task, [s for s in metrics if s.groups not in WITHOUT_IDS])
     _check_weights(task)
 
 
-def _check_labels(task: FoldTask, metrics: list[RankingScorer]) -> None:
-    """Refuse labels that a metric refuses, such as negative ones."""
+def check_labels(task: FoldTask) -> None:
+    """Refuse labels that a metric refuses, such as negative ones, among the rows to be scored."""
+    metrics = [s for s in _metrics(task) if s.groups not in WITHOUT_IDS]
+    if not metrics:
+        return
     labels = np.asarray(task.y)
     # labels of NaN are refused by the fit, which names what to train on
     if labels.ndim != 1 or labels.dtype.kind not in "iuf" or np.isnan(labels).any():
         return
+    if task.test is not None and not task.arguments.get("return_train_score"):
+        labels = labels[task.test]
     try:
         queries = read_queries(labels, np.zeros(len(labels)), groups=SINGLE_QUERY)
         for scorer in metrics:
@@ -116,6 +121,11 @@ def _check_weights(task: FoldTask) -> None:
             "- QueryRanker(...).set_fit_request(sample_weight=True) as the estimator;\n"
             "- scoring=make_ranking_scorer(...).set_score_request(sample_weight=False)."
         )
+
+
+def _metrics(task: FoldTask) -> list[RankingScorer]:
+    """The ranking metrics among the scorers, and in sums of them."""
+    return list(chain.from_iterable(map(_single_metrics, list_scorers(task.scorer))))
 
 
 def _single_metrics(scorer: Any) -> Iterable[RankingScorer]:

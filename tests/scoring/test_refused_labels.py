@@ -5,7 +5,12 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    PredefinedSplit,
+    cross_val_score,
+    cross_validate,
+)
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -80,6 +85,19 @@ def test_labels_of_nan_are_left_to_the_fit():
 def test_missing_ids_come_first():
     with pytest.raises(NoGroupsError, match="No query ids reached"):
         cross_val_score(NeverFitted(), X, NEGATIVE, scoring="ndcg@5", cv=3)
+
+
+def test_labels_of_rows_that_are_never_scored():
+    """Only the model has to suit those of rows that all folds train on."""
+    in_training = np.isin(IDS, np.unique(IDS)[:4])
+    fold = np.where(in_training, -1, np.unique(IDS, return_inverse=True)[1] % 2)
+    labels = np.where(in_training, NEGATIVE, GRADES)
+    rows = pd.DataFrame(X, index=pd.Index(IDS, name="qid"))
+    options = {"scoring": "ndcg@5", "cv": PredefinedSplit(fold)}
+    scores = cross_validate(Ridge(), rows, labels, **options)
+    assert np.isfinite(scores["test_score"]).all()
+    with pytest.raises(ValueError, match="negative labels"):
+        cross_validate(NeverFitted(), rows, labels, return_train_score=True, **options)
 
 
 def test_classes_are_no_labels():
