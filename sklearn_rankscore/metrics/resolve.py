@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 from .._validation import check_number, did_you_mean
@@ -131,14 +132,14 @@ def _is_renamed(metrics: Any) -> bool:
     if not isinstance(metrics, Mapping):
         return False
     for name, cutoffs in metrics.items():
-        # the values of earlier results are float, arrays and summaries of accumulators
-        if type(cutoffs) in (int, list, tuple, range):
-            metric = str(name).partition("@")[0]
-            listed = [cutoffs] if isinstance(cutoffs, int) else cutoffs
+        listed = cutoffs if isinstance(cutoffs, list | tuple | range) else [cutoffs]
+        # the values of earlier results are float, arrays or lists of them, and summaries
+        are_integers = all(isinstance(k, Integral) and not isinstance(k, bool) for k in listed)
+        if are_integers and listed and "@" not in str(name):
             raise TypeError(
                 "a dict of metrics has names or functions as values, such as {'ndcg_5': 'ndcg@5'}; "
                 f"got {cutoffs!r} for {name!r}. Cut-offs are part of the names: pass "
-                f"{[f'{metric}@{k}' for k in listed]!r}."
+                f"{[f'{name}@{k}' for k in listed]!r}."
             )
     return len(metrics) > 0 and all(isinstance(m, str) or callable(m) for m in metrics.values())
 

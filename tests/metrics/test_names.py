@@ -211,6 +211,8 @@ def test_a_dict_gives_metrics_other_names(data):
     assert scores.mean() == pytest.approx(dict(zip(metrics, plain.values(), strict=True)))
     results = {"map@1": 0.2, "mrr": 0.3}  # what an earlier call returned
     assert list(evaluate(y, s, results, groups=groups)) == ["map@1", "mrr"]
+    lists = {"map": [0.2, 1.0], "mrr": [0.3, 0.5]}  # of each query, as from JSON
+    assert list(evaluate(y, s, lists, groups=groups)) == ["map", "mrr"]
     summaries = RankingAccumulator(["map@1", "mrr"]).update(y, s, groups).result()
     assert list(evaluate(y, s, summaries, groups=groups)) == ["map@1", "mrr"]
 
