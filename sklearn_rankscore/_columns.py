@@ -53,6 +53,15 @@ def names_ids(columns: list[Any]) -> bool:
     return not _LONG_FRAME_COLUMNS.isdisjoint(str(column).lower() for column in columns)
 
 
+def _column_of(name: str, columns: list[Any]) -> Any:
+    """The column of a long frame that probably holds the values of an argument."""
+    values = ["relevance", "label", "rating", "score"]
+    wanted = values[::-1] if name == "y_score" else values
+    by_name = {str(column).lower(): column for column in columns}
+    others = [column for key, column in by_name.items() if key not in _LONG_FRAME_COLUMNS]
+    return next((by_name[key] for key in wanted if key in by_name), [*columns, *others][-1])
+
+
 class NotNumbersError(TypeError, ValueError):
     """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
 
@@ -200,8 +209,9 @@ def _as_array(values: Any, name: str) -> Array:
     if len(columns) > 1 and names_ids(columns):
         raise TypeError(
             f"{name} is a DataFrame with the columns {columns}; here each row would be a query. "
-            f"Pass one column, such as df[{columns[-1]!r}], and groups=, or use from_frames to "
-            "match the rows of two frames by query and document."
+            f"Pass one column, such as df[{_column_of(name, columns)!r}], and groups=, or use "
+            "from_frames to match the rows of two frames by query and document. If each column is "
+            "a document, pass df.to_numpy()."
         )
     if hasattr(values, "toarray"):
         raise TypeError(

@@ -92,6 +92,11 @@ CALLS = [
         r"columns \['user', 'item', 'score'\].* df\['score'\], .*from_frames",
     ),
     (
+        lambda: ndcg_score(LOG.assign(timestamp=[3, 1, 2]), np.eye(3)),
+        TypeError,
+        r"here each row would be a query.* df\['rating'\], .* a document, pass df.to_numpy\(\)",
+    ),
+    (
         lambda: ndcg_score(pl.DataFrame(LOG), np.eye(3)),
         TypeError,
         r"y_true is a DataFrame .* df\['rating'\]",
