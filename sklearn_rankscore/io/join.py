@@ -252,9 +252,9 @@ def warn_of_other_ids(documents: Documents, items: Any) -> None:
             continue
         warnings.warn(
             f"none of the {len(retrieved):,} items that {repr(system) if system else 'the system'} "
-            f"retrieved is among the {len(known):,} that have a relevance, so that all count as "
-            "irrelevant. Check that both have ids of the same kind: retrieved are ids such as "
-            f"{_least(retrieved)}, and {_least(known)} has a relevance.",
+            f"retrieved is among the {len(known):,} that have a relevance, so that none of them "
+            "counts as relevant. Check that both have ids of the same kind: retrieved are ids such "
+            f"as {_least(retrieved)}, and {_least(known)} has a relevance.",
             UserWarning,
             stacklevel=stacklevel_of_caller(),
         )

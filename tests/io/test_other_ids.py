@@ -66,6 +66,16 @@ def test_a_warning_shows_an_id_of_each(source):
     assert recall_at_k(**documents, k=1) == 0
 
 
+def test_unjudged_documents_are_not_said_to_be_irrelevant():
+    with pytest.warns(UserWarning, match="so that none of them counts as relevant"):
+        documents = from_ranked_lists(
+            {user: dict.fromkeys(items, 1) for user, items in ACTUAL.items()},
+            BY_NUMBER,
+            unjudged="nan",
+        )
+    assert np.isnan(documents["y_true"]).sum() == N
+
+
 def test_the_system_is_named(source):
     with pytest.warns(UserWarning, match="items that 'knn' retrieved") as caught:
         source(ACTUAL, {"popular": ACTUAL, "knn": BY_NUMBER})
