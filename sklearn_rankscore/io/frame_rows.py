@@ -36,6 +36,10 @@ _REMEDIES = {
 _RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 
 
+class NoColumnError(ValueError):
+    """A frame has no column of the name that was given."""
+
+
 @dataclass(frozen=True)
 class FrameRows:
     """A long DataFrame and the column of its values.
@@ -75,9 +79,13 @@ class FrameRows:
         levels = getattr(getattr(self.frame, "index", None), "names", [])
         if name in levels and name not in present:
             return self.frame.index.get_level_values(name)
-        problem = "more than one column" if name in present else "no column"
-        raise ValueError(
-            f"{self.name} has {problem} {name!r}; its columns are {present}."
+        if name in present:
+            raise ValueError(
+                f"{self.name} has more than one column {name!r}; its columns are {present}. Rename "
+                "or drop all but one of them."
+            )
+        raise NoColumnError(
+            f"{self.name} has no column {name!r}; its columns are {present}."
             f"{did_you_mean(name, present)}{self._of_several(name)}"
         )
 
@@ -180,7 +188,7 @@ def check_names(tables: Sequence[FrameRows], names: Iterable[ColumnName]) -> Non
         for rows in tables:
             try:
                 rows.column(name)
-            except ValueError as error:
+            except NoColumnError as error:
                 lacking.append(
                     f"{error} Columns of ids need the same name in all frames, and others have "
                     f"{name!r}: rename the one of {rows.name}."

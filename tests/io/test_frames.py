@@ -202,6 +202,14 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             "truth has no column 'item'; .* others have 'item': rename the one of truth",
         ),
         (
+            pd.concat([pd.DataFrame(LOG), pd.DataFrame(LOG)[["item"]]], axis=1),
+            PREDICTIONS,
+            {},
+            ValueError,
+            r"truth has more than one column 'item'; its columns are \[[^\]]*\]\. Rename or drop "
+            r"all but one of them\.$",
+        ),
+        (
             pd.DataFrame(LOG),
             {"a": PREDICTIONS, "b": PREDICTIONS.rename(columns={"user": "u"})},
             {},
