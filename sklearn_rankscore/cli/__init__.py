@@ -46,7 +46,7 @@ def _write(text: str) -> None:
     if sys.stdout is None:
         raise OSError("standard output is closed.")
     try:
-        text.encode(sys.stdout.encoding or "utf-8")
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         text = text.replace("≤", "<=")
     try:

@@ -111,7 +111,7 @@ def _suffix(path: str) -> str:
 
 
 def _read(path: str, value: str, columns: dict[str, str]) -> Any:
-    """A table of CSV or Parquet, or what `arguments_of_records, read_records` reads itself."""
+    """A table of CSV or Parquet, or what `read_records` reads itself."""
     if path == "-":
         if sys.stdin is None:
             raise OSError("standard input is closed.")

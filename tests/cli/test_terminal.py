@@ -82,3 +82,22 @@ def test_utf_16_is_refused_with_its_fix(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     assert main(["evaluate", "qrels.txt", "wide.csv"]) == 1
     assert "Convert a file in UTF-16 to UTF-8" in capsys.readouterr().err
+
+
+class Written:
+    """A standard output that has no encoding, as some editors put in place."""
+
+    text = ""
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_standard_output_without_an_encoding(monkeypatch):
+    with monkeypatch.context() as replaced:
+        replaced.setattr(sys, "stdout", Written())
+        assert main(["metrics"]) == 0
+        assert "ndcg" in sys.stdout.text
