@@ -26,6 +26,7 @@ class FittedRanker:
     """The methods of a fitted QueryRanker, and the attributes that the fitted ranker has."""
 
     groups: IdSource
+    n_features_in_: int
     n_queries_: int | None
     estimator_: Any
     _id_columns: IdColumns
@@ -55,12 +56,19 @@ class FittedRanker:
         """Check number and names of features against those of the training data."""
         if len(getattr(X, "shape", (0, 0))) != 2:  # of others, the ranker knows what is wrong
             return
+        names = column_names(X)
+        if name and not names:  # an array, for which scikit-learn would warn as if it were X
+            if X.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"{name}X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+            return
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
             raise ValueError(f"{name}{error}") from error
         # the installed scikit-learn may not know the names of such a frame
-        names = column_names(X)
         if names and self._feature_names and names != self._feature_names:
             raise ValueError(
                 f"{name}The feature names should match those that were passed during fit. Feature "

@@ -1,5 +1,7 @@
 """Features in forms that the library of a booster refuses, or at which it ends the process."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -178,3 +180,15 @@ def test_xgboost_refuses_text_of_arrow(library, rows, colored):
     ranker = QueryRanker(XGBRanker(n_estimators=2, n_jobs=1, enable_categorical=True))
     with pytest.raises(TypeError, match=r"got text in 'color'.*enable_categorical=True"):
         ranker.fit(library(colored), y, groups=groups)
+
+
+def test_an_array_beside_a_training_frame_is_evaluated_without_a_warning(rows):
+    X, y, groups = rows
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    ranker = QueryRanker(make_ranker("lightgbm"))
+    valid = {"groups": groups, "eval_qid": [groups]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker.fit(frame, y, **valid, eval_set=[(X, y)])
+    with pytest.raises(ValueError, match=r"^evaluation set 0: X has 3 features, .* expecting 4"):
+        ranker.fit(frame, y, **valid, eval_set=[(X[:, :3], y)])
