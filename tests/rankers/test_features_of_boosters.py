@@ -48,6 +48,27 @@ def test_catboost_takes_sparse_arrays(form, rows):
     )
 
 
+@pytest.mark.parametrize("of", [pl.String, pl.Categorical])
+def test_missing_texts_of_polars_are_refused_before_catboost_ends_the_process(of, rows, colored):
+    requires("catboost")
+    _, y, groups = rows
+    ranker = QueryRanker(make_ranker("catboost"))
+    fit = {"groups": groups, "cat_features": ["color"]}
+    given = pl.DataFrame(colored).with_columns(pl.col("color").cast(of))
+    missing = given.with_columns(
+        pl.when(pl.col("a") > 1).then(None).otherwise("color").alias("color")
+    )
+    message = r"missing texts .*\['color'\]. Fill them.*pl.col\('color'\).cast"
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(missing, y, **fit)
+    filled = missing.with_columns(pl.col("color").cast(pl.String).fill_null("missing"))
+    scores = ranker.fit(filled, y, **fit).predict(filled)
+    with pytest.raises(ValueError, match=message):
+        ranker.predict(missing)
+    expected = ranker.fit(filled.to_pandas(), y, **fit).predict(filled.to_pandas())
+    np.testing.assert_array_equal(scores, expected)
+
+
 @pytest.mark.parametrize("of", ["large_string", "dictionary"])
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_catboost_takes_categories_of_arrow(library, of, rows, colored):

@@ -49,6 +49,14 @@ class CatBoost(Booster):
         types = arrow_types(X)
         if types and type(X).__module__.startswith("pyarrow"):
             return X.to_pandas(ignore_metadata=True)  # metadata would make columns an index
+        texts = [name for name, of in types.items() if of.startswith(("Categorical", "String"))]
+        missing = [name for name in texts if X[name].null_count()]
+        if missing:
+            fill = f"pl.col({missing[0]!r}).cast(pl.String).fill_null('missing')"
+            raise ValueError(
+                "CatBoost ends the process at missing texts in frames of polars; they are in the "
+                f"columns {missing}. Fill them, as by X.with_columns({fill})."
+            )
         categories = [name for name, of in types.items() if of.startswith("Categorical")]
         if categories:  # at which CatBoost ends the process
             import polars
