@@ -10,6 +10,7 @@ from .._sklearn_compat import safe_indexing
 from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from ..query_ids import find_explicit_ids, no_groups_error
 from ..query_ids.lookup import QID, fix_by_name, ids_in, sliceable, source_or_ids
+from ..query_ids.row_order import check_same_order
 from .shuffle_split import QueryShuffleSplit
 
 
@@ -88,6 +89,7 @@ def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:
     if callable(source):
         return source(arrays[0])
     name = QID if source is None else source
+    check_same_order(X=arrays[0], groups=given)
     table = next((array for array in arrays if ids_in(array, name) is not None), None)
     ids = find_explicit_ids(table, groups=given, id_source=None if table is None else name)
     if ids is None:

@@ -114,6 +114,22 @@ def test_ids_in_another_order_than_x_are_refused(name, call):
         call(features, ids.iloc[::-1])
 
 
+def test_the_argument_of_a_hold_out_is_named():
+    with pytest.raises(ValueError, match=r"indexes of X and groups .*groups.loc\[X.index\]"):
+        query_train_test_split(X[["x0"]], Y, groups=X["qid"].iloc[::-1])
+
+
+def test_labels_that_are_overlapping_intervals():
+    labels = pd.IntervalIndex.from_arrays(range(len(X)), range(3, len(X) + 3))
+    rows, ids = X[["x0", "x1"]].set_axis(labels), X["qid"].set_axis(labels)
+    ranker = QueryRanker(Ridge())
+    assert ranker.fit(rows, Y, groups=ids).n_queries_ == X["qid"].nunique()
+    numbered = ids.reset_index(drop=True)
+    assert ranker.fit(rows, Y, groups=numbered).n_queries_ == X["qid"].nunique()
+    with pytest.raises(ValueError, match="same row labels in different orders"):
+        ranker.fit(rows, Y, groups=ids.iloc[::-1])
+
+
 @pytest.mark.parametrize("library", [Ridge(), QueryRanker(Ridge())], ids=["bare", "ranker"])
 def test_an_index_of_ids_has_the_order_of_x(library):
     """Its rows have no labels of their own, and those of X may be sorted within the queries."""
