@@ -190,3 +190,18 @@ def test_other_labels_of_the_training_rows_are_a_set_of_their_own():
         for given in (X, X.copy())
     ]
     assert histories[0] == histories[1]
+
+
+@pytest.mark.parametrize("labels", [np.asarray, pd.Series])
+def test_training_data_may_be_the_set_that_stops_lightgbm(labels):
+    """Rows that are already together are passed on unchanged, so that LightGBM knows them."""
+    X, y, groups = make_ranking(n_queries=60, n_features=4, random_state=0)
+    groups, X, y = gather(groups, X, y)
+    y = labels(y)
+    ranker = QueryRanker(LGBMRanker(**LGBM.get_params()), early_stopping="ndcg@5")
+    ranker.set_params(estimator__n_estimators=300)
+    rounds = [
+        ranker.fit(X, y, groups=groups, eval_set=[rows], eval_qid=[groups]).n_iter_
+        for rows in ((X.copy(), y.copy()), (X, y))
+    ]
+    assert rounds[0] == rounds[1] < 300

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -130,8 +131,10 @@ class LightGBM(Booster):
 
 def _rows_of_set(data: TrainingData, train: TrainingData) -> tuple[Any, Any]:
     """Features and labels of an evaluation set: those of the training data, if they are all."""
-    is_train = data.is_training and num_samples(data.X) == num_samples(train.X)
-    return (train.X, train.y) if is_train else (data.X, data.y)
+    if data.is_training and num_samples(data.X) == num_samples(train.X):
+        return train.X, train.y
+    # rows that were already together are the same objects, by which LightGBM knows training data
+    return data.X, copy(data.y) if data.y is train.y else data.y
 
 
 def _n_rounds(model: Any) -> int:
