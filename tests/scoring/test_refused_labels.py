@@ -1,4 +1,4 @@
-"""Labels that a metric refuses are an error before the first fit, not nan."""
+"""Labels that a metric refuses are an error before the fit for their fold, not nan."""
 
 import numpy as np
 import pandas as pd
