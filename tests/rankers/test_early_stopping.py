@@ -205,3 +205,25 @@ def test_training_data_may_be_the_set_that_stops_lightgbm(labels):
         for rows in ((X.copy(), y.copy()), (X, y))
     ]
     assert rounds[0] == rounds[1] < 300
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("of_set", ["eval_qid", "eval_sample_weight"])
+def test_training_data_with_other_queries_or_weights_are_a_set_of_their_own(in_order, of_set):
+    """LightGBM would evaluate the queries and weights of the training."""
+    X, y, groups = make_ranking(n_queries=30, n_features=4, random_state=0)
+    groups, X, y = gather(groups, X, y)
+    if not in_order:
+        order = np.random.default_rng(0).permutation(len(y))
+        X, y, groups = X[order], y[order], groups[order]
+    given = {"eval_qid": [groups], "eval_sample_weight": [groups + 1.0]}
+    given[of_set] = [np.zeros(len(y), int)] if of_set == "eval_qid" else [31.0 - groups]
+    ranker = QueryRanker(LGBMRanker(**LGBM.get_params()))
+    histories = [
+        ranker.fit(
+            X, y, groups=groups, sample_weight=groups + 1.0, eval_set=[rows], **given
+        ).estimator_.evals_result_
+        for rows in ((X.copy(), y.copy()), (X, y))
+    ]
+    assert histories[0] == histories[1]
+    assert list(histories[0]) == ["valid_0"]

@@ -131,10 +131,20 @@ class LightGBM(Booster):
 
 def _rows_of_set(data: TrainingData, train: TrainingData) -> tuple[Any, Any]:
     """Features and labels of an evaluation set: those of the training data, if they are all."""
-    if data.is_training and num_samples(data.X) == num_samples(train.X):
+    if data.is_training and _are_all(data, train):
         return train.X, train.y
     # rows that were already together are the same objects, by which LightGBM knows training data
     return data.X, copy(data.y) if data.y is train.y else data.y
+
+
+def _are_all(data: TrainingData, train: TrainingData) -> bool:
+    """Whether they are all training data, with the same queries and no weights of their own."""
+    return (
+        num_samples(data.X) == num_samples(train.X)
+        and np.array_equal(data.codes, train.codes)
+        and np.array_equal(data.rows, train.rows)
+        and (data.weights is None or np.array_equal(data.weights, train.weights))
+    )
 
 
 def _n_rounds(model: Any) -> int:
