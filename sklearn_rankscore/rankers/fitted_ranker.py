@@ -57,7 +57,8 @@ class FittedRanker:
         if len(getattr(X, "shape", (0, 0))) != 2:  # of others, the ranker knows what is wrong
             return
         names = column_names(X)
-        if name and not names:  # an array, for which scikit-learn would warn as if it were X
+        # of arrays beside frames, scikit-learn would warn as if they were X
+        if name and not (names and self._feature_names):
             if X.shape[1] != self.n_features_in_:
                 raise ValueError(
                     f"{name}X has {X.shape[1]} features, but {type(self).__name__} is expecting "

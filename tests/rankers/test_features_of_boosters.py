@@ -211,5 +211,6 @@ def test_an_array_beside_a_training_frame_is_evaluated_without_a_warning(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ranker.fit(frame, y, **valid, eval_set=[(X, y)])
+        ranker.fit(X, y, **valid, eval_set=[(frame, y)])
     with pytest.raises(ValueError, match=r"^evaluation set 0: X has 3 features, .* expecting 4"):
         ranker.fit(frame, y, **valid, eval_set=[(X[:, :3], y)])
