@@ -139,12 +139,11 @@ def _rows_of_set(data: TrainingData, train: TrainingData) -> tuple[Any, Any]:
 
 def _are_all(data: TrainingData, train: TrainingData) -> bool:
     """Whether they are all training data, with the same queries and no weights of their own."""
-    return (
-        num_samples(data.X) == num_samples(train.X)
-        and np.array_equal(data.codes, train.codes)
-        and np.array_equal(data.rows, train.rows)
-        and (data.weights is None or np.array_equal(data.weights, train.weights))
-    )
+    pairs: list[tuple[Any, Any]] = [(data.codes, train.codes), (data.rows, train.rows)]
+    if data.weights is not None:
+        pairs.append((data.weights, train.weights))
+    is_complete = num_samples(data.X) == num_samples(train.X)
+    return is_complete and all(np.array_equal(own, other) for own, other in pairs)
 
 
 def _n_rounds(model: Any) -> int:
