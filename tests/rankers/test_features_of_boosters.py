@@ -160,7 +160,7 @@ def test_one_document_without_its_axis_is_refused(library, rows, colored):
     X, y, groups = rows
     fitted = QueryRanker(make_ranker(library)).fit(X, y, groups=groups)
     frame = colored.drop(columns="color")
-    for row in (X[0], X[0].tolist(), frame.iloc[0]):
+    for row in (X[0], X[0].tolist(), frame.iloc[0], []):
         with pytest.raises(ValueError, match=r"1D array instead.*pass X\[\[i\]\] or df.iloc"):
             fitted.predict(row)
     np.testing.assert_array_equal(fitted.predict(X[[0]]), fitted.predict(X)[:1])

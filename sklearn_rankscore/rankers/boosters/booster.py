@@ -99,7 +99,7 @@ class Booster(ABC):
 
     def read_features(self, X: Any) -> Any:
         """`X` in a form that the booster takes; an error for one at which its library fails."""
-        is_row = isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 0
+        is_row = isinstance(X, list | tuple) and not (len(X) and np.ndim(X[0]))
         if is_row or getattr(X, "ndim", 2) == 1:
             raise ValueError(
                 "Expected 2D array, got 1D array instead: X must have one row per document. "
