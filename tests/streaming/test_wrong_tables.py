@@ -2,8 +2,6 @@
 
 import re
 
-import duckdb
-import fsspec
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,6 +10,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 from many_queries import EXACT, in_memory, make_documents
+from requires import requires
 
 from sklearn_rankscore import RankingAccumulator, evaluate_batches, evaluate_parquet
 
@@ -93,7 +92,7 @@ def test_arguments_of_arrays_are_refused_with_those_of_columns(option, message):
 
 
 def connection():
-    return duckdb.connect().execute("select 1 as qid, 1 as label, 1 as score")
+    return requires("duckdb").connect().execute("select 1 as qid, 1 as label, 1 as score")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,7 @@ def test_other_tables_are_refused_with_their_fix(batches, error, message):
 
 
 def test_a_pattern_of_a_filesystem_that_adds_a_slash():
-    memory = fsspec.filesystem("memory")
+    memory = requires("fsspec").filesystem("memory")
     memory.makedirs("/scored", exist_ok=True)
     with memory.open("/scored/part.parquet", "wb") as file:
         pyarrow.parquet.write_table(TABLE, file)
