@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from requires import requires
 
 from sklearn_rankscore import (
     evaluate,
@@ -388,8 +389,7 @@ def test_a_query_of_several_columns_is_one_of_tuples():
 
 
 def test_an_executed_query_of_duckdb_is_refused():
-    duckdb = pytest.importorskip("duckdb")
-    executed = duckdb.connect().execute("select 'ann' as user, 'tea' as item")
+    executed = requires("duckdb").connect().execute("select 'ann' as user, 'tea' as item")
     with pytest.raises(TypeError, match=r"Fetch the result first, as DuckDB does by df\(\)"):
         from_frames(executed, PREDICTIONS, **BY, rank="rank")
 
