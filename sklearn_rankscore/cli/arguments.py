@@ -122,6 +122,7 @@ def _parsers() -> tuple[Parser, Parser]:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    # of the package itself, which no module of it imports
     version = sys.modules[__name__.partition(".")[0]].__version__
     parser.add_argument("--version", action="version", version=f"%(prog)s {version}",
                         help="print the version")  # fmt: skip

@@ -142,7 +142,7 @@ def from_frames(
     Warns
     -----
     UserWarning
-        If none of the documents that a system retrieved has a relevance for any query.
+        If none of ten or more documents that a system retrieved has a relevance for any query.
 
     See Also
     --------

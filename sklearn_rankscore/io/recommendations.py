@@ -78,7 +78,7 @@ def from_recommendations(
     Warns
     -----
     UserWarning
-        If none of the items that a system retrieved has a relevance for any query.
+        If none of ten or more items that a system retrieved has a relevance for any query.
 
     See Also
     --------

@@ -105,7 +105,7 @@ def from_trec(
     Warns
     -----
     UserWarning
-        If none of the documents that a system retrieved has a relevance for any query.
+        If none of ten or more documents that a system retrieved has a relevance for any query.
 
     See Also
     --------
