@@ -41,9 +41,10 @@ def plan_blocks(
         fill_keys(documents, buckets, depth, jobs)
     else:
         rank, buckets = rank_by_scores, width_buckets(documents, None)
-    # rows whose keys tell ties are sorted to the end where ties are the rule
-    ranks = None if documents.keys_tell_ties and documents.has_many_ties else depth
-    parts = divide_for_threads(buckets, ranks, jobs)
+    # a tie group may extend to the end of its row, and then small blocks stay in cache; threads
+    # lose more where they wait for one another between short operations
+    whole = jobs == 1 and documents.keys_tell_ties and documents.has_many_ties
+    parts = divide_for_threads(buckets, None if whole else depth, jobs)
     return [partial(rank, documents, depth, bucket) for bucket in parts]
 
 
