@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._typing import Array
 from ..threads import parallel_for
-from .distinct_scores import write_ranks
+from .distinct_scores import TRIED, write_ranks
 from .documents import SAMPLED_WIDTH, Documents, label_mask
 from .positions import Positions
 from .row_sorts import MEDIUM, MEDIUM_LONG, SHORT
@@ -48,6 +48,11 @@ def fill_keys(
     """Give each bucket the keys of its queries as rows."""
 
     def fill(write: Callable[..., bool], integer: type[np.signedinteger[Any]]) -> bool:
+        # where keys cannot be exact, the first documents tell in most cases
+        first = documents.labels[:TRIED], documents.scores[:TRIED]
+        is_tried = write is not write_keys and len(documents.scores) > TRIED
+        if is_tried and not write(np.empty(TRIED, integer), *first, documents.below):
+            return False
         return _fill(documents, buckets, np.dtype(integer), write, jobs)
 
     shallow = depth is not None and depth <= SHALLOW
