@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..._typing import Array
@@ -24,12 +22,12 @@ class TieColumns(TieGroups):
         self.shape, self.window = (n_rows, depth), n_tests + 1
         self._equals_next = np.asarray(equals_next, order="F")
         self._groups: TieGroups | None = None
+        self._masks: dict[int, Array] = {}
         # the number of documents of a group up to each position, and in the whole group
         self._until = np.ones((self.window, n_rows), dtype=np.uint8)
-        for j, tied in enumerate(self._equals_next.T):
-            self._until[j + 1] += self._until[j] * tied
+        self._sum_up_to(self._until)
         self._sizes = self._until.copy()
-        _take_last(self._sizes, self._equals_next.T)
+        self._take_last(self._sizes)
 
     def offset(self) -> Array:
         """Number of positions of the group before each position, 0 outside of groups."""
@@ -55,9 +53,8 @@ class TieColumns(TieGroups):
             return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
         # two bytes hold the sum of as many bytes as a short row has
         sums = np.array(values.T, dtype=np.uint16 if values.dtype == np.uint8 else np.float64)
-        for j, tied in enumerate(self._equals_next.T):
-            sums[j + 1] += _bits(sums[j], tied).view(sums.dtype)
-        _take_last(sums, self._equals_next.T)
+        self._sum_up_to(sums)
+        self._take_last(sums)
         means = sums.astype(np.float64, copy=False)
         means /= self._sizes
         return means[: self.shape[1]].T
@@ -67,32 +64,33 @@ class TieColumns(TieGroups):
         groups = self._positions()
         return np.asfortranarray(groups.survival(_rows(continue_prob, groups)))
 
+    def _sum_up_to(self, columns: Array) -> None:
+        """Add to each value those before it in its group."""
+        integers, before = columns.view(f"i{columns.itemsize}"), np.empty_like(columns[0])
+        for j, mask in enumerate(self._mask(columns.itemsize)):
+            np.bitwise_and(integers[j], mask, out=before.view(integers.dtype))
+            columns[j + 1] += before
+
+    def _take_last(self, columns: Array) -> None:
+        """Overwrite the values of each group by that at its last position."""
+        integers, masks = columns.view(f"i{columns.itemsize}"), self._mask(columns.itemsize)
+        difference = np.empty_like(integers[0])
+        for j in reversed(range(len(masks))):
+            np.bitwise_xor(integers[j], integers[j + 1], out=difference)
+            difference &= masks[j]
+            integers[j] ^= difference
+
+    def _mask(self, n_bytes: int) -> Array:
+        """One row per column: all bits of a number where its score equals the next, else none."""
+        if n_bytes not in self._masks:
+            mask = self._equals_next.T.view(np.int8).astype(f"i{n_bytes}")
+            self._masks[n_bytes] = np.negative(mask, out=mask)
+        return self._masks[n_bytes]
+
     def _positions(self) -> TieGroups:
         if self._groups is None:
             self._groups = TieGroups(np.ascontiguousarray(self._equals_next), self.shape[1])
         return self._groups
-
-
-def _take_last(columns: Array, tied: Array) -> None:
-    """Overwrite the values of each group by that at its last position."""
-    integers = columns.view(f"i{columns.itemsize}")
-    for j in reversed(range(len(tied))):
-        difference = integers[j] ^ integers[j + 1]
-        difference &= _mask(tied[j], integers.dtype)
-        integers[j] ^= difference
-
-
-def _bits(values: Array, chosen: Array) -> Array:
-    """The bits of the chosen values, and those of zero elsewhere."""
-    integers = values.view(f"i{values.itemsize}")
-    return np.asarray(integers & _mask(chosen, integers.dtype))
-
-
-def _mask(chosen: Array, integer: np.dtype[Any]) -> Array:
-    """All bits where a flag is true, none elsewhere."""
-    mask = chosen.view(np.int8).astype(integer)
-    np.negative(mask, out=mask)
-    return mask
 
 
 def _rows(values: Array, groups: TieGroups) -> Array:
