@@ -12,6 +12,7 @@ from ..._typing import Array
 from ..threads import parallel_for
 from .distinct_scores import TRIED, write_ranks
 from .documents import SAMPLED_WIDTH, Documents, label_mask
+from .exact_keys import write_exact_keys, write_exact_short_keys
 from .positions import Positions
 from .row_sorts import MEDIUM, MEDIUM_LONG, SHORT
 from .width_buckets import WidthBucket
@@ -26,12 +27,6 @@ SHALLOW = 32
 
 # up to this width keys of 64 bits have room for positions
 POSITIONED = 2**12
-
-# bytes of a float of single precision, and the last bits of a double that has this precision
-SINGLE_BYTES, SINGLE_ZEROS = 4, 29
-
-# with more bits below the score, exact keys of 32 bits have room for a single exponent
-MOST_SHORT_BITS = 6
 
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
@@ -192,82 +187,6 @@ def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bo
     keys &= ~mask
     keys |= labels
     return False
-
-
-def write_exact_short_keys(
-    keys: Array, labels: Array | int, scores: Array, mask: int, scale: float = 1.0
-) -> bool:
-    """Write keys of 32 bits if these hold every score whole, as they hold small integers.
-
-    Scores that were rounded to a few decimals are integers divided by a `scale`.
-    """
-    with np.errstate(over="ignore", under="ignore"):
-        single = (scores if scale == 1 else np.rint(scores * scale)).astype(np.float32)
-    if (single.view(np.int32) & mask).any():
-        return False
-    if not np.array_equal(single if scale == 1 else single.astype(scores.dtype) / scale, scores):
-        return False
-    write_keys(keys, labels, single, mask)
-    return True
-
-
-def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
-    """Write keys of which different scores have different ones, if that is possible.
-
-    Keys of 64 bits hold any score of single precision. Otherwise scores must be of usual magnitude,
-    as not all exponents of a float occur then: with three bits for the label, from 2^-191 to 2^63
-    in keys of 64 bits; in those of 32 bits from 2^-23 to 2^8, in single precision.
-    """
-    n_bits, floats = mask.bit_length(), keys.view(f"f{keys.itemsize}")
-    if keys.itemsize == SINGLE_BYTES and n_bits > MOST_SHORT_BITS:
-        return False
-    single = is_single(scores)
-    if keys.itemsize == SINGLE_BYTES and not single:
-        return False
-    with np.errstate(over="ignore", under="ignore"):
-        np.copyto(floats, scores, casting="unsafe")
-        np.subtract(0.0, floats, out=floats)
-    negative = keys >> (8 * keys.itemsize - 1)
-    keys &= np.iinfo(keys.dtype).max
-    if single and keys.itemsize > SINGLE_BYTES and n_bits < SINGLE_ZEROS:
-        keys >>= SINGLE_ZEROS
-    elif not _shift_exponents(keys, n_bits, floats.dtype, scores):
-        return False
-    keys ^= negative
-    keys <<= n_bits
-    keys |= labels
-    return True
-
-
-def is_single(scores: Array) -> bool:
-    """Whether scores have the precision of floats of 32 bits, whatever their magnitude."""
-    if scores.dtype.kind != "f":
-        return np.array_equal(scores.astype(np.float32), scores)
-    if scores.itemsize <= SINGLE_BYTES:
-        return True
-    return not np.bitwise_or.reduce(scores.view(np.int64), axis=None) & ((1 << SINGLE_ZEROS) - 1)
-
-
-def _shift_exponents(keys: Array, n_bits: int, dtype: np.dtype[Any], scores: Array) -> bool:
-    """Make room for bits below the magnitude of floats, if their exponents admit it."""
-    below, largest = _exact_range(n_bits, dtype)
-    keys -= below
-    if keys.min() <= 0:
-        if not np.array_equal(keys <= 0, scores == 0):
-            return False
-        np.maximum(keys, 0, out=keys)
-    if keys.max() >= largest:
-        if not np.array_equal(keys >= largest, np.isinf(scores)):
-            return False
-        np.minimum(keys, largest, out=keys)
-    return True
-
-
-def _exact_range(n_bits: int, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The bits of the float below the smallest one, and the value of an infinite one."""
-    n_fraction, highest = np.finfo(dtype).nmant, (1 << np.finfo(dtype).nexp) - 1
-    lowest = highest // 2 - 3 * (highest >> n_bits) // 4
-    return (lowest << n_fraction) - 1, (highest << n_fraction >> n_bits) - 1
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..._typing import Array
 from .documents import Documents
-from .keys import collides, labels_of, pad_keys, write_exact_keys, write_keys
+from .exact_keys import write_exact_keys
+from .keys import collides, labels_of, pad_keys, write_keys
 from .positions import Positions
 from .row_sorts import smallest
 
