@@ -53,10 +53,13 @@ def test_exact_keys_collide_for_equal_scores_alone(integer, mask, lowest, highes
     assert ((high[:, None] == high) == (scores[:, None] == scores)).all()
 
 
+# with three bits for the label: from here on keys would reach those of padding
+TOO_LARGE = 0xFF00000
+
 INTEGERS = [
     [3.0, -7.0, 0.0, -0.0],
-    [0xFF00000 - 1, 5],
-    [1 - 0xFF00000],
+    [TOO_LARGE - 1, 5],
+    [1 - TOO_LARGE],
     [True, False],
     [2.0**20, -1.0],
 ]
@@ -72,23 +75,13 @@ def test_integers_have_exact_short_keys(scores):
     assert written.max() < np.float32(np.inf).view(np.int32)  # below padding
 
 
-# the last ones would be 5 and 0 in the low bits of an integer
-OTHERS = [
-    0.1,
-    1e300,
-    5e-324,
-    np.inf,
-    -np.inf,
-    0.25,
-    0xFF00000,
-    -0xFF00000,
-    2**32 + 5,
-    2**40,
-    2.0**64,
-]
+FRACTIONS = [0.1, 0.25, 1e300, 5e-324]
+
+# the last ones have a small integer in their lowest 32 bits
+LARGE = [np.inf, -np.inf, TOO_LARGE, -TOO_LARGE, 2**32 + 5, 2**40, 2.0**64]
 
 
-@pytest.mark.parametrize("score", OTHERS)
+@pytest.mark.parametrize("score", FRACTIONS + LARGE)
 def test_other_numbers_have_none(score):
     written = np.empty(2, dtype=np.int32)
     assert not keys.write_exact_short_keys(written, 1, np.array([1, score]), 7)
@@ -236,3 +229,19 @@ def test_uninitialised_memory_does_not_matter(monkeypatch):
     for query, labels in enumerate(rank()._ranked):
         ranked = y[g == query][np.argsort(-s[g == query])] + 1
         assert labels.tolist() == [*ranked, 0, 0, 0][:10]
+
+
+def test_keys_that_cannot_be_exact_are_tried_on_the_first_documents_alone(monkeypatch):
+    tried = []
+
+    def write(keys, *_):
+        tried.append(len(keys))
+        return False
+
+    for name in ("write_exact_short_keys", "write_exact_keys", "write_ranks"):
+        monkeypatch.setattr(keys, name, lambda keys, *_, **__: write(keys))
+    random = np.random.default_rng(0)
+    scores = random.choice(random.normal(size=9), (200, 200))
+    evaluate(np.zeros(scores.shape), scores, "ndcg@10")
+    assert tried
+    assert max(tried) == keys.TRIED

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore.ranking import read_queries
-from sklearn_rankscore.ranking.fast import width_buckets
+from sklearn_rankscore.ranking.fast import engine, width_buckets
 from sklearn_rankscore.ranking.fast.documents import Documents
 
 
@@ -48,6 +48,13 @@ def test_buckets_are_divided_evenly(limit, sizes, jobs):
         for part in width_buckets.divide_for_threads(buckets, None, jobs):
             n = len(part.queries)
             assert n == 1 or (n - 1) * part.width < limit
+
+
+@pytest.mark.parametrize(("jobs", "n_blocks"), [(1, 4), (2, 2)])
+def test_blocks_of_tied_rows_are_small_in_one_thread_alone(jobs, n_blocks):
+    tied = np.random.default_rng(0).integers(9, size=(2**14, 2**7))
+    queries = read_queries(np.zeros(tied.shape), tied)
+    assert len(engine.plan_blocks(queries, 10, jobs)) == n_blocks
 
 
 def test_padding_is_less_than_an_eighth():
