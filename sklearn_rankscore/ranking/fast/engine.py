@@ -41,8 +41,8 @@ def plan_blocks(
         fill_keys(documents, buckets, depth, jobs)
     else:
         rank, buckets = rank_by_scores, width_buckets(documents, None)
-    # a tie group may extend to the end of its row, and then small blocks stay in cache; threads
-    # lose more where they wait for one another between short operations
+    # where ties are the rule, rows are sorted to the end: small blocks then stay in cache, but
+    # several threads lose more time waiting for one another between short operations
     whole = jobs == 1 and documents.keys_tell_ties and documents.has_many_ties
     parts = divide_for_threads(buckets, None if whole else depth, jobs)
     return [partial(rank, documents, depth, bucket) for bucket in parts]
