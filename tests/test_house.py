@@ -48,6 +48,7 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
+    "large_groups",
     "few_factors",
     "symmetric_means",
     "ties",

@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array
-
-# a probability below this changes no sum in double precision
-NEGLIGIBLE = 1e-20
+from .large_groups import NEGLIGIBLE, means_of_large_groups
 
 # beyond this size, a binomial coefficient may be infinite
 MAX_SIZE = 1000
@@ -24,50 +22,76 @@ SCALE, ROUNDING = 960, 1e-9
 # up to this degree, polynomials have fewer terms than the number of documents that stop the user
 LOW_DEGREE = 32
 
-# groups per step: few enough to stay in cache
-STEP = 1024
+# groups per step, of low degree and of others: few enough to stay in cache, and enough that
+# threads, which wait for Python's lock between operations, seldom wait
+LOW_STEP, STEP = 2**14, 2**10
 
 
-def is_counted(factors: Array, sizes: Array) -> Array:
+def is_counted(factors: Array, distinct: Array, sizes: Array) -> Array:
     """Whether the factors of each group are counted, whatever those of other groups are.
 
     The groups follow one another. Otherwise the rounding of a group would depend on its block.
     """
+    if not _is_other(distinct).any():
+        return np.ones(len(sizes), dtype=bool)
+    return np.asarray(~np.logical_or.reduceat(_is_other(factors), np.cumsum(sizes) - sizes))
+
+
+def _is_other(factors: Array) -> Array:
     scaled = factors * SCALE
-    is_other = np.abs(scaled - np.rint(scaled)) > ROUNDING
-    return np.asarray(~np.logical_or.reduceat(is_other, np.cumsum(sizes) - sizes))
+    return np.asarray(np.abs(scaled - np.rint(scaled)) > ROUNDING)
 
 
-def count_factors(factors: Array, sizes: Array) -> tuple[Array, Array]:
-    """Distinct factors, and how often each occurs in each group.
-
-    The groups follow one another. The counts have one row per distinct factor.
-    """
+def distinct_factors(factors: Array) -> Array:
+    """Distinct factors in ascending order."""
     ordered = np.sort(factors)
-    distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+    return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])])
+
+
+def count_factors(factors: Array, distinct: Array, sizes: Array) -> Array:
+    """How often each distinct factor occurs in each group, in one row per factor.
+
+    The groups follow one another.
+    """
     code = np.zeros(len(factors), dtype=np.int16)
     for factor in distinct[1:]:
         code += factors >= factor
     cells = np.repeat(np.arange(len(sizes)) * len(distinct), sizes)
     counts = np.bincount(cells + code, minlength=len(sizes) * len(distinct))
-    return distinct, np.ascontiguousarray(counts.reshape(len(sizes), -1).T)
+    return np.ascontiguousarray(counts.reshape(len(sizes), -1).T)
 
 
 def means_by_counts(factors: Array, counts: Array, n_degrees: Array) -> Array:
     """The means of degree 1 to n_degrees of each group, one group after another."""
     (counts, n_distinct), of_group = _distinct_columns(counts, n_degrees)
-    order = np.lexsort((counts.sum(axis=0), n_distinct))
-    n_low = int(np.searchsorted(n_distinct[order], LOW_DEGREE, side="right"))
+    sizes = counts.sum(axis=0)
+    tops = np.minimum(n_distinct, top_degrees(factors @ counts / sizes))
+    is_low, is_short = tops <= LOW_DEGREE, sizes <= MAX_SIZE
     first, means = np.cumsum(n_distinct) - n_distinct, np.zeros(n_distinct.sum())
-    for start in [*range(0, n_low, STEP), *range(n_low, len(order), STEP)]:
-        chosen = order[start : min(start + STEP, n_low if start < n_low else len(order))]
-        n, some = n_distinct[chosen], counts[:, chosen]
-        top = int(n[-1])
-        by_degree = (_by_polynomials if top <= LOW_DEGREE else _by_stops)(factors, some, top)
-        within = np.arange(top) < n[:, None]
-        means[(first[chosen, None] + np.arange(top))[within]] = by_degree.T[within]
+    for compute, is_member, key, step in (
+        (_by_polynomials, is_low, tops, LOW_STEP),
+        (_by_stops, ~is_low & is_short, sizes, STEP),
+        (means_of_large_groups, ~is_low & ~is_short, tops, STEP),
+    ):
+        members = np.flatnonzero(is_member)
+        members = members[np.argsort(key[members], kind="stable")]
+        for start in range(0, len(members), step):
+            chosen = members[start : start + step]
+            by_degree = compute(factors, counts[:, chosen], int(tops[chosen].max()))
+            degree = np.arange(len(by_degree))
+            within = degree < tops[chosen, None]
+            means[(first[chosen, None] + degree)[within]] = by_degree.T[within]
     heads = np.cumsum(n_degrees) - n_degrees
     return means.take(np.repeat(first[of_group] - heads, n_degrees) + np.arange(n_degrees.sum()))
+
+
+def top_degrees(mean: Array) -> Array:
+    """The highest degree whose mean product is not negligible, given the mean of the factors.
+
+    Maclaurin's inequality: the mean of degree j is at most the arithmetic mean to the power j.
+    """
+    last = np.log(NEGLIGIBLE) / np.log(np.clip(mean, 1e-300, 1 - 1e-16)) + 1
+    return np.asarray(last.astype(np.int64))
 
 
 def _distinct_columns(counts: Array, n_degrees: Array) -> tuple[tuple[Array, Array], Array]:

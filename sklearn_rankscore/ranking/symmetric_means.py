@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array
-from .few_factors import MAX_SIZE, count_factors, is_counted, means_by_counts
+from .few_factors import (
+    count_factors,
+    distinct_factors,
+    is_counted,
+    means_by_counts,
+    top_degrees,
+)
 
 # a mean below this changes no sum in double precision
 NEGLIGIBLE = 1e-24
@@ -66,9 +72,10 @@ def _means_of_part(factors: Array, starts: Array, sizes: Array, n_degrees: Array
     values = factors[starts[0] : starts[-1] + sizes[-1]]
     if len(values) > heads[-1] + sizes[-1]:  # other factors lie between the groups
         values = factors.take(np.arange(heads[-1] + sizes[-1]) + np.repeat(starts - heads, sizes))
-    counted = (sizes <= MAX_SIZE) & is_counted(values, sizes)
+    distinct = distinct_factors(values)
+    counted = is_counted(values, distinct, sizes)
     if counted.all():
-        return means_by_counts(*count_factors(values, sizes), n_degrees)
+        return means_by_counts(distinct, count_factors(values, distinct, sizes), n_degrees)
     if not counted.any():
         return _means_of_groups(values, heads, sizes, n_degrees)
     means, places = np.empty(n_degrees.sum()), np.repeat(counted, n_degrees)
@@ -86,7 +93,8 @@ def _means_of_groups(factors: Array, heads: Array, sizes: Array, n_degrees: Arra
     """
     result, first = np.zeros(n_degrees.sum()), np.cumsum(n_degrees) - n_degrees
     values, counts, groups = _equal_factors(factors, heads, sizes)
-    top = _top_degree(values, counts, groups, sizes, n_degrees)
+    mean = np.bincount(groups, values * counts) / sizes
+    top = int(np.minimum(n_degrees, top_degrees(mean)).max())
     merged, level, levels = Sets(groups[:0], counts[:0], np.ones((1, 0))), 0, np.frexp(counts)[1]
     last = int(levels.max())
     while level <= last or len(merged.groups):
@@ -122,16 +130,6 @@ def _sorted(values: Array, heads: Array, groups: Array) -> Array:
     for group in np.split(values, heads[1:]):
         group.sort()
     return values
-
-
-def _top_degree(values: Array, counts: Array, groups: Array, sizes: Array, n_degrees: Array) -> int:
-    """The highest degree whose means are not negligible.
-
-    Maclaurin's inequality: the mean of degree j is at most the arithmetic mean to the power j.
-    """
-    mean = np.bincount(groups, values * counts) / sizes
-    last = np.log(NEGLIGIBLE) / np.log(np.clip(mean, 1e-300, 1 - 1e-16)) + 1
-    return int(np.minimum(n_degrees, last).max())
 
 
 def _joined(a: Sets, b: Sets) -> Sets:

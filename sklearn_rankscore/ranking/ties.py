@@ -89,7 +89,8 @@ class TieGroups:
         It may overwrite the values, for the sake of queries of millions of documents.
         """
         if check_choice("ties", ties, TIES) == "average":
-            means = self._reduce(np.add, values) / self.sizes
+            starts = self.rows * self.window + self.starts
+            means = _reduce(np.add, values, starts, self.sizes) / self.sizes
             return self.broadcast(means, np.ascontiguousarray(values[:, : self.shape[1]]))
         if ties == "reversed":
             return self._mirrored(values)
@@ -121,7 +122,8 @@ class TieGroups:
         within = np.array(continue_prob[:, : self.shape[1]])
         # the product over a whole group stands at its last position, and 1 at its others
         products, heads = self.broadcast(np.ones(len(self.rows)), within.copy()), self._heads()
-        products.ravel()[heads + self.visible - 1] = self._reduce(np.multiply, continue_prob)
+        of_groups = _reduce(np.multiply, within, heads, self.visible)
+        products.ravel()[heads + self.visible - 1] = of_groups
         before = np.ones(self.shape)
         np.cumprod(products[:, :-1], axis=1, out=before[:, 1:])
         reached = before.ravel()[heads] > NEGLIGIBLE
@@ -137,11 +139,11 @@ class TieGroups:
         """First position of each group within the depth, in the flattened array."""
         return np.asarray(self.rows * self.shape[1] + self.starts)
 
-    def _reduce(self, function: np.ufunc, values: Array) -> Array:
-        """A sum or product over each group."""
-        starts = self.rows * self.window + self.starts
-        edges = np.stack([starts, starts + self.sizes], axis=1).ravel()
-        return np.asarray(function.reduceat(values.ravel(), edges[edges < values.size])[::2])
+
+def _reduce(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
+    """A sum or product over each group of the flattened values."""
+    edges = np.stack([starts, starts + sizes], axis=1).ravel()
+    return np.asarray(function.reduceat(values.ravel(), edges[edges < values.size])[::2])
 
 
 class TiedRows:

@@ -7,7 +7,7 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from sklearn_rankscore.ranking import few_factors
+from sklearn_rankscore.ranking import few_factors, large_groups
 from sklearn_rankscore.ranking import symmetric_means as module
 from sklearn_rankscore.ranking.symmetric_means import symmetric_means
 
@@ -75,9 +75,10 @@ def test_few_distinct_factors(size, pool):
 def test_a_group_does_not_depend_on_the_others(step, width, monkeypatch):
     """Bit by bit, whichever groups are in the same step, before or after it."""
     random = np.random.default_rng(0)
-    sizes = np.repeat([2, 40, 1200, 50, 120, 50], 4)
+    sizes = np.repeat([2, 40, 1200, 50, 120, 50, 3001], 4)
     n_degrees = np.minimum(sizes, random.choice([3, 35, 200], len(sizes)))
     factors = random.choice(GRADES, sizes.sum())
+    factors[-3001:] = random.choice([1.0, 0.5], 3001, p=[0.99, 0.01])
     starts = np.cumsum(sizes) - sizes
     alone = [
         symmetric_means(factors, *(a[i : i + 1] for a in (starts, sizes, n_degrees)))
@@ -85,10 +86,37 @@ def test_a_group_does_not_depend_on_the_others(step, width, monkeypatch):
     ]
     monkeypatch.setattr(module, "STEP", step)
     monkeypatch.setattr(few_factors, "STEP", width)
+    monkeypatch.setattr(few_factors, "LOW_STEP", width)
+    monkeypatch.setattr(large_groups, "AT_ONCE", 300 * width)
     together = symmetric_means(factors, starts, sizes, n_degrees)
-    by_counts = np.repeat(sizes <= few_factors.MAX_SIZE, n_degrees)
-    np.testing.assert_array_equal(together[by_counts], np.concatenate(alone)[by_counts])
-    np.testing.assert_allclose(together, np.concatenate(alone), rtol=1e-13, atol=1e-20)
+    np.testing.assert_array_equal(together, np.concatenate(alone))
+
+
+@pytest.mark.parametrize(
+    ("factors", "n", "top"),
+    [
+        (GRADES, [400, 400, 300, 200, 201], 150),
+        (GRADES[:2], [1450, 50], 1500),  # few would stop, so that all degrees matter
+        (np.array([0.0, 1.0]), [2, 1198], 1200),
+        (np.array([0.0, 0.5, 1.0]), [3, 30, 1000], 1033),
+        (np.array([1 / 960, 1.0]), [240, 960], 150),
+        (np.array([0.5]), [1001], 150),
+        (np.array([1.0]), [1001], 1001),
+        (np.array([0.0]), [1001], 40),
+    ],
+)
+def test_large_groups_with_few_distinct_factors(factors, n, top):
+    """Exact coefficients of the product of (1 + q x)^n, as integers."""
+    size, e = sum(n), [1] + [0] * top
+    for q, times in zip((round(960 * q) for q in factors), n, strict=True):
+        term = [comb(times, i) * q**i for i in range(min(times, top) + 1)]
+        while not term[-1]:
+            term.pop()
+        e = [sum(t * e[j - i] for i, t in enumerate(term[: j + 1])) for j in range(top + 1)]
+    expected = [float(Fraction(e[j], comb(size, j) * 960**j)) for j in range(1, top + 1)]
+    values = np.random.default_rng(0).permutation(np.repeat(factors, n))
+    actual = symmetric_means(values, np.array([0]), np.array([size]), np.array([top]))
+    np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
 
 
 def test_counts_of_which_no_integer_tells_all_apart():

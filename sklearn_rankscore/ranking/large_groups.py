@@ -1,0 +1,103 @@
+"""Symmetric means of large groups whose factors have few distinct values.
+
+A document whose factor is q would stop the user with the probability 1 - q, independently of the
+others. If k of m documents would, then none of them is among the first j with the probability
+C(m - k, j) / C(m, j), so that the mean of degree j is the expectation over k. All terms are
+positive, so that nothing cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._typing import Array
+
+# a probability below this changes no sum in double precision
+NEGLIGIBLE = 1e-20
+
+# means that are computed at once, which stay in cache
+AT_ONCE = 2**14
+
+
+def means_of_large_groups(factors: Array, counts: Array, top: int) -> Array:
+    """The means of degree 1 to `top` of each group, in rows.
+
+    `counts` tell how often each factor occurs, in one column per group.
+    """
+    least, probability = _number_of_stops(1.0 - factors, counts)
+    sizes, degrees = counts.sum(axis=0)[:, None], np.arange(1.0, top + 1)
+    others = sizes - least[:, None]
+    # if only the least number of documents would stop the user
+    means = np.maximum(others - degrees + 1, 0) / np.maximum(sizes - degrees + 1, 1)
+    np.cumprod(means, axis=1, out=means)
+    for rows in _steps(len(sizes), AT_ONCE // top):
+        for columns in _steps(top, AT_ONCE):
+            of_some = (others[rows], degrees[columns], probability.T[rows])
+            means[rows, columns] *= _sum_over_stops(*of_some)
+    return np.asarray(means.T)
+
+
+def _steps(n: int, step: int) -> Iterator[slice]:
+    step = max(1, step)
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def _sum_over_stops(others: Array, degrees: Array, probability: Array) -> Array:
+    """Sum of p_i C(n - i, j) / C(n, j) over the columns i, by Horner's method."""
+    total = np.zeros((len(others), len(degrees)))
+    left, ratio = others - degrees - probability.shape[1], np.empty_like(total)
+    for i in reversed(range(probability.shape[1])):
+        left += 1  # below 0 where it does not matter, as it is 0 for an i nearer to 0
+        np.multiply(left, 1.0 / np.maximum(others - i, 1), out=ratio)
+        total *= ratio
+        total += probability[:, i : i + 1]
+    return total
+
+
+def _number_of_stops(stop_probs: Array, counts: Array) -> tuple[Array, Array]:
+    """The least number of documents that would stop the user, and the probabilities from it on.
+
+    These are in rows, one column per group.
+    """
+    least, probability = np.zeros(counts.shape[1]), np.ones((1, counts.shape[1]))
+    for stop_prob, n in zip(stop_probs.tolist(), counts, strict=True):
+        if stop_prob == 1:
+            least += n
+        elif stop_prob > 0:
+            values, of_group = np.unique(n, return_inverse=True)
+            first, terms = _binomial(values, stop_prob)
+            terms = terms.take(of_group, axis=1)
+            total = np.zeros((len(probability) + len(terms) - 1, len(least)))
+            for i, term in enumerate(terms):
+                total[i : i + len(probability)] += term * probability
+            n_below, probability = _without_negligible(total)
+            least += first.take(of_group) + n_below
+    return least, probability
+
+
+def _binomial(n: Array, p: float) -> tuple[Array, Array]:
+    """The least number of successes in n trials that matters, and the probabilities from it on."""
+    # Bernstein's inequality for the distance from the mean
+    log, mean = -np.log(NEGLIGIBLE), n * p
+    reach = np.ceil(log / 3 + np.sqrt((log / 3) ** 2 + 2 * log * mean * (1 - p))) + 1
+    first = np.maximum(np.floor(mean) - reach, 0)
+    k = first + np.arange(2 * reach.max() + 1)[:, None]
+    ratios = np.maximum(n - k, 0) / (k + 1) * (p / (1 - p))
+    probability = np.cumprod(np.vstack([np.ones(len(n)), ratios]), axis=0)
+    probability /= probability.max(axis=0)
+    n_below, probability = _without_negligible(probability)
+    return first + n_below, probability / np.cumsum(probability, axis=0)[-1]
+
+
+def _without_negligible(probability: Array) -> tuple[Array, Array]:
+    """The number of rows before the first that matters in each column, and all from it on.
+
+    What is negligible is 0, as the rounding of a group's sums must not depend on other groups.
+    """
+    matters = probability > NEGLIGIBLE
+    n_below, n_until = matters.argmax(axis=0), len(matters) - matters[::-1].argmax(axis=0)
+    rows = n_below + np.arange((n_until - n_below).max())[:, None]
+    chosen = np.take_along_axis(probability, np.minimum(rows, n_until - 1), axis=0)
+    return n_below, np.where(rows < n_until, chosen, 0.0)
