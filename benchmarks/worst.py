@@ -45,9 +45,11 @@ def patterns(n: int) -> dict[str, np.ndarray]:
 
 def labels(n: int) -> dict[str, np.ndarray]:
     random = np.random.default_rng(1)
+    grades = np.minimum(random.geometric(0.5, n) - 1, 4)
     return {
-        "grades 0 to 4": np.minimum(random.geometric(0.5, n) - 1, 4),
+        "grades 0 to 4": grades,
         "1 % relevant": (random.random(n) < 0.01) * 1,
+        "half not judged": np.where(random.random(n) < 0.5, -1, grades),
     }
 
 
@@ -69,7 +71,7 @@ def ties(n: int, sizes: np.ndarray, metrics: list[str]) -> None:
                     seconds(lambda s=s, y=given, m=metric: evaluate(y, s, m, groups=groups))
                     for s in scores.values()
                 )
-            except ValueError:  # a metric without a cut-off, or without that label
+            except ValueError:  # a metric without a cut-off, or without such labels
                 continue
             print(f"{metric:24}{untied / n * 1e9:>8.1f}", end="")
             print("".join(f"{t / untied:>12.2f}" for t in tied), flush=True)

@@ -22,7 +22,8 @@ from ..ranking.label_functions import (
 )
 from .average_precision_ties import mean_precision_of_hits, precision_at_relevant
 from .first_relevant import at_first, until_first_relevant
-from .incomplete_ties import inferred_precisions, preferences_lost
+from .incomplete_ties import preferences_lost
+from .inferred_precision import inferred_precisions
 from .metric import formula
 from .options import check_gains, check_grades, check_probabilities, stop_after
 from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, tied_pairs

@@ -9,11 +9,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy.stats import hypergeom
 
 from sklearn_rankscore import (
     evaluate,
-    infap_score,
     ndcg_score,
     precision_at_k,
     query_scores,
@@ -197,22 +195,3 @@ def test_metrics_with_the_option_are_pickled():
     for name, rule in itertools.product(("ndcg@5", "map"), RULES):
         metric = pickle.loads(pickle.dumps(resolve(f"{name}(unjudged={rule})")))
         assert metric.unjudged == rule
-
-
-@pytest.mark.parametrize(
-    ("relevant", "irrelevant", "unjudged", "others"), [(300, 400, 100, 200), (1, 0, 300, 90)]
-)
-def test_inferred_precision_of_many_tied_documents(relevant, irrelevant, unjudged, others):
-    """By scipy's hypergeometric distribution of the judged documents above a relevant one."""
-    m, judged = relevant + irrelevant + unjudged + others, relevant - 1 + irrelevant
-    kinds = [1, 0, -1, np.nan]
-    y_true = np.repeat(kinds, [relevant, irrelevant, unjudged, others])
-    above = np.arange(m)[:, None]
-    count = np.arange(judged + 1)
-    relevant_above = count * (relevant - 1) / max(judged, 1)
-    pool = count + (above - count) * unjudged / (unjudged + others)
-    share = (relevant_above + 1e-5) / (count + 2e-5)
-    precision = (1 + pool * share) / (above + 1)
-    chance = hypergeom.pmf(count, m - 1, judged, above)
-    expected = (chance * precision).sum() / m
-    assert infap_score(y_true, np.zeros(m)) == pytest.approx(expected, rel=1e-9)
