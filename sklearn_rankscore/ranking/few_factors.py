@@ -15,9 +15,9 @@ from .large_groups import NEGLIGIBLE, means_of_large_groups
 # beyond this size, a binomial coefficient may be infinite
 MAX_SIZE = 1000
 
-# factors that are counted are multiples of 1 / 960: of 1/64, as for grades up to 6 in ERR, and of
-# 1/3 and 1/5
-SCALE, ROUNDING = 960, 1e-9
+# factors are counted where each of a few values occurs at least twice on average, and in any case
+# if they are multiples of 1 / 960: of 1/64, as for grades up to 6 in ERR, and of 1/3 and 1/5
+FEW, SCALE, ROUNDING = 16, 960, 1e-9
 
 # up to this degree, polynomials have fewer terms than the number of documents that stop the user
 LOW_DEGREE = 32
@@ -27,14 +27,17 @@ LOW_DEGREE = 32
 LOW_STEP, STEP = 2**14, 2**10
 
 
-def is_counted(factors: Array, distinct: Array, sizes: Array) -> Array:
+def is_counted(factors: Array, distinct: Array, n_distinct: Array, sizes: Array) -> Array:
     """Whether the factors of each group are counted, whatever those of other groups are.
 
-    The groups follow one another. Otherwise the rounding of a group would depend on its block.
+    The groups follow one another, with `n_distinct` factors each. Otherwise the rounding of a group
+    would depend on its block.
     """
-    if not _is_other(distinct).any():
+    few = (n_distinct <= FEW) & (2 * n_distinct <= sizes)
+    if few.all() or not _is_other(distinct).any():
         return np.ones(len(sizes), dtype=bool)
-    return np.asarray(~np.logical_or.reduceat(_is_other(factors), np.cumsum(sizes) - sizes))
+    has_other = np.logical_or.reduceat(_is_other(factors), np.cumsum(sizes) - sizes)
+    return np.asarray(few | ~has_other)
 
 
 def _is_other(factors: Array) -> Array:

@@ -21,6 +21,9 @@ NEGLIGIBLE = 1e-24
 # factors per step: few enough to need little memory
 STEP = 2**18
 
+# up to this number of distinct factors, it is counted how often each occurs in each group
+COUNTED = 64
+
 # from this mean size on, groups are sorted one by one: a sort of numbers is faster than one of
 # positions, by more than the call for each group takes
 SORTED_ALONE = 32
@@ -72,12 +75,22 @@ def _means_of_part(factors: Array, starts: Array, sizes: Array, n_degrees: Array
     values = factors[starts[0] : starts[-1] + sizes[-1]]
     if len(values) > heads[-1] + sizes[-1]:  # other factors lie between the groups
         values = factors.take(np.arange(heads[-1] + sizes[-1]) + np.repeat(starts - heads, sizes))
-    distinct = distinct_factors(values)
-    counted = is_counted(values, distinct, sizes)
-    if counted.all():
-        return means_by_counts(distinct, count_factors(values, distinct, sizes), n_degrees)
+    distinct, counts, equal = distinct_factors(values), None, None
+    if len(distinct) <= COUNTED:
+        counts = count_factors(values, distinct, sizes)
+        n_distinct = np.count_nonzero(counts, axis=0)
+    else:
+        equal = _equal_factors(values, heads, sizes)
+        n_distinct = np.bincount(equal[-1])
+    counted = is_counted(values, distinct, n_distinct, sizes)
     if not counted.any():
-        return _means_of_groups(values, heads, sizes, n_degrees)
+        return _means_of_groups(equal or _equal_factors(values, heads, sizes), sizes, n_degrees)
+    if counted.all():
+        if len(sizes) == 1 and counts is None:
+            counts = count_factors(values, distinct, sizes)
+        if counts is not None:
+            return means_by_counts(distinct, counts, n_degrees)
+        counted[: len(sizes) // 2] = False  # half of the groups have fewer distinct factors
     means, places = np.empty(n_degrees.sum()), np.repeat(counted, n_degrees)
     for chosen, of_chosen in ((counted, places), (~counted, ~places)):
         part = (starts[chosen], sizes[chosen], n_degrees[chosen])
@@ -85,14 +98,14 @@ def _means_of_part(factors: Array, starts: Array, sizes: Array, n_degrees: Array
     return means
 
 
-def _means_of_groups(factors: Array, heads: Array, sizes: Array, n_degrees: Array) -> Array:
+def _means_of_groups(equal: tuple[Array, Array, Array], sizes: Array, n_degrees: Array) -> Array:
     """Equal factors form a set, whose means are powers; sets of a group are merged in pairs.
 
     Sets of similar size are merged first, so that the work is proportional to the number of
     factors times the degree.
     """
     result, first = np.zeros(n_degrees.sum()), np.cumsum(n_degrees) - n_degrees
-    values, counts, groups = _equal_factors(factors, heads, sizes)
+    values, counts, groups = equal
     mean = np.bincount(groups, values * counts) / sizes
     top = int(np.minimum(n_degrees, top_degrees(mean)).max())
     merged, level, levels = Sets(groups[:0], counts[:0], np.ones((1, 0))), 0, np.frexp(counts)[1]

@@ -119,6 +119,22 @@ def test_large_groups_with_few_distinct_factors(factors, n, top):
     np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
 
 
+def test_each_group_has_few_factors_of_its_own():
+    """Bit by bit as alone, and exact; groups whose factors all differ are among them."""
+    random = np.random.default_rng(0)
+    sizes = random.permutation(np.repeat([1, 3, 40, 300], 20))
+    groups = [random.choice(random.random(3 if size > 3 else size), size) for size in sizes]
+    starts, n_degrees = np.cumsum(sizes) - sizes, np.minimum(sizes, 60)
+    actual = symmetric_means(np.concatenate(groups), starts, sizes, n_degrees)
+    alone = [
+        symmetric_means(group, np.array([0]), np.array([len(group)]), np.array([n]))
+        for group, n in zip(groups, n_degrees, strict=True)
+    ]
+    np.testing.assert_array_equal(actual, np.concatenate(alone))
+    expected = [exact(group, n) for group, n in zip(groups[:20], n_degrees, strict=False)]
+    np.testing.assert_allclose(np.concatenate(alone[:20]), np.concatenate(expected), 1e-12, 1e-17)
+
+
 def test_counts_of_which_no_integer_tells_all_apart():
     """With these weights of counts, the last row would count a multiple of 2**64."""
     counts = np.full((12, 3), 63)
