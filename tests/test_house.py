@@ -50,6 +50,7 @@ RANKING = [
     "label_functions",
     "large_groups",
     "few_factors",
+    "merged_sets",
     "symmetric_means",
     "ties",
     "plain",

@@ -115,7 +115,7 @@ def _by_polynomials(factors: Array, counts: Array, top: int) -> Array:
         values, of_group = np.unique(n, return_inverse=True)
         degree = np.arange(min(top, values[-1]) + 1)[:, None]
         terms = _ways(values, len(degree) - 1) * factor**degree
-        total = _product(total, terms.take(of_group, axis=1), top)
+        total = product(total, terms.take(of_group, axis=1), top)
     values, of_group = np.unique(counts.sum(axis=0), return_inverse=True)
     n_subsets = np.maximum(_ways(values, top)[1:], 1.0)
     return np.asarray(total[1:] / n_subsets.take(of_group, axis=1))
@@ -131,9 +131,7 @@ def _by_stops(factors: Array, counts: Array, top: int) -> Array:
     for factor, n in zip(factors[::-1].tolist(), counts[::-1], strict=True):
         if factor < 1:
             values, of_group = np.unique(n, return_inverse=True)
-            stops = _product(
-                stops, _binomial(values, 1.0 - factor).take(of_group, axis=1), MAX_SIZE
-            )
+            stops = product(stops, _binomial(values, 1.0 - factor).take(of_group, axis=1), MAX_SIZE)
             stops = _without_negligible(stops)
     means = np.empty((top, len(sizes)))
     edges = np.append(np.flatnonzero(np.diff(sizes, prepend=-1)), len(sizes)).tolist()
@@ -156,7 +154,7 @@ def _ways(n: Array, top: int) -> Array:
     return ways
 
 
-def _product(a: Array, b: Array, top: int) -> Array:
+def product(a: Array, b: Array, top: int) -> Array:
     """The product of polynomials up to a degree, whose coefficients are in rows.
 
     The terms of a group are added in an order that does not depend on the other groups.

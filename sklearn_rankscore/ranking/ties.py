@@ -9,7 +9,8 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice
-from .symmetric_means import NEGLIGIBLE, symmetric_means
+from .merged_sets import NEGLIGIBLE
+from .symmetric_means import symmetric_means
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 

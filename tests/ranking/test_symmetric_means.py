@@ -7,7 +7,7 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from sklearn_rankscore.ranking import few_factors, large_groups
+from sklearn_rankscore.ranking import few_factors, large_groups, merged_sets
 from sklearn_rankscore.ranking import symmetric_means as module
 from sklearn_rankscore.ranking.symmetric_means import symmetric_means
 
@@ -117,6 +117,17 @@ def test_large_groups_with_few_distinct_factors(factors, n, top):
     values = np.random.default_rng(0).permutation(np.repeat(factors, n))
     actual = symmetric_means(values, np.array([0]), np.array([size]), np.array([top]))
     np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
+
+
+@pytest.mark.parametrize("size", [2, 90, merged_sets.LOW_DEGREE, merged_sets.LOW_DEGREE + 1, 300])
+@pytest.mark.parametrize("least", [0, 0.9])
+def test_many_distinct_factors(size, least):
+    """Degrees on both sides of the limit between the two kinds of sets, some factors twice."""
+    factors = np.random.default_rng(0).uniform(least, 1, size)
+    factors[: size // 3] = factors[size // 3 : 2 * (size // 3)]
+    n = min(size, merged_sets.LOW_DEGREE + 2)
+    actual = symmetric_means(factors, np.array([0]), np.array([size]), np.array([n]))
+    np.testing.assert_allclose(actual, exact(factors, n), rtol=1e-12, atol=1e-17)
 
 
 def test_each_group_has_few_factors_of_its_own():
