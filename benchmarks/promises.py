@@ -83,6 +83,23 @@ def ties(data: Data, shape: str) -> None:
         check(f"{shape}, {kind}, four metrics / no ties", ratio(call(FOUR, score), untied), 4)
 
 
+def tied_lists() -> None:
+    """Metrics whose expectation is the most expensive, without a cut-off, in lists of 2,000."""
+    random = np.random.default_rng(0)
+    groups = np.repeat(np.arange(100), 2000)
+    y, untied = np.minimum(random.geometric(0.5, len(groups)) - 1, 4), random.random(len(groups))
+    y_incomplete = np.where(random.random(len(y)) < 0.5, -1, y)
+    cases = [("err", y), ("pfound", y / 5), ("infap", y), ("infap", y_incomplete)]
+    for metric, labels in cases:
+        for kind, score in (("all tied", np.zeros(len(y))), ("5 scores", np.floor(5 * untied))):
+            measured = ratio(
+                lambda m=metric, a=labels, s=score: evaluate(a, s, m, groups=groups),
+                lambda m=metric, a=labels: evaluate(a, untied, m, groups=groups),
+            )
+            judged = ", half not judged" if labels is y_incomplete else ""
+            check(f"lists of 2,000, {metric}{judged}, {kind} / no ties", measured, 15)
+
+
 def ids(data: Data) -> None:
     order = np.random.default_rng(0).permutation(len(data.y))
     groups = data.groups
@@ -235,6 +252,7 @@ def main() -> None:
     many_metrics(data)
     ties(data, "30,000 x 120")
     ties(make(SHAPES["300,000 x 10"](3)), "300,000 x 10")
+    tied_lists()
     ids(data)
     small_call()
     imports()
