@@ -26,7 +26,7 @@ def means_of_large_groups(factors: Array, counts: Array, top: int) -> Array:
 
     `counts` tell how often each factor occurs, in one column per group.
     """
-    least, probability = _number_of_stops(1.0 - factors, counts)
+    least, probability = _number_of_stops(factors, counts)
     sizes, degrees = counts.sum(axis=0)[:, None], np.arange(1.0, top + 1)
     others = sizes - least[:, None]
     # if only the least number of documents would stop the user
@@ -56,18 +56,20 @@ def _sum_over_stops(others: Array, degrees: Array, probability: Array) -> Array:
     return total
 
 
-def _number_of_stops(stop_probs: Array, counts: Array) -> tuple[Array, Array]:
+def _number_of_stops(factors: Array, counts: Array) -> tuple[Array, Array]:
     """The least number of documents that would stop the user, and the probabilities from it on.
 
     These are in rows, one column per group.
     """
     least, probability = np.zeros(counts.shape[1]), np.ones((1, counts.shape[1]))
-    for stop_prob, n in zip(stop_probs.tolist(), counts, strict=True):
-        if stop_prob == 1:
+    for factor, n in zip(factors.tolist(), counts, strict=True):
+        if factor == 0:
             least += n
-        elif stop_prob > 0:
+        elif factor < 1:
             values, of_group = np.unique(n, return_inverse=True)
-            first, terms = _binomial(values, stop_prob)
+            first, terms = _binomial(values, min(factor, 1 - factor))
+            if factor < 0.5:  # these are documents that would not stop the user
+                first, terms = values - first - len(terms) + 1, terms[::-1]
             terms = terms.take(of_group, axis=1)
             total = np.zeros((len(probability) + len(terms) - 1, len(least)))
             for i, term in enumerate(terms):
@@ -78,7 +80,10 @@ def _number_of_stops(stop_probs: Array, counts: Array) -> tuple[Array, Array]:
 
 
 def _binomial(n: Array, p: float) -> tuple[Array, Array]:
-    """The least number of successes in n trials that matters, and the probabilities from it on."""
+    """The least number of successes in n trials that matters, and the probabilities from it on.
+
+    With p above 1/2, these could differ by more than the range of a double.
+    """
     # Bernstein's inequality for the distance from the mean
     log, mean = -np.log(NEGLIGIBLE), n * p
     reach = np.ceil(log / 3 + np.sqrt((log / 3) ** 2 + 2 * log * mean * (1 - p))) + 1

@@ -119,6 +119,17 @@ def test_large_groups_with_few_distinct_factors(factors, n, top):
     np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
 
 
+def test_large_groups_of_documents_that_almost_surely_stop_the_user():
+    """40 with the factor 2^-40, as documents of the grade 40 in ERR, among 1,100 with 1."""
+    expected, scale = [], 2**40
+    for j in range(1, 201):
+        ways = [comb(40, i) * comb(1100, j - i) * scale ** (j - i) for i in range(min(j, 40) + 1)]
+        expected.append(float(Fraction(sum(ways), comb(1140, j) * scale**j)))
+    factors = np.repeat([1 / scale, 1.0], [40, 1100])
+    actual = symmetric_means(factors, np.array([0]), np.array([1140]), np.array([200]))
+    np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
+
+
 @pytest.mark.parametrize("size", [2, 90, merged_sets.LOW_DEGREE, merged_sets.LOW_DEGREE + 1, 300])
 @pytest.mark.parametrize("least", [0, 0.9])
 def test_many_distinct_factors(size, least):
