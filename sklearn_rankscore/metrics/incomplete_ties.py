@@ -1,4 +1,4 @@
-"""What incompletely judged rankings count when scores tie, exactly, over all orders of the ties."""
+"""bpref when scores tie, exactly, over all orders of the ties."""
 
 from __future__ import annotations
 

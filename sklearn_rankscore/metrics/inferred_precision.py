@@ -12,14 +12,14 @@ from .._typing import Array
 from ..ranking import Block
 from ..ranking.label_functions import judged_irrelevant, judged_relevant, pooled_unjudged
 
-# trec_eval's INFAP_EPSILON: half of the prior of a judged document above being relevant
+# trec_eval's INFAP_EPSILON: added to the numbers of relevant and of irrelevant documents above
 EPSILON = 0.00001
 
 # ranks, and positions in tie groups, that are computed at once
 AT_ONCE = 2**14
 
 # the logarithm of a probability that changes no sum in double precision
-NEGLIGIBLE = -46.0
+LOG_NEGLIGIBLE = -46.0
 
 # beyond this position of a tie group, expectations between each position and twice it are
 # interpolated by a polynomial in this number of nodes
@@ -31,7 +31,8 @@ def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
 
     Among m tied documents, r of them relevant, each of the others above a relevant one is relevant
     with probability (r - 1)/(m - 1). The precision is linear in the numbers of relevant and of
-    unjudged documents above, so that their means suffice if that of judged ones is certain.
+    unjudged documents above, so that their means suffice where the number of judged documents above
+    is certain.
     """
     kinds = judged_relevant(threshold), judged_irrelevant(threshold), pooled_unjudged
     shares = [block.by_rank(kind, ties) for kind in kinds]
@@ -185,9 +186,9 @@ def _mean_reciprocal(a: Array, total: Array, judged: Array, drawn: Array) -> Arr
     """Mean of 1 / (c + a) for c judged documents among those drawn without replacement."""
     mean = drawn * judged / total
     variance = mean * (1 - judged / total) * (total - drawn) / np.maximum(total - 1, 1)
-    # Bernstein's inequality: the number is a sum of independent indicators
-    third = -NEGLIGIBLE / 3
-    reach = np.ceil(third + np.sqrt(third**2 - 2 * NEGLIGIBLE * variance)) + 1
+    # Bernstein's inequality: the number has the distribution of a sum of independent indicators
+    third = -LOG_NEGLIGIBLE / 3
+    reach = np.ceil(third + np.sqrt(third**2 - 2 * LOG_NEGLIGIBLE * variance)) + 1
     least = np.maximum(np.maximum(np.floor(mean - reach), drawn + judged - total), 0.0)
     most = np.minimum(np.minimum(np.ceil(mean + reach), drawn), judged)
     result, n_terms = np.empty(len(mean)), 1 + (most - least).astype(np.intp)

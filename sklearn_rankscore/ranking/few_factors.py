@@ -15,9 +15,10 @@ from .large_groups import NEGLIGIBLE, means_of_large_groups
 # beyond this size, a binomial coefficient may be infinite
 MAX_SIZE = 1000
 
-# factors are counted where each of a few values occurs at least twice on average, and in any case
-# if they are multiples of 1 / 960: of 1/64, as for grades up to 6 in ERR, and of 1/3 and 1/5
-FEW, SCALE, ROUNDING = 16, 960, 1e-9
+# factors are counted where each of a few values occurs at least twice on average, and up to a
+# higher number if they are multiples of 1 / 960: of 1/64, as for grades up to 6 in ERR, of 1/3 and
+# of 1/5
+FEW, COUNTED, SCALE, ROUNDING = 16, 64, 960, 1e-9
 
 # up to this degree, polynomials have fewer terms than the number of documents that stop the user
 LOW_DEGREE = 32
@@ -28,16 +29,16 @@ LOW_STEP, STEP = 2**14, 2**10
 
 
 def is_counted(factors: Array, distinct: Array, n_distinct: Array, sizes: Array) -> Array:
-    """Whether the factors of each group are counted, whatever those of other groups are.
+    """Whether the factors of each group are counted.
 
-    The groups follow one another, with `n_distinct` factors each. Otherwise the rounding of a group
-    would depend on its block.
+    The groups follow one another, with `n_distinct` factors each. The choice depends on the group
+    alone; otherwise its rounding would depend on its block.
     """
     few = (n_distinct <= FEW) & (2 * n_distinct <= sizes)
     if few.all() or not _is_other(distinct).any():
-        return np.ones(len(sizes), dtype=bool)
+        return np.asarray(few | (n_distinct <= COUNTED))
     has_other = np.logical_or.reduceat(_is_other(factors), np.cumsum(sizes) - sizes)
-    return np.asarray(few | ~has_other)
+    return np.asarray(few | (~has_other & (n_distinct <= COUNTED)))
 
 
 def _is_other(factors: Array) -> Array:
@@ -66,11 +67,11 @@ def count_factors(factors: Array, distinct: Array, sizes: Array) -> Array:
 
 def means_by_counts(factors: Array, counts: Array, n_degrees: Array) -> Array:
     """The means of degree 1 to n_degrees of each group, one group after another."""
-    (counts, n_distinct), of_group = _distinct_columns(counts, n_degrees)
+    (counts, degrees), of_group = _distinct_columns(counts, n_degrees)
     sizes = counts.sum(axis=0)
-    tops = np.minimum(n_distinct, top_degrees(factors @ counts / sizes))
+    tops = np.minimum(degrees, top_degrees(factors @ counts / sizes))
     is_low, is_short = tops <= LOW_DEGREE, sizes <= MAX_SIZE
-    first, means = np.cumsum(n_distinct) - n_distinct, np.zeros(n_distinct.sum())
+    first, means = np.cumsum(degrees) - degrees, np.zeros(degrees.sum())
     for compute, is_member, key, step in (
         (_by_polynomials, is_low, tops, LOW_STEP),
         (_by_stops, ~is_low & is_short, sizes, STEP),
@@ -101,7 +102,7 @@ def _distinct_columns(counts: Array, n_degrees: Array) -> tuple[tuple[Array, Arr
     """Distinct columns of counts and degrees, and which of them each group has."""
     columns = np.vstack([counts, n_degrees])
     bases = columns.max(axis=1) + 1.0
-    if np.prod(bases) > 2.0**62:
+    if np.log2(bases).sum() > 62:
         return (counts, n_degrees), np.arange(len(n_degrees))
     weights = np.cumprod(np.append(1, bases[:-1].astype(np.int64)))
     _, first, of_group = np.unique(weights @ columns, return_index=True, return_inverse=True)

@@ -49,7 +49,7 @@ def _sum_over_stops(others: Array, degrees: Array, probability: Array) -> Array:
     total = np.zeros((len(others), len(degrees)))
     left, ratio = others - degrees - probability.shape[1], np.empty_like(total)
     for i in reversed(range(probability.shape[1])):
-        left += 1  # below 0 where it does not matter, as it is 0 for an i nearer to 0
+        left += 1  # where it is negative, a later step multiplies by 0
         np.multiply(left, 1.0 / np.maximum(others - i, 1), out=ratio)
         total *= ratio
         total += probability[:, i : i + 1]
@@ -82,7 +82,7 @@ def _number_of_stops(factors: Array, counts: Array) -> tuple[Array, Array]:
 def _binomial(n: Array, p: float) -> tuple[Array, Array]:
     """The least number of successes in n trials that matters, and the probabilities from it on.
 
-    With p above 1/2, these could differ by more than the range of a double.
+    p is at most 1/2; otherwise the ratio of the largest to the first probability could overflow.
     """
     # Bernstein's inequality for the distance from the mean
     log, mean = -np.log(NEGLIGIBLE), n * p

@@ -15,7 +15,7 @@ import numpy as np
 from .._typing import Array
 from .few_factors import product, top_degrees
 
-# a mean below this changes no sum in double precision
+# a probability below this changes no sum in double precision, nor does a mean below its square
 NEGLIGIBLE = 1e-24
 
 # up to this degree, coefficients of polynomials of factors that matter are above 1e-300

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array
-from .few_factors import count_factors, distinct_factors, is_counted, means_by_counts
+from .few_factors import COUNTED, count_factors, distinct_factors, is_counted, means_by_counts
 from .merged_sets import means_by_merging
 
 # factors per step: few enough to need little memory
 STEP = 2**18
-
-# up to this number of distinct factors, it is counted how often each occurs in each group
-COUNTED = 64
 
 # from this mean size on, groups are sorted one by one: a sort of numbers is faster than one of
 # positions, by more than the call for each group takes
@@ -53,8 +50,6 @@ def _means_of_part(factors: Array, starts: Array, sizes: Array, n_degrees: Array
     if not counted.any():
         return means_by_merging(*(equal or _equal_factors(values, heads, sizes)), sizes, n_degrees)
     if counted.all():
-        if len(sizes) == 1 and counts is None:
-            counts = count_factors(values, distinct, sizes)
         if counts is not None:
             return means_by_counts(distinct, counts, n_degrees)
         counted[: len(sizes) // 2] = False  # half of the groups have fewer distinct factors

@@ -60,10 +60,7 @@ def test_one_group_of_ties(above, within):
 
 def test_relevant_documents_above_the_ties():
     """Their own values, and those of the group, which depend on them."""
-    y_true, y_score = (
-        np.repeat(KINDS * 2, [1, 2, 1, 0, 40, 30, 20, 10]),
-        np.repeat([1, 0], [4, 100]),
-    )
+    y_true = np.repeat(KINDS * 2, [1, 2, 1, 0, 40, 30, 20, 10])
     y_score = np.append([4, 3, 2, 1], np.zeros(100))
     of_first = 1.0  # the relevant one is first
     expected = (of_first + 40 * exact((1, 2, 1, 0), (40, 30, 20, 10))) / 41

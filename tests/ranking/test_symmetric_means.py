@@ -157,6 +157,18 @@ def test_each_group_has_few_factors_of_its_own():
     np.testing.assert_allclose(np.concatenate(alone[:20]), np.concatenate(expected), 1e-12, 1e-17)
 
 
+@pytest.mark.parametrize("noise", [0, 9e-13])
+def test_a_large_group_of_many_multiples(noise):
+    """Rounded to 60,000 values; the mean of degree 2 from sums of powers."""
+    random = np.random.default_rng(0)
+    factors = random.integers(0, 961, 80_000) / 960
+    factors = np.clip(factors + random.uniform(-noise, noise, len(factors)), 0, 1)
+    m = len(factors)
+    actual = symmetric_means(factors, np.array([0]), np.array([m]), np.array([2]))
+    pairs = (factors.sum() ** 2 - (factors**2).sum()) / m / (m - 1)
+    np.testing.assert_allclose(actual, [factors.mean(), pairs], rtol=1e-12)
+
+
 def test_counts_of_which_no_integer_tells_all_apart():
     """With these weights of counts, the last row would count a multiple of 2**64."""
     counts = np.full((12, 3), 63)
