@@ -79,7 +79,7 @@ def mean_precision_of_hits(
     if ties == "average":
         means[rows] = group.expected_mean()
     else:
-        means[rows] = [group.extreme_mean(row, ties) for row in range(len(rows))]
+        means[rows] = group.extreme_mean(ties)
     return np.asarray(means), hits
 
 
@@ -116,11 +116,32 @@ class DividedGroups:
         values /= np.maximum(hits_before[:, None] + counts, 1)
         return np.asarray(np.einsum("gh,gh->g", values, self._probability(counts)))
 
+    def extreme_mean(self, ties: str) -> Array:
+        """The largest or smallest mean precision, with the relevant documents first or last."""
+        counts = np.arange(int(self.within.max()) + 1)
+        start, within, hits_before = self.start[:, None], self.within[:, None], self.hits_before
+        values = np.repeat(self.sum_before[:, None], len(counts), axis=1)
+        if ties == "optimistic":
+            precisions = (hits_before[:, None] + counts[1:]) / (start + counts[1:])
+            values[:, 1:] += np.cumsum(precisions, axis=1)
+        else:  # one hit more at the last of the ranks raises the precision at the others
+            last = np.cumsum(1.0 / np.maximum(start + within - counts[:-1], 1), axis=1)
+            values[:, 1:] += hits_before[:, None] * last + np.cumsum(last, axis=1)
+        values /= np.maximum(hits_before[:, None] + counts, 1)
+        if ties == "optimistic":
+            return np.asarray(np.where(self._possible(counts), values, -np.inf).max(axis=1))
+        return np.asarray(np.where(self._possible(counts), values, np.inf).min(axis=1))
+
+    def _possible(self, counts: Array) -> Array:
+        """Whether so many relevant documents may be within the cut-off."""
+        within, n_relevant = self.within[:, None], self.n_relevant[:, None]
+        most = np.minimum(within, n_relevant)
+        return np.asarray((counts <= most) & (counts >= within - self.size[:, None] + n_relevant))
+
     def _probability(self, counts: Array) -> Array:
         """Hypergeometric probability of each number of hits, from the ratios of neighbors."""
         within, n_relevant = self.within[:, None], self.n_relevant[:, None]
-        n_irrelevant = self.size[:, None] - n_relevant
-        possible = (counts <= np.minimum(within, n_relevant)) & (counts >= within - n_irrelevant)
+        n_irrelevant, possible = self.size[:, None] - n_relevant, self._possible(counts)
         h = counts[:-1]
         more = (n_relevant - h) * (within - h)
         fewer = (h + 1.0) * (n_irrelevant - within + h + 1)
@@ -130,23 +151,3 @@ class DividedGroups:
         np.cumsum(log_ratio, axis=1, out=weights[:, 1:])
         weights = np.exp(weights - weights.max(axis=1)[:, None]) * possible
         return np.asarray(weights / weights.sum(axis=1)[:, None])
-
-    def extreme_mean(self, row: int, ties: str) -> float:
-        """The largest or smallest mean precision of a group."""
-        start, within = int(self.start[row]), int(self.within[row])
-        n_relevant, size = int(self.n_relevant[row]), int(self.size[row])
-        before = float(self.hits_before[row])
-        counts = range(max(0, within - size + n_relevant), min(within, n_relevant) + 1)
-        values = [
-            (self.sum_before[row] + _sum_of_precisions(h, start, within, before, ties))
-            / max(before + h, 1)
-            for h in counts
-        ]
-        return float(max(values) if ties == "optimistic" else min(values))
-
-
-def _sum_of_precisions(h: int, start: int, within: int, hits_before: float, ties: Any) -> float:
-    """Sum of the precisions at h relevant documents, ranked first or last among tied ones."""
-    positions = np.arange(1, within + 1)
-    taken = positions[:h] if ties == "optimistic" else positions[within - h :]
-    return float(((hits_before + np.arange(1, h + 1)) / (start + taken)).sum())
