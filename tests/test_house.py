@@ -48,9 +48,8 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
-    "large_groups",
-    "few_factors",
-    "merged_sets",
+    "polynomials",
+    "number_of_stops",
     "symmetric_means",
     "ties",
     "plain",

@@ -133,7 +133,7 @@ class DividedGroups:
         return np.asarray(np.where(self._possible(counts), values, np.inf).min(axis=1))
 
     def _possible(self, counts: Array) -> Array:
-        """Whether so many relevant documents may be within the cut-off."""
+        """Whether each number of relevant documents within the cut-off may occur."""
         within, n_relevant = self.within[:, None], self.n_relevant[:, None]
         most = np.minimum(within, n_relevant)
         return np.asarray((counts <= most) & (counts >= within - self.size[:, None] + n_relevant))

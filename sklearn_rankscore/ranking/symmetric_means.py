@@ -2,83 +2,145 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
 from .._typing import Array
-from .few_factors import COUNTED, count_factors, distinct_factors, is_counted, means_by_counts
-from .merged_sets import means_by_merging
+from .number_of_stops import NEGLIGIBLE, means_from_stops, stops_of_counts, stops_of_many
+from .polynomials import AT_ONCE, BLOCK, blocks, merge_pairs, positions, product_of_lines, steps
 
-# factors per step: few enough to need little memory
-STEP = 2**18
+# up to this number of distinct factors, each twice or more on average, their numbers are counted
+FEW = 16
 
-# from this mean size on, groups are sorted one by one: a sort of numbers is faster than one of
-# positions, by more than the call for each group takes
-SORTED_ALONE = 32
+# up to this degree, coefficients take less time than a count of the distinct factors
+LOW_DEGREE = 256
+
+# up to this degree, scaled coefficients are far from overflow
+MAX_DEGREE = 700
+
+# factors of which the distinct ones are found at once, for the sake of memory
+PART = 2**18
 
 
 def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
     """e_j(factors) / C(m, j) for j = 1, …, n_degrees of each group of m factors in [0, 1].
 
     e_j is the elementary symmetric polynomial of degree j, so this is the mean product over all
-    subsets of j factors. A group's factors are `factors[start : start + size]`; the result holds
-    one group after another.
+    subsets of j factors. A group's factors are `factors[start : start + size]`, with starts in
+    ascending order; the result holds one group after another.
     """
     if not len(sizes):
         return np.empty(0)
-    step = np.cumsum(sizes) // STEP
-    edges = np.append(np.flatnonzero(np.diff(step, prepend=-1)), len(sizes))
-    parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
-    return np.concatenate(
-        [_means_of_part(factors, starts[p], sizes[p], n_degrees[p]) for p in parts]
-    )
+    edges = np.stack([starts, starts + sizes], axis=1).ravel()
+    sums = np.add.reduceat(factors, edges[edges < len(factors)])[::2]
+    tops = np.minimum(n_degrees, _top_degrees(sums / sizes))
+    first, result = np.cumsum(n_degrees) - n_degrees, np.zeros(n_degrees.sum())
+    for chosen, means in _means(Groups(factors, starts, sizes, tops)):
+        degree = np.arange(len(means))
+        within = degree < tops[chosen, None]
+        result[(first[chosen, None] + degree)[within]] = means.T[within]
+    return result
 
 
-def _means_of_part(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
-    """From counts where factors are few, else by merging sets."""
-    heads = np.cumsum(sizes) - sizes
-    values = factors[starts[0] : starts[-1] + sizes[-1]]
-    if len(values) > heads[-1] + sizes[-1]:  # other factors lie between the groups
-        values = factors.take(np.arange(heads[-1] + sizes[-1]) + np.repeat(starts - heads, sizes))
-    distinct, counts, equal = distinct_factors(values), None, None
-    if len(distinct) <= COUNTED:
-        counts = count_factors(values, distinct, sizes)
-        n_distinct = np.count_nonzero(counts, axis=0)
-    else:
-        equal = _equal_factors(values, heads, sizes)
-        n_distinct = np.bincount(equal[-1])
-    counted = is_counted(values, distinct, n_distinct, sizes)
-    if not counted.any():
-        return means_by_merging(*(equal or _equal_factors(values, heads, sizes)), sizes, n_degrees)
-    if counted.all():
-        if counts is not None:
-            return means_by_counts(distinct, counts, n_degrees)
-        counted[: len(sizes) // 2] = False  # half of the groups have fewer distinct factors
-    means, places = np.empty(n_degrees.sum()), np.repeat(counted, n_degrees)
-    for chosen, of_chosen in ((counted, places), (~counted, ~places)):
-        part = (starts[chosen], sizes[chosen], n_degrees[chosen])
-        means[of_chosen] = _means_of_part(factors, *part)
-    return means
+def _top_degrees(mean: Array) -> Array:
+    """The highest degree whose mean product is not negligible, given the mean of the factors.
+
+    Maclaurin's inequality: the mean of degree j is at most the arithmetic mean to the power j.
+    """
+    last = np.log(NEGLIGIBLE) / np.log(np.clip(mean, 1e-300, 1 - 1e-16)) + 1
+    return np.asarray(last.astype(np.int64))
 
 
-def _equal_factors(values: Array, heads: Array, sizes: Array) -> tuple[Array, Array, Array]:
-    """Distinct factors of each group, how often each occurs, and the groups."""
-    groups = np.repeat(np.arange(len(sizes)), sizes)
-    rises, falls = values[1:] > values[:-1], values[1:] < values[:-1]
-    rises[heads[1:] - 1] = falls[heads[1:] - 1] = False
-    if rises.any() and falls.any():
-        values = _sorted(values, heads, groups)
+@dataclass
+class Groups:
+    """Groups of factors, and the highest degree of each whose mean is computed."""
+
+    factors: Array
+    starts: Array
+    sizes: Array
+    tops: Array
+
+    def take(self, chosen: Array) -> Groups:
+        """Some of the groups."""
+        return Groups(self.factors, self.starts[chosen], self.sizes[chosen], self.tops[chosen])
+
+    def steps(self) -> Iterator[Array]:
+        """Groups of similar degrees and sizes at once."""
+        order = np.lexsort((self.sizes, np.frexp(self.tops)[1]))
+        columns = AT_ONCE // min(int(self.tops.max(initial=1)), BLOCK)
+        return (order[some] for some in steps(len(order), columns))
+
+
+def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
+    """Some groups, and their means of degree 1, 2, … in rows, by the way that is fast for them.
+
+    The choice depends on the group alone; otherwise its rounding would depend on other groups.
+    """
+    by_degree, high = groups.tops <= LOW_DEGREE, np.flatnonzero(groups.tops > LOW_DEGREE)
+    part = np.cumsum(groups.sizes[high]) // PART
+    for members in np.split(high, np.flatnonzero(np.diff(part)) + 1) if len(high) else []:
+        factors, counts, is_few = _distinct_factors(groups.take(members))
+        few, many = members[is_few], members[~is_few]
+        for some in groups.take(few).steps():
+            stops = stops_of_counts(factors[:, some], counts[:, some])
+            yield few[some], _from_stops(groups.take(few[some]), stops)
+        by_degree[many] = groups.tops[many] <= MAX_DEGREE
+        many = many[groups.tops[many] > MAX_DEGREE]
+        for some in groups.take(many).steps():
+            chosen = groups.take(many[some])
+            stops = stops_of_many(chosen.factors, chosen.starts, chosen.sizes)
+            yield many[some], _from_stops(chosen, stops)
+    low = np.flatnonzero(by_degree)
+    for some in groups.take(low).steps():
+        yield low[some], _from_coefficients(groups.take(low[some]))
+
+
+def _from_stops(groups: Groups, stops: tuple[Array, Array]) -> Array:
+    return means_from_stops(*stops, groups.sizes, int(groups.tops.max()))
+
+
+def _from_coefficients(groups: Groups) -> Array:
+    """From the coefficients of the product of 1 + q x, up to the highest degree."""
+    sizes, top = groups.sizes, int(groups.tops.max())
+    # about C(m, top)**(-1 / top), so that no C(m, j) * scale**j is too large or small for a float
+    share = groups.tops / sizes
+    scale = np.exp2(np.rint(np.log2(share * (1 - share) ** ((1 - share) / share))))
+    n_blocks, starts, lengths = blocks(groups.starts, sizes)
+    scales = np.repeat(scale, n_blocks)
+    terms = np.zeros((min(top, int(lengths.max())) + 1, len(starts)))
+    for columns in steps(len(starts), AT_ONCE // len(terms)):
+        row = np.arange(lengths[columns].max())[:, None]
+        slopes = groups.factors.take(starts[columns] + row, mode="clip")
+        slopes *= (row < lengths[columns]) * scales[columns]
+        product = product_of_lines(slopes, top)
+        terms[: len(product), columns] = product
+    while terms.shape[1] > len(sizes):
+        terms, n_blocks = merge_pairs(terms, n_blocks, top), (n_blocks + 1) // 2
+    j = np.arange(top)[:, None]
+    ratios = (j < groups.tops) * (j + 1) / (np.maximum(sizes - j, 1) * scale)
+    return np.asarray(terms[1:] * np.cumprod(ratios, axis=0))
+
+
+def _distinct_factors(groups: Groups) -> tuple[Array, Array, Array]:
+    """Distinct factors of each group that has few, and how often each occurs; which groups have.
+
+    Factors are in rows, groups in columns.
+    """
+    sizes = groups.sizes
+    heads, columns = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
+    ends = (groups.starts + sizes).tolist()
+    parts = zip(groups.starts.tolist(), ends, strict=True)
+    values = np.concatenate([np.sort(groups.factors[start:end]) for start, end in parts])
     differs = np.append(True, values[1:] != values[:-1])
     differs[heads] = True
     first = np.flatnonzero(differs)
-    counts = np.diff(first, append=len(values)).astype(np.float64)
-    return values[first], counts, groups[first]
-
-
-def _sorted(values: Array, heads: Array, groups: Array) -> Array:
-    """The values of each group in ascending order."""
-    if len(values) < SORTED_ALONE * len(heads):
-        return values[np.lexsort((values, groups))]
-    values = values.copy()
-    for group in np.split(values, heads[1:]):
-        group.sort()
-    return values
+    n_distinct = np.bincount(columns[first])
+    is_few = (n_distinct <= FEW) & (2 * n_distinct <= sizes)
+    kept, n_few = np.repeat(is_few, n_distinct), n_distinct[is_few]
+    place = positions(n_few), np.repeat(np.arange(len(n_few)), n_few)
+    factors, counts = np.zeros((2, n_few.max(initial=0), len(n_few)))
+    factors[place] = values[first][kept]
+    counts[place] = np.diff(first, append=len(values))[kept]
+    return factors, counts, is_few

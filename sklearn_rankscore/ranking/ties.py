@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice
-from .merged_sets import NEGLIGIBLE
+from .number_of_stops import NEGLIGIBLE
 from .symmetric_means import symmetric_means
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")

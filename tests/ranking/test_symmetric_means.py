@@ -7,9 +7,9 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from sklearn_rankscore.ranking import few_factors, large_groups, merged_sets
+from sklearn_rankscore.ranking import number_of_stops, polynomials
 from sklearn_rankscore.ranking import symmetric_means as module
-from sklearn_rankscore.ranking.symmetric_means import symmetric_means
+from sklearn_rankscore.ranking.symmetric_means import LOW_DEGREE, MAX_DEGREE, symmetric_means
 
 
 def exact(factors, degree):
@@ -23,7 +23,7 @@ def exact(factors, degree):
 @pytest.mark.parametrize("pool", [[0.0, 1.0], [0.25, 0.5, 1.0], np.linspace(0, 1, 97)])
 @pytest.mark.parametrize("step", [1, 2**15])
 def test_means_of_several_groups(pool, step, monkeypatch):
-    monkeypatch.setattr(module, "STEP", step)
+    monkeypatch.setattr(module, "AT_ONCE", step)
     random = np.random.default_rng(0)
     sizes = np.array([2, 3, 2, 7, 40, 5, 300, 2])
     factors = random.choice(pool, sizes.sum() + 5)
@@ -50,11 +50,11 @@ def test_many_distinct_factors_of_one_group():
     np.testing.assert_allclose(actual, [factors.mean(), pairs], rtol=1e-12)
 
 
-def test_the_largest_size_with_counts():
-    """Equal factors, with binomial coefficients up to 1e300."""
-    size = few_factors.MAX_SIZE
-    actual = symmetric_means(np.full(size, 0.5), np.array([0]), np.array([size]), np.array([size]))
-    np.testing.assert_allclose(actual, 0.5 ** np.arange(1, size + 1), rtol=1e-13, atol=1e-19)
+@pytest.mark.parametrize("size", [LOW_DEGREE, MAX_DEGREE, 1500])
+def test_equal_factors_near_one(size):
+    """All degrees matter, with coefficients that are large or small unless they are scaled."""
+    actual = symmetric_means(np.full(size, 0.99), np.array([0]), np.array([size]), np.array([size]))
+    np.testing.assert_allclose(actual, 0.99 ** np.arange(1, size + 1), rtol=1e-13, atol=1e-19)
 
 
 GRADES = 1 - (2.0 ** np.arange(5) - 1) / 16
@@ -63,31 +63,31 @@ GRADES = 1 - (2.0 ** np.arange(5) - 1) / 16
 @pytest.mark.parametrize("size", [1, 31, 33, 120])
 @pytest.mark.parametrize("pool", [GRADES, GRADES[:1], GRADES[[0, 4]], [1e-9, 0.3, 1 - 1e-9]])
 def test_few_distinct_factors(size, pool):
-    """Degrees on both sides of the limit between the two ways, up to the largest size."""
+    """All degrees, or few of them."""
     factors = np.random.default_rng(size).choice(pool, size)
-    for n in {min(size, n) for n in (5, few_factors.LOW_DEGREE, few_factors.LOW_DEGREE + 1, 150)}:
+    for n in {min(size, n) for n in (5, 32, 33, 150)}:
         actual = symmetric_means(factors, np.array([0]), np.array([size]), np.array([n]))
         np.testing.assert_allclose(actual, exact(factors, n), rtol=1e-13, atol=1e-17)
 
 
-@pytest.mark.parametrize("step", [1, 7, 2**18])
-@pytest.mark.parametrize("width", [1, 2, 3, 1024])
-def test_a_group_does_not_depend_on_the_others(step, width, monkeypatch):
+@pytest.mark.parametrize("part", [1, 2**18])
+@pytest.mark.parametrize("at_once", [1, 200, 1000, 2**15, 2**20])
+def test_a_group_does_not_depend_on_the_others(part, at_once, monkeypatch):
     """Bit by bit, whichever groups are in the same step, before or after it."""
     random = np.random.default_rng(0)
-    sizes = np.repeat([2, 40, 1200, 50, 120, 50, 3001], 4)
-    n_degrees = np.minimum(sizes, random.choice([3, 35, 200], len(sizes)))
+    sizes = random.permutation(np.repeat([2, 40, 1200, 50, 120, 50, 65, 3001, 900], 4))
+    n_degrees = np.minimum(sizes, random.choice([3, 35, 200, 900], len(sizes)))
     factors = random.choice(GRADES, sizes.sum())
-    factors[-3001:] = random.choice([1.0, 0.5], 3001, p=[0.99, 0.01])
+    factors[: len(factors) // 2] = random.uniform(0.9, 1, len(factors) // 2)
+    factors[-9000:] = random.choice([1.0, 0.5], 9000, p=[0.99, 0.01])
     starts = np.cumsum(sizes) - sizes
     alone = [
         symmetric_means(factors, *(a[i : i + 1] for a in (starts, sizes, n_degrees)))
         for i in range(len(sizes))
     ]
-    monkeypatch.setattr(module, "STEP", step)
-    monkeypatch.setattr(few_factors, "STEP", width)
-    monkeypatch.setattr(few_factors, "LOW_STEP", width)
-    monkeypatch.setattr(large_groups, "AT_ONCE", 300 * width)
+    monkeypatch.setattr(module, "PART", part)
+    for place in (module, number_of_stops, polynomials):
+        monkeypatch.setattr(place, "AT_ONCE", at_once)
     together = symmetric_means(factors, starts, sizes, n_degrees)
     np.testing.assert_array_equal(together, np.concatenate(alone))
 
@@ -130,15 +130,34 @@ def test_large_groups_of_documents_that_almost_surely_stop_the_user():
     np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
 
 
-@pytest.mark.parametrize("size", [2, 90, merged_sets.LOW_DEGREE, merged_sets.LOW_DEGREE + 1, 300])
+BLOCK = polynomials.BLOCK
+
+
+@pytest.mark.parametrize("size", [2, BLOCK, BLOCK + 1, 3 * BLOCK + 3])
 @pytest.mark.parametrize("least", [0, 0.9])
 def test_many_distinct_factors(size, least):
-    """Degrees on both sides of the limit between the two kinds of sets, some factors twice."""
+    """One block, two, and several of which one has no partner; some factors twice."""
     factors = np.random.default_rng(0).uniform(least, 1, size)
     factors[: size // 3] = factors[size // 3 : 2 * (size // 3)]
-    n = min(size, merged_sets.LOW_DEGREE + 2)
-    actual = symmetric_means(factors, np.array([0]), np.array([size]), np.array([n]))
-    np.testing.assert_allclose(actual, exact(factors, n), rtol=1e-12, atol=1e-17)
+    actual = symmetric_means(factors, np.array([0]), np.array([size]), np.array([size]))
+    np.testing.assert_allclose(actual, exact(factors, size), rtol=1e-13, atol=1e-17)
+
+
+@pytest.mark.parametrize(
+    ("size", "top"), [(MAX_DEGREE + 30, MAX_DEGREE), (MAX_DEGREE + 200, MAX_DEGREE + 200)]
+)
+@pytest.mark.parametrize("least", [0, 0.95])
+def test_many_distinct_factors_of_which_most_degrees_matter(size, top, least):
+    """On both sides of the degree up to which coefficients are computed; multiples of 2^-20."""
+    random, scale = np.random.default_rng(0), 2**20
+    factors = np.rint(scale * random.uniform(least, 1, size)) / scale
+    factors[random.random(size) < 0.9] = 1.0
+    e = [1] + [0] * top
+    for factor in (factors * scale).astype(int).tolist():
+        e = [1, *(e[j] + factor * e[j - 1] for j in range(1, top + 1))]
+    expected = [float(Fraction(e[j], comb(size, j) * scale**j)) for j in range(1, top + 1)]
+    actual = symmetric_means(factors, np.array([0]), np.array([size]), np.array([top]))
+    np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
 
 
 def test_each_group_has_few_factors_of_its_own():
@@ -167,17 +186,3 @@ def test_a_large_group_of_many_multiples(noise):
     actual = symmetric_means(factors, np.array([0]), np.array([m]), np.array([2]))
     pairs = (factors.sum() ** 2 - (factors**2).sum()) / m / (m - 1)
     np.testing.assert_allclose(actual, [factors.mean(), pairs], rtol=1e-12)
-
-
-def test_counts_of_which_no_integer_tells_all_apart():
-    """With these weights of counts, the last row would count a multiple of 2**64."""
-    counts = np.full((12, 3), 63)
-    counts[-1] = [5, 63, 5]
-    (distinct, n_degrees), of_group = few_factors._distinct_columns(counts, np.array([1, 1, 1]))
-    np.testing.assert_array_equal(distinct[:, of_group], counts)
-    assert len(n_degrees) == 3
-    (distinct, n_degrees), of_group = few_factors._distinct_columns(
-        counts[-2:], np.array([1, 1, 1])
-    )
-    np.testing.assert_array_equal(distinct[:, of_group], counts[-2:])
-    assert len(n_degrees) == 2

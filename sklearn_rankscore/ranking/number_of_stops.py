@@ -1,4 +1,4 @@
-"""Symmetric means of large groups whose factors have few distinct values.
+"""Symmetric means from the number of documents of a tie group that would stop the user.
 
 A document whose factor is q would stop the user with the probability 1 - q, independently of the
 others. If k of m documents would, then none of them is among the first j with the probability
@@ -8,40 +8,30 @@ positive, so that nothing cancels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from .._typing import Array
+from .polynomials import AT_ONCE, BLOCK, blocks, merge_pairs, pairs, product_of_lines, steps
 
 # a probability below this changes no sum in double precision
 NEGLIGIBLE = 1e-20
 
-# means that are computed at once, which stay in cache
-AT_ONCE = 2**14
 
-
-def means_of_large_groups(factors: Array, counts: Array, top: int) -> Array:
+def means_from_stops(least: Array, probability: Array, sizes: Array, top: int) -> Array:
     """The means of degree 1 to `top` of each group, in rows.
 
-    `counts` tell how often each factor occurs, in one column per group.
+    `probability` is that of the least number of stops, and of 1, 2, … more, in rows.
     """
-    least, probability = _number_of_stops(factors, counts)
-    sizes, degrees = counts.sum(axis=0)[:, None], np.arange(1.0, top + 1)
+    sizes, degrees = sizes[:, None], np.arange(1.0, top + 1)
     others = sizes - least[:, None]
     # if only the least number of documents would stop the user
     means = np.maximum(others - degrees + 1, 0) / np.maximum(sizes - degrees + 1, 1)
     np.cumprod(means, axis=1, out=means)
-    for rows in _steps(len(sizes), AT_ONCE // top):
-        for columns in _steps(top, AT_ONCE):
+    for rows in steps(len(sizes), AT_ONCE // top):
+        for columns in steps(top, AT_ONCE):
             of_some = (others[rows], degrees[columns], probability.T[rows])
             means[rows, columns] *= _sum_over_stops(*of_some)
     return np.asarray(means.T)
-
-
-def _steps(n: int, step: int) -> Iterator[slice]:
-    step = max(1, step)
-    return (slice(start, start + step) for start in range(0, n, step))
 
 
 def _sum_over_stops(others: Array, degrees: Array, probability: Array) -> Array:
@@ -56,30 +46,46 @@ def _sum_over_stops(others: Array, degrees: Array, probability: Array) -> Array:
     return total
 
 
-def _number_of_stops(factors: Array, counts: Array) -> tuple[Array, Array]:
-    """The least number of documents that would stop the user, and the probabilities from it on.
+def stops_of_counts(factors: Array, counts: Array) -> tuple[Array, Array]:
+    """The least number of stops, and the probabilities from it on.
 
-    These are in rows, one column per group.
+    The distinct factors of a group, and how often each of them occurs, are in columns.
     """
     least, probability = np.zeros(counts.shape[1]), np.ones((1, counts.shape[1]))
-    for factor, n in zip(factors.tolist(), counts, strict=True):
-        if factor == 0:
-            least += n
-        elif factor < 1:
-            values, of_group = np.unique(n, return_inverse=True)
-            first, terms = _binomial(values, min(factor, 1 - factor))
-            if factor < 0.5:  # these are documents that would not stop the user
-                first, terms = values - first - len(terms) + 1, terms[::-1]
-            terms = terms.take(of_group, axis=1)
-            total = np.zeros((len(probability) + len(terms) - 1, len(least)))
-            for i, term in enumerate(terms):
-                total[i : i + len(probability)] += term * probability
-            n_below, probability = _without_negligible(total)
-            least += first.take(of_group) + n_below
+    for q, n in zip(factors, counts, strict=True):
+        least += n * (q == 0)
+        n = n * ((q > 0) & (q < 1))
+        first, terms = _binomial(n, np.minimum(q, 1 - q))
+        rather = np.flatnonzero(q < 0.5)  # these are documents that would not stop the user
+        terms[:, rather] = terms[::-1, rather]
+        first[rather] = n[rather] - first[rather] - len(terms) + 1
+        total = np.zeros((len(probability) + len(terms) - 1, len(n)))
+        for i, term in enumerate(terms):
+            total[i : i + len(probability)] += term * probability
+        n_below, probability = _without_negligible(total)
+        least += first + n_below
     return least, probability
 
 
-def _binomial(n: Array, p: float) -> tuple[Array, Array]:
+def stops_of_many(factors: Array, starts: Array, sizes: Array) -> tuple[Array, Array]:
+    """As `stops_of_counts`, of `factors[start : start + size]` for each group."""
+    n_blocks, starts, lengths = blocks(starts, sizes)
+    least, terms = np.zeros(len(starts)), np.zeros((BLOCK + 1, len(starts)))
+    for columns in steps(len(starts), AT_ONCE // BLOCK):
+        row = np.arange(lengths[columns].max())[:, None]
+        given = factors.take(starts[columns] + row, mode="clip")
+        given[row >= lengths[columns]] = 1.0
+        terms[: len(row) + 1, columns] = product_of_lines(1.0 - given, BLOCK, given)
+    while terms.shape[1] > len(sizes):
+        first, has_second = pairs(n_blocks)
+        sums = least[first]
+        sums[has_second] += least[first[has_second] + 1]
+        n_below, terms = _without_negligible(merge_pairs(terms, n_blocks))
+        least, n_blocks = sums + n_below, (n_blocks + 1) // 2
+    return least, terms
+
+
+def _binomial(n: Array, p: Array) -> tuple[Array, Array]:
     """The least number of successes in n trials that matters, and the probabilities from it on.
 
     p is at most 1/2; otherwise the ratio of the largest to the first probability could overflow.

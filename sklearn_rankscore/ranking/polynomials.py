@@ -1,0 +1,90 @@
+"""Products of many polynomials a + b x, one for each document of a tie group.
+
+Groups are in columns, coefficients in rows. Where a and b are not negative, nothing cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._typing import Array
+
+# documents whose polynomials are multiplied one by one; products of such blocks, in pairs
+BLOCK = 64
+
+# coefficients that are computed at once: few enough to stay in cache, and enough that threads,
+# which wait for Python's lock between operations, seldom wait
+AT_ONCE = 2**15
+
+
+def blocks(starts: Array, sizes: Array) -> tuple[Array, Array, Array]:
+    """Divide groups evenly into blocks: the number of each group, their starts and their sizes."""
+    n_blocks = -(-sizes // BLOCK)
+    length = np.repeat(-(-sizes // n_blocks), n_blocks)
+    before = positions(n_blocks) * length
+    return (
+        n_blocks,
+        np.repeat(starts, n_blocks) + before,
+        np.minimum(length, np.repeat(sizes, n_blocks) - before),
+    )
+
+
+def positions(lengths: Array) -> Array:
+    """0, 1, … in each of several parts that follow one another."""
+    heads = np.cumsum(lengths) - lengths
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(heads, lengths))
+
+
+def steps(n: int, step: int) -> Iterator[slice]:
+    """Slices of at most `step`, and at least 1, of n items."""
+    step = max(1, step)
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def product_of_lines(slopes: Array, top: int, constants: Array | None = None) -> Array:
+    """Coefficients of the product of a + b x over each column, up to a degree.
+
+    `constants` are 1 by default.
+    """
+    total = np.zeros((min(top, len(slopes)) + 1, slopes.shape[1]))
+    total[0], term = 1.0, np.empty_like(total)
+    for i, slope in enumerate(slopes):
+        n = min(i + 1, len(total) - 1)
+        np.multiply(slope, total[:n], out=term[:n])
+        if constants is not None:
+            total *= constants[i]
+        total[1 : n + 1] += term[:n]
+    return total
+
+
+def product(a: Array, b: Array, top: int | None = None) -> Array:
+    """The products of polynomials, up to a degree."""
+    if a.shape[1] == 1:  # doubled, because NumPy sums a single column in another order
+        return product(np.repeat(a, 2, axis=1), np.repeat(b, 2, axis=1), top)[:, :1]
+    n_terms, backward = len(a) + len(b) - 1, b[::-1]
+    total = np.empty((n_terms if top is None else min(n_terms, top + 1), a.shape[1]))
+    for degree, result in enumerate(total):
+        least, end = max(0, degree - len(b) + 1), min(degree + 1, len(a))
+        of_b = backward[least + len(b) - 1 - degree : end + len(b) - 1 - degree]
+        np.einsum("is,is->s", a[least:end], of_b, out=result)
+    return total
+
+
+def pairs(n_blocks: Array) -> tuple[Array, Array]:
+    """Adjacent blocks of each group in pairs: the first of each, and whether it has a second."""
+    place = positions(n_blocks)
+    first = np.flatnonzero(place % 2 == 0)
+    return first, place[first] + 1 < np.repeat(n_blocks, n_blocks)[first]
+
+
+def merge_pairs(terms: Array, n_blocks: Array, top: int | None = None) -> Array:
+    """Multiply the polynomials of adjacent blocks of each group in pairs."""
+    first, has_second = pairs(n_blocks)
+    left = first[has_second]
+    products = product(terms.take(left, axis=1), terms.take(left + 1, axis=1), top)
+    merged = np.zeros((len(products), len(first)))
+    merged[: len(terms)] = terms.take(first, axis=1)
+    merged[:, has_second] = products
+    return merged
