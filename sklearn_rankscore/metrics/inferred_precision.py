@@ -18,6 +18,9 @@ EPSILON = 0.00001
 # ranks, and positions in tie groups, that are computed at once
 AT_ONCE = 2**14
 
+# sums that are computed at once, of similar length
+SUMMED = 2**12
+
 # the logarithm of a probability that changes no sum in double precision
 LOG_NEGLIGIBLE = -46.0
 
@@ -113,7 +116,10 @@ def _relevant_above(counts: Array) -> tuple[Array, Array]:
     position, _ = _positions(dense)
     groups = np.repeat(np.arange(len(sizes)), dense)
     groups = np.append(groups, np.repeat(large, [len(of_group) for of_group in nodes]))
-    computed = _expected(np.concatenate([position, *nodes]), *counts[:, groups])
+    computed, of_all = np.empty(len(groups)), np.concatenate([position, *nodes])
+    for first in range(0, len(groups), AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        computed[some] = _expected(of_all[some], *counts[:, groups[some]])
     heads = np.cumsum(sizes) - sizes
     expected, at_nodes = np.empty(sizes.sum()), computed[len(position) :]
     expected[np.repeat(heads, dense) + position] = computed[: len(position)]
@@ -193,8 +199,8 @@ def _mean_reciprocal(a: Array, total: Array, judged: Array, drawn: Array) -> Arr
     most = np.minimum(np.minimum(np.ceil(mean + reach), drawn), judged)
     result, n_terms = np.empty(len(mean)), 1 + (most - least).astype(np.intp)
     order = np.argsort(n_terms)
-    for first in range(0, len(order), AT_ONCE):
-        some = order[first : first + AT_ONCE]
+    for first in range(0, len(order), SUMMED):
+        some = order[first : first + SUMMED]
         unlike = (total - judged - drawn)[some]
         given = a[some], judged[some], drawn[some], unlike, least[some]
         result[some] = _sum_of_reciprocals(*given, int(n_terms[some[-1]]))
