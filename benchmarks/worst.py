@@ -50,6 +50,7 @@ def labels(n: int) -> dict[str, np.ndarray]:
         "grades 0 to 4": grades,
         "1 % relevant": (random.random(n) < 0.01) * 1,
         "half not judged": np.where(random.random(n) < 0.5, -1, grades),
+        "real numbers": 4 * random.random(n),
     }
 
 
