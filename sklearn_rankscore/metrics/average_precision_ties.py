@@ -124,7 +124,7 @@ class DividedGroups:
         if ties == "optimistic":
             precisions = (hits_before[:, None] + counts[1:]) / (start + counts[1:])
             values[:, 1:] += np.cumsum(precisions, axis=1)
-        else:  # one hit more at the last of the ranks raises the precision at the others
+        else:  # a hit before these raises the precision at each of them by 1 / its rank
             last = np.cumsum(1.0 / np.maximum(start + within - counts[:-1], 1), axis=1)
             values[:, 1:] += hits_before[:, None] * last + np.cumsum(last, axis=1)
         values /= np.maximum(hits_before[:, None] + counts, 1)

@@ -56,9 +56,9 @@ def stops_of_counts(factors: Array, counts: Array) -> tuple[Array, Array]:
         least += n * (q == 0)
         n = n * ((q > 0) & (q < 1))
         first, terms = _binomial(n, np.minimum(q, 1 - q))
-        rather = np.flatnonzero(q < 0.5)  # these are documents that would not stop the user
-        terms[:, rather] = terms[::-1, rather]
-        first[rather] = n[rather] - first[rather] - len(terms) + 1
+        other = np.flatnonzero(q < 0.5)  # of these, documents that do not stop the user are counted
+        terms[:, other] = terms[::-1, other]
+        first[other] = n[other] - first[other] - len(terms) + 1
         total = np.zeros((len(probability) + len(terms) - 1, len(n)))
         for i, term in enumerate(terms):
             total[i : i + len(probability)] += term * probability

@@ -74,7 +74,7 @@ class Groups:
 
 
 def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
-    """Some groups, and their means of degree 1, 2, … in rows, by the way that is fast for them.
+    """Some groups, and their means of degree 1, 2, … in rows, by the method that is fast for them.
 
     The choice depends on the group alone; otherwise its rounding would depend on other groups.
     """

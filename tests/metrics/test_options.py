@@ -1,5 +1,6 @@
 """Options: the ends of their ranges, and the metrics that they apply to."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -61,6 +62,20 @@ def test_map_over_hits_is_undefined_without_a_relevant_document():
     assert values.tolist() == [0.0, 1.0]
     values = map_score([0, 0], [1, 2], denominator="hits", replace_undefined_by=0.25)
     assert values == 0.25
+
+
+@pytest.mark.parametrize("tied", [[1, 0, 0, 0, 0], [1, 0, 1, 1, 0], [1, 1, 1, 1, 0]])
+def test_best_and_worst_mean_over_hits_of_a_group_that_the_cutoff_divides(tied):
+    """Over all orders of the tied documents, below one relevant document at rank 4."""
+    above = [0, 0, 0, 1]
+    means = []
+    for order in itertools.permutations(tied):
+        ranks = np.flatnonzero([*above, *order][:7]) + 1
+        means.append(np.mean(np.arange(1, len(ranks) + 1) / ranks))
+    y_score = [9, 8, 7, 6, 0, 0, 0, 0, 0]
+    for ties, expected in (("optimistic", max(means)), ("pessimistic", min(means))):
+        actual = map_score(above + tied, y_score, k=7, denominator="hits", ties=ties)
+        assert actual == pytest.approx(expected, rel=1e-14)
 
 
 def test_torchmetrics_gives_queries_of_one_label_an_auc_of_0():
