@@ -11,10 +11,10 @@ from .._typing import Array
 from .number_of_stops import NEGLIGIBLE, means_from_stops, stops_of_counts, stops_of_many
 from .polynomials import AT_ONCE, BLOCK, blocks, merge_pairs, positions, product_of_lines, steps
 
-# up to this number of distinct factors, each twice or more on average, their numbers are counted
+# up to this number of distinct factors, it is counted how often each occurs
 FEW = 16
 
-# up to this degree, coefficients take less time than a count of the distinct factors
+# up to this degree, coefficients take less time than these counts
 LOW_DEGREE = 256
 
 # up to this degree, scaled coefficients are far from overflow
@@ -137,7 +137,7 @@ def _distinct_factors(groups: Groups) -> tuple[Array, Array, Array]:
     differs[heads] = True
     first = np.flatnonzero(differs)
     n_distinct = np.bincount(columns[first])
-    is_few = (n_distinct <= FEW) & (2 * n_distinct <= sizes)
+    is_few = n_distinct <= FEW
     kept, n_few = np.repeat(is_few, n_distinct), n_distinct[is_few]
     place = positions(n_few), np.repeat(np.arange(len(n_few)), n_few)
     factors, counts = np.zeros((2, n_few.max(initial=0), len(n_few)))
