@@ -39,8 +39,9 @@ def _sum_over_stops(others: Array, degrees: Array, probability: Array) -> Array:
     total = np.zeros((len(others), len(degrees)))
     left, ratio = others - degrees - probability.shape[1], np.empty_like(total)
     for i in reversed(range(probability.shape[1])):
-        left += 1  # where it is negative, a later step multiplies by 0
-        np.multiply(left, 1.0 / np.maximum(others - i, 1), out=ratio)
+        left += 1
+        np.maximum(left, 0.0, out=ratio)  # 0 beyond the documents of a group
+        ratio *= 1.0 / np.maximum(others - i, 1)
         total *= ratio
         total += probability[:, i : i + 1]
     return total
@@ -82,7 +83,7 @@ def stops_of_many(factors: Array, starts: Array, sizes: Array) -> tuple[Array, A
         sums[has_second] += least[first[has_second] + 1]
         n_below, terms = _without_negligible(merge_pairs(terms, n_blocks))
         least, n_blocks = sums + n_below, (n_blocks + 1) // 2
-    return least, terms
+    return least, terms / np.cumsum(terms, axis=0)[-1]
 
 
 def _binomial(n: Array, p: Array) -> tuple[Array, Array]:
@@ -103,9 +104,9 @@ def _binomial(n: Array, p: Array) -> tuple[Array, Array]:
 
 
 def _without_negligible(probability: Array) -> tuple[Array, Array]:
-    """The number of rows before the first that matters in each column, and all from it on.
+    """The number of rows before the first that matters in each column, and those from it on.
 
-    What is negligible is 0, as the rounding of a group's sums must not depend on other groups.
+    Beyond the last that matters they are 0, as no sum of a group may depend on other groups.
     """
     matters = probability > NEGLIGIBLE
     n_below, n_until = matters.argmax(axis=0), len(matters) - matters[::-1].argmax(axis=0)

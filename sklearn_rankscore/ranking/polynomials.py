@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import Array
 
-# documents whose polynomials are multiplied one by one; products of such blocks, in pairs
+# size of a block, of which the polynomials are multiplied one by one; blocks are, in pairs
 BLOCK = 64
 
 # coefficients that are computed at once: few enough to stay in cache, and enough that threads,

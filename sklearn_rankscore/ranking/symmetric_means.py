@@ -28,8 +28,8 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
     """e_j(factors) / C(m, j) for j = 1, …, n_degrees of each group of m factors in [0, 1].
 
     e_j is the elementary symmetric polynomial of degree j, so this is the mean product over all
-    subsets of j factors. A group's factors are `factors[start : start + size]`, with starts in
-    ascending order; the result holds one group after another.
+    subsets of j factors. A group's factors are `factors[start : start + size]`; groups do not
+    overlap, and their starts ascend. The result holds one group after another.
     """
     if not len(sizes):
         return np.empty(0)
@@ -68,9 +68,11 @@ class Groups:
 
     def steps(self) -> Iterator[Array]:
         """Groups of similar degrees and sizes at once."""
-        order = np.lexsort((self.sizes, np.frexp(self.tops)[1]))
+        exponent = np.frexp(self.tops)[1]
+        order = np.lexsort((self.sizes, exponent))
         columns = AT_ONCE // min(int(self.tops.max(initial=1)), BLOCK)
-        return (order[some] for some in steps(len(order), columns))
+        for part in np.split(order, np.flatnonzero(np.diff(exponent[order])) + 1):
+            yield from (part[some] for some in steps(len(part), columns))
 
 
 def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:

@@ -160,6 +160,22 @@ def test_many_distinct_factors_of_which_most_degrees_matter(size, top, least):
     np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-17)
 
 
+def test_a_small_group_beside_a_large_one():
+    """As many degrees as documents: no overflow at those that the small one does not have."""
+    factors = np.append(np.ones(300_000), np.resize([0.8, 0.9], 300))
+    sizes = np.array([300_000, 300])
+    actual = symmetric_means(factors, np.array([0, 300_000]), sizes, sizes)
+    assert (actual[:300_000] == 1.0).all()
+    alone = symmetric_means(factors[300_000:], np.array([0]), sizes[1:], sizes[1:])
+    np.testing.assert_array_equal(actual[300_000:], alone)
+
+
+def test_the_mean_of_many_factors_near_one():
+    factors = 1 - 1e-10 * np.random.default_rng(0).random(100_000)
+    actual = symmetric_means(factors, np.array([0]), np.array([100_000]), np.array([1000]))
+    assert 1 - actual[0] == pytest.approx(np.mean(1 - factors), abs=1e-15)
+
+
 def test_equal_factors_of_adjacent_groups():
     sizes, tops = np.array([500, 400, 300]), np.array([300, 400, 300])
     starts = np.cumsum(sizes) - sizes
