@@ -124,13 +124,13 @@ class DividedGroups:
         if ties == "optimistic":
             precisions = (hits_before[:, None] + counts[1:]) / (start + counts[1:])
             values[:, 1:] += np.cumsum(precisions, axis=1)
-        else:  # a hit before these raises the precision at each of them by 1 / its rank
-            last = np.cumsum(1.0 / np.maximum(start + within - counts[:-1], 1), axis=1)
-            values[:, 1:] += hits_before[:, None] * last + np.cumsum(last, axis=1)
+        else:  # each hit raises the precision at itself and at the later ones by 1 / their ranks
+            ranks = np.maximum(start + within - counts[:-1], 1)  # from the last one upwards
+            reciprocals = np.cumsum(1.0 / ranks, axis=1)
+            values[:, 1:] += hits_before[:, None] * reciprocals + np.cumsum(reciprocals, axis=1)
         values /= np.maximum(hits_before[:, None] + counts, 1)
-        if ties == "optimistic":
-            return np.asarray(np.where(self._possible(counts), values, -np.inf).max(axis=1))
-        return np.asarray(np.where(self._possible(counts), values, np.inf).min(axis=1))
+        extreme, excluded = (np.max, -np.inf) if ties == "optimistic" else (np.min, np.inf)
+        return np.asarray(extreme(np.where(self._possible(counts), values, excluded), axis=1))
 
     def _possible(self, counts: Array) -> Array:
         """Whether each number of relevant documents within the cut-off may occur."""

@@ -11,6 +11,7 @@ from numpy.polynomial.chebyshev import chebval, chebvander
 from .._typing import Array
 from ..ranking import Block
 from ..ranking.label_functions import judged_irrelevant, judged_relevant, pooled_unjudged
+from ..ranking.polynomials import positions
 
 # trec_eval's INFAP_EPSILON: added to the numbers of relevant and of irrelevant documents above
 EPSILON = 0.00001
@@ -92,16 +93,10 @@ def _overwrite_uncertain(
     # many groups have the same counts
     distinct, of_group = np.unique(counts, axis=1, return_inverse=True)
     expected, heads = _relevant_above(distinct)
-    position, _ = _positions(sizes)
+    position = positions(sizes)
     row, rank = np.repeat(rows, sizes), np.repeat(starts, sizes) + position
     expected = expected.take(np.repeat(heads[of_group.ravel()], sizes) + position)
     values[row, rank] = relevant[row, rank] * (1 + expected) / (rank + 1)
-
-
-def _positions(lengths: Array) -> tuple[Array, Array]:
-    """0, 1, … in each of several parts that follow one another, and where they begin."""
-    heads = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) - np.repeat(heads, lengths), heads
 
 
 def _relevant_above(counts: Array) -> tuple[Array, Array]:
@@ -113,7 +108,7 @@ def _relevant_above(counts: Array) -> tuple[Array, Array]:
     dense, large = np.minimum(sizes, DENSE), np.flatnonzero(sizes > DENSE)
     large = large[np.argsort(sizes[large], kind="stable")]
     nodes = [_nodes(m) for m in sizes[large].tolist()]
-    position, _ = _positions(dense)
+    position = positions(dense)
     groups = np.repeat(np.arange(len(sizes)), dense)
     groups = np.append(groups, np.repeat(large, [len(of_group) for of_group in nodes]))
     computed, of_all = np.empty(len(groups)), np.concatenate([position, *nodes])

@@ -11,7 +11,16 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array
-from .polynomials import AT_ONCE, BLOCK, blocks, merge_pairs, pairs, product_of_lines, steps
+from .polynomials import (
+    AT_ONCE,
+    BLOCK,
+    blocks,
+    in_columns,
+    merge_pairs,
+    pairs,
+    product_of_lines,
+    steps,
+)
 
 # a probability below this changes no sum in double precision
 NEGLIGIBLE = 1e-20
@@ -72,16 +81,13 @@ def stops_of_many(factors: Array, starts: Array, sizes: Array) -> tuple[Array, A
     """As `stops_of_counts`, of `factors[start : start + size]` for each group."""
     n_blocks, starts, lengths = blocks(starts, sizes)
     least, terms = np.zeros(len(starts)), np.zeros((BLOCK + 1, len(starts)))
-    for columns in steps(len(starts), AT_ONCE // BLOCK):
-        row = np.arange(lengths[columns].max())[:, None]
-        given = factors.take(starts[columns] + row, mode="clip")
-        given[row >= lengths[columns]] = 1.0
-        terms[: len(row) + 1, columns] = product_of_lines(1.0 - given, BLOCK, given)
+    for columns, given in in_columns(factors, starts, lengths, 1.0, BLOCK):
+        terms[: len(given) + 1, columns] = product_of_lines(1.0 - given, BLOCK, given)
     while terms.shape[1] > len(sizes):
         first, has_second = pairs(n_blocks)
         sums = least[first]
         sums[has_second] += least[first[has_second] + 1]
-        n_below, terms = _without_negligible(merge_pairs(terms, n_blocks))
+        n_below, terms = _without_negligible(merge_pairs(terms, first, has_second))
         least, n_blocks = sums + n_below, (n_blocks + 1) // 2
     return least, terms / np.cumsum(terms, axis=0)[-1]
 

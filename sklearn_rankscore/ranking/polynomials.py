@@ -1,6 +1,7 @@
 """Products of many polynomials a + b x, one for each document of a tie group.
 
-Groups are in columns, coefficients in rows. Where a and b are not negative, nothing cancels.
+Groups, or blocks of their documents, are in columns, coefficients in rows. Where a and b are not
+negative, nothing cancels.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from .._typing import Array
 
-# size of a block, of which the polynomials are multiplied one by one; blocks are, in pairs
+# largest number of documents of a block, which are multiplied one by one; blocks are in pairs
 BLOCK = 64
 
 # coefficients that are computed at once: few enough to stay in cache, and enough that threads,
@@ -20,7 +21,7 @@ AT_ONCE = 2**15
 
 
 def blocks(starts: Array, sizes: Array) -> tuple[Array, Array, Array]:
-    """Divide groups evenly into blocks: the number of each group, their starts and their sizes."""
+    """Divide groups evenly into blocks: how many each group has, and their starts and sizes."""
     n_blocks = -(-sizes // BLOCK)
     length = np.repeat(-(-sizes // n_blocks), n_blocks)
     before = positions(n_blocks) * length
@@ -43,6 +44,20 @@ def steps(n: int, step: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n, step))
 
 
+def in_columns(
+    values: Array, starts: Array, sizes: Array, padding: float, n_terms: int
+) -> Iterator[tuple[slice, Array]]:
+    """Some columns at once, and the values of their blocks, followed by padding.
+
+    Each column is to have `n_terms` coefficients.
+    """
+    for columns in steps(len(starts), AT_ONCE // n_terms):
+        row = np.arange(sizes[columns].max())[:, None]
+        given = values.take(starts[columns] + row, mode="clip")
+        given[row >= sizes[columns]] = padding
+        yield columns, given
+
+
 def product_of_lines(slopes: Array, top: int, constants: Array | None = None) -> Array:
     """Coefficients of the product of a + b x over each column, up to a degree.
 
@@ -61,7 +76,7 @@ def product_of_lines(slopes: Array, top: int, constants: Array | None = None) ->
 
 def product(a: Array, b: Array, top: int | None = None) -> Array:
     """The products of polynomials, up to a degree."""
-    if a.shape[1] == 1:  # doubled, because NumPy sums a single column in another order
+    if a.shape[1] == 1:  # doubled, because NumPy may sum a single one in another order
         return product(np.repeat(a, 2, axis=1), np.repeat(b, 2, axis=1), top)[:, :1]
     n_terms, backward = len(a) + len(b) - 1, b[::-1]
     total = np.empty((n_terms if top is None else min(n_terms, top + 1), a.shape[1]))
@@ -79,9 +94,8 @@ def pairs(n_blocks: Array) -> tuple[Array, Array]:
     return first, place[first] + 1 < np.repeat(n_blocks, n_blocks)[first]
 
 
-def merge_pairs(terms: Array, n_blocks: Array, top: int | None = None) -> Array:
-    """Multiply the polynomials of adjacent blocks of each group in pairs."""
-    first, has_second = pairs(n_blocks)
+def merge_pairs(terms: Array, first: Array, has_second: Array, top: int | None = None) -> Array:
+    """Multiply the polynomials of `pairs`, up to a degree."""
     left = first[has_second]
     products = product(terms.take(left, axis=1), terms.take(left + 1, axis=1), top)
     merged = np.zeros((len(products), len(first)))

@@ -9,7 +9,17 @@ import numpy as np
 
 from .._typing import Array
 from .number_of_stops import NEGLIGIBLE, means_from_stops, stops_of_counts, stops_of_many
-from .polynomials import AT_ONCE, BLOCK, blocks, merge_pairs, positions, product_of_lines, steps
+from .polynomials import (
+    AT_ONCE,
+    BLOCK,
+    blocks,
+    in_columns,
+    merge_pairs,
+    pairs,
+    positions,
+    product_of_lines,
+    steps,
+)
 
 # up to this number of distinct factors, it is counted how often each occurs
 FEW = 16
@@ -33,15 +43,20 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
     """
     if not len(sizes):
         return np.empty(0)
-    edges = np.stack([starts, starts + sizes], axis=1).ravel()
-    sums = np.add.reduceat(factors, edges[edges < len(factors)])[::2]
-    tops = np.minimum(n_degrees, _top_degrees(sums / sizes))
+    means = reduce_groups(np.add, factors, starts, sizes) / sizes
+    tops = np.minimum(n_degrees, _top_degrees(means))
     first, result = np.cumsum(n_degrees) - n_degrees, np.zeros(n_degrees.sum())
-    for chosen, means in _means(Groups(factors, starts, sizes, tops)):
-        degree = np.arange(len(means))
+    for chosen, by_degree in _means(Groups(factors, starts, sizes, tops)):
+        degree = np.arange(len(by_degree))
         within = degree < tops[chosen, None]
-        result[(first[chosen, None] + degree)[within]] = means.T[within]
+        result[(first[chosen, None] + degree)[within]] = by_degree.T[within]
     return result
+
+
+def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
+    """A sum or product over each group; groups do not overlap, and their starts ascend."""
+    edges = np.stack([starts, starts + sizes], axis=1).ravel()
+    return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
 
 
 def _top_degrees(mean: Array) -> Array:
@@ -66,17 +81,18 @@ class Groups:
         """Some of the groups."""
         return Groups(self.factors, self.starts[chosen], self.sizes[chosen], self.tops[chosen])
 
-    def steps(self) -> Iterator[Array]:
+    def batches(self) -> Iterator[Array]:
         """Groups of similar degrees and sizes at once."""
         exponent = np.frexp(self.tops)[1]
         order = np.lexsort((self.sizes, exponent))
+        # the coefficients of one block for each group, at most one per document and degree
         columns = AT_ONCE // min(int(self.tops.max(initial=1)), BLOCK)
         for part in np.split(order, np.flatnonzero(np.diff(exponent[order])) + 1):
             yield from (part[some] for some in steps(len(part), columns))
 
 
 def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
-    """Some groups, and their means of degree 1, 2, … in rows, by the method that is fast for them.
+    """Some groups, and their means of degree 1, 2, … in rows, by their fastest method.
 
     The choice depends on the group alone; otherwise its rounding would depend on other groups.
     """
@@ -85,17 +101,17 @@ def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
     for members in np.split(high, np.flatnonzero(np.diff(part)) + 1) if len(high) else []:
         factors, counts, is_few = _distinct_factors(groups.take(members))
         few, many = members[is_few], members[~is_few]
-        for some in groups.take(few).steps():
+        for some in groups.take(few).batches():
             stops = stops_of_counts(factors[:, some], counts[:, some])
             yield few[some], _from_stops(groups.take(few[some]), stops)
         by_degree[many] = groups.tops[many] <= MAX_DEGREE
         many = many[groups.tops[many] > MAX_DEGREE]
-        for some in groups.take(many).steps():
+        for some in groups.take(many).batches():
             chosen = groups.take(many[some])
             stops = stops_of_many(chosen.factors, chosen.starts, chosen.sizes)
             yield many[some], _from_stops(chosen, stops)
     low = np.flatnonzero(by_degree)
-    for some in groups.take(low).steps():
+    for some in groups.take(low).batches():
         yield low[some], _from_coefficients(groups.take(low[some]))
 
 
@@ -112,14 +128,11 @@ def _from_coefficients(groups: Groups) -> Array:
     n_blocks, starts, lengths = blocks(groups.starts, sizes)
     scales = np.repeat(scale, n_blocks)
     terms = np.zeros((min(top, int(lengths.max())) + 1, len(starts)))
-    for columns in steps(len(starts), AT_ONCE // len(terms)):
-        row = np.arange(lengths[columns].max())[:, None]
-        slopes = groups.factors.take(starts[columns] + row, mode="clip")
-        slopes *= (row < lengths[columns]) * scales[columns]
-        product = product_of_lines(slopes, top)
+    for columns, given in in_columns(groups.factors, starts, lengths, 0.0, len(terms)):
+        product = product_of_lines(given * scales[columns], top)
         terms[: len(product), columns] = product
     while terms.shape[1] > len(sizes):
-        terms, n_blocks = merge_pairs(terms, n_blocks, top), (n_blocks + 1) // 2
+        terms, n_blocks = merge_pairs(terms, *pairs(n_blocks), top), (n_blocks + 1) // 2
     j = np.arange(top)[:, None]
     ratios = (j < groups.tops) * (j + 1) / (np.maximum(sizes - j, 1) * scale)
     return np.asarray(terms[1:] * np.cumprod(ratios, axis=0))

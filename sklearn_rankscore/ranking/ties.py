@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import check_choice
 from .number_of_stops import NEGLIGIBLE
-from .symmetric_means import symmetric_means
+from .symmetric_means import reduce_groups, symmetric_means
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 
@@ -91,7 +91,7 @@ class TieGroups:
         """
         if check_choice("ties", ties, TIES) == "average":
             starts = self.rows * self.window + self.starts
-            means = _reduce(np.add, values, starts, self.sizes) / self.sizes
+            means = reduce_groups(np.add, values.ravel(), starts, self.sizes) / self.sizes
             return self.broadcast(means, np.ascontiguousarray(values[:, : self.shape[1]]))
         if ties == "reversed":
             return self._mirrored(values)
@@ -123,7 +123,7 @@ class TieGroups:
         within = np.array(continue_prob[:, : self.shape[1]])
         # the product over a whole group stands at its last position, and 1 at its others
         products, heads = self.broadcast(np.ones(len(self.rows)), within.copy()), self._heads()
-        of_groups = _reduce(np.multiply, within, heads, self.visible)
+        of_groups = reduce_groups(np.multiply, within.ravel(), heads, self.visible)
         products.ravel()[heads + self.visible - 1] = of_groups
         before = np.ones(self.shape)
         np.cumprod(products[:, :-1], axis=1, out=before[:, 1:])
@@ -139,12 +139,6 @@ class TieGroups:
     def _heads(self) -> Array:
         """First position of each group within the depth, in the flattened array."""
         return np.asarray(self.rows * self.shape[1] + self.starts)
-
-
-def _reduce(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
-    """A sum or product over each group of the flattened values."""
-    edges = np.stack([starts, starts + sizes], axis=1).ravel()
-    return np.asarray(function.reduceat(values.ravel(), edges[edges < values.size])[::2])
 
 
 class TiedRows:
