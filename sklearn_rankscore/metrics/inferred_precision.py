@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebval, chebvander
 
 from .._typing import Array
 from ..ranking import Block
 from ..ranking.label_functions import judged_irrelevant, judged_relevant, pooled_unjudged
-from ..ranking.polynomials import positions
+from ..ranking.polynomials import blocks, positions
 
 # trec_eval's INFAP_EPSILON: added to the numbers of relevant and of irrelevant documents above
 EPSILON = 0.00001
 
-# ranks, and positions in tie groups, that are computed at once
+# ranks that are computed at once
 AT_ONCE = 2**14
 
-# sums that are computed at once, of similar length
-SUMMED = 2**12
-
-# the logarithm of a probability that changes no sum in double precision
-LOG_NEGLIGIBLE = -46.0
-
-# beyond this position of a tie group, expectations between each position and twice it are
-# interpolated by a polynomial in this number of nodes
-DENSE, NODES = 2**8, 24
+# positions in a tie group that are computed one after another; such stretches are joined
+STRETCH = 2**8
 
 
 def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
@@ -81,139 +72,99 @@ def _overwrite_uncertain(
     values: Array, shares: list[Array], above: list[Array], offset: Any, size: Any
 ) -> None:
     """Overwrite the values of tie groups of which some documents are judged and others are not."""
-    relevant, judged = shares[0], shares[0] + shares[1]
-    n_judged = judged * size
-    some = (offset == 0) & (relevant > 0) & (n_judged > 1.5) & (n_judged < size - 0.5)
+    n_judged = (shares[0] + shares[1]) * size
+    some = (offset == 0) & (shares[0] > 0) & (n_judged > 1.5) & (n_judged < size - 0.5)
     rows, starts = np.nonzero(some)
     if not len(rows):
         return
     sizes = size[rows, starts]
     within = [np.rint(share[rows, starts] * sizes) for share in shares]
-    counts = np.stack([sizes, *within, *(part[rows, starts] for part in above)])
-    # many groups have the same counts
-    distinct, of_group = np.unique(counts, axis=1, return_inverse=True)
-    expected, heads = _relevant_above(distinct)
+    expected = _relevant_above(sizes, *within, *(part[rows, starts] for part in above))
     position = positions(sizes)
-    row, rank = np.repeat(rows, sizes), np.repeat(starts, sizes) + position
-    expected = expected.take(np.repeat(heads[of_group.ravel()], sizes) + position)
-    values[row, rank] = relevant[row, rank] * (1 + expected) / (rank + 1)
+    rank = np.repeat(starts, sizes) + position
+    of_group = np.repeat(shares[0][rows, starts], sizes)
+    values[np.repeat(rows, sizes), rank] = of_group * (1 + expected) / (rank + 1)
 
 
-def _relevant_above(counts: Array) -> tuple[Array, Array]:
-    """Expected number of relevant documents above each position of groups, and where each begins.
-
-    Of a large group it is computed at some positions, and interpolated.
-    """
-    sizes = counts[0].astype(np.intp)
-    dense, large = np.minimum(sizes, DENSE), np.flatnonzero(sizes > DENSE)
-    large = large[np.argsort(sizes[large], kind="stable")]
-    nodes = [_nodes(m) for m in sizes[large].tolist()]
-    position = positions(dense)
-    groups = np.repeat(np.arange(len(sizes)), dense)
-    groups = np.append(groups, np.repeat(large, [len(of_group) for of_group in nodes]))
-    computed, of_all = np.empty(len(groups)), np.concatenate([position, *nodes])
-    for first in range(0, len(groups), AT_ONCE):
-        some = slice(first, first + AT_ONCE)
-        computed[some] = _expected(of_all[some], *counts[:, groups[some]])
-    heads = np.cumsum(sizes) - sizes
-    expected, at_nodes = np.empty(sizes.sum()), computed[len(position) :]
-    expected[np.repeat(heads, dense) + position] = computed[: len(position)]
-    for m, n_groups in zip(*np.unique(sizes[large], return_counts=True), strict=True):
-        members, large = large[:n_groups], large[n_groups:]
-        of_members, at_nodes = np.split(at_nodes, [n_groups * len(_nodes(int(m)))])
-        places = heads[members, None] + np.arange(DENSE, m)
-        expected[places] = _interpolated(of_members.reshape(n_groups, -1), int(m))
-    return expected, heads
-
-
-def _intervals(m: int) -> list[tuple[int, int]]:
-    """First and last positions of the intervals of a group of m ties, from `DENSE` on."""
-    firsts = [DENSE << i for i in range((m // DENSE).bit_length())]
-    return [(first, min(2 * first, m) - 1) for first in firsts if first < m]
-
-
-@lru_cache
-def _nodes(m: int) -> Array:
-    """Positions of a group of m ties between which others are interpolated."""
-    chebyshev = (1 - np.cos(np.linspace(0, np.pi, NODES))) / 2
-    nodes = [first + (last - first) * chebyshev for first, last in _intervals(m)]
-    return np.unique(np.rint(np.concatenate(nodes)).astype(np.intp))
-
-
-def _interpolated(values: Array, m: int) -> Array:
-    """Values of groups of m ties from the position `DENSE` on, from those at the nodes, in rows."""
-    nodes, result = _nodes(m), np.empty((len(values), m - DENSE))
-    for first, last in _intervals(m):
-        chosen = slice(*np.searchsorted(nodes, [first, last + 1]).tolist())
-        x = _scaled(nodes[chosen], first, last)
-        coefficients = np.zeros((len(x), len(values)))
-        # not a matrix product, whose rounding may depend on the other groups
-        for column, value in zip(
-            np.linalg.inv(chebvander(x, len(x) - 1)).T, values[:, chosen].T, strict=True
-        ):
-            coefficients += column[:, None] * value
-        for start in range(first, last + 1, AT_ONCE):
-            stop = min(start + AT_ONCE, last + 1)
-            places = _scaled(np.arange(start, stop), first, last)
-            result[:, start - DENSE : stop - DENSE] = chebval(places, coefficients)
-    return result
-
-
-def _scaled(positions: Array, first: int, last: int) -> Array:
-    """Positions mapped to the interval from -1 to 1."""
-    return np.asarray((2 * positions - first - last) / max(last - first, 1))
-
-
-def _expected(j: Array, m: Array, *counts: Array) -> Array:
-    """Expected relevant documents of the pool above position j = 0, 1, … of groups of m ties.
+def _relevant_above(
+    m: Array, r: Array, n: Array, u: Array, relevant: Array, irrelevant: Array, unjudged: Array
+) -> Array:
+    """Expected relevant documents of the pool above each position j = 0, 1, … of groups of m ties.
 
     The number c of judged documents among the j is hypergeometric. Given c, the product of the
     number in the pool and of the share that is relevant is a linear function of c, plus a multiple
     of 1 / (c + a).
     """
-    r, n, u, relevant, irrelevant, unjudged = counts
     judged = r - 1 + n
     per_judged, per_other = (r - 1) / judged, u / (m - r - n)
     a, b = relevant + irrelevant + 2 * EPSILON, relevant + EPSILON
-    pooled, more = relevant + irrelevant + unjudged + j * per_other, 1 - per_other
-    # (pooled + more c) (b + per_judged c) / (c + a)
-    linear = more * per_judged * j * judged / (m - 1)
-    constant = pooled * per_judged + more * (b - per_judged * a)
-    rest = (pooled - more * a) * (b - per_judged * a)
-    return np.asarray(linear + constant + rest * _mean_reciprocal(a, m - 1, judged, j))
+    # (pooled + per_other j + more c) (b + per_judged c) / (c + a)
+    pooled, more = relevant + irrelevant + unjudged, 1 - per_other
+    rest = b - per_judged * a
+    constant = pooled * per_judged + more * rest
+    slope = per_judged * (per_other + more * judged / (m - 1))
+    j = positions(m)
+    reciprocals = np.repeat((pooled - more * a) * rest, m) + np.repeat(per_other * rest, m) * j
+    reciprocals *= _mean_reciprocals(a, m, judged)
+    return np.asarray(reciprocals + np.repeat(constant, m) + np.repeat(slope, m) * j)
 
 
-def _mean_reciprocal(a: Array, total: Array, judged: Array, drawn: Array) -> Array:
-    """Mean of 1 / (c + a) for c judged documents among those drawn without replacement."""
-    mean = drawn * judged / total
-    variance = mean * (1 - judged / total) * (total - drawn) / np.maximum(total - 1, 1)
-    # Bernstein's inequality: the number has the distribution of a sum of independent indicators
-    third = -LOG_NEGLIGIBLE / 3
-    reach = np.ceil(third + np.sqrt(third**2 - 2 * LOG_NEGLIGIBLE * variance)) + 1
-    least = np.maximum(np.maximum(np.floor(mean - reach), drawn + judged - total), 0.0)
-    most = np.minimum(np.minimum(np.ceil(mean + reach), drawn), judged)
-    result, n_terms = np.empty(len(mean)), 1 + (most - least).astype(np.intp)
-    order = np.argsort(n_terms)
-    for first in range(0, len(order), SUMMED):
-        some = order[first : first + SUMMED]
-        unlike = (total - judged - drawn)[some]
-        given = a[some], judged[some], drawn[some], unlike, least[some]
-        result[some] = _sum_of_reciprocals(*given, int(n_terms[some[-1]]))
+def _mean_reciprocals(a: Array, m: Array, judged: Array) -> Array:
+    """Mean of 1 / (c + a), c of the judged being among j = 0, 1, …, m - 1 drawn from m - 1.
+
+    The recurrence is stable up to the j where its factor is -1. Beyond, those left are counted:
+    judged - c are judged, and 1 / (c + a) is -1 / ((judged - c) - (judged + a)).
+    """
+    half = 2 * m - judged - 2 * a
+    until = np.floor((half + np.sqrt(half**2 + 8 * m * a)) / 4).astype(np.intp) + 1
+    until = np.clip(until, 1, m - 1)
+    both = np.append(a, -(judged + a)), np.tile(m, 2), np.tile(judged, 2)
+    forward, backward = np.split(_recurrence(*both, np.append(until, m - until)), [until.sum()])
+    result = np.empty(m.sum())
+    heads = np.cumsum(m) - m
+    result[np.repeat(heads, until) + positions(until)] = forward
+    result[np.repeat(heads + m - 1, m - until) - positions(m - until)] = -backward
     return result
 
 
-def _sum_of_reciprocals(
-    a: Array, judged: Array, drawn: Array, unlike: Array, c: Array, n_terms: int
-) -> Array:
-    """As `_mean_reciprocal`, from the least c on; probabilities are products of ratios."""
-    probability, factor = np.ones(len(c)), np.empty(len(c))
-    total, reciprocals = np.zeros((2, len(c)))
-    for _ in range(n_terms):
-        total += probability
-        reciprocals += np.divide(probability, np.add(c, a, out=factor), out=factor)
-        probability *= np.subtract(judged, c, out=factor)
-        probability *= np.subtract(drawn, c, out=factor)
-        c += 1
-        probability /= c
-        probability /= np.add(c, unlike, out=factor)
-    return np.asarray(reciprocals / total)
+def _recurrence(a: Array, m: Array, judged: Array, lengths: Array) -> Array:
+    """As `_mean_reciprocals`, for the first j of each group, as many as in `lengths`.
+
+    Let h(j) be the mean, and G(x) the sum of binom(judged, c) x^c / (c + a), so that
+    x G' + a G = (1 + x)^judged. The sum of binom(m - 1, j) h(j) x^j is G (1 + x)^(m - 1 - judged),
+    whose derivative gives (m - j) (j + a) h(j) = m + j (m - judged - a - j) h(j - 1).
+    """
+    heads = np.cumsum(lengths) - lengths
+    n_stretches, starts, sizes = blocks(heads, lengths, STRETCH)
+    joined = bool((n_stretches > 1).any())
+    result = np.empty((1 + joined, lengths.sum()))
+    # the values from 0 on, and the factors by which the value before a stretch contributes
+    state = np.zeros((1 + joined, len(starts)))
+    state[1:] = 1
+    order = np.argsort(-sizes, kind="stable")
+    places = starts[order]
+    j = (starts - np.repeat(heads, n_stretches))[order].astype(float)
+    a, m, c = (np.repeat(values, n_stretches)[order] for values in (a, m, m - judged - a))
+    for n in np.searchsorted(-sizes[order], -np.arange(sizes.max())):  # stretches not at their end
+        state, j, places, a, m, c = (values[..., :n] for values in (state, j, places, a, m, c))
+        inverse = 1 / ((m - j) * (j + a))
+        state *= j * (c - j) * inverse
+        state[0] += m * inverse
+        result[:, places] = state
+        j += 1
+        places += 1
+    if joined:
+        _join(result, n_stretches, starts, sizes)
+    return np.asarray(result[0])
+
+
+def _join(result: Array, n_stretches: Array, starts: Array, sizes: Array) -> None:
+    """Add to each stretch of a recurrence what the last value before it contributes."""
+    ends = starts + sizes - 1
+    before = np.zeros(len(starts))
+    first = np.cumsum(n_stretches) - n_stretches
+    for i in range(1, n_stretches.max()):
+        some = first[n_stretches > i] + i
+        value, factor = result[:, ends[some - 1]]
+        before[some] = value + factor * before[some - 1]
+    result[0] += np.repeat(before, sizes) * result[1]

@@ -20,9 +20,9 @@ BLOCK = 64
 AT_ONCE = 2**15
 
 
-def blocks(starts: Array, sizes: Array) -> tuple[Array, Array, Array]:
+def blocks(starts: Array, sizes: Array, longest: int = BLOCK) -> tuple[Array, Array, Array]:
     """Divide groups evenly into blocks: how many each group has, and their starts and sizes."""
-    n_blocks = -(-sizes // BLOCK)
+    n_blocks = -(-sizes // longest)
     length = np.repeat(-(-sizes // n_blocks), n_blocks)
     before = positions(n_blocks) * length
     return (

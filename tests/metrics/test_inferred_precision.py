@@ -18,9 +18,11 @@ WITHIN = [
     (30, 40, 10, 20),
     (1, 1, 300, 90),
     (200, 250, 3, 0),
-    (70, 30, 150, 50),  # from the position 256 on, interpolated
-    (4, 6, 400, 300),
+    (70, 30, 150, 50),
+    (4, 6, 400, 300),  # in stretches of 256 positions and less, which are joined
     (200, 300, 100, 200),
+    (1, 1, 2000, 700),
+    (900, 600, 1, 0),
 ]
 
 
@@ -52,10 +54,11 @@ def labels(above, within):
 
 
 @pytest.mark.parametrize("within", WITHIN)
-@pytest.mark.parametrize("above", [(0, 0, 0, 0), (0, 1, 0, 2), (0, 7, 20, 3)])
+@pytest.mark.parametrize("above", [(0, 0, 0, 0), (0, 1, 0, 2), (0, 7, 20, 3), (0, 500, 9, 1)])
 def test_one_group_of_ties(above, within):
     expected = exact(above, within)
-    assert infap_score(*labels(above, within)) == pytest.approx(expected, rel=1e-13)
+    value = infap_score(*labels(above, within), groups="none")
+    assert value == pytest.approx(expected, rel=1e-13)
 
 
 def test_relevant_documents_above_the_ties():
@@ -69,11 +72,11 @@ def test_relevant_documents_above_the_ties():
 
 @pytest.mark.parametrize("at_once", [1, 100, 2**14])
 def test_a_query_does_not_depend_on_the_others(at_once, monkeypatch):
-    """Bit by bit: groups of equal size and of different ones, interpolated or not."""
+    """Bit by bit: groups of equal size and of different ones, joined or not."""
     queries = [
         labels((0, 1, 2, 0), within) for within in [*WITHIN, (80, 20, 150, 50), (1, 0, 0, 0)]
     ]
-    alone = [infap_score(*query) for query in queries]
+    alone = [infap_score(*query, groups="none") for query in queries]
     monkeypatch.setattr(module, "AT_ONCE", at_once)
     y_true, y_score = map(np.concatenate, zip(*queries, strict=True))
     ids = np.repeat(np.arange(len(queries)), [len(query[0]) for query in queries])
