@@ -43,8 +43,10 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
     """
     if not len(sizes):
         return np.empty(0)
-    means = reduce_groups(np.add, factors, starts, sizes) / sizes
-    tops = np.minimum(n_degrees, _top_degrees(means))
+    tops, many = n_degrees.copy(), np.flatnonzero(sizes > BLOCK)
+    if len(many):
+        means = reduce_groups(np.add, factors, starts[many], sizes[many]) / sizes[many]
+        tops[many] = np.minimum(tops[many], _top_degrees(means))
     first, result = np.cumsum(n_degrees) - n_degrees, np.zeros(n_degrees.sum())
     for chosen, by_degree in _means(Groups(factors, starts, sizes, tops)):
         degree = np.arange(len(by_degree))
@@ -85,9 +87,9 @@ class Groups:
         """Groups of similar degrees and sizes at once."""
         exponent = np.frexp(self.tops)[1]
         order = np.lexsort((self.sizes, exponent))
-        # the coefficients of one block for each group, at most one per document and degree
-        columns = AT_ONCE // min(int(self.tops.max(initial=1)), BLOCK)
         for part in np.split(order, np.flatnonzero(np.diff(exponent[order])) + 1):
+            # the coefficients of one block for each group, at most one per document and degree
+            columns = AT_ONCE // min(int(self.tops[part].max(initial=1)), BLOCK)
             yield from (part[some] for some in steps(len(part), columns))
 
 
