@@ -49,6 +49,8 @@ RANKING = [
     "threads",
     "label_functions",
     "polynomials",
+    "factor_groups",
+    "power_sums",
     "number_of_stops",
     "symmetric_means",
     "ties",

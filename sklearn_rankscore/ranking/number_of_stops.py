@@ -12,48 +12,54 @@ import numpy as np
 
 from .._typing import Array
 from .polynomials import (
-    AT_ONCE,
     BLOCK,
     blocks,
     in_columns,
     merge_pairs,
     pairs,
     product_of_lines,
-    steps,
 )
 
+# degrees that are computed at once, so few that their falling factorials do not underflow
+SPAN = 2**8
+
 # a probability below this changes no sum in double precision
-NEGLIGIBLE = 1e-20
+NEGLIGIBLE = 1e-17
 
 
-def means_from_stops(least: Array, probability: Array, sizes: Array, top: int) -> Array:
-    """The means of degree 1 to `top` of each group, in rows.
+def means_from_stops(least: Array, probability: Array, sizes: Array, tops: Array) -> Array:
+    """The means of degree 1, 2, … of each group, in rows, up to its own degree of `tops`.
 
     `probability` is that of the least number of stops, and of 1, 2, … more, in rows.
     """
-    sizes, degrees = sizes[:, None], np.arange(1.0, top + 1)
-    others = sizes - least[:, None]
+    degrees, n = np.arange(int(tops.max())), sizes - least
     # if only the least number of documents would stop the user
-    means = np.maximum(others - degrees + 1, 0) / np.maximum(sizes - degrees + 1, 1)
+    means = np.maximum(n[:, None] - degrees, 0) / np.maximum(sizes[:, None] - degrees, 1)
     np.cumprod(means, axis=1, out=means)
-    for rows in steps(len(sizes), AT_ONCE // top):
-        for columns in steps(top, AT_ONCE):
-            of_some = (others[rows], degrees[columns], probability.T[rows])
-            means[rows, columns] *= _sum_over_stops(*of_some)
+    last, rows = np.minimum(tops, n).astype(np.intp), probability.T
+    n_terms = rows.shape[1] - (rows[:, ::-1] > 0).argmax(axis=1)
+    for first in range(0, len(degrees), SPAN):
+        some = np.flatnonzero(last > first)
+        factors = _falling_factorials(rows[some], n[some, None], first)
+        ends = np.minimum(last[some] - first, SPAN).tolist()
+        numbers = some.tolist(), ends, n_terms[some].tolist()
+        for i, end, n_of_row, weights, falling in zip(*numbers, *factors, strict=True):
+            sums = np.correlate(falling[: end + n_of_row - 1], weights[:n_of_row], "valid")
+            means[i, first : first + end] *= sums / falling[:end]
     return np.asarray(means.T)
 
 
-def _sum_over_stops(others: Array, degrees: Array, probability: Array) -> Array:
-    """Sum of p_i C(n - i, j) / C(n, j) over the columns i, by Horner's method."""
-    total = np.zeros((len(others), len(degrees)))
-    left, ratio = others - degrees - probability.shape[1], np.empty_like(total)
-    for i in reversed(range(probability.shape[1])):
-        left += 1
-        np.maximum(left, 0.0, out=ratio)  # 0 beyond the documents of a group
-        ratio *= 1.0 / np.maximum(others - i, 1)
-        total *= ratio
-        total += probability[:, i : i + 1]
-    return total
+def _falling_factorials(probability: Array, n: Array, first: int) -> tuple[Array, Array]:
+    """Two sequences of each group, in rows, whose correlation sums over the number of stops.
+
+    With f_t = (n - first)! / (n - first - t)!, the ratio C(n - k, j) / C(n, j) is f_{j - first + k}
+    / f_{j - first} times (n - k)! / n!. Both are relative to powers of n - first.
+    """
+    k, t = np.arange(probability.shape[1] - 1), np.arange(probability.shape[1] - 1 + SPAN)
+    left = n - first
+    weights = probability.copy()
+    weights[:, 1:] *= np.cumprod(left / np.maximum(n - k, 1), axis=1)
+    return weights, np.cumprod(np.maximum(left - t, 0) / left, axis=1)
 
 
 def stops_of_counts(factors: Array, counts: Array) -> tuple[Array, Array]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._typing import Array
+from .factor_groups import Groups, join_groups, reduce_groups
 from .number_of_stops import NEGLIGIBLE, means_from_stops, stops_of_counts, stops_of_many
 from .polynomials import (
-    AT_ONCE,
     BLOCK,
     blocks,
     in_columns,
@@ -18,17 +17,14 @@ from .polynomials import (
     pairs,
     positions,
     product_of_lines,
-    steps,
 )
+from .power_sums import means_from_power_sums, number_of_terms
 
 # up to this number of distinct factors, it is counted how often each occurs
 FEW = 16
 
-# up to this degree, coefficients take less time than these counts
-LOW_DEGREE = 256
-
-# up to this degree, scaled coefficients are far from overflow
-MAX_DEGREE = 700
+# up to this degree, coefficients take less time than the number of stops
+LOW_DEGREE = 200
 
 # factors of which the distinct ones are found at once, for the sake of memory
 PART = 2**18
@@ -55,12 +51,6 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
     return result
 
 
-def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
-    """A sum or product over each group; groups do not overlap, and their starts ascend."""
-    edges = np.stack([starts, starts + sizes], axis=1).ravel()
-    return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
-
-
 def _top_degrees(mean: Array) -> Array:
     """The highest degree whose mean product is not negligible, given the mean of the factors.
 
@@ -70,35 +60,27 @@ def _top_degrees(mean: Array) -> Array:
     return np.asarray(last.astype(np.int64))
 
 
-@dataclass
-class Groups:
-    """Groups of factors, and the highest degree of each whose mean is computed."""
-
-    factors: Array
-    starts: Array
-    sizes: Array
-    tops: Array
-
-    def take(self, chosen: Array) -> Groups:
-        """Some of the groups."""
-        return Groups(self.factors, self.starts[chosen], self.sizes[chosen], self.tops[chosen])
-
-    def batches(self) -> Iterator[Array]:
-        """Groups of similar degrees and sizes at once."""
-        exponent = np.frexp(self.tops)[1]
-        order = np.lexsort((self.sizes, exponent))
-        for part in np.split(order, np.flatnonzero(np.diff(exponent[order])) + 1):
-            # the coefficients of one block for each group, at most one per document and degree
-            columns = AT_ONCE // min(int(self.tops[part].max(initial=1)), BLOCK)
-            yield from (part[some] for some in steps(len(part), columns))
-
-
 def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
     """Some groups, and their means of degree 1, 2, … in rows, by their fastest method.
 
     The choice depends on the group alone; otherwise its rounding would depend on other groups.
     """
-    by_degree, high = groups.tops <= LOW_DEGREE, np.flatnonzero(groups.tops > LOW_DEGREE)
+    n_terms = number_of_terms(groups)
+    chosen = np.flatnonzero(n_terms)
+    for some in groups.take(chosen).batches():
+        members = chosen[some]
+        yield members, means_from_power_sums(groups.take(members), n_terms[members])
+    others = np.flatnonzero(n_terms == 0)
+    for some, means in _from_products(groups.take(others)):
+        yield others[some], means
+
+
+def _from_products(groups: Groups) -> Iterator[tuple[Array, Array]]:
+    """As `_means`, from products of the polynomials of single documents."""
+    is_low = groups.tops <= LOW_DEGREE
+    low, high = np.flatnonzero(is_low), np.flatnonzero(~is_low)
+    for some in groups.take(low).batches():
+        yield low[some], _from_coefficients(groups.take(low[some]))
     part = np.cumsum(groups.sizes[high]) // PART
     for members in np.split(high, np.flatnonzero(np.diff(part)) + 1) if len(high) else []:
         factors, counts, is_few = _distinct_factors(groups.take(members))
@@ -106,19 +88,14 @@ def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
         for some in groups.take(few).batches():
             stops = stops_of_counts(factors[:, some], counts[:, some])
             yield few[some], _from_stops(groups.take(few[some]), stops)
-        by_degree[many] = groups.tops[many] <= MAX_DEGREE
-        many = many[groups.tops[many] > MAX_DEGREE]
         for some in groups.take(many).batches():
             chosen = groups.take(many[some])
             stops = stops_of_many(chosen.factors, chosen.starts, chosen.sizes)
             yield many[some], _from_stops(chosen, stops)
-    low = np.flatnonzero(by_degree)
-    for some in groups.take(low).batches():
-        yield low[some], _from_coefficients(groups.take(low[some]))
 
 
 def _from_stops(groups: Groups, stops: tuple[Array, Array]) -> Array:
-    return means_from_stops(*stops, groups.sizes, int(groups.tops.max()))
+    return means_from_stops(*stops, groups.sizes, groups.tops)
 
 
 def _from_coefficients(groups: Groups) -> Array:
@@ -146,10 +123,10 @@ def _distinct_factors(groups: Groups) -> tuple[Array, Array, Array]:
     Factors are in rows, groups in columns.
     """
     sizes = groups.sizes
-    heads, columns = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
-    ends = (groups.starts + sizes).tolist()
-    parts = zip(groups.starts.tolist(), ends, strict=True)
-    values = np.concatenate([np.sort(groups.factors[start:end]) for start, end in parts])
+    columns = np.repeat(np.arange(len(sizes)), sizes)
+    values, heads = join_groups(groups.factors, groups.starts, sizes)
+    for part in np.split(values, heads[1:]):
+        part.sort()
     differs = np.append(True, values[1:] != values[:-1])
     differs[heads] = True
     first = np.flatnonzero(differs)

@@ -7,9 +7,9 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from sklearn_rankscore.ranking import number_of_stops, polynomials
+from sklearn_rankscore.ranking import factor_groups, polynomials, power_sums
 from sklearn_rankscore.ranking import symmetric_means as module
-from sklearn_rankscore.ranking.symmetric_means import LOW_DEGREE, MAX_DEGREE, symmetric_means
+from sklearn_rankscore.ranking.symmetric_means import LOW_DEGREE, symmetric_means
 
 
 def exact(factors, degree):
@@ -23,7 +23,7 @@ def exact(factors, degree):
 @pytest.mark.parametrize("pool", [[0.0, 1.0], [0.25, 0.5, 1.0], np.linspace(0, 1, 97)])
 @pytest.mark.parametrize("step", [1, 2**15])
 def test_means_of_several_groups(pool, step, monkeypatch):
-    monkeypatch.setattr(module, "AT_ONCE", step)
+    monkeypatch.setattr(factor_groups, "AT_ONCE", step)
     random = np.random.default_rng(0)
     sizes = np.array([2, 3, 2, 7, 40, 5, 300, 2])
     factors = random.choice(pool, sizes.sum() + 5)
@@ -50,7 +50,7 @@ def test_many_distinct_factors_of_one_group():
     np.testing.assert_allclose(actual, [factors.mean(), pairs], rtol=1e-12)
 
 
-@pytest.mark.parametrize("size", [LOW_DEGREE, MAX_DEGREE, 1500])
+@pytest.mark.parametrize("size", [LOW_DEGREE, LOW_DEGREE + 1, 700, 1500])
 def test_equal_factors_near_one(size):
     """All degrees matter, with coefficients that are large or small unless they are scaled."""
     actual = symmetric_means(np.full(size, 0.99), np.array([0]), np.array([size]), np.array([size]))
@@ -86,7 +86,7 @@ def test_a_group_does_not_depend_on_the_others(part, at_once, monkeypatch):
         for i in range(len(sizes))
     ]
     monkeypatch.setattr(module, "PART", part)
-    for place in (module, number_of_stops, polynomials):
+    for place in (factor_groups, power_sums, polynomials):
         monkeypatch.setattr(place, "AT_ONCE", at_once)
     together = symmetric_means(factors, starts, sizes, n_degrees)
     np.testing.assert_array_equal(together, np.concatenate(alone))
@@ -145,7 +145,7 @@ def test_many_distinct_factors(size, least):
     np.testing.assert_allclose(actual, exact(factors, size), rtol=1e-13, atol=1e-17)
 
 
-@pytest.mark.parametrize(("size", "top"), [(MAX_DEGREE + 30, MAX_DEGREE), (1500, 1500)])
+@pytest.mark.parametrize(("size", "top"), [(LOW_DEGREE + 30, LOW_DEGREE), (730, 700), (1500, 1500)])
 @pytest.mark.parametrize("least", [0, 0.8])
 def test_many_distinct_factors_of_which_most_degrees_matter(size, top, least):
     """On both sides of the degree up to which coefficients are computed; multiples of 2^-8."""
@@ -210,3 +210,26 @@ def test_a_large_group_of_many_multiples(noise):
     actual = symmetric_means(factors, np.array([0]), np.array([m]), np.array([2]))
     pairs = (factors.sum() ** 2 - (factors**2).sum()) / m / (m - 1)
     np.testing.assert_allclose(actual, [factors.mean(), pairs], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("size", "top"), [(250, 250), (600, 600), (600, 60)])
+def test_groups_with_different_numbers_of_terms(size, top):
+    """Bit by bit as alone: of power sums, and of the number of stops, few or many distinct."""
+    random = np.random.default_rng(0)
+    low = np.repeat([0.1, 0.5, 0.85, 0.95], 10)
+    groups = [random.uniform(least, 1, size) for least in low]
+    groups += [np.full(size, factor) for factor in np.linspace(0.5, 0.95, 200)]
+    groups += [random.choice([least, 0.7, 1.0], size, p=[0.2, 0.1, 0.7]) for least in low]
+    starts = size * np.arange(len(groups))
+    sizes, tops = np.full(len(groups), size), np.full(len(groups), top)
+    actual = symmetric_means(np.concatenate(groups), starts, sizes, tops)
+    alone = [symmetric_means(group, starts[:1], sizes[:1], tops[:1]) for group in groups]
+    np.testing.assert_array_equal(actual, np.concatenate(alone))
+
+
+def test_means_do_not_increase():
+    """Otherwise, their differences would be negative probabilities."""
+    for size in (1000, 1700, 2000, 3000):
+        factors = 1 - 1e-15 * np.random.default_rng(0).random(size)
+        means = symmetric_means(factors, np.array([0]), np.array([size]), np.array([300]))
+        assert (np.diff(means, prepend=1.0) <= 0).all()
