@@ -16,7 +16,7 @@ from .._validation import check_choice, check_count
 from ..query_ids import group_rows
 from .propensities import read_ranks
 
-# bounds of the logarithms of click probabilities, which keep the likelihood finite
+# bounds of the logarithms of relevances, which keep the likelihood finite
 LOWEST, HIGHEST = np.log(1e-9), np.log(1 - 1e-9)
 MAX_ITERATIONS = 10_000
 # largest slope of the loss at the optimum, relative to the number of pairs of impressions
@@ -210,7 +210,10 @@ def _pivot(clicked: Array, skipped: Array) -> Array:
 
 
 def _all_pairs(clicked: Array, skipped: Array) -> Array:
-    """Maximum likelihood of the click probability ``p_k * r_kk'``, with r_kk' = r_k'k."""
+    """Maximum likelihood of the click probability ``p_k * r_kk'``, with r_kk' = r_k'k.
+
+    The propensities p and the relevances r are at most 1.
+    """
     n = len(clicked)
     own, other = np.nonzero(clicked + skipped)
     clicks, skips = clicked[own, other], skipped[own, other]
@@ -218,7 +221,7 @@ def _all_pairs(clicked: Array, skipped: Array) -> Array:
     pair = np.unique(low * n + pair, return_inverse=True)[1]
 
     def loss(logs: Array) -> tuple[float, Array]:
-        log = np.minimum(logs[own] + logs[n + pair], HIGHEST)
+        log = logs[own] + logs[n + pair]
         no_click = -np.expm1(log)
         slope = skips * np.exp(log) / no_click - clicks
         gradient = np.bincount(own, slope, n), np.bincount(pair, slope)
@@ -226,14 +229,13 @@ def _all_pairs(clicked: Array, skipped: Array) -> Array:
 
     n_pairs = int(pair.max(initial=-1)) + 1
     start = np.append(-np.log(np.arange(1, n + 1)), np.full(n_pairs, np.log(0.5)))
-    # a rank may be examined more often than rank 1, up to ten times
-    bounds = [(0.0, 0.0)] + [(LOWEST, np.log(10))] * (n - 1) + [(LOWEST, HIGHEST)] * n_pairs
+    # in logarithms, the loss is convex, and probabilities of at most 1 are a box
+    bounds = [(LOWEST, 0.0)] * n + [(LOWEST, HIGHEST)] * n_pairs
     options: Any = {"maxiter": MAX_ITERATIONS, "maxfun": 100_000, "ftol": 1e-14, "gtol": 1e-9}
     optimum: Any = minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
-    if not optimum.success:
-        _warn_unless_optimal(optimum, bounds, TOLERANCE * float((clicks + skips).sum()))
+    _warn_unless_optimal(optimum, bounds, TOLERANCE * float((clicks + skips).sum()))
     return np.asarray(np.exp(optimum.x[:n]))
 
 

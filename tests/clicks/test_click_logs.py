@@ -56,6 +56,49 @@ def test_another_rank_may_be_examined_most():
         np.testing.assert_allclose(estimate(rows, method=method), [0.5, 1], rtol=1e-4)
 
 
+@pytest.mark.parametrize("n_clicks", [(5, 20), (10, 20), (20, 20), (1, 19), (20, 5), (1, 1)])
+def test_two_ranks_alone(n_clicks):
+    """The likelihood is highest at the ratio of clicks, however relevant the document is."""
+    rows = [
+        row
+        for rank, n in enumerate(n_clicks, start=1)
+        for row in impressions(20, n, rank, "q", "d")
+    ]
+    expected = np.divide(n_clicks, max(n_clicks))
+    np.testing.assert_allclose(estimate(rows), expected, rtol=1e-4)
+
+
+def test_the_likelihood_is_at_its_maximum():
+    """Small changes of the propensities do not increase it, for the best relevances of each."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        rows = [
+            (int(rng.random() < 0.9 / rank**0.5), rank, "q", document)
+            for document in range(12)
+            for rank in rng.choice([1, 2, 3], 2, replace=False).tolist()
+        ]
+        rates = {(document, rank): clicked for clicked, rank, _, document in rows}
+        try:
+            found = estimate(rows)
+        except ValueError:  # a rank without a click
+            continue
+        best = likelihood(rates, found)
+        for factors in np.exp(rng.normal(0, 0.05, (20, 3))):
+            changed = found * factors
+            assert likelihood(rates, changed / changed.max()) < best + 1e-7
+
+
+def likelihood(rates, propensities):
+    """Of documents shown once at each of two ranks, over a grid of relevances for each pair."""
+    relevances, total = np.append(np.linspace(0.001, 1, 4000), 1 - 1e-9), 0.0
+    for first, second in [(1, 2), (1, 3), (2, 3)]:
+        both = [d for d in range(12) if (d, first) in rates and (d, second) in rates]
+        clicks = [(propensities[k - 1], rates[d, k]) for d in both for k in (first, second)]
+        chances = [p * relevances if clicked else 1 - p * relevances for p, clicked in clicks]
+        total += max(sum(np.log(np.maximum(chances, 1e-12)))) if chances else 0.0
+    return total
+
+
 def two_ranker_log(rng, truth, n_queries=300, n_sessions=40_000):
     """Each session shows the documents of a query in the order of one of two rankers."""
     n = len(truth)
