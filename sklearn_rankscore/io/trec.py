@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import check_choice, counted, shown
 from ..query_ids import as_ids
-from ..query_ids.judgments import fill_unjudged
+from ..query_ids.judgments import fill_unjudged, keep_pool
 from .join import (
     ALONE,
     Documents,
@@ -122,8 +122,9 @@ def from_trec(
     and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double precision, as
     in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
 
-    The array ``y_true`` records which of its labels 0 are those of unjudged documents. Arrays that
-    are computed from it, such as ``y_true[rows]``, do not: for these, use ``unjudged="nan"``.
+    The array ``y_true`` records which of its labels are those of unjudged documents. Arrays that
+    are computed from it, such as ``y_true[rows]``, and copies by pickle do not: for these, use
+    ``unjudged="nan"``.
 
     All runs are evaluated on the same queries: those of at least one run, or all judged queries if
     `complete`. If a run does not contain one of them, it retrieved nothing for this query and
@@ -163,6 +164,8 @@ def arguments_of_records(
     if unjudged == "irrelevant":
         labels = fill_unjudged(joined.labels, ~(joined.labels >= 0), judged.value.dtype)
         joined = replace(joined, labels=labels)
+    elif unjudged == "pool":
+        keep_pool(joined.labels)
     return metric_arguments(as_ids(selected)[0], joined, texts)
 
 

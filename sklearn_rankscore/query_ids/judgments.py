@@ -1,6 +1,6 @@
-"""Which labels of 0 are those of documents that nobody judged.
+"""Which labels are those of documents that nobody judged.
 
-The functions that read judgments give such documents the label 0 unless told otherwise. Metrics
+The functions that read judgments give such documents the label 0, or that of the pool. Metrics
 that distinguish them, and ``unjudged="drop"``, need the difference, so it is remembered as long as
 the array of labels lives.
 """
@@ -26,6 +26,13 @@ def fill_unjudged(labels: Array, unjudged: Array, dtype: np.dtype[Any]) -> Array
     return filled
 
 
+def keep_pool(labels: Array) -> Array:
+    """The labels themselves; `judged_labels` knows that the negative ones mean not judged."""
+    if (labels < 0).any():
+        _judged_labels[labels] = labels.copy()
+    return labels
+
+
 def judged_labels(labels: Any) -> Array | None:
-    """The labels before they were filled; None if they are not known to be filled."""
+    """The labels with NaN or negative ones for unjudged documents; None if nothing is known."""
     return _judged_labels.get(labels)

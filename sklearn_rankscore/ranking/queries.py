@@ -41,8 +41,8 @@ class Queries:
     grades : uint8 array of shape (n_documents,) or None
         Labels that are small integers, in the encoding of `ranking.fast`.
     judged : array of shape (n_documents,) or None
-        The labels as given, NaN or negative for unjudged documents, if `y_true` is known to have 0
-        in their place.
+        The labels with NaN or negative ones for unjudged documents, if these are known although
+        `y_true` has others in their place, or negative ones as well.
     weights : array of shape (n_queries,) or None
         Query weights.
     """
@@ -99,7 +99,7 @@ def read_queries(
     check_same_order(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     score = as_column(y_score, "y_score")
     if groups is None and not _ranks_in_rows(y_true, score, labels):
-        groups = index_ids(y_true, y_score)
+        groups = index_ids(y_true=y_true, y_score=y_score)
     if isinstance(groups, str) and groups == SINGLE_QUERY:
         groups = _single_query(len(score))
     elif groups is None:

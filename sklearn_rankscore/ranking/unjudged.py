@@ -23,18 +23,18 @@ AS_GIVEN = "as given"
 def apply_rule(queries: Queries, rule: str) -> Queries:
     """The queries under a rule for unjudged documents; unchanged if there are none.
 
-    Documents that were given the label 0 because nobody judged them remain irrelevant unless the
-    rule needs to know them.
+    Documents that nobody judged, but that were given the label 0 or that of the pool, keep it
+    unless the rule needs to know them.
     """
     if rule == AS_GIVEN and queries.judged is not None:
         queries = _labeled_by(queries, queries.judged, queries.judged)
-    elif rule == "drop":
+    elif rule != "error":
         queries = with_nan(queries)
     return _RULES[rule](queries) if queries.has_unjudged else queries
 
 
 def with_nan(queries: Queries) -> Queries:
-    """The queries with the label NaN for documents that were given the label 0 without judgment."""
+    """The queries with the label NaN for all documents that are known not to be judged."""
     return queries if queries.judged is None else _labeled_by(queries, queries.judged, np.nan)
 
 

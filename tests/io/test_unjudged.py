@@ -18,6 +18,7 @@ from sklearn_rankscore import (
     from_recommendations,
     from_relevance_lists,
     from_trec,
+    kendall_tau_score,
     ndcg_score,
     ranking_report,
     score_bounds,
@@ -208,6 +209,23 @@ def test_from_trec_keeps_three_kinds_of_labels_apart():
     assert str(labels(unjudged="pool")) == "[1.0, 0.0, -1.0, nan, 2.0, -1.0]"
     with pytest.raises(ValueError, match="unjudged must be one of 'irrelevant', 'nan', 'pool'"):
         labels(unjudged="drop")
+
+
+@pytest.mark.parametrize("unjudged", ["irrelevant", "nan", "pool"])
+def test_the_rules_do_not_depend_on_the_labels_of_unjudged_documents(unjudged):
+    """Whatever their label; c ranks first, before x, a (relevant) and b."""
+    documents = from_trec(StringIO(QRELS), StringIO(RUN), unjudged=unjudged)
+    names = ["mrr(unjudged=drop)", "ndcg(unjudged=drop)", "kendall_tau(unjudged=drop)"]
+    as_irrelevant = ["mrr(unjudged=irrelevant)", "ndcg(unjudged=irrelevant)"]
+    values = evaluate(metrics=[*names, *as_irrelevant, "judged@2"], **documents)
+    ideal = 2 + 1 / np.log2(3)
+    expected = [1, 1 / ideal, 0.5**0.5, 1 / 3, 0.5 / ideal, 0]
+    # d is relevant and was not retrieved: of a, b and d, tied below them, one pair is discordant
+    expected[2] = kendall_tau_score([1, 0, 2], [2, 1, 0])
+    assert list(values.values()) == pytest.approx(expected)
+    assert score_bounds(metrics="mrr", **documents).mean()["mrr"] == (pytest.approx(1 / 3), 1)
+    report = str(ranking_report(**documents, metrics="mrr(unjudged=drop)"))
+    assert "documents without a judgment 50.0%" in " ".join(report.split())  # c, e and x of six
 
 
 def test_several_runs_share_their_unjudged_documents():
