@@ -14,6 +14,7 @@ from .._columns import as_numbers
 from .._typing import Array, QueryIds
 from .._validation import check_choice, check_count
 from ..query_ids import group_rows
+from ..query_ids.row_order import check_same_order
 from .propensities import read_ranks
 
 # bounds of the logarithms of relevances, which keep the likelihood finite
@@ -95,6 +96,7 @@ def estimate_propensity(
     array([1. , 0.5])
     """
     check_choice("method", method, ("all_pairs", "pivot"))
+    check_same_order(clicks=clicks, ranks=ranks, queries=queries, documents=documents)
     clicked, shown = _read_log(clicks, ranks)
     by_query, by_document = (group_rows(ids, len(shown)) for ids in (queries, documents))
     items = by_query.codes * len(by_document) + by_document.codes

@@ -13,6 +13,7 @@ from .._columns import as_numbers
 from .._html import html_of_fields
 from .._typing import Array
 from .._validation import check_number
+from ..query_ids.row_order import check_same_order
 
 
 def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:
@@ -137,6 +138,7 @@ def propensity_summary(
     >>> summary.n_clicks, round(summary.effective_clicks, 2), summary.clipped_share
     (3, 1.61, 0.25)
     """
+    check_same_order(y_true=y_true, propensity=propensity)
     labels, given = as_numbers(y_true, "y_true"), as_numbers(propensity, "propensity")
     if labels.shape != given.shape:
         raise ValueError(

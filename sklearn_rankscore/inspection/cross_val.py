@@ -24,7 +24,12 @@ from ..clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
-from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
+from ..query_ids.lookup import (
+    check_same_rows,
+    find_explicit_ids,
+    no_groups_error,
+    source_or_ids,
+)
 from ..ranking import Queries
 from ..scoring.predictions import predict_scores, read_predictions
 from ..scoring.scorer import RankingScorer
@@ -138,6 +143,7 @@ def cross_val_query_scores(
     # the column from which the splitter reads its ids also identifies the queries to score
     id_source = getattr(cv, "groups", None) if id_source is None else id_source
     given, qid = params.get("groups", groups), params.get("qid")
+    check_same_rows(X=X, y=y)
     ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
     if ids is None:
         raise no_groups_error(CALLER, X=X)

@@ -16,7 +16,12 @@ from .._typing import Array, IntervalMethod, Library, MatrixLike, QueryIds, Rand
 from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from ..query_ids import group_rows
-from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
+from ..query_ids.lookup import (
+    check_same_rows,
+    find_explicit_ids,
+    no_groups_error,
+    source_or_ids,
+)
 from ..rankers.id_columns import IdColumns
 from ..scoring.predictions import predict_scores, read_predictions
 from .interval_methods import interval_estimate
@@ -152,6 +157,7 @@ def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
     """Where the query ids are, and the ids."""
     id_source, given = source_or_ids(groups, X)
     id_source = getattr(estimator, "groups", None) if id_source is None else id_source
+    check_same_rows(X=X, y=y)
     ids = find_explicit_ids(X, y, groups=given, id_source=id_source)
     if ids is None:
         raise no_groups_error(CALLER, X=X)

@@ -122,7 +122,7 @@ def rank_overlap(
             f"arrays of shapes {a.shape} and {b.shape}. A document that one system did not "
             "retrieve has the score -inf."
         )
-    groups = index_ids(score_a, score_b) if groups is None else groups
+    groups = index_ids(score_a=score_a, score_b=score_b) if groups is None else groups
     queries = read_queries(np.zeros(a.shape), a, groups=groups, sample_weight=sample_weight)
     values = np.empty((len(queries), 3))
     for members, rows in _blocks(queries.grouping):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -12,6 +12,7 @@ from .._columns import as_numbers
 from .._typing import Array
 from .._validation import check_number, counted
 from ..query_ids.lookup import ids_in
+from ..query_ids.row_order import check_same_order
 from ..ranking import Block, Queries
 from ..ranking.label_functions import relevant
 from ..ranking.weighted_labels import weighted_block
@@ -129,8 +130,9 @@ def _check_total_gain(queries: Queries, weights: Array, options: dict[str, Any])
         )
 
 
-def read_propensity(given: Any, queries: Queries, data: Iterable[Any]) -> Array:
+def read_propensity(given: Any, queries: Queries, data: Sequence[Any]) -> Array:
     """One propensity per document from an array, or from a column or index level of `data`."""
+    check_same_order(y_true=data[0], propensity=given)
     is_place = isinstance(given, str | Integral)
     shown = f"propensity {given!r}" if is_place else "propensity"
     values = find_column(given, data, "propensity") if is_place else given

@@ -15,6 +15,7 @@ from .._typing import Array, IdSource
 from .._validation import check_count, check_flag
 from ..query_ids import Grouping
 from ..query_ids.lookup import column_or_level
+from ..query_ids.row_order import check_same_order
 from .splitter import QuerySplitter, Split
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?")
@@ -114,6 +115,7 @@ def _time_order(X: Any, times: Any) -> Array:
     values = column_or_level(X, times) if isinstance(times, str) else times
     if values is None:
         raise ValueError(f"times={times!r} names no column or index level of X.")
+    check_same_order(X=X, times=values)
     values = np.asarray(times(X) if callable(times) else values)
     check_consistent_length(X, values)
     has_none = values.dtype == object and any(value is None for value in values)

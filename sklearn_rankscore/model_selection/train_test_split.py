@@ -9,7 +9,14 @@ from sklearn.utils import check_consistent_length
 from .._sklearn_compat import safe_indexing
 from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from ..query_ids import find_explicit_ids, no_groups_error
-from ..query_ids.lookup import QID, fix_by_name, ids_in, sliceable, source_or_ids
+from ..query_ids.lookup import (
+    QID,
+    check_same_rows,
+    fix_by_name,
+    ids_in,
+    sliceable,
+    source_or_ids,
+)
 from ..query_ids.row_order import check_same_order
 from .shuffle_split import QueryShuffleSplit
 
@@ -72,6 +79,7 @@ def query_train_test_split(
     if not arrays:
         raise ValueError("query_train_test_split needs at least one array.")
     check_consistent_length(*arrays)
+    check_same_rows(**{f"arrays[{position}]": array for position, array in enumerate(arrays)})
     ids = _find_ids(arrays, groups)
     if test_size is None and train_size is None:
         test_size = 0.25

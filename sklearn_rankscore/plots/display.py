@@ -13,7 +13,12 @@ from ..inspection.per_query import query_scores
 from ..inspection.query_results import QueryScores
 from ..inspection.segments import Segments, select_segments
 from ..metrics.evaluate import Metrics
-from ..query_ids.lookup import find_explicit_ids, no_groups_error, source_or_ids
+from ..query_ids.lookup import (
+    check_same_rows,
+    find_explicit_ids,
+    no_groups_error,
+    source_or_ids,
+)
 from ..scoring.predictions import predict_scores
 from .axes import prepare_axes
 
@@ -159,6 +164,7 @@ def ids_and_scores(
 def required_ids(X: Any, y: Any, groups: QueryIds | str | None, caller: str) -> Any:
     """Query ids that are given, named or in the data; an error without any."""
     id_source, ids = source_or_ids(groups, X)
+    check_same_rows(X=X, y=y)
     ids = find_explicit_ids(X, y, groups=ids, id_source=id_source)
     if ids is None:
         raise no_groups_error(caller, X=X)

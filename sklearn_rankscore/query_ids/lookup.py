@@ -235,12 +235,25 @@ def _composite_ids(columns: list[Any]) -> Array:
     return as_objects(list(zip(*(as_id_column(c).tolist() for c in columns), strict=True)))
 
 
-def index_ids(y_true: Any, y_score: Any) -> Any:
-    """Query ids in an index level ``qid`` of labels or scores; None if neither has one."""
-    levels = [ids for data in (y_true, y_score) if (ids := index_level(data, QID)) is not None]
-    if len(levels) == 2 and len(levels[0]) == len(levels[1]) and not levels[0].equals(levels[1]):
-        raise ValueError(
-            "y_true and y_score have different query ids in their index levels 'qid'. Bring their "
-            "rows into the same order, or pass groups=ids."
-        )
-    return levels[0] if levels else None
+def index_ids(**tables: Any) -> Any:
+    """Query ids in an index level ``qid`` of labels, scores or features; None without any."""
+    first_name, first = "", None
+    for name, table in tables.items():
+        ids = index_level(table, QID)
+        if first is None:
+            first_name, first = name, ids
+        elif ids is not None and len(ids) == len(first) and not ids.equals(first):
+            raise ValueError(
+                f"{first_name} and {name} have different query ids in their index levels 'qid'. "
+                "Bring their rows into the same order or, if they are, drop the level of one."
+            )
+    return first
+
+
+def check_same_rows(**tables: Any) -> None:
+    """Refuse pandas objects whose row labels or query ids show that their rows differ.
+
+    Not for what scikit-learn calls, whose permutation test shuffles `y` together with its index.
+    """
+    check_same_order(**tables)
+    index_ids(**tables)

@@ -17,6 +17,7 @@ from .._typing import IdSource
 from .._validation import stacklevel_of_caller
 from ..query_ids import find_explicit_ids, find_query_ids, no_groups_error
 from ..query_ids.lookup import check_place
+from ..query_ids.row_order import check_same_order
 from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
 from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
@@ -133,6 +134,7 @@ class FitCall:
         self, X: Any, y: Any, ids: Any, columns: IdColumns, weights: Any, params: dict[str, Any]
     ) -> TrainingData:
         """Rows without the columns of ids, those of each query together for a ranker."""
+        check_same_order(X=X, sample_weight=weights)
         features = columns.drop(X)
         booster = None if self.prefix else booster_of(self.ranker)
         if booster is not None:

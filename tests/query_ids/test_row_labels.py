@@ -16,11 +16,16 @@ from sklearn.utils import shuffle
 from sklearn_rankscore import (
     QueryKFold,
     QueryRanker,
+    QueryTimeSeriesSplit,
     RankingAccumulator,
     cross_val_query_scores,
+    dcg_score,
+    estimate_propensity,
     evaluate,
     make_ranking,
     ndcg_score,
+    propensity_summary,
+    query_permutation_importance,
     query_scores,
     query_train_test_split,
 )
@@ -142,3 +147,46 @@ def test_an_index_of_ids_has_the_order_of_x(library):
     np.testing.assert_array_equal(values, by_array)
     search = GridSearchCV(library, {}, **options).fit(rows, labels, groups=ids)
     assert search.best_score_ == pytest.approx(values.mean())
+
+
+# what is combined with the rows of X or of the labels by position, in the order of these or not
+VALUES = pd.Series(np.linspace(0.1, 1, len(X)), X.index)
+COMBINED = {
+    "times": lambda values: [*QueryTimeSeriesSplit(2, times=values).split(X, Y)],
+    "propensity": lambda values: dcg_score(Y, X["x0"], groups=X["qid"], propensity=values),
+    "propensity of systems": lambda values: query_scores(
+        Y, {"a": X["x0"]}, "dcg", groups=X["qid"], propensity=values
+    ),
+    "sample_weight": lambda values: QueryRanker(Ridge()).fit(X, Y, sample_weight=values),
+    "propensity of clicks": lambda values: propensity_summary(Y, values),
+    "documents": lambda values: estimate_propensity(
+        pd.Series(np.arange(len(X)) % 3 == 0, X.index),
+        pd.Series(np.arange(len(X)) % 2 + 1, X.index),
+        queries=np.zeros(len(X)),
+        documents=(values * 10).astype(int),
+    ),
+    "labels of a hold-out": lambda values: query_train_test_split(X, values),
+    "labels of folds": lambda values: cross_val_query_scores(
+        QueryRanker(Ridge()), X, values, metrics="dcg", cv=3
+    ),
+    "labels of importance": lambda values: query_permutation_importance(
+        QueryRanker(Ridge()).fit(X, Y), X, values, metrics="dcg", n_repeats=1
+    ),
+}
+
+
+@pytest.mark.parametrize("call", COMBINED.values(), ids=COMBINED)
+def test_values_in_another_order_are_refused(call):
+    call(VALUES)
+    with pytest.raises(ValueError, match="hold the same row labels in different orders"):
+        call(VALUES.iloc[::-1])
+    call(VALUES.iloc[::-1].to_numpy())
+
+
+@pytest.mark.parametrize("call", ["labels of a hold-out", "labels of folds"])
+def test_ids_of_features_and_labels_that_differ_are_refused(call, monkeypatch):
+    by_query = X.set_index("qid")
+    monkeypatch.setitem(globals(), "X", by_query)
+    COMBINED[call](pd.Series(VALUES.to_numpy(), by_query.index))
+    with pytest.raises(ValueError, match="different query ids in their index levels 'qid'"):
+        COMBINED[call](pd.Series(VALUES.to_numpy(), by_query.index[::-1]))
