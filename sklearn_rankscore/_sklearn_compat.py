@@ -201,12 +201,21 @@ def called_by_sklearn() -> bool:
     return False
 
 
-def called_by_scorer() -> bool:
-    """Whether a scorer that `sklearn.metrics.make_scorer` made calls a function of this package."""
-    outside = (str(frame.f_globals.get("__name__")) for frame in _callers())
-    ours = __name__.partition(".")[0]
-    caller = next((name for name in outside if name.partition(".")[0] != ours), "")
-    return caller == str(_Base.__module__)
+def called_by_scorer(n_rows: int) -> bool:
+    """Whether scikit-learn scores as many rows by a function that calls one of this package.
+
+    It is the function of `sklearn.metrics.make_scorer`, or any that users write around it. Of fewer
+    rows, it may well call this package for each query.
+    """
+    for frame in _callers():
+        module = str(frame.f_globals.get("__name__"))
+        if module.partition(".")[0] == "sklearn":
+            given: Any = frame.f_locals
+            *_, labels = given.get("args") or (None,)  # of several metrics
+            labels = given.get("y_true", given.get("y_test", labels))
+            is_scoring = module in (_Base.__module__, "sklearn.model_selection._validation")
+            return is_scoring and labels is not None and num_samples(labels) == n_rows
+    return False
 
 
 def groups_of_call() -> Any:

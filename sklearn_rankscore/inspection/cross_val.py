@@ -139,26 +139,32 @@ def cross_val_query_scores(
     resolved = resolve_targets(metrics, target, like, options)
     X, y, sample_weight = arrays = indexable(X, y, sample_weight)
     params = params or {}
-    id_source, groups = source_or_ids(groups, X)
-    # the column from which the splitter reads its ids also identifies the queries to score
-    id_source = getattr(cv, "groups", None) if id_source is None else id_source
-    given, qid = params.get("groups", groups), params.get("qid")
-    check_same_rows(X=X, y=y)
-    ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
-    if ids is None:
-        raise no_groups_error(CALLER, X=X)
+    check_same_rows(X=X, y=y, sample_weight=sample_weight)
+    groups, ids = _find_ids(X, y, cv, groups, params)
     check_targets(resolved, estimator, X, y)
     splitter = check_query_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)
     grouping = group_rows(ids, num_samples(X))
     folds = list(splitter.split(X, y, **split_params))
     _check_folds(folds, grouping.ids, grouping.codes)
-    jobs: Any = {"n_jobs": n_jobs, "verbose": verbose, "pre_dispatch": pre_dispatch}
-    results: Any = Parallel(**jobs)(
+    run: Any = Parallel(n_jobs=n_jobs, verbose=verbose, pre_dispatch=pre_dispatch)
+    results = run(
         delayed(_score_fold)(clone(estimator), *arrays, grouping.codes, fold, fit_params, resolved)
         for fold in folds
     )
     return _concatenate(grouping.ids, results)
+
+
+def _find_ids(X: Any, y: Any, cv: Any, groups: Any, params: dict[str, Any]) -> tuple[Any, Any]:
+    """The ids given as `groups`, if any, and the query ids."""
+    id_source, groups = source_or_ids(groups, X)
+    # the column from which the splitter reads its ids also identifies the queries to score
+    id_source = getattr(cv, "groups", None) if id_source is None else id_source
+    given, qid = params.get("groups", groups), params.get("qid")
+    ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
+    if ids is None:
+        raise no_groups_error(CALLER, X=X)
+    return groups, ids
 
 
 def _check_is_one(estimator: Any) -> None:

@@ -122,9 +122,8 @@ def from_trec(
     and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double precision, as
     in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
 
-    The array ``y_true`` records which of its labels are those of unjudged documents. Arrays that
-    are computed from it, such as ``y_true[rows]``, and copies by pickle do not: for these, use
-    ``unjudged="nan"``.
+    The array ``y_true`` records which of its labels are those of unjudged documents. Copies of it
+    and arrays such as ``y_true[rows]`` do not: for these, use ``unjudged="nan"``.
 
     All runs are evaluated on the same queries: those of at least one run, or all judged queries if
     `complete`. If a run does not contain one of them, it retrieved nothing for this query and

@@ -44,9 +44,9 @@ def check_not_columns(*shapes: tuple[int, ...]) -> None:
 
 def check_single_query(scores: Array) -> None:
     """Refuse rows that a scorer passes without query ids, and warn about a long list of them."""
-    if scores.ndim == 1 and called_by_scorer():
+    if scores.ndim == 1 and called_by_scorer(len(scores)):
         raise no_groups_error(
-            "the function in make_scorer, which gets labels and predictions alone",
+            "the function in make_scorer or scoring=, which passes labels and predictions alone",
             fix="use scoring='ndcg@10', or make_ranking_scorer, or groups='none' for one query.",
         )
     if scores.ndim == 1 and len(scores) > LONG_LIST:

@@ -1,0 +1,71 @@
+"""Functions of users around a metric as scorers: the rows of a fold are not one query."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+
+from sklearn_rankscore import NoGroupsError, QueryKFold, evaluate, make_ranking, ndcg_score
+
+X, Y, IDS = make_ranking(n_queries=12, n_features=3, random_state=0)
+
+
+def of_labels(y_true, y_score):
+    return ndcg_score(y_true, y_score, k=5)
+
+
+def of_rows(estimator, X, y):
+    return evaluate(y, estimator.predict(X), "ndcg@5")["ndcg@5"]
+
+
+def each_query(estimator, X, y):
+    """A loop over the queries, of which the first column is the id."""
+    scores = estimator.predict(X)
+    return np.mean([ndcg_score(y[q], scores[q], k=5) for q in (X[:, 0] == i for i in set(X[:, 0]))])
+
+
+FUNCTIONS = [make_scorer(of_labels), of_rows]
+
+
+@pytest.mark.parametrize("scoring", [*FUNCTIONS, {"one": FUNCTIONS[0]}, {"two": of_rows}])
+def test_whole_folds_are_refused(scoring):
+    options = {"groups": IDS, "cv": QueryKFold(3), "error_score": "raise"}
+    with pytest.raises(
+        NoGroupsError, match="function in make_scorer or scoring=, which passes labels"
+    ):
+        cross_validate(Ridge(), X, Y, scoring=scoring, **options)
+
+
+def test_a_search_fails_as_for_the_metric_alone():
+    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=QueryKFold(3), error_score="raise")
+    with pytest.raises(NoGroupsError):
+        search.set_params(scoring=of_rows).fit(X, Y, groups=IDS)
+
+
+def test_a_loop_over_queries_is_not():
+    numbered = np.column_stack([np.unique(IDS, return_inverse=True)[1], X])
+    options = {"groups": IDS, "cv": QueryKFold(3), "error_score": "raise"}
+    values = [
+        cross_val_score(DummyRegressor(), numbered, Y, scoring=scoring, **options)
+        for scoring in (each_query, "ndcg@5")
+    ]
+    np.testing.assert_allclose(*values)
+
+
+@pytest.mark.parametrize("scoring", FUNCTIONS)
+def test_ids_in_the_index_of_labels_suffice(scoring):
+    labels = pd.Series(Y, pd.Index(IDS, name="qid"))
+    options = {"cv": QueryKFold(3), "error_score": "raise"}
+    values = cross_val_score(Ridge(), X, labels, scoring=scoring, **options)
+    expected = cross_val_score(Ridge(), X, Y, groups=IDS, scoring="ndcg@5", **options)
+    np.testing.assert_array_equal(values, expected)
+
+
+def test_one_query_is_said_to_be_one():
+    scoring = make_scorer(lambda y, scores: ndcg_score(y, scores, groups="none"))
+    values = cross_val_score(Ridge(), X, Y, groups=IDS, cv=QueryKFold(12), scoring=scoring)
+    expected = cross_val_score(Ridge(), X, Y, groups=IDS, cv=QueryKFold(12), scoring="ndcg")
+    np.testing.assert_array_equal(values, expected)
