@@ -99,7 +99,8 @@ def compare(
     Notes
     -----
     Queries are paired by id, in any order. A query for which a metric is undefined for either model
-    is excluded from that metric. Values that differ only by rounding (1e-12) are ties.
+    is excluded from that metric. Values that differ only by rounding (1e-12, relative to values
+    above 1) are ties.
 
     The tests are compared in [1]_, the correction is defined in [2]_. The intervals are not
     adjusted for multiple testing, except that an interval without 0 is extended to 0 if the

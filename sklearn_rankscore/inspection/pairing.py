@@ -92,7 +92,8 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
 def paired_differences(first: QueryScores, second: QueryScores) -> QueryScores:
     """The difference of two aligned systems for each query."""
     differences = second.values - first.values
-    differences[np.abs(differences) <= TOLERANCE] = 0.0
+    scale = np.maximum(np.maximum(np.abs(first.values), np.abs(second.values)), 1.0)
+    differences[np.abs(differences) <= TOLERANCE * scale] = 0.0
     return QueryScores(first.ids, differences, first.metrics, first.weights)
 
 

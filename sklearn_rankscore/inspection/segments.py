@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any, TypeAlias
@@ -160,6 +160,7 @@ def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array
     if values.ndim == 1 and len(values) == len(ids):
         if index is not None:
             raise _wrong_index_error(name, index, ids)
+        _refuse_numbers_in_another_order(name, column, ids)
         return values
     rows = "" if codes is None else f" or one per document ({len(codes)})"
     hint = " Values of documents are passed to query_scores(segments=)." if codes is None else ""
@@ -178,7 +179,7 @@ def _values(column: Any) -> Array:
     return values
 
 
-def _holds(index: list[Hashable], ids: Array) -> bool:
+def _holds(index: Sequence[Hashable], ids: Array) -> bool:
     """Whether an index has each id, once."""
     return set(ids.tolist()) <= set(index) and len(set(index)) == len(index)
 
@@ -190,6 +191,17 @@ def _index_of(column: Any) -> list[Hashable] | None:
     index = column.index
     counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
     return None if counts and index.name is None else list(index.to_numpy().tolist())
+
+
+def _refuse_numbers_in_another_order(name: str, column: Any, ids: Array) -> None:
+    """Refuse the index 0, 1, … if these are the query ids as well, in another order."""
+    numbers = list(range(len(ids)))
+    if hasattr(column, "iloc") and ids.tolist() != numbers and _holds(numbers, ids):
+        raise ValueError(
+            f"the index of {name!r} may hold the query ids or merely count the values, because the "
+            "ids are the same numbers in another order. Pass a dict by query id, or to_numpy() if "
+            "the values are in the order of the query ids."
+        )
 
 
 def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueError:

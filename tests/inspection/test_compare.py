@@ -66,6 +66,22 @@ def test_permutation_test_with_weights_is_brute_force():
     assert compare(systems)["m0", "second"].p_value == pytest.approx(expected)
 
 
+def test_large_values_that_differ_by_rounding_are_ties():
+    """Clicks weighted by propensities of about 1e-4, summed in another order."""
+    rng, n = np.random.default_rng(0), 40
+    scores, propensity = rng.random((2, 5 * n)), rng.uniform(1e-4, 1e-3, 5 * n)
+    both = query_scores(
+        np.ones(5 * n),
+        {"a": scores[0], "b": scores[1]},
+        "hits@5",
+        groups=np.repeat(np.arange(n), 5),
+        propensity=propensity,
+    )
+    assert np.ptp([both["a"].values, both["b"].values], axis=0).max() > 1e-12
+    result = compare(both, test="t")["hits@5", "b"]
+    assert (result.wins, result.ties, result.losses, result.p_value) == (0, n, 0, 1)
+
+
 def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
     tenths = np.array([1, -1, 2, 3, -2, 0, 4, 1, -3, 5, 1, 2])
     second = np.arange(12) / 7  # adding and subtracting these rounds

@@ -342,6 +342,20 @@ def test_segments_are_aligned_by_an_index_of_query_ids():
             scores.by(pd.Series(["hi", "lo"], index=index))
 
 
+def test_an_index_of_the_same_numbers_in_another_order_is_ambiguous():
+    values = np.array([[1.0], [0.5], [0.75]])
+    scores, labels = QueryScores([1, 0, 2], values, ["mrr"]), {0: "x", 1: "y", 2: "z"}
+    by_id = scores.by(labels).to_frame()["mean"].tolist()
+    assert by_id == [0.5, 1, 0.75]
+    with pytest.raises(ValueError, match="index of 'segment' may hold the query ids or merely"):
+        scores.by(pd.Series(list(labels.values())))
+    assert scores.by(pd.Series(labels).rename_axis("qid")).to_frame()["mean"].tolist() == by_id
+    by_position = scores.by(pd.Series(list(labels.values())).to_numpy())
+    assert by_position.to_frame()["mean"].tolist() == [1, 0.5, 0.75]
+    in_order = QueryScores([0, 1, 2], values, ["mrr"]).by(pd.Series(list(labels.values())))
+    assert in_order.to_frame()["mean"].tolist() == [1, 0.5, 0.75]
+
+
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
