@@ -56,9 +56,9 @@ def from_recommendations(
         the columns is not used. None ranks by column. With several systems, a dict with the same
         names.
     unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of recommended items whose entry is not stored, which nobody judged: 0, or NaN. With
-        "nan", a stored 0 is a judgment. The few metrics that distinguish unjudged documents do so
-        under both labels, see :doc:`/guide/labels`.
+        Label of recommended items without an entry, which nobody judged: 0, or NaN. A stored 0 is
+        a judgment with "nan", and no entry with "irrelevant". The few metrics that distinguish
+        unjudged documents do so under both labels, see :doc:`/guide/labels`.
 
     Returns
     -------
