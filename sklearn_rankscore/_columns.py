@@ -155,6 +155,16 @@ def to_numpy(values: Any) -> Array:
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
+def check_in_memory(table: Any, name: str) -> None:
+    """Refuse a relation of a database and a lazy frame."""
+    if hasattr(table, "fetchall"):
+        raise TypeError(
+            f"{name} must be read from the database first, as a relation of DuckDB is by df()."
+        )
+    if hasattr(table, "collect") and hasattr(table, "lazy"):
+        raise TypeError(f"{name} is a lazy frame; compute it first, as polars does by collect().")
+
+
 def detached(values: Any, name: str = "groups") -> Any:
     """An array of another library in main memory, without gradient; anything else unchanged.
 
@@ -162,10 +172,7 @@ def detached(values: Any, name: str = "groups") -> Any:
     """
     if isinstance(values, np.ndarray):
         return values
-    if hasattr(values, "fetchall"):
-        raise TypeError(
-            f"{name} must be read from the database first, as a relation of DuckDB is by df()."
-        )
+    check_in_memory(values, name)
     if not _is_foreign(values):
         return values
     try:

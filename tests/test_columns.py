@@ -6,8 +6,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from requires import requires
+from sklearn.linear_model import Ridge
 
-from sklearn_rankscore import from_frames, from_ranked_lists, ndcg_score, query_scores
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    from_frames,
+    from_ranked_lists,
+    make_ranking,
+    ndcg_score,
+    query_scores,
+)
 from sklearn_rankscore._columns import as_numbers
 from sklearn_rankscore.query_ids import as_ids
 from sklearn_rankscore.ranking.queries import read_queries
@@ -232,6 +241,26 @@ def test_a_relation_of_a_database_is_to_be_read_first():
         ndcg_score(relation["item"], [1])
     with pytest.raises(TypeError, match=r"ids in column 'user': they must be read .* df"):
         from_frames(relation, relation, query="user", document="item", rank="item")
+
+
+@pytest.mark.parametrize("kind", ["relation", "lazy frame"])
+def test_features_in_a_database_or_a_lazy_frame_are_refused(kind):
+    X, y = make_ranking(n_queries=12, as_frame=True, random_state=0)
+    if kind == "relation":
+        features = requires("duckdb").from_df(X)
+        message = "X must be read from the database first"
+    else:
+        features = pl.from_pandas(X).lazy()
+        message = "X is a lazy frame; compute it first"
+    ranker = QueryRanker(Ridge()).fit(X, y)
+    for call in (
+        lambda: QueryRanker(Ridge()).fit(features, y),
+        lambda: ranker.predict(features),
+        lambda: ranker.rank(features),
+        lambda: [*QueryKFold(2).split(features)],
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
 
 
 def test_messages_show_values_without_the_types_of_numpy():

@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import check_choice, counted, shown
 from ..query_ids import as_ids
-from ..query_ids.judgments import fill_unjudged, keep_pool
+from ..query_ids.judgments import fill_unjudged, record_pool
 from .join import (
     ALONE,
     Documents,
@@ -164,7 +164,7 @@ def arguments_of_records(
         labels = fill_unjudged(joined.labels, ~(joined.labels >= 0), judged.value.dtype)
         joined = replace(joined, labels=labels)
     elif unjudged == "pool":
-        keep_pool(joined.labels)
+        record_pool(joined.labels)
     return metric_arguments(as_ids(selected)[0], joined, texts)
 
 

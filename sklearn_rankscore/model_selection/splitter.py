@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length
 
+from .._columns import check_in_memory
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds
 from ..query_ids import (
@@ -103,6 +104,7 @@ class QuerySplitter(BaseCrossValidator):
             If there are too few queries, if `groups` divides a query of X or y, or if
             `skip_constant_queries` leaves a test set empty.
         """
+        check_in_memory(X, "X")
         if not num_samples(X):
             raise ValueError("X has no rows; a split needs at least two queries.")
         source, given = source_or_ids(groups, X)

@@ -26,7 +26,7 @@ def fill_unjudged(labels: Array, unjudged: Array, dtype: np.dtype[Any]) -> Array
     return filled
 
 
-def keep_pool(labels: Array) -> Array:
+def record_pool(labels: Array) -> Array:
     """The labels themselves; `judged_labels` knows that the negative ones mean not judged."""
     if (labels < 0).any():
         _judged_labels[labels] = labels.copy()

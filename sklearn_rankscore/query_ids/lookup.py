@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._columns import column_names
+from .._columns import check_in_memory, column_names
 from .._sklearn_compat import calling_estimator
 from .._typing import Array, IdSource
 from .._validation import shown
@@ -43,6 +43,7 @@ def find_query_ids(
     the splitter alone. `X` takes precedence over `y`, because a permutation test shuffles `y`
     together with its index.
     """
+    check_in_memory(X, "X")
     check_place(id_source)
     if qid is not None:
         return qid
@@ -86,6 +87,7 @@ def find_explicit_ids(
     `groups` takes precedence over `qid` and over ids in the data. It may be coarser than these, as
     users are than their sessions, but must not divide any of their queries.
     """
+    check_in_memory(X, "X")
     # a permutation test shuffles y together with its index, and is right to do so
     check_same_order(X=X, groups=groups, qid=qid)
     if groups is None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._columns import column_names
+from .._columns import check_in_memory, column_names
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds, Ties
 from ..query_ids import find_query_ids, no_groups_error
@@ -46,6 +46,7 @@ class FittedRanker:
             Scores.
         """
         check_is_fitted(self, "estimator_")
+        check_in_memory(X, "X")
         features = self._id_columns.drop(X)
         if (booster := booster_of(self.estimator_)) is not None:
             features = booster.read_features(features)

@@ -79,12 +79,12 @@ def test_the_likelihood_is_at_its_maximum():
         ]
         rates = {(document, rank): clicked for clicked, rank, _, document in rows}
         try:
-            found = estimate(rows)
+            estimated = estimate(rows)
         except ValueError:  # a rank without a click
             continue
-        best = likelihood(rates, found)
+        best = likelihood(rates, estimated)
         for factors in np.exp(rng.normal(0, 0.05, (20, 3))):
-            changed = found * factors
+            changed = estimated * factors
             assert likelihood(rates, changed / changed.max()) < best + 1e-7
 
 
