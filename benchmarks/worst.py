@@ -3,8 +3,8 @@
 ``python benchmarks/worst.py`` prints metric × pattern as ratios of medians of CPU time in one
 thread. Tied scores should cost at most 5 times those without ties, and nothing may be quadratic.
 ``--documents`` is the size of the data, ``--shape`` selects one query of all documents or queries
-of 2,000 or 120, ``--metric`` some metrics. ``--layouts`` prints nanoseconds per document of NDCG@10
-for layouts of queries and kinds of ids and scores instead.
+of 2,000, 300 or 120, ``--metric`` some metrics. ``--layouts`` prints nanoseconds per document of
+NDCG@10 for layouts of queries and kinds of ids and scores instead.
 """
 
 from __future__ import annotations
@@ -109,17 +109,17 @@ def layouts(n: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--documents", type=int, default=1_000_000)
-    parser.add_argument("--shape", choices=["one", "2000", "120"])
+    parser.add_argument("--shape", choices=["one", "2000", "300", "120"])
     parser.add_argument("--metric", action="append")
     parser.add_argument("--layouts", action="store_true")
     arguments = parser.parse_args()
-    n = arguments.documents // 6000 * 6000  # whole queries of 100, 120 and 2,000
+    n = arguments.documents // 6000 * 6000  # whole queries of 100, 120, 300 and 2,000
     print(machine())
     if arguments.layouts:
         layouts(n)
         return
-    shapes = {"one": np.array([n])} | {str(size): np.full(n // size, size) for size in (2000, 120)}
-    for name, sizes in shapes.items():
+    sizes_of = {str(size): np.full(n // size, size) for size in (2000, 300, 120)}
+    for name, sizes in {"one": np.array([n]), **sizes_of}.items():
         if arguments.shape in (None, name):
             ties(n, sizes, arguments.metric or all_metrics())
 
