@@ -105,7 +105,8 @@ def rbp_score(
     Notes
     -----
     Defined in [1]_ for binary relevance. The gain is the label in ranx, and in trec_eval 10 label /
-    highest label of the query (``normalize=True``). Tied documents share the mean gain of the tie.
+    highest label of the query (``normalize=True``), with p = 0.9. Tied documents share the mean
+    gain of the tie.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References
