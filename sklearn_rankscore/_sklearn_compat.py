@@ -209,7 +209,7 @@ def called_by_scorer(n_rows: int) -> bool:
     """
     for frame in _callers():
         module = str(frame.f_globals.get("__name__"))
-        if module.partition(".")[0] == "sklearn":
+        if module.startswith("sklearn."):
             given: Any = frame.f_locals
             *_, labels = given.get("args") or (None,)  # of several metrics
             labels = given.get("y_true", given.get("y_test", labels))
