@@ -201,21 +201,30 @@ def called_by_sklearn() -> bool:
     return False
 
 
-def called_by_scorer(n_rows: int) -> bool:
-    """Whether scikit-learn scores as many rows by a function that calls one of this package.
+def called_by_scorer() -> bool:
+    """Whether a scorer that `sklearn.metrics.make_scorer` made calls a function of this package."""
+    outside = (str(frame.f_globals.get("__name__")) for frame in _callers())
+    ours = __name__.partition(".")[0]
+    caller = next((name for name in outside if name.partition(".")[0] != ours), "")
+    return caller == str(_Base.__module__)
 
-    It is the function of `sklearn.metrics.make_scorer`, or any that users write around it. Of fewer
-    rows, it may well call this package for each query.
+
+def scored_rows(n_rows: int) -> Any:
+    """The indices of the rows that cross-validation scores now, as its task was given them.
+
+    None unless it scores as many rows by a function of the user that calls this package.
     """
-    for frame in _callers():
-        module = str(frame.f_globals.get("__name__"))
-        if module.startswith("sklearn."):
-            given: Any = frame.f_locals
-            *_, labels = given.get("args") or (None,)  # of several metrics
-            labels = given.get("y_true", given.get("y_test", labels))
-            is_scoring = module in (_Base.__module__, "sklearn.model_selection._validation")
-            return is_scoring and labels is not None and num_samples(labels) == n_rows
-    return False
+    frames = [f for f in _callers() if str(f.f_globals.get("__name__")).startswith("sklearn.")]
+    names = [(frame.f_globals["__name__"], frame.f_code.co_name) for frame in frames]
+    fold, score = (("sklearn.model_selection._validation", f) for f in ("_fit_and_score", "_score"))
+    scoring = {score, (_Base.__module__, "_score"), (_Base.__module__, "__call__")}
+    task = ("sklearn.utils.parallel", "__call__")
+    if names[:1] and names[0] in scoring and {score, fold, task} <= set(names):
+        scored, within, given = (frames[names.index(n)].f_locals for n in (score, fold, task))
+        if num_samples(scored["X_test"]) == n_rows:
+            of_training = scored["X_test"] is within.get("X_train")
+            return given.get("kwargs", {}).get("train" if of_training else "test")
+    return None
 
 
 def groups_of_call() -> Any:
@@ -277,6 +286,7 @@ __all__ = [
     "prediction_cache",
     "replace_scorers",
     "safe_indexing",
+    "scored_rows",
     "scoring_hooks",
     "shares_memory",
 ]

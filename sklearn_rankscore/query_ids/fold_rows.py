@@ -33,6 +33,24 @@ class FoldRows(np.ndarray):
         return self.view(np.ndarray).__reduce__()
 
 
+class RowsOfQueries(FoldRows):
+    """Row indices of several queries, as which pickles restore them, without the ids."""
+
+    def __reduce__(self) -> Any:
+        return _rows_of_queries, (self.view(np.ndarray),)
+
+
+def _rows_of_queries(rows: Array) -> Array:
+    return rows.view(RowsOfQueries)
+
+
+def marked_as_queries(rows: Array) -> Array:
+    """The same indices, marked as rows of several queries, with the ids that they carry."""
+    marked = rows.view(RowsOfQueries)
+    marked.query_ids = getattr(rows, "query_ids", None)
+    return marked
+
+
 def with_query_ids(rows: Array, query_ids: Any) -> Array:
     """The same indices, carrying the ids of all rows."""
     fold = rows.view(FoldRows)

@@ -12,6 +12,7 @@ from sklearn import config_context, get_config
 
 from .._sklearn_compat import list_scorers, num_samples
 from ..query_ids import group_rows
+from ..query_ids.fold_rows import marked_as_queries
 from ..query_ids.optuna_search import not_nan_in_optuna
 from ..ranking import read_queries
 from ..ranking.shapes import SINGLE_QUERY
@@ -23,6 +24,9 @@ from .scorers_with_ids import check_function, query_ids_for, scorers_of_queries
 from .task_ids import ids_of_rows, pass_query_ids
 from .tasks import FoldTask
 from .weighted_sum import WeightedScorer
+
+# where functions come from that are known not to rank the rows of several queries as one
+KNOWN = ("sklearn.metrics", "sklearn_rankscore.")
 
 
 def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any]:
@@ -40,6 +44,7 @@ def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any
         check_labels(task)
         if task.fits:
             pass_query_ids(task)
+            _mark_queries(task)
 
     for function, args, kwargs in tasks:
         with config_context(**config):
@@ -74,6 +79,19 @@ def check_scorers(task: FoldTask) -> None:
         if not (task.is_routed and task.score_params):
             check_columns(scorer, task.X, task.y)
     _check_weights(task)
+
+
+def _mark_queries(task: FoldTask) -> None:
+    """Mark rows of several queries, which a function of the user must not rank as one."""
+    functions = (getattr(s, "_score_func", s) for s in list_scorers(task.scorer))
+    of_users = [f for f in functions if not str(getattr(f, "__module__", "")).startswith(KNOWN)]
+    if not of_users or task.ids is None:
+        return
+    codes = group_rows(task.ids, num_samples(task.X)).codes
+    for name in ("train", "test"):
+        rows = task.arguments.get(name)
+        if isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and np.ptp(codes[rows]) > 0:
+            task.arguments[name] = marked_as_queries(rows)
 
 
 def check_labels(task: FoldTask) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn import get_config
 from sklearn.base import clone
 
-from ..query_ids import carried_query_ids
+from ..query_ids import carried_query_ids, find_query_ids
 from .call_groups import CallGroups
 from .scorers_with_ids import (
     query_rankers_in,
@@ -134,6 +134,17 @@ class FoldTask:
             self.score_params["groups"] = ids
         else:
             self.arguments["score_params"] = {**self.score_params, "groups": ids}
+
+    @cached_property
+    def ids(self) -> Any:
+        """The id of each row of X, wherever it is, and whatever it means to the task."""
+        carried = carried_query_ids(self.test, self.arguments.get("train"))
+        try:
+            if not self.call_groups.are(None):
+                return self.call_groups.ids(self.X, carried)
+            return find_query_ids(self.X, self.y, groups=carried)
+        except ValueError:  # what needs them refuses them
+            return None
 
     def make_selectable(self) -> None:
         """Replace each pandas Index of the parameters by a Series.

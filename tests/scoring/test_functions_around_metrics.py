@@ -6,7 +6,13 @@ import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneGroupOut,
+    cross_val_score,
+    cross_validate,
+)
 
 from sklearn_rankscore import NoGroupsError, QueryKFold, evaluate, make_ranking, ndcg_score
 
@@ -30,9 +36,10 @@ def each_query(estimator, X, y):
 FUNCTIONS = [make_scorer(of_labels), of_rows]
 
 
+@pytest.mark.parametrize("cv", [QueryKFold(3), GroupKFold(3)])
 @pytest.mark.parametrize("scoring", [*FUNCTIONS, {"one": FUNCTIONS[0]}, {"two": of_rows}])
-def test_whole_folds_are_refused(scoring):
-    options = {"groups": IDS, "cv": QueryKFold(3), "error_score": "raise"}
+def test_whole_folds_are_refused(scoring, cv):
+    options = {"groups": IDS, "cv": cv, "error_score": "raise"}
     with pytest.raises(
         NoGroupsError, match="function in make_scorer or scoring=, which passes labels"
     ):
@@ -45,14 +52,42 @@ def test_a_search_fails_as_for_the_metric_alone():
         search.set_params(scoring=of_rows).fit(X, Y, groups=IDS)
 
 
-def test_a_loop_over_queries_is_not():
+@pytest.mark.parametrize("cv", [QueryKFold(3), QueryKFold(8), LeaveOneGroupOut()])
+def test_a_loop_over_queries_is_not(cv):
+    """Of some folds, the only query has all rows."""
     numbered = np.column_stack([np.unique(IDS, return_inverse=True)[1], X])
-    options = {"groups": IDS, "cv": QueryKFold(3), "error_score": "raise"}
+    options = {"groups": IDS, "cv": cv, "error_score": "raise"}
     values = [
         cross_val_score(DummyRegressor(), numbered, Y, scoring=scoring, **options)
         for scoring in (each_query, "ndcg@5")
     ]
     np.testing.assert_allclose(*values)
+
+
+@pytest.mark.parametrize("scoring", FUNCTIONS)
+@pytest.mark.parametrize("cv", [QueryKFold(12), LeaveOneGroupOut()])
+def test_folds_of_one_query_are_not(scoring, cv):
+    values = cross_val_score(Ridge(), X, Y, groups=IDS, cv=cv, scoring=scoring)
+    expected = cross_val_score(Ridge(), X, Y, groups=IDS, cv=cv, scoring="ndcg@5")
+    np.testing.assert_array_equal(values, expected)
+
+
+class Looping(DummyRegressor):
+    """Evaluates something for as many rows as the test fold has while it is fitted."""
+
+    def fit(self, X, y):
+        rows = min(len(X), N_TEST)
+        of_labels(y[:rows], np.arange(rows))
+        return super().fit(X, y)
+
+
+N_TEST = max(len(test) for _, test in QueryKFold(2).split(X, Y, groups=IDS))
+
+
+def test_a_metric_while_fitting_is_not():
+    folds = QueryKFold(2)
+    values = cross_val_score(Looping(), X, Y, groups=IDS, cv=folds, scoring="ndcg@5")
+    assert np.isfinite(values).all()
 
 
 @pytest.mark.parametrize("scoring", FUNCTIONS)
