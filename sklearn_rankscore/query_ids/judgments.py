@@ -15,6 +15,7 @@ from .._typing import Array
 from .by_array import ByArray
 
 _judged_labels: ByArray[Array] = ByArray()
+_labels_of_pools: ByArray[bool] = ByArray()
 
 
 def fill_unjudged(labels: Array, unjudged: Array, dtype: np.dtype[Any]) -> Array:
@@ -27,12 +28,11 @@ def fill_unjudged(labels: Array, unjudged: Array, dtype: np.dtype[Any]) -> Array
 
 
 def record_pool(labels: Array) -> Array:
-    """The labels themselves; `judged_labels` knows that the negative ones mean not judged."""
-    if (labels < 0).any():
-        _judged_labels[labels] = labels.copy()
+    """The labels themselves; `judged_labels` knows that negative ones mean not judged."""
+    _labels_of_pools[labels] = True
     return labels
 
 
 def judged_labels(labels: Any) -> Array | None:
     """The labels with NaN or negative ones for unjudged documents; None if nothing is known."""
-    return _judged_labels.get(labels)
+    return labels if _labels_of_pools.get(labels) else _judged_labels.get(labels)

@@ -228,6 +228,15 @@ def test_the_rules_do_not_depend_on_the_labels_of_unjudged_documents(unjudged):
     assert "documents without a judgment 50.0%" in " ".join(report.split())  # c, e and x of six
 
 
+@pytest.mark.parametrize("judgment", [0, 2])
+def test_labels_of_the_pool_may_be_edited(judgment):
+    documents = from_trec(StringIO(QRELS), StringIO(RUN), unjudged="pool")
+    documents["y_true"][documents["y_true"] < 0] = judgment
+    copied = {**documents, "y_true": documents["y_true"].copy()}
+    names = ["infap", "bpref", "judged@2", "mrr(unjudged=irrelevant)"]
+    assert evaluate(metrics=names, **documents) == evaluate(metrics=names, **copied)
+
+
 def test_several_runs_share_their_unjudged_documents():
     runs = {"one": StringIO(RUN), "two": StringIO("1 Q0 y 1 3 t\n1 Q0 d 2 2 t\n")}
     documents = from_trec(StringIO(QRELS), runs, unjudged="nan")
