@@ -157,11 +157,12 @@ def to_numpy(values: Any) -> Array:
 
 def check_in_memory(table: Any, name: str) -> None:
     """Refuse a relation of a database and a lazy frame."""
-    if hasattr(table, "fetchall"):
+    # a data frame may have columns of these names
+    if hasattr(type(table), "fetchall"):
         raise TypeError(
             f"{name} must be read from the database first, as a relation of DuckDB is by df()."
         )
-    if hasattr(table, "collect") and hasattr(table, "lazy"):
+    if hasattr(type(table), "collect") and hasattr(type(table), "lazy"):
         raise TypeError(f"{name} is a lazy frame; compute it first, as polars does by collect().")
 
 

@@ -210,7 +210,7 @@ def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueErr
     return ValueError(
         f"the index of segments must hold the query ids, each once; that of {name!r} holds "
         f"{problem}. If the values are in the order of the query ids, pass them without an index, "
-        "as reset_index(drop=True) gives them."
+        "as to_numpy() gives them."
     )
 
 

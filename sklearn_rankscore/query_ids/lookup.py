@@ -244,12 +244,17 @@ def index_ids(**tables: Any) -> Any:
         ids = index_level(table, QID)
         if first is None:
             first_name, first = name, ids
-        elif ids is not None and len(ids) == len(first) and not ids.equals(first):
+        elif ids is not None and len(ids) == len(first) and not _are_equal(ids, first):
             raise ValueError(
                 f"{first_name} and {name} have different query ids in their index levels 'qid'. "
                 "Bring their rows into the same order or, if they are, drop the level of one."
             )
     return first
+
+
+def _are_equal(ids: Any, others: Any) -> bool:
+    # nullable integers are not equal to others of the same values
+    return bool(ids.equals(others)) or ids.tolist() == others.tolist()
 
 
 def check_same_rows(**tables: Any) -> None:

@@ -78,7 +78,7 @@ def check_same_order(**columns: Any) -> None:
 def _is_permutation(index: Any, other: Any) -> bool:
     if len(index) != len(other) or index.equals(other):
         return False
-    if not (index.is_unique and other.is_unique):
+    if not (index.is_unique and other.is_unique) or index.nlevels != other.nlevels:
         return False
     # pandas does not look up intervals that overlap
     if hasattr(index, "overlaps") or hasattr(other, "overlaps"):

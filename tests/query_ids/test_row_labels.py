@@ -190,3 +190,20 @@ def test_ids_of_features_and_labels_that_differ_are_refused(call, monkeypatch):
     COMBINED[call](pd.Series(VALUES.to_numpy(), by_query.index))
     with pytest.raises(ValueError, match="different query ids in their index levels 'qid'"):
         COMBINED[call](pd.Series(VALUES.to_numpy(), by_query.index[::-1]))
+
+
+def test_row_labels_of_other_levels_are_not_compared():
+    rows = np.arange(len(X))
+    labels = pd.MultiIndex.from_arrays([X["qid"], rows, rows])
+    values = pd.Series(VALUES.to_numpy(), labels.droplevel(2))
+    query_train_test_split(X.set_axis(labels), values)
+    QueryRanker(Ridge()).fit(X.set_axis(labels), Y, sample_weight=values)
+
+
+def test_ids_are_compared_whatever_their_dtype():
+    ids = X["qid"].to_numpy()
+    features = X[["x0"]].set_axis(pd.Index(ids, name="qid"))
+    labels = pd.Series(np.asarray(Y), pd.Index(ids, dtype="Int64", name="qid"))
+    query_train_test_split(features, labels)
+    with pytest.raises(ValueError, match="different query ids in their index levels 'qid'"):
+        query_train_test_split(features, labels.iloc[::-1])
