@@ -17,7 +17,7 @@ from ..query_ids import group_rows
 from ..query_ids.row_order import check_same_order
 from .propensities import read_ranks
 
-# bounds of the logarithms of relevances, which keep the likelihood finite
+# bounds of the logarithms of propensities and relevances, which keep the likelihood finite
 LOWEST, HIGHEST = np.log(1e-9), np.log(1 - 1e-9)
 MAX_ITERATIONS = 10_000
 # largest slope of the loss at the optimum, relative to the number of pairs of impressions

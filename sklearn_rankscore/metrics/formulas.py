@@ -254,7 +254,8 @@ def _n_ranks(block: Block, k: int | None, denominator: str) -> Array:
 
 def _stop_prob(block: Block, continue_prob: ArrayFunction, ties: Any) -> Array:
     """Probability that a user who continues with some probability stops at each rank."""
-    return -np.diff(block.survival(continue_prob, ties), axis=1, prepend=1.0)
+    stops = -np.diff(block.survival(continue_prob, ties), axis=1, prepend=1.0)
+    return np.maximum(stops, 0.0, out=stops)  # rounding errors between tie groups
 
 
 @TabulatedFunction

@@ -144,11 +144,11 @@ def _recurrence(a: Array, m: Array, judged: Array, lengths: Array) -> Array:
     order = np.argsort(-sizes, kind="stable")
     places = starts[order]
     j = (starts - np.repeat(heads, n_stretches))[order].astype(float)
-    a, m, c = (np.repeat(values, n_stretches)[order] for values in (a, m, m - judged - a))
+    a, m, c = (np.repeat(values, n_stretches)[order] for values in (a, m, m - judged))
     for n in np.searchsorted(-sizes[order], -np.arange(sizes.max())):  # stretches not at their end
         state, j, places, a, m, c = (values[..., :n] for values in (state, j, places, a, m, c))
         inverse = 1 / ((m - j) * (j + a))
-        state *= j * (c - j) * inverse
+        state *= j * (c - j - a) * inverse
         state[0] += m * inverse
         result[:, places] = state
         j += 1

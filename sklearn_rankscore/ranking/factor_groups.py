@@ -1,4 +1,4 @@
-"""Groups of factors, one for each document of a tie group."""
+"""FactorGroups of factors, one for each document of a tie group."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from .polynomials import AT_ONCE, BLOCK, steps
 
 
 @dataclass
-class Groups:
-    """Groups of factors, and the highest degree of each whose mean is computed."""
+class FactorGroups:
+    """FactorGroups of factors, and the highest degree of each whose mean is computed."""
 
     factors: Array
     starts: Array
     sizes: Array
     tops: Array
 
-    def take(self, chosen: Array) -> Groups:
+    def take(self, chosen: Array) -> FactorGroups:
         """Some of the groups."""
-        return Groups(self.factors, self.starts[chosen], self.sizes[chosen], self.tops[chosen])
+        return FactorGroups(
+            self.factors, self.starts[chosen], self.sizes[chosen], self.tops[chosen]
+        )
 
     def batches(self) -> Iterator[Array]:
-        """Groups of similar degrees and sizes at once."""
+        """FactorGroups of similar degrees and sizes at once."""
         exponent = np.frexp(self.tops)[1]
         order = np.lexsort((self.sizes, exponent))
         for part in np.split(order, np.flatnonzero(np.diff(exponent[order])) + 1):

@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import Array
 from .polynomials import (
     BLOCK,
+    NEGLIGIBLE,
     blocks,
     in_columns,
     merge_pairs,
@@ -22,9 +23,6 @@ from .polynomials import (
 
 # degrees that are computed at once, so few that their falling factorials do not underflow
 SPAN = 2**8
-
-# a probability below this changes no sum in double precision
-NEGLIGIBLE = 1e-17
 
 
 def means_from_stops(least: Array, probability: Array, sizes: Array, tops: Array) -> Array:
@@ -40,16 +38,18 @@ def means_from_stops(least: Array, probability: Array, sizes: Array, tops: Array
     n_terms = rows.shape[1] - (rows[:, ::-1] > 0).argmax(axis=1)
     for first in range(0, len(degrees), SPAN):
         some = np.flatnonzero(last > first)
-        factors = _falling_factorials(rows[some], n[some, None], first)
+        sequences = _falling_factorials(rows[some], n[some, None], n_terms[some, None], first)
         ends = np.minimum(last[some] - first, SPAN).tolist()
         numbers = some.tolist(), ends, n_terms[some].tolist()
-        for i, end, n_of_row, weights, falling in zip(*numbers, *factors, strict=True):
+        for i, end, n_of_row, weights, falling in zip(*numbers, *sequences, strict=True):
             sums = np.correlate(falling[: end + n_of_row - 1], weights[:n_of_row], "valid")
             means[i, first : first + end] *= sums / falling[:end]
     return np.asarray(means.T)
 
 
-def _falling_factorials(probability: Array, n: Array, first: int) -> tuple[Array, Array]:
+def _falling_factorials(
+    probability: Array, n: Array, n_terms: Array, first: int
+) -> tuple[Array, Array]:
     """Two sequences of each group, in rows, whose correlation sums over the number of stops.
 
     With f_t = (n - first)! / (n - first - t)!, the ratio C(n - k, j) / C(n, j) is f_{j - first + k}
@@ -58,7 +58,8 @@ def _falling_factorials(probability: Array, n: Array, first: int) -> tuple[Array
     k, t = np.arange(probability.shape[1] - 1), np.arange(probability.shape[1] - 1 + SPAN)
     left = n - first
     weights = probability.copy()
-    weights[:, 1:] *= np.cumprod(left / np.maximum(n - k, 1), axis=1)
+    # beyond its own terms, a small group beside large ones would overflow
+    weights[:, 1:] *= np.cumprod(np.where(k < n_terms - 1, left / np.maximum(n - k, 1), 1), axis=1)
     return weights, np.cumprod(np.maximum(left - t, 0) / left, axis=1)
 
 

@@ -15,6 +15,9 @@ from .._typing import Array
 # largest number of documents of a block, which are multiplied one by one; blocks are in pairs
 BLOCK = 64
 
+# a probability below this changes no sum of probabilities of about 1 in double precision
+NEGLIGIBLE = 1e-17
+
 # coefficients that are computed at once: few enough to stay in cache, and enough that threads,
 # which wait for Python's lock between operations, seldom wait
 AT_ONCE = 2**15

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from .._typing import Array
-from .factor_groups import Groups, join_groups, reduce_groups
-from .number_of_stops import NEGLIGIBLE, means_from_stops, stops_of_counts, stops_of_many
+from .factor_groups import FactorGroups, join_groups, reduce_groups
+from .number_of_stops import means_from_stops, stops_of_counts, stops_of_many
 from .polynomials import (
     BLOCK,
+    NEGLIGIBLE,
     blocks,
     in_columns,
     merge_pairs,
@@ -44,7 +45,9 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
         means = reduce_groups(np.add, factors, starts[many], sizes[many]) / sizes[many]
         tops[many] = np.minimum(tops[many], _top_degrees(means))
     first, result = np.cumsum(n_degrees) - n_degrees, np.zeros(n_degrees.sum())
-    for chosen, by_degree in _means(Groups(factors, starts, sizes, tops)):
+    for chosen, by_degree in _means(FactorGroups(factors, starts, sizes, tops)):
+        # rounding must not make differences, which are probabilities, negative
+        np.minimum.accumulate(np.minimum(by_degree, 1.0), axis=0, out=by_degree)
         degree = np.arange(len(by_degree))
         within = degree < tops[chosen, None]
         result[(first[chosen, None] + degree)[within]] = by_degree.T[within]
@@ -60,7 +63,7 @@ def _top_degrees(mean: Array) -> Array:
     return np.asarray(last.astype(np.int64))
 
 
-def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
+def _means(groups: FactorGroups) -> Iterator[tuple[Array, Array]]:
     """Some groups, and their means of degree 1, 2, … in rows, by their fastest method.
 
     The choice depends on the group alone; otherwise its rounding would depend on other groups.
@@ -75,7 +78,7 @@ def _means(groups: Groups) -> Iterator[tuple[Array, Array]]:
         yield others[some], means
 
 
-def _from_products(groups: Groups) -> Iterator[tuple[Array, Array]]:
+def _from_products(groups: FactorGroups) -> Iterator[tuple[Array, Array]]:
     """As `_means`, from products of the polynomials of single documents."""
     is_low = groups.tops <= LOW_DEGREE
     low, high = np.flatnonzero(is_low), np.flatnonzero(~is_low)
@@ -94,11 +97,11 @@ def _from_products(groups: Groups) -> Iterator[tuple[Array, Array]]:
             yield many[some], _from_stops(chosen, stops)
 
 
-def _from_stops(groups: Groups, stops: tuple[Array, Array]) -> Array:
+def _from_stops(groups: FactorGroups, stops: tuple[Array, Array]) -> Array:
     return means_from_stops(*stops, groups.sizes, groups.tops)
 
 
-def _from_coefficients(groups: Groups) -> Array:
+def _from_coefficients(groups: FactorGroups) -> Array:
     """From the coefficients of the product of 1 + q x, up to the highest degree."""
     sizes, top = groups.sizes, int(groups.tops.max())
     # about C(m, top)**(-1 / top), so that no C(m, j) * scale**j is too large or small for a float
@@ -117,7 +120,7 @@ def _from_coefficients(groups: Groups) -> Array:
     return np.asarray(terms[1:] * np.cumprod(ratios, axis=0))
 
 
-def _distinct_factors(groups: Groups) -> tuple[Array, Array, Array]:
+def _distinct_factors(groups: FactorGroups) -> tuple[Array, Array, Array]:
     """Distinct factors of each group that has few, and how often each occurs; which groups have.
 
     Factors are in rows, groups in columns.

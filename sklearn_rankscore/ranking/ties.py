@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import check_choice
 from .factor_groups import reduce_groups
-from .number_of_stops import NEGLIGIBLE
+from .polynomials import NEGLIGIBLE
 from .symmetric_means import symmetric_means
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")

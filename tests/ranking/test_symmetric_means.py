@@ -227,9 +227,21 @@ def test_groups_with_different_numbers_of_terms(size, top):
     np.testing.assert_array_equal(actual, np.concatenate(alone))
 
 
-def test_means_do_not_increase():
+@pytest.mark.parametrize("size", [63, 100, 250, 300, 1000, 1700, 2000, 3000])
+def test_means_do_not_increase(size):
     """Otherwise, their differences would be negative probabilities."""
-    for size in (1000, 1700, 2000, 3000):
-        factors = 1 - 1e-15 * np.random.default_rng(0).random(size)
-        means = symmetric_means(factors, np.array([0]), np.array([size]), np.array([300]))
+    for factors in (np.ones(size), 1 - 1e-15 * np.random.default_rng(0).random(size)):
+        means = symmetric_means(
+            factors, np.array([0]), np.array([size]), np.array([min(size, 300)])
+        )
         assert (np.diff(means, prepend=1.0) <= 0).all()
+
+
+@pytest.mark.parametrize("pool", [[15 / 16, 1], np.linspace(15 / 16, 1, 40)])
+def test_a_small_group_does_not_overflow_beside_one_with_more_stops(pool):
+    sizes, tops = np.array([1030, 250_000]), np.array([1030, 1300])
+    factors = np.random.default_rng(0).choice(pool, sizes.sum())
+    starts = np.array([0, 1030])
+    actual = symmetric_means(factors, starts, sizes, tops)
+    alone = symmetric_means(factors, starts[:1], sizes[:1], tops[:1])
+    np.testing.assert_array_equal(actual[:1030], alone)
