@@ -338,7 +338,7 @@ def test_segments_are_aligned_by_an_index_of_query_ids():
     by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=rows).by()
     assert by["mrr", ("segment", "hi")].mean == 1
     for index, problem in (["q1", "q3"], "'q3', which is no query id"), (["q1", "q1"], "twice"):
-        with pytest.raises(ValueError, match=rf"each once; .*{problem}.*reset_index\(drop=True\)"):
+        with pytest.raises(ValueError, match=rf"each once; .*{problem}.*to_numpy\(\)"):
             scores.by(pd.Series(["hi", "lo"], index=index))
 
 
