@@ -142,7 +142,7 @@ def _recurrence(a: Array, m: Array, judged: Array, lengths: Array) -> Array:
     state = np.zeros((1 + joined, len(starts)))
     state[1:] = 1
     order = np.argsort(-sizes, kind="stable")
-    places = starts[order]
+    places: Any = starts[order]
     j = (starts - np.repeat(heads, n_stretches))[order].astype(float)
     a, m, c = (np.repeat(values, n_stretches)[order] for values in (a, m, m - judged))
     for n in np.searchsorted(-sizes[order], -np.arange(sizes.max())):  # stretches not at their end
