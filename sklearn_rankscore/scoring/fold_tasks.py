@@ -84,13 +84,13 @@ def check_scorers(task: FoldTask) -> None:
 def _mark_queries(task: FoldTask) -> None:
     """Mark rows of several queries, which a function of the user must not rank as one."""
     functions = (getattr(s, "_score_func", s) for s in list_scorers(task.scorer))
-    of_users = [f for f in functions if not str(getattr(f, "__module__", "")).startswith(KNOWN)]
-    if not of_users or task.ids is None:
+    if all(str(getattr(f, "__module__", "")).startswith(KNOWN) for f in functions):
         return
-    codes = group_rows(task.ids, num_samples(task.X)).codes
+    codes = task.query_codes()
     for name in ("train", "test"):
-        rows = task.arguments.get(name)
-        if isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and np.ptp(codes[rows]) > 0:
+        rows: Any = task.arguments.get(name)
+        is_array = isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and len(rows) > 0
+        if codes is not None and is_array and np.ptp(codes[rows]) > 0:
             task.arguments[name] = marked_as_queries(rows)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from sklearn import get_config
 from sklearn.base import clone
 
-from ..query_ids import carried_query_ids, find_query_ids
+from .._sklearn_compat import num_samples
+from ..query_ids import carried_query_ids, find_query_ids, group_rows
 from .call_groups import CallGroups
 from .scorers_with_ids import (
     query_rankers_in,
@@ -135,15 +136,19 @@ class FoldTask:
         else:
             self.arguments["score_params"] = {**self.score_params, "groups": ids}
 
-    @cached_property
-    def ids(self) -> Any:
-        """The id of each row of X, wherever it is, and whatever it means to the task."""
+    def query_codes(self) -> Any:
+        """The number of the query of each row of X, whatever it means to the task.
+
+        None if there are no ids. Those that cannot be read are no ids, as `groups` may mean
+        anything, or are refused by what needs them.
+        """
         carried = carried_query_ids(self.test, self.arguments.get("train"))
         try:
-            if not self.call_groups.are(None):
-                return self.call_groups.ids(self.X, carried)
-            return find_query_ids(self.X, self.y, groups=carried)
-        except ValueError:  # what needs them refuses them
+            is_given = not self.call_groups.are(None)
+            ids = self.call_groups.ids(self.X, carried) if is_given else carried
+            ids = find_query_ids(self.X, self.y) if ids is None else ids
+            return None if ids is None else group_rows(ids, num_samples(self.X)).codes
+        except (TypeError, ValueError):
             return None
 
     def make_selectable(self) -> None:

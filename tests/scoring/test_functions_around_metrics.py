@@ -9,6 +9,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    KFold,
     LeaveOneGroupOut,
     cross_val_score,
     cross_validate,
@@ -104,3 +105,25 @@ def test_one_query_is_said_to_be_one():
     values = cross_val_score(Ridge(), X, Y, groups=IDS, cv=QueryKFold(12), scoring=scoring)
     expected = cross_val_score(Ridge(), X, Y, groups=IDS, cv=QueryKFold(12), scoring="ndcg")
     np.testing.assert_array_equal(values, expected)
+
+
+class Thirds:
+    """A splitter to which groups mean something else."""
+
+    def split(self, X, y=None, groups=None):
+        return KFold(3).split(X)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 3
+
+
+@pytest.mark.parametrize("groups", [[[1], [2]] * 6, [None, *"abcabcabcab"], np.full(12, np.nan)])
+def test_groups_of_other_calls_may_be_anything(groups):
+    def error(estimator, rows, labels):
+        return -np.abs(labels - estimator.predict(rows)).mean()
+
+    given = Ridge(), X[:12], Y[:12]
+    options = {"cv": Thirds(), "error_score": "raise"}
+    values = cross_val_score(*given, groups=groups, scoring=error, **options)
+    expected = cross_val_score(*given, scoring="neg_mean_absolute_error", **options)
+    np.testing.assert_allclose(values, expected)
