@@ -47,6 +47,14 @@ def test_whole_folds_are_refused(scoring, cv):
         cross_validate(Ridge(), X, Y, scoring=scoring, **options)
 
 
+@pytest.mark.parametrize("cv", [QueryKFold(3), GroupKFold(3)])
+def test_other_processes_refuse_whole_folds(cv):
+    scoring = make_scorer(lambda y_true, y_score: ndcg_score(y_true, y_score, k=5))
+    options = {"groups": IDS, "cv": cv, "error_score": "raise", "n_jobs": 2}
+    with pytest.raises(NoGroupsError, match="which passes labels and predictions alone"):
+        cross_val_score(Ridge(), X, Y, scoring=scoring, **options)
+
+
 def test_a_search_fails_as_for_the_metric_alone():
     search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=QueryKFold(3), error_score="raise")
     with pytest.raises(NoGroupsError):
