@@ -48,6 +48,7 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
+    "accumulate",
     "polynomials",
     "factor_groups",
     "power_sums",

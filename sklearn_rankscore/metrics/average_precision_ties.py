@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..ranking import Block
+from ..ranking.accumulate import accumulate
 from ..ranking.label_functions import relevant
 from ..ranking.ties import BY_INPUT_ORDER
 
@@ -21,7 +22,7 @@ def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:
     there are on average (1 - e)(1 - (j - 1)/(m - 1)) relevant documents more than the sum of e.
     """
     expected = block.by_rank(relevant(threshold), ties)
-    up_to = _running_sums(expected)
+    up_to = accumulate(np.add, expected.copy(order="K"))
     if (tied := block._tied_rows(ties)) is not None:
         # in place, for the sake of queries of millions of documents
         rows, offset, size = tied
@@ -33,16 +34,6 @@ def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:
     up_to *= expected
     up_to /= block.ranks
     return up_to
-
-
-def _running_sums(values: Array) -> Array:
-    """The sum of each row up to each column, in the memory order of the values."""
-    if values.flags.c_contiguous:
-        return np.cumsum(values, axis=1)
-    sums = values.copy(order="K")
-    for column in range(1, sums.shape[1]):
-        sums[:, column] += sums[:, column - 1]
-    return sums
 
 
 def mean_precision_of_hits(

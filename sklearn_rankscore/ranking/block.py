@@ -11,6 +11,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array, ArrayFunction, Ties
+from .accumulate import accumulate
 from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
 from .plain import Labels, rank_rows
@@ -277,12 +278,12 @@ class Block:
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
         stop_prob = complement(continue_prob)
         if ties != "average" or self._tied is None:
-            return np.asarray(np.cumprod(1.0 - self._by_rank(stop_prob, ties), axis=1))
+            return accumulate(np.multiply, 1.0 - self._by_rank(stop_prob, ties))
         rows = self._tied.rows
         stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
         tied = self._tied.tie_groups.survival(1.0 - stops)
         others = partial(self._values, stop_prob, self._ranked, self.retrieved)
-        untied = lambda: np.cumprod(1.0 - others(), axis=1)  # noqa: E731
+        untied = lambda: accumulate(np.multiply, 1.0 - others())  # noqa: E731
         return self._tied.among_others(tied, self._ranked, untied)
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:

@@ -1,4 +1,4 @@
-"""FactorGroups of factors, one for each document of a tie group."""
+"""Groups of factors, one for each document of a tie group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .polynomials import AT_ONCE, BLOCK, steps
 
 @dataclass
 class FactorGroups:
-    """FactorGroups of factors, and the highest degree of each whose mean is computed."""
+    """Groups of factors, and the highest degree of each whose mean is computed."""
 
     factors: Array
     starts: Array
@@ -27,7 +27,7 @@ class FactorGroups:
         )
 
     def batches(self) -> Iterator[Array]:
-        """FactorGroups of similar degrees and sizes at once."""
+        """Groups of similar degrees and sizes at once."""
         exponent = np.frexp(self.tops)[1]
         order = np.lexsort((self.sizes, exponent))
         for part in np.split(order, np.flatnonzero(np.diff(exponent[order])) + 1):

@@ -13,14 +13,15 @@ import numpy as np
 from .._typing import Array
 
 # largest number of documents of a block, which are multiplied one by one; blocks are in pairs
-BLOCK = 64
+BLOCK = 60
 
 # a probability below this changes no sum of probabilities of about 1 in double precision
 NEGLIGIBLE = 1e-17
 
 # coefficients that are computed at once: few enough to stay in cache, and enough that threads,
-# which wait for Python's lock between operations, seldom wait
-AT_ONCE = 2**15
+# which wait for Python's lock between operations, seldom wait. Neither this number nor its quotient
+# by that of documents is a power of two, because such rows would displace one another from cache
+AT_ONCE = 50_000
 
 
 def blocks(starts: Array, sizes: Array, longest: int = BLOCK) -> tuple[Array, Array, Array]:

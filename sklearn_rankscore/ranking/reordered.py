@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
+from .accumulate import accumulate
 from .block import Block
 from .first_group import FirstGroup
 from .label_functions import linear
@@ -86,7 +87,7 @@ class RandomOrder(Block):
             factors, some * labels.shape[1], sizes[some], n_degrees[some]
         )
         # beyond the last document of a query nobody stops
-        return np.asarray(np.minimum.accumulate(survival, axis=1))
+        return accumulate(np.minimum, survival)
 
     def _ascending(self, function: ArrayFunction, padding: float) -> Array:
         """A function of the labels of each query in ascending order, followed by padding."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import comb
 
 from .._typing import Array
+from .accumulate import accumulate
 from .factor_groups import FactorGroups, join_groups, reduce_groups
 from .number_of_stops import means_from_stops, stops_of_counts, stops_of_many
 from .polynomials import (
+    AT_ONCE,
     BLOCK,
     NEGLIGIBLE,
     blocks,
@@ -18,6 +21,7 @@ from .polynomials import (
     pairs,
     positions,
     product_of_lines,
+    steps,
 )
 from .power_sums import means_from_power_sums, number_of_terms
 
@@ -25,7 +29,10 @@ from .power_sums import means_from_power_sums, number_of_terms
 FEW = 16
 
 # up to this degree, coefficients take less time than the number of stops
-LOW_DEGREE = 200
+LOW_DEGREE = 2**8
+
+# groups of up to this size are computed at once with all others of the same size
+SMALL = 16
 
 # factors of which the distinct ones are found at once, for the sake of memory
 PART = 2**18
@@ -47,10 +54,13 @@ def symmetric_means(factors: Array, starts: Array, sizes: Array, n_degrees: Arra
     first, result = np.cumsum(n_degrees) - n_degrees, np.zeros(n_degrees.sum())
     for chosen, by_degree in _means(FactorGroups(factors, starts, sizes, tops)):
         # rounding must not make differences, which are probabilities, negative
-        np.minimum.accumulate(np.minimum(by_degree, 1.0), axis=0, out=by_degree)
-        degree = np.arange(len(by_degree))
-        within = degree < tops[chosen, None]
-        result[(first[chosen, None] + degree)[within]] = by_degree.T[within]
+        accumulate(np.minimum, np.minimum(by_degree, 1.0, out=by_degree).T)
+        degree = np.arange(len(by_degree))[:, None]
+        place, within = first[chosen] + degree, degree < tops[chosen]
+        if within.all():
+            result[place] = by_degree
+        else:
+            result[place[within]] = by_degree[within]
     return result
 
 
@@ -68,14 +78,25 @@ def _means(groups: FactorGroups) -> Iterator[tuple[Array, Array]]:
 
     The choice depends on the group alone; otherwise its rounding would depend on other groups.
     """
+    is_small = groups.sizes <= SMALL
+    for size in range(1, SMALL + 1):
+        members = np.flatnonzero(is_small & (groups.sizes == size))
+        for step in steps(len(members), AT_ONCE // size):
+            yield members[step], _of_size(size, groups.factors, groups.starts[members[step]])
     n_terms = number_of_terms(groups)
     chosen = np.flatnonzero(n_terms)
     for some in groups.take(chosen).batches():
         members = chosen[some]
         yield members, means_from_power_sums(groups.take(members), n_terms[members])
-    others = np.flatnonzero(n_terms == 0)
+    others = np.flatnonzero((n_terms == 0) & ~is_small)
     for some, means in _from_products(groups.take(others)):
         yield others[some], means
+
+
+def _of_size(size: int, factors: Array, starts: Array) -> Array:
+    """The means of all degrees of groups of one size."""
+    coefficients = product_of_lines(factors[starts + np.arange(size)[:, None]], size)[1:]
+    return coefficients / comb(size, np.arange(1, size + 1))[:, None]
 
 
 def _from_products(groups: FactorGroups) -> Iterator[tuple[Array, Array]]:
@@ -117,7 +138,7 @@ def _from_coefficients(groups: FactorGroups) -> Array:
         terms, n_blocks = merge_pairs(terms, *pairs(n_blocks), top), (n_blocks + 1) // 2
     j = np.arange(top)[:, None]
     ratios = (j < groups.tops) * (j + 1) / (np.maximum(sizes - j, 1) * scale)
-    return np.asarray(terms[1:] * np.cumprod(ratios, axis=0))
+    return np.asarray(terms[1:] * accumulate(np.multiply, ratios.T).T)
 
 
 def _distinct_factors(groups: FactorGroups) -> tuple[Array, Array, Array]:

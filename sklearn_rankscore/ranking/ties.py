@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice
+from .accumulate import accumulate
 from .factor_groups import reduce_groups
 from .polynomials import NEGLIGIBLE
 from .symmetric_means import symmetric_means
@@ -127,7 +128,8 @@ class TieGroups:
         of_groups = reduce_groups(np.multiply, within.ravel(), heads, self.visible)
         products.ravel()[heads + self.visible - 1] = of_groups
         before = np.ones(self.shape)
-        np.cumprod(products[:, :-1], axis=1, out=before[:, 1:])
+        before[:, 1:] = products[:, :-1]
+        accumulate(np.multiply, before)
         reached = before.ravel()[heads] > NEGLIGIBLE
         starts, sizes = (self.rows * self.window + self.starts)[reached], self.sizes[reached]
         means = np.zeros(len(self.positions))

@@ -23,7 +23,8 @@ def exact(factors, degree):
 @pytest.mark.parametrize("pool", [[0.0, 1.0], [0.25, 0.5, 1.0], np.linspace(0, 1, 97)])
 @pytest.mark.parametrize("step", [1, 2**15])
 def test_means_of_several_groups(pool, step, monkeypatch):
-    monkeypatch.setattr(factor_groups, "AT_ONCE", step)
+    for file in (factor_groups, module):
+        monkeypatch.setattr(file, "AT_ONCE", step)
     random = np.random.default_rng(0)
     sizes = np.array([2, 3, 2, 7, 40, 5, 300, 2])
     factors = random.choice(pool, sizes.sum() + 5)
