@@ -108,9 +108,11 @@ class QueryScores(QueryValues, Tabular):
             Confidence level, between 0 and 1.
         method : {"auto", "t", "bootstrap"}, default="auto"
             "auto" is the interval of Gaffke for metrics with a known range, and Student's t
-            interval for DCG and hits without a cut-off. The former covers the mean for any number
-            of queries; for values 0 and 1 and a confidence of at least 0.8, its ends differ by at
-            most 0.003 from those of Clopper and Pearson, because of a saddlepoint approximation.
+            interval for others: DCG, RBP of graded gains, hits without a cut-off, and most metrics
+            that are adjusted for chance or estimated from clicks. The former covers the mean for
+            any number of queries; for values 0 and 1 and a confidence of at least 0.8, its ends
+            differ by at most 0.003 from those of Clopper and Pearson, because of a saddlepoint
+            approximation.
             The coverage of "t" and "bootstrap", the bias-corrected and accelerated (BCa) bootstrap
             over queries, is too low if there are few queries or nearly all values are equal; the
             user guide contains a table.

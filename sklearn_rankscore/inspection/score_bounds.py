@@ -18,6 +18,7 @@ from ..ranking import read_queries
 from .intervals import Interval
 from .per_query import resolve_per_query
 from .query_results import QueryScores
+from .ranges import metric_name
 from .table import Table, Tabular
 
 
@@ -182,9 +183,10 @@ def score_bounds(
         queries = read_queries(y_true, scores, groups=groups, sample_weight=sample_weight)
         label = default_max_label(queries) if highest is None else highest
         columns = [metric_bounds(queries, metric, label) for metric in resolved.values()]
+        names = [metric_name(name, metric) for name, metric in resolved.items()]
         return ScoreBounds(
             *(
-                QueryScores(queries.ids, np.column_stack(values), resolved, queries.weights)
+                QueryScores(queries.ids, np.column_stack(values), names, queries.weights)
                 for values in zip(*columns, strict=True)
             )
         )

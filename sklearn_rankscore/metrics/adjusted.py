@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,25 @@ from ..ranking.reordered import in_ideal_order, in_random_order
 ROUNDING = 1e-12
 
 Function = Callable[..., tuple[Array, Any, Array]]
+Adjustable: TypeAlias = Literal["always", "within cut-off", "is adjusted"]
+
+
+def of_block(
+    function: Function, adjustable: Adjustable, name: str, options: dict[str, Any], *, adjust: bool
+) -> tuple[Callable[[Block], Any], Callable[[Block], Any] | None]:
+    """A formula with its options, adjusted for chance or not, and what it is for chance."""
+    if adjustable == "is adjusted":
+        return partial(function, **options), None
+    if not adjust:
+        return partial(function, **options), partial(random_order, function, options)
+    if adjustable == "within cut-off" and options["k"] is None:
+        example = name.partition("(")[0] or "recall"
+        raise ValueError(
+            f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
+            "has the same value for all orders. Give a cut-off: k=10, or "
+            f"'{example}@10' in a name."
+        )
+    return partial(adjusted, function, options), None
 
 
 def adjusted(function: Function, options: dict[str, Any], block: Block) -> Any:

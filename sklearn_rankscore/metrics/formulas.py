@@ -24,6 +24,7 @@ from .average_precision_ties import mean_precision_of_hits, precision_at_relevan
 from .first_relevant import at_first, until_first_relevant
 from .incomplete_ties import preferences_lost
 from .inferred_precision import inferred_precisions
+from .limits import from_minus_1_to_1, of_counts, of_mean_gains, of_pairs, of_sums
 from .metric import formula
 from .options import check_gains, check_grades, check_probabilities, stop_after
 from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, tied_pairs
@@ -31,7 +32,7 @@ from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, ti
 # Cumulated gain
 
 
-@formula(check_labels=check_gains)
+@formula(check_labels=check_gains, limits=of_sums)
 def dcg(
     block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: Any
 ) -> Any:
@@ -104,7 +105,7 @@ def average_precision(
 # The first relevant document
 
 
-@formula(adjustable="within cut-off")
+@formula(adjustable="within cut-off", limits=of_counts)
 def hits(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Number of relevant documents within the cut-off."""
     return _hits(block, k, threshold, ties), 1.0, block.total(relevant(threshold)) > 0
@@ -142,7 +143,7 @@ def pfound(block: Block, k: int | None, decay: float, ties: Any) -> Any:
     return satisfied[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
 
 
-@formula(check_labels=check_gains)
+@formula(check_labels=check_gains, limits=of_mean_gains)
 def rbp(
     block: Block,
     k: int | None,
@@ -162,7 +163,7 @@ def rbp(
 # Pairs of documents, and correlation
 
 
-@formula(ratio=True)
+@formula(ratio=True, limits=of_pairs)
 def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     """Pairs of a relevant and an irrelevant document in the right order, over all such pairs."""
     block = block.complete()
@@ -175,7 +176,7 @@ def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     return (negatives * positives_above).sum(axis=1), n_pairs, n_pairs > 0
 
 
-@formula(ratio=True)
+@formula(ratio=True, limits=of_pairs)
 def pair_accuracy(block: Block, ties: Any) -> Any:
     """Pairs of different labels in the right order, over all such pairs."""
     # of the best order of ties, no tied pair is an inversion
@@ -186,7 +187,7 @@ def pair_accuracy(block: Block, ties: Any) -> Any:
     return n_pairs - inversions(labels) - tied / 2, n_pairs, n_pairs > 0
 
 
-@formula(adjustable="is adjusted")
+@formula(adjustable="is adjusted", limits=from_minus_1_to_1)
 def kendall_tau(block: Block) -> Any:
     """Concordant minus discordant pairs, over the geometric mean of untied pairs."""
     # ties in descending order of label, so that no pair tied by score is an inversion
@@ -199,7 +200,7 @@ def kendall_tau(block: Block) -> Any:
     return untied - 2 * discordant, possible, possible > 0
 
 
-@formula(adjustable="is adjusted")
+@formula(adjustable="is adjusted", limits=from_minus_1_to_1)
 def spearman(block: Block) -> Any:
     """Covariance of the ranks by label and by score, over the product of their deviations."""
     labels, offset, size = ranked_labels(block, "stable")

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.unjudged import AS_GIVEN, apply_rule
-from .adjusted import adjusted, random_order, refuse_adjusted_clicks
+from .adjusted import Adjustable, adjusted, of_block, refuse_adjusted_clicks
+from .limits import UNKNOWN, Limits, from_0_to_1, with_value
 from .options import READERS, check_average, check_order, check_unjudged, gain_function
 from .propensity import (
+    SELF_NORMALIZED,
     check_clip,
     check_clips_something,
     click_weights,
@@ -21,8 +23,6 @@ from .propensity import (
     weight_no_clicks,
     weighted_gains,
 )
-
-Adjustable: TypeAlias = Literal["always", "within cut-off", "is adjusted"]
 
 
 def _accept_labels(queries: Queries, **options: Any) -> None:
@@ -59,6 +59,8 @@ class Formula:
         Whether the option `adjusted` rescales it: always; only with a cut-off, without which all
         orders have the same value; or never, because random orders have the expectation 0 and the
         ideal order is 1.
+    limits : callable
+        ``limits(**options)``, the lowest and the highest value, infinite if that is not known.
     """
 
     function: Callable[..., tuple[Array, Any, Array]]
@@ -69,6 +71,7 @@ class Formula:
     reads_unjudged: bool
     best_order: bool
     adjustable: Adjustable
+    limits: Callable[..., Limits]
 
     def with_options(
         self,
@@ -94,7 +97,7 @@ class Formula:
             check_choice("denominator", ready["denominator"], self.denominators)
         adjust = ready.pop("adjusted", False)
         refuse_adjusted_clicks(adjust, propensity)
-        function, chance = self._of_block(name, ready, adjust=adjust)
+        function, chance = of_block(self.function, self.adjustable, name, ready, adjust=adjust)
         return Metric(
             name,
             function,
@@ -109,25 +112,12 @@ class Formula:
             partial(weighted_gains, self.function, ready),
             chance,
             ready.get("ties", "average"),
+            with_value(self._limits(propensity, options), replace_undefined_by),
         )
 
-    def _of_block(
-        self, name: str, options: dict[str, Any], *, adjust: bool
-    ) -> tuple[Callable[[Block], Any], Callable[[Block], Any] | None]:
-        """The formula with its options, adjusted for chance or not, and what it is for chance."""
-        if self.adjustable == "is adjusted":
-            return partial(self.function, **options), None
-        if not adjust:
-            chance = partial(random_order, self.function, options)
-            return partial(self.function, **options), chance
-        if self.adjustable == "within cut-off" and options["k"] is None:
-            example = name.partition("(")[0] or "recall"
-            raise ValueError(
-                f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
-                "has the same value for all orders. Give a cut-off: k=10, or "
-                f"'{example}@10' in a name."
-            )
-        return partial(adjusted, self.function, options), None
+    def _limits(self, propensity: Any, options: dict[str, Any]) -> Limits:
+        is_estimate = propensity is not None and self.function.__name__ not in SELF_NORMALIZED
+        return UNKNOWN if is_estimate else self.limits(**options)
 
 
 def formula(
@@ -139,10 +129,19 @@ def formula(
     reads_unjudged: bool = False,
     best_order: bool = True,
     adjustable: Adjustable = "always",
+    limits: Callable[..., Limits] = from_0_to_1,
 ) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
     """Declare a function of a block to be a formula."""
     return lambda function: Formula(
-        function, ratio, check_labels, denominators, ranks, reads_unjudged, best_order, adjustable
+        function,
+        ratio,
+        check_labels,
+        denominators,
+        ranks,
+        reads_unjudged,
+        best_order,
+        adjustable,
+        limits,
     )
 
 
@@ -181,6 +180,9 @@ class Metric:
     ties : str
         How the function ranks equal scores. If by the input order, it asks a block for no other
         rule.
+    limits : tuple of float or None
+        The lowest and the highest value; None of a function of the user's, of which nothing is
+        known.
     """
 
     name: str
@@ -196,6 +198,7 @@ class Metric:
     weight_clicks: Callable[[Queries, Array], Callable[[Block], Any]] = weight_no_clicks
     chance: Callable[[Block], Any] | None = field(default=None, repr=False)
     ties: str = "average"
+    limits: Limits | None = None
 
     def __reduce__(self) -> Any:
         return self.recipe

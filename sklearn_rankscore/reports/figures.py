@@ -151,11 +151,13 @@ def _segment_figure(measured: Measurements, main: str) -> Figure:
     return Figure("Means by segment", forest, size_of_rows(forest.labels)[1])
 
 
+def _of_one(scores: QueryScores, metric: str) -> QueryScores:
+    stored = scores.metrics[scores.column(metric)]  # which may tell its range
+    return QueryScores(scores.ids, scores[metric][:, None], [stored], scores.weights)
+
+
 def _property_figures(measured: Measurements, main: str) -> Iterator[Figure]:
-    scores = {
-        name or main: QueryScores(s.scores.ids, s.scores[main][:, None], [main], s.scores.weights)
-        for name, s in measured.systems.items()
-    }
+    scores = {name or main: _of_one(s.scores, main) for name, s in measured.systems.items()}
     facts = next(iter(measured.systems.values())).facts
     for name, values in (
         ("documents of the query", facts.sizes),

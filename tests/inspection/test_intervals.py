@@ -1,13 +1,15 @@
 """Confidence intervals of means: exact cases, other implementations, and what they cost."""
 
+import pickle
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from requires import requires
 from scipy import stats
 
-from sklearn_rankscore import QueryScores, compare
+from sklearn_rankscore import QueryScores, compare, ndcg_score, query_scores
 from sklearn_rankscore.inspection.intervals import (
     Interval,
     degrees_of_freedom,
@@ -61,11 +63,41 @@ def test_the_range_of_a_metric_comes_from_its_name_or_its_values():
     assert upper_end("query_auc(adjusted=true)") == upper_end("ndcg@5(adjusted=false)")
     assert upper_end("spearman(adjusted=true)") == upper_end("spearman")
     assert upper_end("hits@3", values * 3) == pytest.approx(3 * upper_end("ndcg"))
-    # values beyond the range of the metric, such as RBP of graded labels, are not bounded by it
+    assert upper_end("rbp@3") == upper_end("rbp(normalize=true,gain=linear)") == upper_end("ndcg")
+    assert upper_end("rbp(gain=linear)") == upper_end("rbp(like=ranx)") == upper_end("dcg")
+    unseen = scores(values, ["ndcg(replace_undefined_by=5)"]).interval()
+    assert unseen["ndcg(replace_undefined_by=5)"].high > upper_end("ndcg")
+    # values beyond the range of the metric are not bounded by it
     beyond = scores(values * 3).interval(method="t")["m0"].high
     assert upper_end("rbp", values * 3) == pytest.approx(beyond)
     low, high = scores(values - 0.2, ["of my own"]).interval()["of my own"]
     assert scores(0.2 - values, ["a"]).interval()["a"] == pytest.approx((-high, -low))
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("kendall_tau", {}),
+        ("hits@1", {}),
+        ("dcg@2", {}),
+        ("ndcg@1(adjusted=true)", {}),
+        (partial(ndcg_score, k=1, adjusted=True), {}),
+        ("dcg@2", {"propensity": [1, 0.5] * 10}),
+        ("ndcg@2", {"propensity": [1, 0.5] * 10}),
+        ("rbp", {"like": "ranx"}),
+        ("err@2(replace_undefined_by=2)", {}),
+        (lambda block: block.total(lambda labels: labels), {}),
+    ],
+)
+def test_another_name_does_not_change_the_interval(metric, options):
+    y, groups = np.tile([1.0, 0.0, 0.0, 1.0], 5), np.repeat(np.arange(10), 2)
+    data = (y, np.tile([2.0, 1.0], 10))
+    (own,) = query_scores(*data, metric, groups=groups, **options).interval().values()
+    for name in ("another", "mrr", "dcg"):
+        scores = query_scores(*data, {name: metric}, groups=groups, **options)
+        assert scores.metrics == (name,)
+        for same in (scores, pickle.loads(pickle.dumps(scores)), scores.select(slice(None))):
+            assert same.interval()[name] == pytest.approx(own, nan_ok=True)
 
 
 def test_equal_values_are_no_certainty():
