@@ -136,7 +136,8 @@ def query_scores(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
         codes = None if segments is None else queries.grouping.codes
-        columns = None if segments is None else read_segments(segments, queries.ids, codes)
+        rows = {"y_true": y_true, "groups": groups}
+        columns = None if segments is None else read_segments(segments, queries.ids, codes, rows)
         values = measure_per_query(queries, resolved, n_jobs, (y_true, scores))
         return replace(values, segments=columns)
 

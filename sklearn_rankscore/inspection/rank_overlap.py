@@ -130,7 +130,8 @@ def rank_overlap(
         rbo = rank_biased_overlap(first, second, p, ties, estimate)
         values[members] = np.column_stack([rbo, *_overlaps(first, second, k)])
     codes = None if segments is None else queries.grouping.codes
-    columns = None if segments is None else read_segments(segments, queries.ids, codes)
+    given = {"score_a": score_a, "score_b": score_b, "groups": groups}
+    columns = None if segments is None else read_segments(segments, queries.ids, codes, given)
     metrics = ("rbo", f"overlap@{k}", "top_changed")
     return QueryScores(queries.ids, values, metrics, queries.weights, columns)
 

@@ -14,6 +14,7 @@ from .._typing import Array
 from .._validation import counted, shown
 from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
 from ..query_ids.lookup import index_level
+from ..query_ids.row_order import check_same_order
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
@@ -30,11 +31,14 @@ class SegmentColumn:
     codes: Array
 
 
-def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict[str, Array]:
+def read_segments(
+    segments: Any, ids: Array, codes: Array | None = None, rows: Mapping[str, Any] | None = None
+) -> dict[str, Array]:
     """Columns of one value per query, in the order of `ids`.
 
-    `codes` holds the query of each row, if columns may be aligned with rows. Beside other columns,
-    one of the query ids says which query each value belongs to, and is no segment itself.
+    `codes` holds the query of each row, if columns may be aligned with rows, which must then be in
+    the order of the columns in `rows`. Beside other columns, one of the query ids says which query
+    each value belongs to, and is no segment itself.
     """
     if isinstance(segments, str | Number):
         raise TypeError(f"segments must be values of queries, or of documents; got {segments!r}.")
@@ -52,7 +56,7 @@ def read_segments(segments: Any, ids: Array, codes: Array | None = None) -> dict
         raise ValueError("segments must hold at least one column; got none.")
     position = _positions_by_key(columns, ids, codes) if len(columns) > 1 else None
     read = {
-        name: _per_query(name, column, ids, codes)
+        name: _per_query(name, column, ids, codes, rows or {})
         if position is None or isinstance(column, Mapping)
         else _values(column)[position]
         for name, column in columns.items()
@@ -145,7 +149,9 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
     return [segments[query] for query in ids.tolist()]
 
 
-def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array:
+def _per_query(
+    name: str, column: Any, ids: Array, codes: Array | None, rows: Mapping[str, Any]
+) -> Array:
     if isinstance(column, Mapping):
         column = _from_mapping(column, ids)
     values = _values(column)
@@ -156,17 +162,18 @@ def _per_query(name: str, column: Any, ids: Array, codes: Array | None) -> Array
         position = {query: row for row, query in enumerate(index)}
         return np.asarray(values[[position[query] for query in ids.tolist()]])
     if values.ndim == 1 and codes is not None and len(values) == len(codes):
+        check_same_order(**{**rows, name: column})
         return _constant_within_queries(name, values, ids, codes)
     if values.ndim == 1 and len(values) == len(ids):
         if index is not None:
             raise _wrong_index_error(name, index, ids)
         _refuse_numbers_in_another_order(name, column, ids)
         return values
-    rows = "" if codes is None else f" or one per document ({len(codes)})"
+    of_rows = "" if codes is None else f" or one per document ({len(codes)})"
     hint = " Values of documents are passed to query_scores(segments=)." if codes is None else ""
     raise ValueError(
-        f"segments must hold one value per query ({len(ids)}){rows}, several such columns by name, "
-        f"or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
+        f"segments must hold one value per query ({len(ids)}){of_rows}, several such columns by "
+        f"name, or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
     )
 
 

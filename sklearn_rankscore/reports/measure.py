@@ -42,7 +42,8 @@ def measure_system(
     segments = columns_or_levels("by", by, *data)
     by_segment = None
     if segments is not None:
-        columns = read_segments(segments, queries.ids, queries.grouping.codes)
+        rows: dict[str, Any] = dict(zip(("y_true", "y_score", "groups"), data, strict=True))
+        columns = read_segments(segments, queries.ids, queries.grouping.codes, rows)
         scores = replace(scores, segments=columns)
         by_segment = scores.by(**inference)
     intervals = scores.interval(**inference)

@@ -11,6 +11,7 @@ from .._typing import Array, Library, QueryIds, QueryOrder
 from .._validation import check_choice
 from ..metrics.evaluate import Metrics
 from ..metrics.resolve import list_metrics
+from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
 from .batch_errors import name_batch
 from .configuration import Configuration, comparable, resolve_averaged
@@ -137,10 +138,10 @@ class RankingAccumulator(StreamResults):
         queries = read_queries(
             y_true, y_score, groups=groups, sample_weight=sample_weight, allow_zero_weights=True
         )
-        grouping = queries.grouping
+        grouping, columns = queries.grouping, columns_of(segments, self.by)
+        check_same_order(**{"y_true": y_true, "groups": groups, **columns})
         of_queries = {
-            name: values_of_queries(name, column, grouping)
-            for name, column in columns_of(segments, self.by).items()
+            name: values_of_queries(name, column, grouping) for name, column in columns.items()
         }
         opened = self._state.open.after_complete(None if groups is None else grouping)
         totals = self._totals_of(queries, of_queries)
@@ -189,7 +190,9 @@ class RankingAccumulator(StreamResults):
         check_choice("order", order, ("ascending", "grouped"))
         queries: Any = groups
         if not isinstance(queries, AdjacentQueries):
-            queries = AdjacentQueries.read(groups, columns_of(segments, self.by))
+            columns = columns_of(segments, self.by)
+            check_same_order(**{"y_true": y_true, "groups": groups, **columns})
+            queries = AdjacentQueries.read(groups, columns)
         check_unjudged_known(y_true, [metric.unjudged for metric in self._resolved.values()])
         batch = Rows.read(y_true, y_score, sample_weight, queries)
         complete, opened = in_order(self._state.open, order).extended(batch)

@@ -28,6 +28,8 @@ from sklearn_rankscore import (
     query_permutation_importance,
     query_scores,
     query_train_test_split,
+    rank_overlap,
+    ranking_report,
 )
 
 X, Y = make_ranking(n_queries=12, n_features=3, as_frame=True, random_state=0)
@@ -207,3 +209,34 @@ def test_ids_are_compared_whatever_their_dtype():
     query_train_test_split(features, labels)
     with pytest.raises(ValueError, match="different query ids in their index levels 'qid'"):
         query_train_test_split(features, labels.iloc[::-1])
+
+
+GIVEN = {"groups": X["qid"], "y_true": FRAME["label"], "y_score": FRAME["x0"]}
+SEGMENTED = {
+    "query_scores": lambda column: query_scores(**GIVEN, metrics="dcg", segments=column),
+    "several": lambda column: query_scores(
+        FRAME["label"],
+        FRAME["x0"].to_numpy(),
+        metrics="dcg",
+        groups=X["qid"].to_numpy(),
+        segments={"fixed": np.zeros(len(X)), "device": column},
+    ),
+    "report": lambda column: ranking_report(**GIVEN, by=column),
+    "overlap": lambda column: rank_overlap(
+        X["x1"], X["x2"], groups=X["qid"].to_numpy(), segments=column
+    ),
+    "accumulator": lambda column: RankingAccumulator("dcg", by="device").update(
+        **GIVEN, segments=column
+    ),
+    "sorted": lambda column: RankingAccumulator("dcg", by="device").update_sorted(
+        **GIVEN, segments=column
+    ),
+}
+
+
+@pytest.mark.parametrize("call", SEGMENTED.values(), ids=SEGMENTED)
+def test_segments_in_another_order_are_refused(call):
+    column = (X["qid"] % 2).rename("device")
+    call(column)
+    with pytest.raises(ValueError, match=r"(y_true|score_a|groups) and device"):
+        call(column.iloc[::-1])
