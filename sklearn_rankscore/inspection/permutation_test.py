@@ -22,8 +22,12 @@ from .resampling import BATCH_SIZE, batch_sizes, with_single_threaded_blas
 MOST_RESAMPLED = 1000
 
 # if one term has more than this share of the variance, the sum of all terms is not nearly normal;
-# the signs of this number of the largest terms are then enumerated
-DOMINANT, N_ENUMERATED = 0.1, 4
+# the signs of the largest terms are then enumerated, of so many that the others have none
+DOMINANT, FEWEST_ENUMERATED, MOST_ENUMERATED = 0.1, 4, 10
+
+# standard deviations between which tails are interpolated, of a sum that exceeds the last with a
+# probability below 1e-15 (Hoeffding's inequality)
+GRID = np.linspace(0, 8.5, 35)
 
 # if each size occurs so often on average, counting the flips by size is faster than a product of
 # matrices
@@ -149,11 +153,33 @@ def _approximate(terms: Array) -> Array:
     p_values = 2 * _upper_tail(sizes, sums)
     squares = np.einsum("qm,qm->m", sizes, sizes)
     for j in np.flatnonzero(sizes.max(axis=0, initial=0) ** 2 > DOMINANT * squares):
-        column = np.partition(sizes[:, j], -N_ENUMERATED)
-        others, largest = column[:-N_ENUMERATED, None], column[-N_ENUMERATED:]
-        at = [sums[j] - np.dot(signs, largest) for signs in product((-1, 1), repeat=N_ENUMERATED)]
-        p_values[j] = 2 * np.mean([_upper_tail(others, np.array([sum_]))[0] for sum_ in at])
+        column = np.sort(sizes[:, j])
+        n_largest = _number_of_dominant(column)
+        signs = np.array([*product((-1, 1), repeat=n_largest)])
+        at = sums[j] - signs @ column[-n_largest:]
+        p_values[j] = 2 * np.mean(_upper_tails(column[:-n_largest, None], at))
     return np.asarray(np.minimum(p_values, 1.0))
+
+
+def _number_of_dominant(ascending: Array) -> int:
+    """How many of the largest terms are enumerated."""
+    for n in range(FEWEST_ENUMERATED, MOST_ENUMERATED):
+        others = ascending[:-n]
+        if others[-1] ** 2 <= DOMINANT * (others @ others):
+            return n
+    return MOST_ENUMERATED
+
+
+def _upper_tails(sizes: Array, at: Array) -> Array:
+    """As `_upper_tail` of one metric, at many values.
+
+    They are interpolated as quantiles of a normal distribution, nearly a straight line.
+    """
+    if len(at) <= len(GRID):
+        return np.array([_upper_tail(sizes, value)[0] for value in at[:, None]])
+    grid = GRID * np.sqrt(np.sum(sizes**2))
+    quantiles = stats.norm.isf([_upper_tail(sizes, value)[0] for value in grid[:, None]])
+    return stats.norm.sf(np.sign(at) * np.interp(np.abs(at), grid, quantiles))
 
 
 def _upper_tail(sizes: Array, at: Array) -> Array:

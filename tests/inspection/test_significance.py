@@ -61,6 +61,21 @@ def test_the_approximation_of_equal_sizes_beside_few_large_ones():
         assert measured == pytest.approx(min(2 * np.mean(tails), 1))
 
 
+@pytest.mark.parametrize("n_heavy", [6, 8, 9])
+@pytest.mark.parametrize("n_positive", [4, 6, 7])
+def test_the_approximation_beside_several_heavy_queries(n_heavy, n_positive):
+    """Against the normal distributions that the number of positive signs of equal sizes leaves."""
+    random = np.random.default_rng(n_heavy + n_positive)
+    others = random.normal(size=1092)
+    differences = np.append(np.where(np.arange(n_heavy) < n_positive, 1, -1), others)
+    weights = np.append(np.full(n_heavy, 3000.0), np.ones(1092))
+    (measured,) = p_values(differences[:, None], weights)
+    k, deviation = np.arange(n_heavy + 1), np.sqrt((others**2).sum())
+    left = abs((differences * weights).sum()) - 3000 * (2 * k - n_heavy)
+    expected = stats.binom.pmf(k, n_heavy, 0.5) @ (2 * stats.norm.sf(left / deviation))
+    assert measured == pytest.approx(expected, rel=0.02, abs=1e-4)
+
+
 def lattice_p_value(multiples):
     """By the distribution of the sum of signed integers, one convolution for each."""
     probabilities = np.ones(1)
