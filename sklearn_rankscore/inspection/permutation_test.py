@@ -22,7 +22,7 @@ from .resampling import BATCH_SIZE, batch_sizes, with_single_threaded_blas
 MOST_RESAMPLED = 1000
 
 # if one term has more than this share of the variance, the sum of all terms is not nearly normal;
-# the signs of the largest terms are then enumerated, of so many that the others have none
+# the signs of the largest terms are then enumerated, until the others have no such term
 DOMINANT, FEWEST_ENUMERATED, MOST_ENUMERATED = 0.1, 4, 10
 
 # standard deviations between which tails are interpolated, of a sum that exceeds the last with a
