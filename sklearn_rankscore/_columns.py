@@ -226,10 +226,7 @@ def _as_array(values: Any, name: str) -> Array:
             f"{name} is a sparse matrix; pass a dense array, or use from_recommendations "
             "for a sparse matrix of relevance."
         )
-    if isinstance(values, np.ma.MaskedArray):
-        if np.ma.is_masked(values):
-            raise ValueError(f"{name} has masked values; drop or fill these documents first.")
-        values = values.data
+    refuse_masked(values, name)
     try:
         array = to_numpy(values)
     except ValueError as error:
@@ -237,6 +234,12 @@ def _as_array(values: Any, name: str) -> Array:
     if array.ndim == 0:
         raise TypeError(f"{name} must be an array of numbers, one per document; got {values!r}.")
     return array
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse masked values, which NumPy would read."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values; drop or fill these documents first.")
 
 
 def shape_of(values: Any, name: str) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from sklearn.utils import indexable
 
+from .._columns import refuse_masked
 from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, RandomState
 from ..model_selection import QueryShuffleSplit
@@ -70,6 +71,8 @@ class TrainingData:
                 "np.repeat(weights, sizes) if the rows of each query are together, or "
                 "weights.loc[ids].to_numpy() of a Series by query id."
             )
+        refuse_masked(y, "y")
+        refuse_masked(weights, "sample_weight")
         X, y, weights = indexable(X, y, weights)
         if ids is not None and num_samples(X) == 0:
             raise ValueError("X has no rows; a fit needs the documents of at least one query.")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import is_classifier, is_outlier_detector
 
+from .._columns import refuse_masked
 from .._sklearn_compat import called_by_sklearn, calling_estimator
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import stacklevel_of_caller
@@ -188,6 +189,7 @@ def read_predictions(
     metric_name : str
         Name of the metric in the error for missing query ids.
     """
+    refuse_masked(y_true, "y_true")
     labels, classes = np.asarray(y_true), getattr(estimator, "classes_", None)
     if scores.ndim == 2 and scores.shape[1] == 1 and (ids is not None or classes is None):
         scores = scores[:, 0]  # as a regressor that was fitted to a column predicts

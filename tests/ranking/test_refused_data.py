@@ -9,8 +9,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer
 
-from sklearn_rankscore import evaluate, ndcg_score, query_auc_score
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    cross_val_query_scores,
+    evaluate,
+    ndcg_score,
+    query_auc_score,
+)
 from sklearn_rankscore.metrics.names import METRICS
 
 NAN, INF = np.nan, np.inf
@@ -282,3 +291,21 @@ def test_query_ids_are_not_ignored_for_the_scores_of_classes(labels):
 def test_lists_of_labels_of_different_lengths_are_named():
     with pytest.raises(ValueError, match=r"y_true is ragged.* from_ranked_lists"):
         ndcg_score([[1], [2, 3]], [[0, 1], [1, 0]])
+
+
+HIDDEN = np.ma.masked_equal(Y, 0)
+FEATURES = pd.DataFrame({"x": S}, index=pd.Index(G, name="qid"))
+READS_LABELS = {
+    "fit": lambda: QueryRanker(Ridge()).fit(FEATURES, HIDDEN),
+    "weights of fit": lambda: QueryRanker(Ridge()).fit(FEATURES, Y, sample_weight=HIDDEN),
+    "scorer": lambda: get_scorer("ndcg@5")(Ridge().fit(FEATURES, Y), FEATURES, HIDDEN),
+    "folds": lambda: cross_val_query_scores(
+        QueryRanker(Ridge()), FEATURES, HIDDEN, metrics="dcg", cv=QueryKFold(2)
+    ),
+}
+
+
+@pytest.mark.parametrize("call", READS_LABELS.values(), ids=READS_LABELS)
+def test_masked_labels_are_refused_wherever_they_are_read(call):
+    with pytest.raises(ValueError, match=r"(y|y_true|sample_weight) has masked values; drop or"):
+        call()
