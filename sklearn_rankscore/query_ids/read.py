@@ -33,7 +33,22 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         )
     if _has_missing(ids, groups):
         raise missing_ids_error()
+    _check_not_rounded(ids)
     return ids, None
+
+
+def _check_not_rounded(ids: Array) -> None:
+    """Refuse floats so large that they cannot tell neighboring integers apart."""
+    if ids.dtype.kind != "f":
+        return
+    n_bits = np.finfo(ids.dtype).nmant + 1
+    largest = np.maximum(ids.max(initial=0), -ids.min(initial=0))
+    if 2.0**n_bits <= largest < np.inf:
+        raise ValueError(
+            f"the ids are numbers of the type {ids.dtype} up to {largest:.6g}; from 2**{n_bits} on "
+            "it rounds different integers to the same number. Pass ids as integers or strings; a "
+            "join with missing rows, or an array that also holds features, makes them floats."
+        )
 
 
 def check_no_row_numbers(groups: Any) -> None:

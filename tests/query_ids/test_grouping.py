@@ -23,6 +23,14 @@ def rows_of(groups):
     return by_query
 
 
+@pytest.mark.parametrize(("dtype", "limit"), [("f8", 2**53), ("f4", 2**24), ("f2", 2**11)])
+def test_floats_are_ids_as_long_as_they_hold_integers_exactly(dtype, limit):
+    ids = np.array([limit - 1, 0.5, limit - 2, -limit + 1, np.inf], dtype)
+    assert len(rows_of(ids)) == 5
+    with pytest.raises(ValueError, match="rounds different integers to the same number"):
+        rows_of(np.array([limit, 0.5], dtype))
+
+
 ids_of_a_kind = st.one_of(
     st.lists(st.integers(-3, 3), min_size=1, max_size=40),
     st.lists(st.sampled_from([0, 2**62, -(2**62), 7]), min_size=1, max_size=20),
