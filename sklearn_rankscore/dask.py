@@ -94,6 +94,10 @@ def evaluate(
     A shuffle does not preserve the order of the rows, so that ``ties="stable"`` and ``"reversed"``
     rank tied documents in the order that results from it.
 
+    Dask converts columns of objects to text, unless its option ``dataframe.convert-string`` is off,
+    and its shuffle tells apart numbers of different types. Query ids such as 1 and 1.0, which are
+    equal in memory, may then be two queries: convert a column that mixes them to one type before.
+
     Examples
     --------
     >>> import dask.dataframe as dd
