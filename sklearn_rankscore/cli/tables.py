@@ -12,7 +12,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import did_you_mean
-from ..io.frame_rows import are_ranks
+from ..io.frame_rows import are_ranks, may_be_ranks
 from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
 from ..io.trec_text import OPENERS, damage_named
 
@@ -80,7 +80,7 @@ class TableFile:
         """The columns under the names that `from_trec` knows, in ascending order of documents."""
         is_rank = value == "score" and self._has_ranks(columns)
         names = {
-            field: self._name(field, value, columns)
+            field: self._name(field, columns)
             for field in ("query", "document", "rank" if is_rank else value)
         }
         query, document, of_value = names.values()
@@ -88,11 +88,8 @@ class TableFile:
             raise ValueError(f"{self.path}: the file has no rows; at least one is needed.")
         queries, documents = self._ids(query), self._ids(document)
         numbers = self._numbers(of_value)
-        if value == "score" and not is_rank and are_ranks(of_value, numbers):
-            raise ValueError(
-                f"{self.path}, column {of_value}: its name and values are those of ranks, but "
-                f"higher scores are better. Name it by --columns rank={of_value}."
-            )
+        if value == "score":
+            self._check_direction(of_value, numbers, is_rank=is_rank)
         # the order in which trec_eval breaks ties
         order = np.lexsort((documents.astype(str), queries.astype(str)))
         queries, documents, numbers = queries[order], documents[order], numbers[order]
@@ -109,8 +106,24 @@ class TableFile:
 
     def _has_ranks(self, columns: dict[str, str]) -> bool:
         """Whether there are ranks instead of scores, or they were asked for."""
-        is_named = "score" not in columns and columns.get("rank") in self.data
-        return is_named or self._find("score", columns) is None
+        if "score" not in columns and columns.get("rank") in self.data:
+            return True
+        is_known = "rank" in columns or self._find("rank", columns) is not None
+        return is_known and self._find("score", columns) is None
+
+    def _check_direction(self, name: str, numbers: Array, *, is_rank: bool) -> None:
+        """Refuse scores as ranks and ranks as scores, which would reverse the ranking."""
+        if is_rank and not may_be_ranks(numbers):
+            raise ValueError(
+                f"{self.path}, column {name}: must hold ranks, 1 for the best; got values from "
+                f"{numbers.min():g} to {numbers.max():g}. Name scores, of which higher is better, "
+                f"by --columns score={name}."
+            )
+        if not is_rank and are_ranks(name, numbers):
+            raise ValueError(
+                f"{self.path}, column {name}: its name and values are those of ranks, but "
+                f"higher scores are better. Name it by --columns rank={name}."
+            )
 
     def _find(self, field: str, columns: dict[str, str]) -> str | None:
         """The column of a field: the one that was asked for, or the first with a usual name."""
@@ -119,7 +132,7 @@ class TableFile:
             names = (*names, "score")
         return next((name for name in names if name in self.data), None)
 
-    def _name(self, field: str, value: str, columns: dict[str, str]) -> str:
+    def _name(self, field: str, columns: dict[str, str]) -> str:
         name = self._find(field, columns)
         if name is not None:
             return name
@@ -130,10 +143,12 @@ class TableFile:
         fix = f"Name it by --columns {field}=NAME."
         if field == "relevance":
             fix += " If every row is relevant, add a column of ones."
+        if field == "score":
+            fix += " Ranks, 1 for the best, are named by --columns rank=NAME."
         if wanted:
             fix = f"--columns {field}={wanted} is for all files: rename the column of this one."
         raise ValueError(
-            f"{self.path}: no column for the {value if field == 'rank' else field}, "
+            f"{self.path}: no column for the {field}, "
             f"{f'{wanted!r}' if wanted else f'such as {usual}'}; it has {', '.join(self.data)}. "
             f"{did_you_mean(wanted, list(self.data)).strip() or fix}"
         )

@@ -124,11 +124,11 @@ class FrameRows:
         return self._from_ranks(name, values) if self.kind == "rank" else values
 
     def _from_ranks(self, name: str, values: Array) -> Array:
-        low = values.min()
-        if low < 0 or (low < 1 and (values % 1).any()) or not np.isfinite(values.max()):
+        if not may_be_ranks(values):
             raise ValueError(
-                f"{name} must hold ranks, 1 for the best; got values from {low:g} to "
-                f"{values.max():g}. Pass scores, of which higher is better, as score=."
+                f"{name} must hold ranks, 1 for the best; got values from {values.min():g} to "
+                f"{values.max():g}. Pass scores, of which higher is better, as score=, and the "
+                "negatives of other numbers of which lower is better, such as mean ranks."
             )
         return -values.astype(np.float64)
 
@@ -214,6 +214,14 @@ def _to_frame(source: Any, column: Any) -> str:
         "Lists by query go into from_ranked_lists, files and dicts of dicts into from_trec, and a "
         "lazy frame must be collected."
     )
+
+
+def may_be_ranks(values: Array) -> bool:
+    """Whether values can be ranks, of which tied documents may have the mean, such as 1.5."""
+    low = values.min()
+    if low < 0 or not np.isfinite(values.max()):
+        return False
+    return not (values % (0.5 if low >= 1 else 1)).any()
 
 
 def are_ranks(name: Any, values: Array) -> bool:

@@ -106,7 +106,7 @@ def from_frames(
         Column of `predictions` with the scores, higher is better, -inf for a document that was not
         retrieved; or the columns of several systems, by name.
     rank : str or int, default=None
-        Column of `predictions` with the ranks, lower is better, instead of `score`.
+        Column of `predictions` with the ranks, 1 for the best, instead of `score`.
     duplicates : {"error", "drop", "keep"}, default="error"
         How to treat a document that occurs more than once for a query. Both "drop" and "keep" use
         its highest relevance. Of its predictions, "drop" retains only the best one; with "keep",

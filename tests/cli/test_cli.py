@@ -241,6 +241,18 @@ def test_ranks_are_no_scores_and_win_over_scores_if_they_are_named(files, capsys
     assert message in capsys.readouterr().err
 
 
+def test_scores_of_any_name_are_no_ranks(files, capsys):
+    (files / "truth.csv").write_text("qid,docno,label\n1,a,1\n1,b,0\n")
+    (files / "top.csv").write_text("qid,docno,bm25\n1,a,9.25\n1,b,8\n")
+    command = ["truth.csv", "top.csv", "-m", "mrr", "--format", "csv"]
+    run(*command, "--columns", "score=bm25")
+    assert capsys.readouterr().out == "run,mrr\ntop,1.0\n"
+    run(*command, "--columns", "rank=bm25", status=1)
+    assert "top.csv, column bm25: must hold ranks" in capsys.readouterr().err
+    run(*command, "--columns", "rank=bm", status=1)
+    assert "no column for the rank, 'bm'; it has qid, docno, bm25" in capsys.readouterr().err
+
+
 def test_a_table_of_judgments_with_a_trec_run(files, capsys):
     rows = [line.split() for line in QRELS.splitlines()]
     text = "\n".join(["qid,docno,label", *(f"{q},{d},{r}" for q, _, d, r in rows)])

@@ -52,7 +52,17 @@ BAD_QRELS = [
 ]
 BAD_RUNS = [
     ("1,Q0,a,1,0.5,x\n", r"BAD: the first line names no columns. If it is a TREC file"),
-    ("qid,docno\n1,a\n", r"BAD: no column for the score"),
+    (
+        "qid,docno,bm25\n1,a,2.5\n",
+        r"BAD: no column for the score, such as score, sim, prediction; it has qid, docno, bm25\. "
+        r"Name it by --columns score=NAME\. Ranks, 1 for the best, .* --columns rank=NAME\.",
+    ),
+    (
+        "qid,docno,rank\n1,a,9.25\n1,b,8\n",
+        r"BAD, column rank: must hold ranks, 1 for the best; got values from 8 to 9\.25\. "
+        r".* by --columns score=rank\.",
+    ),
+    ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column rank: must hold ranks, .* from -1 to 2"),
     ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a finite number"),
     ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a finite number"),
     ("qid,docno,score\n1,a,-inf\n", r"BAD, line 2, column score: must be a finite number"),

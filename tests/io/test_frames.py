@@ -84,6 +84,12 @@ def test_one_frame_with_relevance_and_scores():
     assert ndcg_score(**documents) == ndcg_score(data["y"], data["s"], groups=data["q"])
 
 
+def test_tied_documents_may_have_a_mean_rank():
+    log, top = pd.DataFrame(LOG), pd.DataFrame(TOP).assign(rank=[1.5, 1.5, 1])
+    values = mrr_score(**from_frames(log, top, **BY, rank="rank"), average=None)
+    assert values.tolist()[:2] == [(1 + 1 / 2) / 2, 1]
+
+
 def test_query_ids_in_the_index():
     log, top = (pd.DataFrame(data).set_index("user") for data in (LOG, TOP))
     assert recall_at_k(**from_frames(log, top, **BY, rank="rank")) == 0.5
@@ -257,6 +263,13 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             {"score": None, "rank": "score"},
             ValueError,
             r"must hold ranks, 1 for the best; got values from 0\.125 to 0\.5",
+        ),
+        (
+            pd.DataFrame(LOG),
+            PREDICTIONS.assign(score=[7.25, 4, 2]),
+            {"score": None, "rank": "score"},
+            ValueError,
+            r"must hold ranks, 1 for the best; got values from 2 to 7\.25\. Pass scores",
         ),
         (
             pd.DataFrame(LOG),
