@@ -70,9 +70,9 @@ def from_trec(
         them, ``{query: {document: relevance}}``, and ranx's Qrels.
     run : path, file object, DataFrame, dict of dicts, or dict of str to them
         Lines of ``query Q0 document rank score tag``, of which query, document and score are used;
-        text after the tag is ignored. The columns of a DataFrame are named as above, and
-        ``score``. Dicts ``{query: {document: score}}``, and ranx's Run. Several runs are given as a
-        dict by name.
+        text after the tag is ignored, if no space in the document id explains it. The columns of a
+        DataFrame are named as above, and ``score``. Dicts ``{query: {document: score}}``, and
+        ranx's Run. Several runs are given as a dict by name.
     complete : bool, default=False
         Whether to include judged queries that are missing from the run, with nothing retrieved
         (``trec_eval -c``). By default they are excluded, as in trec_eval 9; trec_eval 10 stops with
@@ -114,11 +114,11 @@ def from_trec(
 
     Notes
     -----
-    Fields are separated by spaces or tabs. Empty lines and lines that begin with ``#`` are skipped,
-    and a path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Judged documents that were
-    not retrieved have the score -inf, so that they count in recall, average precision and the ideal
-    ranking. The option ``unjudged="drop"`` of a metric corresponds to ``trec_eval -J``. As in
-    trec_eval, the ranks in the file are ignored. trec_eval breaks ties by descending document id,
+    Fields are separated by spaces or tabs. Empty lines and, as in trec_eval, those that begin
+    with ``#`` are skipped. A path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Judged
+    documents that were not retrieved have the score -inf, so that they count in recall, average
+    precision and the ideal ranking. The option ``unjudged="drop"`` of a metric corresponds to
+    ``trec_eval -J``. As there, ranks are ignored. trec_eval breaks ties by descending document id,
     and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double precision, as
     in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
 

@@ -22,6 +22,7 @@ from .._typing import Array
 CHUNK = 2**22
 # what ends a line among its fields; a text has no NUL
 END = b"\0"
+NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 BARE_RETURN = re.compile(rb"\r(?!\n)")
 _CSV = (
     " The command line reads CSV from files whose names end in .csv, but not from standard input; "
@@ -43,7 +44,7 @@ class Lines:
     value_at : int
         Position of the field with the relevance or score.
     trailing : bool
-        Whether text after the last field is ignored.
+        Whether text after the last field, the tag of a run, is ignored.
     """
 
     name: str
@@ -101,17 +102,27 @@ class Lines:
             of_line = line.split(None, self._width)
             if not of_line or of_line[0].startswith(b"#"):
                 continue
-            if len(of_line) < self._width or (len(of_line) > self._width and not self.trailing):
-                text = line.decode(errors="replace").strip("\r")
-                raise ValueError(
-                    f"{self._line(number)}: a line must have {self._width} fields, "
-                    f"'{self.layout}'; got {len(of_line)}{'+' * (len(of_line) > self._width)} in "
-                    f"{_shorten(text)}.{_CSV if len(of_line) == 1 and ',' in text else ''}"
-                )
+            self._check_fields(number, of_line, line)
             fields += of_line[: self._width]
             fields.append(END)
             numbers.append(number)
         return fields, numbers
+
+    def _check_fields(self, number: int, fields: list[bytes], line: bytes) -> None:
+        text = line.decode(errors="replace").strip("\r")
+        if len(fields) < self._width or (len(fields) > self._width and not self.trailing):
+            raise ValueError(
+                f"{self._line(number)}: a line must have {self._width} fields, "
+                f"'{self.layout}'; got {len(fields)}{'+' * (len(fields) > self._width)} in "
+                f"{_shorten(text)}.{_CSV if len(fields) == 1 and ',' in text else ''}"
+            )
+        if len(fields) > self._width and _may_divide_id(fields):
+            raise ValueError(
+                f"{self._line(number)}: more than the fields '{self.layout}' in {_shorten(text)}. "
+                "Ids must not have spaces: replace those of the document id here and in the qrels, "
+                "or pass DataFrames. Text after the tag is ignored if the rank is a number and the "
+                "tag is none."
+            )
 
     def _append(self, fields: list[bytes], numbers: Any) -> None:
         width = self._width + 1
@@ -164,6 +175,12 @@ class Lines:
                 f"{self._line(number)}: a carriage return within the line. Lines must end in LF or "
                 "CR LF."
             )
+
+
+def _may_divide_id(fields: list[bytes]) -> bool:
+    """Whether the fields of a longer line may be moved by a space in the document id."""
+    rank, tag = NUMBER.fullmatch(fields[3]), NUMBER.fullmatch(fields[5])
+    return rank is None or tag is not None
 
 
 def _shorten(text: str) -> str:

@@ -70,6 +70,14 @@ BAD_RUNS = [
     (RUN + "1 Q0 a 2 0.1 t\n", "line 3: duplicate document 'a' for query '1'"),
     ("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 1 2 t\n", "line 3: duplicate document 'a'"),
     (RUN + "1 Q0 a 2 0.1 t extra text\n", "line 3: duplicate document 'a' for query '1'"),
+    # with a space in the document id, another field would be read as the score
+    (
+        RUN + "1 Q0 d v2 1 9.5 t\n",
+        r"line 3: more than the fields 'query Q0 .*' in '1 Q0 d v2 1 9\.5 t'\. Ids must not have",
+    ),
+    (RUN + "1 Q0 d 2 1 9.5 t\n", "line 3: more than the fields"),
+    (RUN + "1 Q0 d 2 3 1 9.5e-1 t\n", "line 3: more than the fields"),
+    (RUN + "1 Q0 d 2 v 1 .5 t\n", "line 3: more than the fields"),
     ("7 Q0 a 1 0.5 t\n", "no query in common"),
     ("", "has no rows"),
     ("#\n", "has no rows"),
