@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
 from .._typing import Array, IdSource, RandomState
 from .._validation import check_count, check_flag
 from ..query_ids import Grouping
-from .splitter import QuerySplitter, Split
+from .splitter import QuerySplitter, Split, split_queries
 
 
 class QueryShuffleSplit(QuerySplitter):
@@ -80,4 +79,4 @@ class QueryShuffleSplit(QuerySplitter):
             train_size=self.train_size,
             random_state=self.random_state,
         )
-        yield from splits.split(np.arange(len(queries)))
+        yield from split_queries(splits, len(queries))

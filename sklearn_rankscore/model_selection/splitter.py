@@ -141,6 +141,14 @@ class QuerySplitter(BaseCrossValidator):
         return ~queries.varies(labels)
 
 
+def split_queries(splits: BaseCrossValidator, n_queries: int) -> Iterator[Split]:
+    """The splits of a splitter of scikit-learn, to whose errors the queries are samples."""
+    try:
+        yield from splits.split(np.arange(n_queries))
+    except ValueError as error:
+        raise ValueError(str(error).replace("samples", "queries")) from None
+
+
 def _rows_of(chosen: Array, queries: Grouping) -> Array:
     """Row indices of the chosen queries, in ascending order."""
     is_chosen = np.zeros(len(queries), dtype=bool)

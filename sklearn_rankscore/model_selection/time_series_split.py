@@ -16,7 +16,7 @@ from .._validation import check_count, check_flag
 from ..query_ids import Grouping
 from ..query_ids.lookup import column_or_level
 from ..query_ids.row_order import check_same_order
-from .splitter import QuerySplitter, Split
+from .splitter import QuerySplitter, Split, split_queries
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?")
 
@@ -106,7 +106,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
             max_train_size=self.max_train_size,
             test_size=self.test_size,
         )
-        for train, test in splits.split(order):
+        for train, test in split_queries(splits, n_queries):
             yield order[train], order[test]
 
 

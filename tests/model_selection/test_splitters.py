@@ -398,7 +398,22 @@ def test_repr_is_that_of_scikit_learn():
             lambda: folds(QueryTimeSeriesSplit(5), QUERY, groups=QUERY),
             "n_splits=5 needs at least 6",
         ),
-        (lambda: folds(QueryShuffleSplit(test_size=9), QUERY, groups=QUERY), "test_size=9"),
+        (
+            lambda: folds(QueryShuffleSplit(test_size=9), QUERY, groups=QUERY),
+            "test_size=9 .* smaller than the number of queries 5",
+        ),
+        (
+            lambda: folds(QueryShuffleSplit(test_size=0.9), QUERY, groups=QUERY),
+            "With n_queries=5, test_size=0.9 .* train set will be empty",
+        ),
+        (
+            lambda: query_train_test_split(QUERY, groups=QUERY, test_size=3, train_size=4),
+            "= 7, should be smaller than the number of queries 5",
+        ),
+        (
+            lambda: folds(QueryTimeSeriesSplit(2, test_size=3), QUERY, groups=QUERY),
+            "number of queries=5 with test_size=3",
+        ),
         (lambda: folds(QueryKFold(2), QUERY, groups=QUERY[:4]), "one query id per document"),
         (
             lambda: folds(QueryKFold(2, skip_constant_queries=True), QUERY, groups=QUERY),
