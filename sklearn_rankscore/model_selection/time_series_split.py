@@ -117,6 +117,11 @@ def _time_order(X: Any, times: Any) -> Array:
         raise ValueError(f"times={times!r} names no column or index level of X.")
     check_same_order(X=X, times=values)
     values = np.asarray(times(X) if callable(times) else values)
+    if values.ndim != 1:
+        raise ValueError(
+            f"times must be one-dimensional, one time per document; got shape {values.shape}. Pass "
+            "a single column."
+        )
     check_consistent_length(X, values)
     has_none = values.dtype == object and any(value is None for value in values)
     if has_none or (values != values).any():

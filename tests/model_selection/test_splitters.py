@@ -429,6 +429,14 @@ def test_repr_is_that_of_scikit_learn():
             "inconsistent numbers of samples",
         ),
         (
+            lambda: folds(QueryTimeSeriesSplit(2, times=TIMES[:, None]), QUERY, groups=QUERY),
+            r"times must be one-dimensional, one time per document; got shape \(10, 1\)",
+        ),
+        (
+            lambda: folds(QueryTimeSeriesSplit(2, times=3), QUERY, groups=QUERY),
+            r"times must be one-dimensional, .* got shape \(\)",
+        ),
+        (
             lambda: folds(QueryTimeSeriesSplit(2, times=TIMES * np.nan), QUERY, groups=QUERY),
             "times contains missing values",
         ),
