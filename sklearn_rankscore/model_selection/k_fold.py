@@ -50,6 +50,9 @@ class QueryKFold(QuerySplitter):
     index level ``qid`` of X, an index level ``qid`` of y. The order of the rows is
     preserved. With `y`, a document counts as relevant if its label exceeds the smallest label.
 
+    The folds depend on the order in which the queries first appear, not on their ids. Sort the rows
+    by query id for the same folds of a table whose rows come in another order.
+
     Queries are assigned in descending order of size, each to the fold in which it increases the
     sum of squared loads least, an extension of the longest-processing-time rule [1]_ to three
     loads. Folds differ notably only if there are few queries, or if one of them is long. With

@@ -41,7 +41,9 @@ class QueryShuffleSplit(QuerySplitter):
 
     Notes
     -----
-    Query ids are looked up as in `QueryKFold`. The order of the rows is preserved.
+    Query ids are looked up as in `QueryKFold`. The order of the rows is preserved. The sets depend
+    on the order in which the queries first appear, not on their ids: sort the rows by query id for
+    the same sets of a table whose rows come in another order.
 
     Examples
     --------

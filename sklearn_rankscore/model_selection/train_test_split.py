@@ -66,6 +66,11 @@ def query_train_test_split(
     QueryShuffleSplit : Any number of such splits, as row indices.
     sklearn.model_selection.train_test_split : Splits rows, and thereby queries.
 
+    Notes
+    -----
+    The parts depend on the order in which the queries first appear, not on their ids. Sort the rows
+    by query id for the same test part of a table whose rows come in another order.
+
     Examples
     --------
     >>> from sklearn_rankscore import make_ranking, query_train_test_split
