@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from .arguments import parse
 from .commands import COMMANDS
@@ -30,7 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = parse(sys.argv[1:] if argv is None else argv)
     try:
-        _write(COMMANDS[arguments.command](arguments))
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            _write(COMMANDS[arguments.command](arguments))
     except BrokenPipeError:  # the reader, such as head, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
@@ -58,6 +62,11 @@ def _write(text: str) -> None:
             "PYTHONUTF8=1, or rename runs by NAME=PATH."
         ) from error
     sys.stdout.flush()
+
+
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning like an error, without the line of code that it would point to."""
+    print(f"rankscore: warning: {message}", file=sys.stderr)
 
 
 def _one_line(error: Exception) -> str:

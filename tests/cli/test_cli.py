@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -136,6 +137,27 @@ def test_judged_queries_without_predictions_are_excluded_with_a_note(
     assert capsys.readouterr().err.startswith(note)
     run(*files, "-m", "map", "-c")
     assert "excluded" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "run"])
+def test_a_warning_of_other_document_ids_is_one_line(suffix, tmp_path, capsys):
+    tables = (
+        [("qrels.csv", "query_id,doc_id,label\n", "{q},{d},1\n"),
+         ("top.csv", "query_id,doc_id,score\n", "{q},{d}.0,1\n")]
+        if suffix == "csv"
+        else [("qrels.txt", "", "{q} 0 {d} 1\n"), ("top.run", "", "{q} Q0 {d}.0 1 1 t\n")]
+    )  # fmt: skip
+    for name, header, row in tables:
+        rows = (row.format(q=q, d=10 * q + d) for q in range(2) for d in range(9))
+        (tmp_path / name).write_text("".join([header, *rows]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        run(*(str(tmp_path / name) for name, *_ in tables))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        "rankscore: warning: none of the 18 items that 'top' retrieved is among the 18 that have"
+    )
+    assert line.endswith("retrieved are ids such as '0.0', and '0' has a relevance.")
 
 
 def test_a_baseline_adds_intervals_and_tests(files, capsys):
