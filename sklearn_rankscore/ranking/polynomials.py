@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import Array
 
 # largest number of documents of a block, which are multiplied one by one; blocks are in pairs
-BLOCK = 60
+BLOCK = 30
 
 # a probability below this changes no sum of probabilities of about 1 in double precision
 NEGLIGIBLE = 1e-17
@@ -102,6 +102,8 @@ def merge_pairs(terms: Array, first: Array, has_second: Array, top: int | None =
     """Multiply the polynomials of `pairs`, up to a degree."""
     left = first[has_second]
     products = product(terms.take(left, axis=1), terms.take(left + 1, axis=1), top)
+    if len(left) == len(first):
+        return products
     merged = np.zeros((len(products), len(first)))
     merged[: len(terms)] = terms.take(first, axis=1)
     merged[:, has_second] = products
