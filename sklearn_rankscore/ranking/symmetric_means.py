@@ -29,7 +29,7 @@ from .power_sums import means_from_power_sums, number_of_terms
 FEW = 16
 
 # up to this degree, coefficients take less time than the number of stops
-LOW_DEGREE = 2**8
+LOW_DEGREE = 300
 
 # groups of up to this size are computed at once with all others of the same size
 SMALL = 16
