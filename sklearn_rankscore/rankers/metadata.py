@@ -21,19 +21,39 @@ def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> Metad
 
     QueryRanker has one estimator to pass parameters to, so it requests those parameters of the
     `fit` of the last step about which this step itself says nothing. It does so for a step without
-    metadata requests too, such as one of CatBoost.
+    metadata requests too, such as one of CatBoost. The request for weights, which scikit-learn
+    requires, is that of the last step, and where this says nothing, that of QueryRanker.
     """
     last, _ = last_step(estimator)
     requests = _fit_requests(last)
     for param in _fit_parameters(last):
         if param != "sample_weight" and requests.get(param) is None:
             own_request.fit.add_request(param=param, alias=True)
-    if requests.get("sample_weight") is True:
-        own_request.fit.add_request(param="sample_weight", alias=True)
+    if (of_weights := requests.get("sample_weight")) is not None:
+        own_request.fit.add_request(param="sample_weight", alias=of_weights)
     router = MetadataRouter(owner=owner if isinstance(owner, str) else type(owner).__name__)
     router.add_self_request(own_request)
     mapping = MethodMapping().add(caller="fit", callee="fit")
-    return router.add(estimator=routing_of(estimator), method_mapping=mapping)
+    return router.add(estimator=_without_unset_weights(estimator), method_mapping=mapping)
+
+
+def _without_unset_weights(estimator: Any) -> MetadataRequest | MetadataRouter:
+    """The routing of an estimator, in which nobody gets weights without a request.
+
+    scikit-learn passes to a router whatever its estimators do not decline, even if it declines
+    that itself.
+    """
+    routing = routing_of(estimator)
+    unset = [routing]
+    while unset:
+        inner = unset.pop()
+        if isinstance(inner, MetadataRouter):
+            unset += [pair.router for _, pair in inner]
+            continue
+        for method in (inner.fit, inner.score):
+            if method.requests.get("sample_weight", False) is None:
+                method.add_request(param="sample_weight", alias=False)
+    return routing
 
 
 def routing_of(value: Any) -> MetadataRequest | MetadataRouter:

@@ -7,7 +7,7 @@ from gathered_rows import gather
 from lightgbm import LGBMRanker, record_evaluation
 from requires import requires
 from sklearn import config_context
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -169,6 +169,46 @@ def test_weights_still_need_a_request(small):
         )
         search.fit(X, y, groups=groups, sample_weight=weights)
     assert search.best_score_ > 0.5
+
+
+# what the ranker and QueryRanker request, and the metadata that the fit takes as weights
+REQUESTED_WEIGHTS = {
+    "declined": (None, False, None),
+    "declined by the ranker": (False, None, None),
+    "declined by the ranker alone": (False, True, None),
+    "requested": (None, True, "sample_weight"),
+    "requested by the ranker": (True, None, "sample_weight"),
+    "requested by the ranker alone": (True, False, "sample_weight"),
+    "another name": (None, "own", "own"),
+    "another name by the ranker": ("own", None, "own"),
+}
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("case", REQUESTED_WEIGHTS)
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_weights_are_those_that_are_requested(library, case, piped, small):
+    """The ranker's own request takes precedence over that of QueryRanker."""
+    X, y, groups = small
+    of_ranker, of_wrapper, name = REQUESTED_WEIGHTS[case]
+    metadata = {"sample_weight": 1.0 + 50 * (groups % 3 == 0)}
+    if name == "own":  # scikit-learn refuses what nobody requests
+        metadata["own"] = 1.0 + 50 * (groups % 2)
+    cv, plain = QueryKFold(2), clone(make_ranker(library))
+    with config_context(enable_metadata_routing=True):
+        inner = clone(plain).set_fit_request(sample_weight=of_ranker)
+        ranker = QueryRanker(make_pipeline(StandardScaler(), inner) if piped else inner)
+        ranker.set_fit_request(sample_weight=of_wrapper)
+        fitted = cross_validate(
+            ranker, X, y, cv=cv, error_score="raise", return_estimator=True,
+            scoring=make_ranking_scorer("ndcg@10").set_score_request(sample_weight=True),
+            params={"groups": groups, **metadata},
+        )["estimator"]  # fmt: skip
+    for (train, _), model in zip(cv.split(X, y, groups), fitted, strict=True):
+        weight = None if name is None else metadata[name][train]
+        expected = QueryRanker(make_pipeline(StandardScaler(), plain) if piped else plain)
+        expected.fit(X[train], y[train], groups=groups[train], sample_weight=weight)
+        np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
 @ROUTING
