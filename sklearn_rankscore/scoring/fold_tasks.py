@@ -20,7 +20,12 @@ from .call_groups import CallGroups
 from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
 from .scorer import WITHOUT_IDS, RankingScorer
-from .scorers_with_ids import check_function, query_ids_for, scorers_of_queries
+from .scorers_with_ids import (
+    check_function,
+    query_ids_for,
+    query_rankers_in,
+    scorers_of_queries,
+)
 from .task_ids import ids_of_rows, pass_query_ids
 from .tasks import FoldTask
 from .weighted_sum import WeightedScorer
@@ -42,6 +47,7 @@ def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any
             checked.add(inputs)
             check_scorers(task)
         check_labels(task)
+        check_pairs(task)
         if task.fits:
             pass_query_ids(task)
             _mark_queries(task)
@@ -64,6 +70,7 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
         task = FoldTask(function, args, kwargs, CallGroups.read())
         check_scorers(task)
         check_labels(task)
+        check_pairs(task)
         pass_query_ids(task)
         return function(**task.arguments)
 
@@ -113,6 +120,21 @@ def check_labels(task: FoldTask) -> None:
     except ValueError:
         if _ids(task) is not None:  # otherwise they may be classes
             raise
+
+
+def check_pairs(task: FoldTask) -> None:
+    """Refuse pairs of rows for a fold, whose rows have other numbers."""
+    pairs = [name for name in task.fit_params if name.rpartition("__")[2] == "pairs"]
+    if pairs and any(query_rankers_in(task.candidate)):
+        raise ValueError(
+            f"{pairs[0]} number the rows of the whole data, but cross-validation and searches fit "
+            "on some of the rows, which have other numbers. Choose:\n"
+            "- no pairs: CatBoost makes them from the labels, as for loss_function='PairLogit', "
+            "or needs none, as for 'YetiRank';\n"
+            "- fit each fold yourself, with pairs of its rows: for train, test in "
+            "QueryKFold(5).split(X, y, groups): ranker.fit(X[train], y[train], "
+            "groups=groups[train], pairs=pairs_of_fold)."
+        )
 
 
 def _ids(task: FoldTask) -> Any:

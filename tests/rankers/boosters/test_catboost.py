@@ -1,15 +1,18 @@
 """catboost_metric equals CatBoost's own metric, round by round; pairs of documents."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from requires import requires
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_rankers import make_catboost_ranker
 from training_rounds import ROUNDS, STOPPING_ROUNDS, best_round, recomputed
 
-from sklearn_rankscore import QueryRanker, catboost_metric
+from sklearn_rankscore import QueryKFold, QueryRanker, catboost_metric, make_ranking
 
 
 def fit_catboost(parts, eval_metric, weight=None, **params):
@@ -137,6 +140,29 @@ def test_pairs_are_renumbered_with_the_rows():
     few = QueryRanker(model, max_queries=1, random_state=0)
     few.fit(X, y, groups=groups, pairs=pairs, pairs_weight=[1.0, 2.0, 3.0])
     assert few.predict(X)[0] > few.predict(X)[1]
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("routing", [False, True])
+def test_pairs_are_refused_where_folds_number_other_rows(routing, piped):
+    X, y, groups = make_ranking(n_queries=20, n_features=3, random_state=0)
+    model = make_catboost_ranker(iterations=5, loss_function="PairLogit")
+    ranker = QueryRanker(make_pipeline(StandardScaler(), model) if piped else model)
+    params = {"catboostranker__pairs" if piped and not routing else "pairs": np.array([[1, 0]])}
+    labels = y if routing else pd.Series(y, index=pd.Index(groups, name="qid"))
+    ids = {"groups": groups} if routing else {}
+    with config_context(enable_metadata_routing=routing):
+        ranker.fit(X, y, groups=groups, **params)
+        search = GridSearchCV(ranker, {"max_queries": [None]}, scoring="ndcg", cv=QueryKFold(2))
+        message = r"(?s)pairs number the rows of the whole data.*- fit each fold yourself"
+        with pytest.raises(ValueError, match=message):
+            search.fit(X, labels, **ids, **params)
+        with pytest.raises(ValueError, match=message):
+            cross_validate(
+                ranker, X, labels, cv=QueryKFold(2), scoring="ndcg", params={**ids, **params}
+            )
+        search.fit(X, labels, **ids)  # CatBoost makes pairs from the labels
+    assert search.best_score_ > 0.5
 
 
 def test_a_threshold_applies_to_labels_in_their_own_precision():
