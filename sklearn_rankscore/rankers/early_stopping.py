@@ -126,6 +126,7 @@ def fit_with_evaluation_sets(
     """Fit a pipeline or a booster; evaluation sets pass through the steps of the pipeline."""
     ranker, _ = last_step(estimator)
     booster, params, ranks = find_booster(ranker), ranker.get_params(), group_param is not None
+    _check_classes(ranker, train, sets)
     with splitters_replaced(estimator, train, source):
         train, sets = fit_transformers(estimator, train, sets)
     arguments = fit_arguments(train, group_param)
@@ -140,6 +141,23 @@ def fit_with_evaluation_sets(
     ranker.fit(train.X, train.y, **arguments)
     if stopping is not None:
         booster.restore(ranker, params)
+
+
+def _check_classes(ranker: Any, train: TrainingData, sets: Sequence[TrainingData]) -> None:
+    """Refuse labels of evaluation sets for which a classifier has no class."""
+    if (classes := classes_of(ranker, train)) is None:
+        return
+    for i, data in enumerate(sets):
+        unseen = np.setdiff1d(np.asarray(data.y), classes)
+        if len(unseen):
+            raise ValueError(
+                f"evaluation set {i}, or the queries that early_stopping holds out, have the "
+                f"labels {unseen.tolist()}, but {type(ranker).__name__} knows only those of the "
+                f"rows that it is trained on: {classes.tolist()}. Choose:\n"
+                "- rare labels joined with their neighbors, as by numpy.minimum(y, 3);\n"
+                "- a regressor or a ranker, which evaluates any labels;\n"
+                "- eval_set without these labels, or another random_state of QueryRanker."
+            )
 
 
 def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: TrainingData) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from gathered_rows import gather
-from lightgbm import LGBMRanker, early_stopping
+from lightgbm import LGBMClassifier, LGBMRanker, early_stopping
 from requires import requires
 from sklearn import config_context
 from sklearn.linear_model import Ridge
@@ -14,9 +14,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_rankers import LGBM, XGB, make_ranker
 from training_rounds import sizes_of
-from xgboost import XGBRanker
+from xgboost import XGBClassifier, XGBRanker
 
-from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, evaluate
+from sklearn_rankscore import (
+    NoGroupsError,
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    evaluate,
+    make_ranking,
+)
 
 
 @pytest.fixture(scope="module")
@@ -282,3 +289,44 @@ def test_a_pipeline_takes_them_without_the_name_of_its_last_step(library, data, 
         eval_qid=[q_valid], **metric,
     )  # fmt: skip
     assert without == history(ranker.estimator_)
+
+
+@pytest.mark.parametrize("classifier", ["LGBMClassifier", "XGBClassifier", "CatBoostClassifier"])
+def test_labels_without_a_class_are_refused(classifier, rare):
+    """LightGBM would be given the number of another class, or of none."""
+    X, y, groups = rare
+    make = {
+        "LGBMClassifier": lambda: LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1),
+        "XGBClassifier": lambda: XGBClassifier(n_estimators=5, n_jobs=1),
+        "CatBoostClassifier": lambda: requires("catboost").CatBoostClassifier(
+            iterations=5, verbose=0, thread_count=1, allow_writing_files=False
+        ),
+    }
+    model = make[classifier]()
+    is_valid = groups == 0
+    train, valid = ((X[rows], y[rows], groups[rows]) for rows in (~is_valid, is_valid))
+    message = rf"the labels \[3\], but {classifier} knows .* \[0, 1, 2\]. Choose:\n- rare labels"
+    sets = {"eval_set": [train[:2], valid[:2]], "eval_qid": [train[2], valid[2]]}
+    with pytest.raises(ValueError, match=f"evaluation set 1, .*{message}"):
+        QueryRanker(model).fit(*train[:2], groups=train[2], **sets)
+    seeds = [seed for seed in range(100) if is_held_out(0, rare, seed)]
+    for metric in (True, "ndcg@5"):
+        stopping = QueryRanker(model, early_stopping=metric, random_state=seeds[0])
+        with pytest.raises(ValueError, match=message):
+            stopping.fit(X, y, groups=groups)
+        joined = stopping.fit(X, np.minimum(y, 2), groups=groups)
+        assert joined.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """The highest label occurs in one query only."""
+    X, y, groups = make_ranking(n_queries=20, n_features=3, random_state=0)
+    y = np.minimum(y, 2)
+    y[np.flatnonzero(groups == 0)[:2]] = [2, 3]
+    return X, y, groups
+
+
+def is_held_out(query, data, seed):
+    ((_, held_out),) = QueryShuffleSplit(1, test_size=2, random_state=seed).split(*data)
+    return query in data[2][held_out]
