@@ -121,6 +121,25 @@ class FitCall:
             raise no_groups_error(self.name, X=X)
         return ids
 
+    def find_weights(self, weights: Any, params: dict[str, Any]) -> Any:
+        """The weights of the rows; those under a name of a booster are removed from the parameters.
+
+        Otherwise the metric of held-out queries would have none.
+        """
+        taken = inspect.signature(self.ranker.fit).parameters if self.is_booster else {}
+        for name in ("sample_weight", "group_weight"):
+            given = params.pop(self.prefix + name, None) if name in taken else None
+            if given is None:
+                continue
+            if weights is not None and not np.array_equal(weights, given):
+                raise ValueError(
+                    f"weights are given twice, as {self.prefix + name}= of {self.name} and by "
+                    "another name. Pass sample_weight only, which QueryRanker passes to the ranker "
+                    "in the form that it takes."
+                )
+            weights = given
+        return weights
+
     def _names_of_ids(self) -> list[str]:
         if self.group_param is None:
             return []

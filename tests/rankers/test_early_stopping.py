@@ -99,6 +99,20 @@ def test_early_stopping_uses_weights(library, data):
     assert not np.array_equal(weighted, ranker.fit(X, y, groups=qid).predict(X))
 
 
+@pytest.mark.parametrize("name", ["sample_weight", "group_weight"])
+def test_weights_by_the_names_of_a_booster_count_among_held_out_queries(name):
+    X, y, groups = make_ranking(n_queries=60, n_features=4, n_informative=2, random_state=3)
+    model = make_ranker("catboost" if name == "group_weight" else "lightgbm")
+    ranker = QueryRanker(make_pipeline("passthrough", model), early_stopping="ndcg@5")
+    ranker.set_params(validation_fraction=0.3, n_iter_no_change=3, random_state=0)
+    weights = np.where(groups % 4 == 0, 30.0, 1.0)
+    expected = ranker.fit(X, y, groups=groups, sample_weight=weights).predict(X)
+    of_step = {f"{type(model).__name__.lower()}__{name}": weights}
+    np.testing.assert_array_equal(ranker.fit(X, y, groups=groups, **of_step).predict(X), expected)
+    with pytest.raises(ValueError, match=f"weights are given twice, as .*__{name}= of "):
+        ranker.fit(X, y, groups=groups, sample_weight=weights + 1, **of_step)
+
+
 @pytest.mark.parametrize("name", POINTWISE)
 def test_pointwise_boosters_stop_early_on_held_out_queries(name, data):
     X, y, qid = data
