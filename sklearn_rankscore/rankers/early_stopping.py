@@ -172,5 +172,13 @@ def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: Traini
             "- weights that are equal within each query."
         )
     known = EvaluatedSet.read(watched, classes_of(ranker, train))
-    scores = np.zeros(len(known.y_true))
-    TrainingMetric(metric, {}).value(known.y_true, scores, known.codes, watched.weights)
+    stopping = TrainingMetric(metric, {})
+    if not stopping.is_defined(known.y_true, known.codes, watched.weights):
+        raise ValueError(
+            f"early_stopping stops on {stopping.metric.name!r}, which is undefined for each of the "
+            f"{len(watched.sizes)} queries to watch, so that it cannot tell rankings apart: for "
+            "most metrics, because no label is above the threshold. Choose:\n"
+            "- another metric, or a lower threshold;\n"
+            "- a larger validation_fraction or another random_state, for other held-out queries;\n"
+            "- eval_set=[(X_valid, y_valid)] of fit, with queries that define the metric."
+        )

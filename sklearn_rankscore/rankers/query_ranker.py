@@ -189,7 +189,8 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is out of range, if query ids are given twice, if the ranker takes one
             weight per query and `sample_weight` varies within a query, if X lacks one of
-            `drop_columns`, or if all held-out queries have equal labels.
+            `drop_columns`, or if the metric of `early_stopping` is undefined, or the labels are
+            equal, in each of the held-out queries.
         """
         stopping = EarlyStopping.read(self)
         call = self._call(cloned(self.estimator))

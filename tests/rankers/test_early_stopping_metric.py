@@ -24,6 +24,7 @@ from sklearn_rankscore import (
     QueryShuffleSplit,
     evaluate,
     lightgbm_metric,
+    make_ranking,
     map_score,
     ndcg_score,
 )
@@ -350,6 +351,29 @@ def test_errors_speak_of_held_out_queries(data):
     ranker.set_params(validation_fraction=0.1)
     with pytest.raises(ValueError, match="holds out 1 of the 1 queries"):
         ranker.fit(X, y, groups=np.zeros(len(y)))
+
+
+@pytest.mark.parametrize(
+    "metric", ["map@5(threshold=4)", "query_auc(threshold=4)", "ndcg(replace_undefined_by=nan)"]
+)
+@pytest.mark.parametrize("name", [*RANKERS, "CatBoostRegressor"])
+def test_a_metric_that_no_watched_query_defines_is_refused(name, metric):
+    X, y, groups = make_ranking(n_queries=30, n_features=3, random_state=0)
+    y = np.minimum(y, 3)
+    valid = {"eval_set": [(X[groups < 5], 0 * y[groups < 5])], "eval_qid": [groups[groups < 5]]}
+    message = r"(?s)which is undefined for each of the {} queries to watch.*- another metric, or a"
+    ranker = stopping(make(name), metric)
+    with pytest.raises(ValueError, match=message.format(5)):
+        ranker.fit(X, y, groups=groups, **valid)
+    if "threshold" in metric:
+        with pytest.raises(ValueError, match=message.format(r"\d")):
+            ranker.fit(X, y, groups=groups)
+        ranker.set_params(early_stopping=metric.replace("4", "2"))
+    assert ranker.fit(X, y, groups=groups).n_iter_ > 0
+    weights = 1.0 * (groups >= 5)  # only queries that count define it
+    valid["eval_set"], valid["eval_sample_weight"] = [(X, y * (groups < 5))], [weights]
+    with pytest.raises(ValueError, match=message.format(30)):
+        ranker.fit(X, y, groups=groups, **valid | {"eval_qid": [groups]})
 
 
 def test_what_the_metric_refuses_is_refused_before_training(data):

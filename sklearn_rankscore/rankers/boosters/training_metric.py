@@ -45,6 +45,13 @@ class TrainingMetric:
         (values,) = measure(queries, [self.metric])
         return float(self.metric.aggregate(values, queries))
 
+    def is_defined(self, y_true: Any, groups: Any, weight: Any = None) -> bool:
+        """Whether the labels of any query that counts define it, given scores without ties."""
+        queries = read_queries(y_true, np.arange(len(y_true)), groups=groups, sample_weight=weight)
+        (values,) = measure(queries, [self.metric])
+        counts = True if queries.weights is None else queries.weights > 0
+        return bool((values.defined & counts).any())
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.metric.name!r}>"
 
