@@ -91,16 +91,18 @@ class EarlyStopping:
         # LightGBM does not stop on data that it knows as the training data
         sets = [*sets[:-1], replace(sets[-1], is_training=False)]
         fit_with_evaluation_sets(estimator, train, sets, group_param, source, self)
-        if self.refit_all and train is not data:
-            estimator = _refit(unfitted, estimator, data, group_param, source)
         ranker, _ = last_step(estimator)
-        return estimator, find_booster(ranker).n_iterations(ranker)
+        booster = find_booster(ranker)
+        rows = data if self.refit_all else train
+        if rows is not train or booster.predicts_by_all_rounds(ranker):
+            estimator = _refit(unfitted, estimator, rows, group_param, source)
+        return estimator, booster.n_iterations(last_step(estimator)[0])
 
 
 def _refit(
     unfitted: Any, stopped: Any, data: TrainingData, group_param: str | None, source: IdSource
 ) -> Any:
-    """Fit to all data, with the number of rounds after which another fit stopped."""
+    """Fit to the data, with the number of rounds after which another fit stopped."""
     ranker, prefix = last_step(unfitted)
     booster = find_booster(ranker)
     arguments = fit_arguments(data, group_param, prefix)

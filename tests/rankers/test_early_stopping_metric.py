@@ -292,6 +292,28 @@ def test_refit_all_trains_as_many_rounds_on_all_queries(name, data):
     assert not np.allclose(stopped.predict(X), expected)
 
 
+@pytest.mark.parametrize("refit_all", [False, True])
+@pytest.mark.parametrize("given", [False, True])
+def test_a_linear_model_of_xgboost_is_that_of_the_best_round(given, refit_all):
+    X, y, groups = make_ranking(n_queries=60, n_features=4, n_informative=2, random_state=3)
+    linear = {"booster": "gblinear", "learning_rate": 0.5, "n_jobs": 1}
+    ranker = stopping(XGBRanker(**linear, n_estimators=30), "ndcg@5", refit_all=refit_all)
+    train, (X_valid, y_valid, q_valid) = parts_of(X, y, groups)
+    if given:
+        rows = train
+        ranker.fit(*rows[:2], qid=rows[2], eval_set=[(X_valid, y_valid)], eval_qid=[q_valid])
+    else:
+        rows = (X, y, groups) if refit_all else train
+        ranker.fit(X, y, groups=groups)
+    models = [
+        XGBRanker(**linear, n_estimators=n).fit(*train[:2], qid=train[2]) for n in range(1, 31)
+    ]
+    values = [ndcg_score(y_valid, m.predict(X_valid), groups=q_valid, k=5) for m in models]
+    assert ranker.n_iter_ == 1 + best_round(values, N_WITHOUT) < 30 - N_WITHOUT
+    expected = XGBRanker(**linear, n_estimators=ranker.n_iter_).fit(*rows[:2], qid=rows[2])
+    np.testing.assert_allclose(ranker.predict(X), expected.predict(X), rtol=1e-6)
+
+
 def test_refit_all_keeps_the_learning_rate_of_catboost(data):
     """Its default depends on the number of rounds."""
     X, y, qid = data

@@ -86,6 +86,10 @@ class Booster(ABC):
         `arguments` are those of the `fit` of `estimator`, with the model that it continues, if any.
         """
 
+    def predicts_by_all_rounds(self, estimator: Any) -> bool:
+        """Whether predictions of a fitted estimator use rounds after the best one too."""
+        return False
+
     def use_all_rounds(self, estimator: Any) -> None:
         """Let predictions of an estimator that was fitted without early stopping use all rounds."""
         return

@@ -92,6 +92,10 @@ class XGBoost(Booster):
         n_before = estimator.get_booster().num_boosted_rounds() - len(logged)
         return {"n_estimators": self.n_iterations(estimator) - n_before}
 
+    def predicts_by_all_rounds(self, estimator: Any) -> bool:
+        """A linear model is a sum of its rounds, from which XGBoost takes none away."""
+        return bool(estimator.get_params().get("booster") == "gblinear")
+
     def use_all_rounds(self, estimator: Any) -> None:
         """Forget the best round of `xgb_model`, of which XGBoost keeps the attributes."""
         estimator.get_booster().set_attr(best_iteration=None, best_score=None)
