@@ -11,7 +11,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from sklearn.utils import indexable
 
-from .._columns import refuse_masked
+from .._columns import as_numbers, refuse_masked
 from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, RandomState
 from ..model_selection import QueryShuffleSplit
@@ -77,7 +77,7 @@ class TrainingData:
         if ids is not None and num_samples(X) == 0:
             raise ValueError("X has no rows; a fit needs the documents of at least one query.")
         _check_judged(np.asarray(y))
-        weights = None if weights is None else np.asarray(weights)
+        weights = None if weights is None else _read_weights(weights)
         data = cls(X, y, None, weights, params, renumber)
         if ids is None:
             return data
@@ -158,6 +158,17 @@ class TrainingData:
                 "validation_fraction, or another random_state."
             )
         return self.take(train), self.take(held_out)
+
+
+def _read_weights(weights: Any) -> Array:
+    """One float per row: CatBoost takes no integers, and XGBoost no other byte order."""
+    numbers = as_numbers(weights, "sample_weight").astype(np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(
+            "sample_weight must be one-dimensional, with one weight per document; got an array of "
+            f"shape {numbers.shape}. Of a column, pass numpy.ravel(sample_weight)."
+        )
+    return numbers
 
 
 def _check_judged(labels: Array) -> None:

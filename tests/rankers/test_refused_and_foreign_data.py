@@ -68,3 +68,30 @@ def test_weights_of_queries_are_refused_with_the_way_to_repeat_them(library, row
     with pytest.raises(ValueError, match=f"got {len(y) + 1} for {len(y)} documents"):
         ranker.fit(X, y, groups=groups, sample_weight=np.ones(len(y) + 1))
     ranker.fit(X, y, groups=groups, sample_weight=weights.loc[groups].to_numpy())
+
+
+@pytest.mark.parametrize("stopping", [False, "ndcg@5"])
+@pytest.mark.parametrize("dtype", ["i8", "u1", "f4", ">f8", ">i4"])
+def test_weights_are_numbers_of_any_type(dtype, stopping, library, rows):
+    X, y, groups = rows
+    weights = 1.0 + 9 * (groups % 3 == 0)
+    ranker = QueryRanker(make_ranker(library), early_stopping=stopping, random_state=0)
+    expected = ranker.fit(X, y, groups=groups, sample_weight=weights).predict(X)
+    fitted = ranker.fit(X, y, groups=groups, sample_weight=weights.astype(dtype))
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+    valid = {"eval_set": [(X, y)], "eval_qid": [groups]}
+    expected = ranker.fit(X, y, groups=groups, **valid, eval_sample_weight=[weights]).predict(X)
+    valid["eval_sample_weight"] = [weights.astype(dtype)]
+    np.testing.assert_array_equal(ranker.fit(X, y, groups=groups, **valid).predict(X), expected)
+
+
+def test_weights_that_are_none_are_refused(library, rows):
+    X, y, groups = rows
+    ranker = QueryRanker(make_ranker(library))
+    weights = np.ones(len(y))
+    message = r"one-dimensional, .*\(\d+, 1\). Of a column, pass numpy.ravel\(sample_weight\)"
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, y, groups=groups, sample_weight=weights[:, np.newaxis])
+    weights[5] = np.nan
+    with pytest.raises(ValueError, match=r"sample_weight contains NaN.*5"):
+        ranker.fit(X, y, groups=groups, sample_weight=weights)
