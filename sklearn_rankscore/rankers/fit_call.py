@@ -19,6 +19,7 @@ from ..query_ids import find_explicit_ids, find_query_ids, no_groups_error
 from ..query_ids.lookup import check_place
 from ..query_ids.row_order import check_same_order
 from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
+from .byte_order import in_native_order
 from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
 from .evaluation_sets import ids_from_sizes, take_evaluation_sets
@@ -154,7 +155,8 @@ class FitCall:
     ) -> TrainingData:
         """Rows without the columns of ids, those of each query together for a ranker."""
         check_same_order(X=X, sample_weight=weights)
-        features = columns.drop(X)
+        features, y = in_native_order(columns.drop(X)), in_native_order(y)
+        params = {name: in_native_order(value) for name, value in params.items()}
         booster = None if self.prefix else booster_of(self.ranker)
         if booster is not None:
             features = booster.read_features(features)

@@ -17,6 +17,7 @@ from ..query_ids.lookup import fix_by_name
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import predict_scores
 from .boosters import booster_of
+from .byte_order import in_native_order
 from .id_columns import IdColumns
 from .pipelines import last_step
 from .ranks import rank_within_queries
@@ -47,7 +48,7 @@ class FittedRanker:
         """
         check_is_fitted(self, "estimator_")
         check_in_memory(X, "X")
-        features = self._id_columns.drop(X)
+        features = in_native_order(self._id_columns.drop(X))
         if (booster := booster_of(self.estimator_)) is not None:
             features = booster.read_features(features)
         self._check_features(features)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -95,3 +96,44 @@ def test_weights_that_are_none_are_refused(library, rows):
     weights[5] = np.nan
     with pytest.raises(ValueError, match=r"sample_weight contains NaN.*5"):
         ranker.fit(X, y, groups=groups, sample_weight=weights)
+
+
+def swapped(values):
+    return values.astype(values.dtype.newbyteorder())
+
+
+def swapped_sparse(X):
+    matrix = sparse.csr_matrix(X)
+    matrix.data = swapped(matrix.data)
+    return matrix
+
+
+OTHER_BYTES = {
+    "array": (swapped, swapped),
+    "single precision": (lambda X: swapped(X.astype("f4")), lambda y: swapped(y.astype("f4"))),
+    "frame": (lambda X: pd.DataFrame(swapped(X)), lambda y: pd.Series(swapped(y))),
+    "sparse": (swapped_sparse, swapped),
+}
+
+
+@pytest.mark.parametrize(("stopping", "piped"), [(False, True), ("ndcg@5", False)])
+@pytest.mark.parametrize("form", OTHER_BYTES)
+def test_numbers_of_the_other_byte_order_are_the_same(form, stopping, piped, library, rows):
+    """XGBoost would read other numbers, and files of other machines hold them."""
+    X, y, groups = rows
+    X = X.astype("f4").astype("f8")
+    of_X, of_y = OTHER_BYTES[form]
+    model = make_ranker(library)
+    model = make_pipeline("passthrough", model) if piped else model
+    ranker = QueryRanker(model, early_stopping=stopping, random_state=0)
+    native = {"frame": pd.DataFrame, "sparse": sparse.csr_matrix}.get(form, np.asarray)(X)
+    expected = ranker.fit(native, y, groups=groups).predict(native)
+    fitted = ranker.fit(of_X(X), of_y(y), groups=groups)
+    np.testing.assert_array_equal(fitted.predict(native), expected)
+    np.testing.assert_array_equal(fitted.predict(of_X(X)), expected)
+    sets = [(native, y)], [(of_X(X), of_y(y))]
+    first, second = (
+        ranker.fit(native, y, groups=groups, eval_set=given, eval_qid=[groups]).predict(native)
+        for given in sets
+    )
+    np.testing.assert_array_equal(first, second)
