@@ -159,6 +159,33 @@ def test_two_classes_may_be_words(name, metric, data):
     assert ranker.n_iter_ == numbers.n_iter_ < N_ROUNDS
 
 
+@pytest.mark.parametrize(
+    "weights_of_classes",
+    [{"auto_class_weights": "Balanced"}, {"class_weights": (1, 9)}, {"scale_pos_weight": 9}],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_of_classes_are_no_weights_of_queries(weighted, weights_of_classes):
+    """CatBoost multiplies the weights that it passes to a metric by those of the classes."""
+    X, y, groups = make_ranking(n_queries=60, n_features=4, n_informative=2, random_state=3)
+    y = (y > 2).astype(int)
+    weights = 1.0 + 30 * weighted * (groups % 3 == 0)
+    model = make("CatBoostClassifier").set_params(**weights_of_classes)
+    given = {"sample_weight": weights} if weighted else {}
+    ranker = stopping(model, "ndcg@3").fit(X, y, groups=groups, **given)
+    ((train, held),) = QueryShuffleSplit(
+        1, test_size=0.3, random_state=3, skip_constant_queries=True
+    ).split(X, y, groups)
+    native = clone(model).fit(X[train], y[train], sample_weight=weights[train])
+    values = [
+        ndcg_score(
+            y[held], native.predict_proba(X[held], ntree_end=n + 1)[:, 1], k=3,
+            groups=groups[held], sample_weight=weights[held],
+        )
+        for n in range(N_ROUNDS)
+    ]  # fmt: skip
+    assert ranker.n_iter_ == 1 + best_round(values, N_WITHOUT) < N_ROUNDS
+
+
 def test_metrics_are_names_and_functions(data):
     X, y, qid = data
 

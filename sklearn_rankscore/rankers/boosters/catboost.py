@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from .training_metric import EvaluatedSet, MetricOfSets, classes_of
 COLUMNS = ("cat_features", "text_features", "embedding_features")
 # the constructor takes one of these names for the number of rounds
 ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+# parameters of a classifier that weight classes
+CLASS_WEIGHTS = ("class_weights", "auto_class_weights", "scale_pos_weight")
 # logged for training rows whose order is unknown or whose weights vary; CatBoost fails at nan
 OF_TRAINING_ROWS = -1.0
 
@@ -91,7 +94,10 @@ class CatBoost(Booster):
         """CatBoost stops on its `eval_metric` for the last set."""
         if stopping.metric is not None:
             classes = classes_of(estimator, stopping.train)
-            known = [EvaluatedSet.read(d, classes) for d in (stopping.train, *stopping.sets)]
+            sets = (stopping.train, *stopping.sets)
+            known = [EvaluatedSet.read(data, classes) for data in sets]
+            if any(estimator.get_param(name) is not None for name in CLASS_WEIGHTS):
+                known = [*map(_with_given_weights, known, sets)]
             estimator.set_params(eval_metric=CatBoostMetric(stopping.metric, {}, known, classes))
         return {"early_stopping_rounds": stopping.n_rounds}
 
@@ -224,11 +230,17 @@ class CatBoostMetric(MetricOfSets):
                 " QueryRanker puts the rows of each query together; it takes "
                 "early_stopping='ndcg@10' instead of this metric."
             )
+        weight = self._weights_of(labels, weight)
         if len(self.sets) > 1 and self._are_weighted_rows(labels, weight):
             return OF_TRAINING_ROWS, 1.0
         raw = np.asarray(approxes)
         scores = raw[0] if len(raw) == 1 else softmax(raw.T, axis=1)
         return self.value_of_set(labels, scores, weight), 1.0
+
+    def _weights_of(self, labels: Array, passed: Any) -> Any:
+        """The weights of the set with these labels, the last of several."""
+        known = next(s for s in reversed(self.sets) if np.array_equal(s.passed, labels))
+        return passed if known.weights is None else known.weights
 
     def _are_permuted(self, labels: Array) -> bool:
         """Whether these are the labels of the training set in another order."""
@@ -245,6 +257,13 @@ class CatBoostMetric(MetricOfSets):
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""
         return error
+
+
+def _with_given_weights(known: EvaluatedSet, data: TrainingData) -> EvaluatedSet:
+    """The set with the weights of its rows, which CatBoost multiplies by those of classes."""
+    return replace(
+        known, weights=np.ones(len(known.codes)) if data.weights is None else data.weights
+    )
 
 
 def _labels_and_codes(eval_set: Any) -> EvaluatedSet:

@@ -72,11 +72,14 @@ class EvaluatedSet:
         The labels as the metric reads them.
     codes : int array of shape (n_rows,)
         The number of the query of each row.
+    weights : array of shape (n_rows,) or None
+        The weight of each row, if it is another one than the booster passes.
     """
 
     passed: Array
     y_true: Array
     codes: Array
+    weights: Array | None = None
 
     @classmethod
     def read(cls, data: TrainingData, classes: Array | None) -> EvaluatedSet:
