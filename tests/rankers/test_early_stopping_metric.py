@@ -307,6 +307,26 @@ def test_the_fitted_model_holds_no_data(data):
     assert type(kept) is type(own)
 
 
+@pytest.mark.parametrize("own", [{}, {"eval_metric": "NDCG:top=3"}])
+def test_a_model_of_catboost_can_be_fitted_again(own):
+    X, y, groups = make_ranking(n_queries=60, n_features=4, n_informative=2, random_state=3)
+    model = make("CatBoostRanker").set_params(**own)
+    expected = clone(model).fit(X, y, group_id=groups).predict(X)
+    stopped = stopping(model, "ndcg@5").fit(X, y, groups=groups)
+    fitted, scores = stopped.estimator_, stopped.predict(X)
+    assert fitted.get_params() == model.get_params()
+    fits = [
+        lambda: clone(fitted).fit(X, y, group_id=groups),
+        lambda: fitted.copy().fit(X, y, group_id=groups),
+        lambda: QueryRanker(fitted).fit(X, y, groups=groups),
+        lambda: pickle.loads(pickle.dumps(fitted)).fit(X, y, group_id=groups),
+    ]
+    for fit in fits:
+        np.testing.assert_array_equal(fit().predict(X), expected)
+        np.testing.assert_array_equal(fitted.predict(X), scores)
+    np.testing.assert_array_equal(fitted.fit(X, y, group_id=groups).predict(X), expected)
+
+
 @pytest.mark.parametrize("name", RANKERS)
 def test_refit_all_trains_as_many_rounds_on_all_queries(name, data):
     X, y, qid = data

@@ -102,10 +102,16 @@ class CatBoost(Booster):
         return {"early_stopping_rounds": stopping.n_rounds}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
-        """Let go of the data: parameters of a fitted model of CatBoost cannot change."""
-        metric = estimator.get_params().get("eval_metric")
-        if isinstance(metric, CatBoostMetric) and metric is not params.get("eval_metric"):
-            metric.sets.clear()
+        """Let go of the metric and its data, so that the model can be copied and fitted again."""
+        metric, own = estimator.get_params().get("eval_metric"), params.get("eval_metric")
+        if not isinstance(metric, CatBoostMetric) or metric is own:
+            return
+        metric.sets.clear()
+        # a fitted model takes no parameters, so this is where CatBoost stores them, and its cache
+        stored = getattr(estimator, "_init_params", {})
+        stored.pop("eval_metric", None)
+        stored.update({} if own is None else {"eval_metric": own})
+        estimator._canonized_params = None
 
     def n_iterations(self, estimator: Any) -> int:
         """The number of trees: each round adds one."""
