@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix, sparray
 
 from ..._sklearn_compat import num_samples
 from ...metrics.evaluate import MetricLike
@@ -64,7 +65,7 @@ class LightGBM(Booster):
         return {"group": data.sizes, "sample_weight": data.weights}
 
     def read_features(self, X: Any) -> Any:
-        """`X`; an error for columns of Arrow at which LightGBM ends the process."""
+        """Sparse arrays as matrices; an error for columns of Arrow that end the process."""
         refused = {name: of for name, of in arrow_types(X).items() if of.lower() not in ARROW_TYPES}
         if refused:
             shown = ", ".join(f"{name!r}: {of}" for name, of in list(refused.items())[:5])
@@ -74,7 +75,9 @@ class LightGBM(Booster):
                 "- X.to_pandas(), with text columns as type 'category';\n"
                 "- numeric codes of the columns, with their names in categorical_feature of fit."
             )
-        return super().read_features(X)
+        X = super().read_features(X)
+        is_sparse_array = issubclass(type(X), sparray)
+        return csr_matrix(X) if is_sparse_array else X
 
     def evaluation_arguments(
         self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
