@@ -686,6 +686,10 @@ REFUSED = {
         ),
         "or text, as monotone_constraints='price:-1'",
     ),
+    "metrics of CatBoost as a tuple": (
+        lambda: ranker(make_catboost().set_params(custom_metric=("MAP",))).fit(X, Y, groups=IDS),
+        "custom_metric must be text, as 'NDCG:top=3'",
+    ),
     "a grid without the prefix": (
         lambda: GridSearchCV(ranker(), {"num_leaves": [3]}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
         "use 'estimator__num_leaves'",

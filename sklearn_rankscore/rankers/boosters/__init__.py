@@ -37,7 +37,8 @@ def cloned(estimator: Any) -> Any:
         raise RuntimeError(
             f"{error}. scikit-learn clones no CatBoost model with a list or dict in its "
             "constructor: write a tuple, as cat_features=('color', 'brand'), or text, as "
-            "monotone_constraints='price:-1'."
+            "monotone_constraints='price:-1'. custom_metric must be text, as 'NDCG:top=3', because "
+            "CatBoost makes a list of a tuple."
         ) from error
 
 
