@@ -27,6 +27,7 @@ from sklearn_rankscore import (
     make_ranking,
     map_score,
     ndcg_score,
+    query_auc_score,
 )
 
 N_ROUNDS, N_WITHOUT = 40, 4
@@ -443,6 +444,25 @@ def test_a_metric_that_no_watched_query_defines_is_refused(name, metric):
     valid["eval_set"], valid["eval_sample_weight"] = [(X, y * (groups < 5))], [weights]
     with pytest.raises(ValueError, match=message.format(30)):
         ranker.fit(X, y, groups=groups, **valid | {"eval_qid": [groups]})
+
+
+def test_catboost_trains_on_queries_that_do_not_define_the_metric():
+    """CatBoost fails where it writes nan to its log."""
+    X, y, groups = make_ranking(n_queries=60, n_features=4, n_informative=2, random_state=3)
+    train, held = groups < 45, groups >= 45
+    y = np.where(held, y, np.minimum(y, 3))
+    valid = {"eval_set": [(X[held], y[held])], "eval_qid": [groups[held]]}
+    ranker = stopping(make("CatBoostRanker"), "query_auc(threshold=3)")
+    ranker.fit(X[train], y[train], groups=groups[train], **valid)
+    assert set(ranker.estimator_.get_evals_result()["learn"]["CatBoostMetric"]) == {-1}
+    native = fit_natively(make("CatBoostRanker"), X[train], y[train], groups[train])
+    values = [
+        query_auc_score(
+            y[held], predict_rounds(native, X[held], n + 1), groups=groups[held], threshold=3
+        )
+        for n in range(N_ROUNDS)
+    ]
+    assert ranker.n_iter_ == 1 + best_round(values, N_WITHOUT) < N_ROUNDS
 
 
 def test_what_the_metric_refuses_is_refused_before_training(data):

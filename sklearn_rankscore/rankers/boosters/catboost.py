@@ -25,8 +25,9 @@ COLUMNS = ("cat_features", "text_features", "embedding_features")
 ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 # parameters of a classifier that weight classes
 CLASS_WEIGHTS = ("class_weights", "auto_class_weights", "scale_pos_weight")
-# logged for training rows whose order is unknown or whose weights vary; CatBoost fails at nan
-OF_TRAINING_ROWS = -1.0
+# logged for training rows whose order is unknown or whose weights vary, and for sets without a
+# query that defines the metric; CatBoost fails at nan
+NO_VALUE = -1.0
 
 
 class CatBoost(Booster):
@@ -196,7 +197,8 @@ def catboost_metric(
 
     With categorical features or ``boosting_type="Ordered"``, CatBoost passes the training rows in a
     random order, in which their queries are unknown: the log has -1 for the training set, as also
-    if its weights vary within a query. Values of evaluation sets are not affected.
+    if its weights vary within a query. Values of evaluation sets are not affected. The log has -1
+    instead of nan for every set, because CatBoost fails at nan.
 
     Examples
     --------
@@ -228,7 +230,7 @@ class CatBoostMetric(MetricOfSets):
         labels = np.asarray(target, dtype=np.float32)
         if not any(np.array_equal(known.passed, labels) for known in self.sets):
             if len(self.sets) > 1 and self._are_permuted(labels):
-                return OF_TRAINING_ROWS, 1.0
+                return NO_VALUE, 1.0
             raise ValueError(
                 f"CatBoost evaluates a set of {len(labels)} rows with labels that catboost_metric "
                 "was not given. Give it labels and query ids of every set, the training set first, "
@@ -238,10 +240,11 @@ class CatBoostMetric(MetricOfSets):
             )
         weight = self._weights_of(labels, weight)
         if len(self.sets) > 1 and self._are_weighted_rows(labels, weight):
-            return OF_TRAINING_ROWS, 1.0
+            return NO_VALUE, 1.0
         raw = np.asarray(approxes)
         scores = raw[0] if len(raw) == 1 else softmax(raw.T, axis=1)
-        return self.value_of_set(labels, scores, weight), 1.0
+        value = self.value_of_set(labels, scores, weight)
+        return NO_VALUE if np.isnan(value) else value, 1.0
 
     def _weights_of(self, labels: Array, passed: Any) -> Any:
         """The weights of the set with these labels, the last of several."""
