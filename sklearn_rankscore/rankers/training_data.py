@@ -72,7 +72,6 @@ class TrainingData:
                 "weights.loc[ids].to_numpy() of a Series by query id."
             )
         refuse_masked(y, "y")
-        refuse_masked(weights, "sample_weight")
         X, y, weights = indexable(X, y, weights)
         if ids is not None and num_samples(X) == 0:
             raise ValueError("X has no rows; a fit needs the documents of at least one query.")
