@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy import stats
@@ -23,9 +22,9 @@ MOST_RESAMPLED = 1000
 
 # if one term has more than this share of the variance, the sum of all terms is not nearly normal;
 # the signs of the largest terms are then enumerated, until the others have no such term
-DOMINANT, FEWEST_ENUMERATED, MOST_ENUMERATED = 0.1, 4, 10
+DOMINANT, FEWEST_ENUMERATED, MOST_ENUMERATED = 0.1, 4, 20
 
-# standard deviations between which tails are interpolated, of a sum that exceeds the last with a
+# standard deviations between which tails are interpolated; a sum exceeds the last of them with a
 # probability below 1e-15 (Hoeffding's inequality)
 GRID = np.linspace(0, 8.5, 35)
 
@@ -155,8 +154,9 @@ def _approximate(terms: Array) -> Array:
     for j in np.flatnonzero(sizes.max(axis=0, initial=0) ** 2 > DOMINANT * squares):
         column = np.sort(sizes[:, j])
         n_largest = _number_of_dominant(column)
-        signs = np.array([*product((-1, 1), repeat=n_largest)])
-        at = sums[j] - signs @ column[-n_largest:]
+        at = sums[j : j + 1]
+        for term in column[-n_largest:]:
+            at = np.concatenate([at - term, at + term])
         p_values[j] = 2 * np.mean(_upper_tails(column[:-n_largest, None], at))
     return np.asarray(np.minimum(p_values, 1.0))
 
@@ -178,7 +178,8 @@ def _upper_tails(sizes: Array, at: Array) -> Array:
     if len(at) <= len(GRID):
         return np.array([_upper_tail(sizes, value)[0] for value in at[:, None]])
     grid = GRID * np.sqrt(np.sum(sizes**2))
-    quantiles = stats.norm.isf([_upper_tail(sizes, value)[0] for value in grid[:, None]])
+    tails = [_upper_tail(sizes, value)[0] for value in grid[:, None]]
+    quantiles = stats.norm.isf(np.maximum(tails, np.finfo(np.float64).tiny))
     return stats.norm.sf(np.sign(at) * np.interp(np.abs(at), grid, quantiles))
 
 
@@ -206,7 +207,9 @@ def _upper_tail(sizes: Array, at: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         modified = root + np.log(saddle * np.sqrt(curvature) / root) / root
     modified = np.where(root < 1e-4, root, modified)
-    tail = stats.norm.sf(modified)
+    # near the largest sum, where the saddle point is infinite, only the bound of Chernoff holds
+    tail = np.minimum(stats.norm.sf(modified), np.exp(-(root**2) / 2))
+    tail[sums > sizes.sum(axis=0) * (1 + TOLERANCE)] = 0.0
     n_same = np.ceil((n + at / largest) / 2 - 1e-6)
     is_binomial = n * largest - sizes.sum(axis=0) <= TOLERANCE * n * largest
     binomial = stats.binom.sf(n_same - 1, n, 0.5)
