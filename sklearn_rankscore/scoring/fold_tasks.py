@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..ranking.shapes import SINGLE_QUERY
 from .call_groups import CallGroups
 from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
+from .pipelines import is_pipeline
 from .scorer import WITHOUT_IDS, RankingScorer
 from .scorers_with_ids import (
     check_function,
@@ -47,7 +48,7 @@ def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any
             checked.add(inputs)
             check_scorers(task)
         check_labels(task)
-        check_pairs(task)
+        check_pairs(task.candidate, task.fit_params)
         if task.fits:
             pass_query_ids(task)
             _mark_queries(task)
@@ -70,7 +71,7 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
         task = FoldTask(function, args, kwargs, CallGroups.read())
         check_scorers(task)
         check_labels(task)
-        check_pairs(task)
+        check_pairs(task.candidate, task.fit_params)
         pass_query_ids(task)
         return function(**task.arguments)
 
@@ -122,10 +123,11 @@ def check_labels(task: FoldTask) -> None:
             raise
 
 
-def check_pairs(task: FoldTask) -> None:
+def check_pairs(estimator: Any, fit_params: Mapping[str, Any]) -> None:
     """Refuse pairs of rows for a fold, whose rows have other numbers."""
-    pairs = [name for name in task.fit_params if name.rpartition("__")[2] == "pairs"]
-    if pairs and any(query_rankers_in(task.candidate)):
+    given = [name for name, value in fit_params.items() if value is not None]
+    pairs = [name for name in given if name.rpartition("__")[2] == "pairs"]
+    if pairs and any(map(_is_of_catboost, query_rankers_in(estimator))):
         raise ValueError(
             f"{pairs[0]} number the rows of the whole data, but cross-validation and searches fit "
             "on some of the rows, which have other numbers. Choose:\n"
@@ -135,6 +137,13 @@ def check_pairs(task: FoldTask) -> None:
             "QueryKFold(5).split(X, y, groups): ranker.fit(X[train], y[train], "
             "groups=groups[train], pairs=pairs_of_fold)."
         )
+
+
+def _is_of_catboost(query_ranker: Any) -> bool:
+    ranker = query_ranker.estimator
+    while is_pipeline(ranker):
+        ranker = ranker.steps[-1][1]
+    return type(ranker).__module__.startswith("catboost.")
 
 
 def _ids(task: FoldTask) -> Any:

@@ -12,7 +12,13 @@ from sklearn.preprocessing import StandardScaler
 from small_rankers import make_catboost_ranker
 from training_rounds import ROUNDS, STOPPING_ROUNDS, best_round, recomputed
 
-from sklearn_rankscore import QueryKFold, QueryRanker, catboost_metric, make_ranking
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    catboost_metric,
+    cross_val_query_scores,
+    make_ranking,
+)
 
 
 def fit_catboost(parts, eval_metric, weight=None, **params):
@@ -161,6 +167,10 @@ def test_pairs_are_refused_where_folds_number_other_rows(routing, piped):
             cross_validate(
                 ranker, X, labels, cv=QueryKFold(2), scoring="ndcg", params={**ids, **params}
             )
+        with pytest.raises(ValueError, match=message):
+            cross_val_query_scores(ranker, X, y, metrics="mrr", groups=groups, params=params)
+        none = dict.fromkeys(params)
+        cross_val_query_scores(ranker, X, y, metrics="mrr", groups=groups, params=none)
         search.fit(X, labels, **ids)  # CatBoost makes pairs from the labels
     assert search.best_score_ > 0.5
 
