@@ -11,7 +11,6 @@ from .._typing import Array, Library, QueryIds, QueryOrder
 from .._validation import check_choice
 from ..metrics.evaluate import Metrics
 from ..metrics.resolve import list_metrics
-from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
 from .batch_errors import name_batch
 from .configuration import Configuration, comparable, resolve_averaged
@@ -19,7 +18,7 @@ from .grouped_queries import in_order
 from .open_queries import OpenQueries
 from .results import StreamResults
 from .rows import AdjacentQueries, Rows, check_unjudged_known
-from .segments import column_names, columns_of, values_of_queries
+from .segments import check_order_of_segments, column_names, columns_of, values_of_queries
 from .state import State
 from .totals import Totals
 
@@ -139,7 +138,7 @@ class RankingAccumulator(StreamResults):
             y_true, y_score, groups=groups, sample_weight=sample_weight, allow_zero_weights=True
         )
         grouping, columns = queries.grouping, columns_of(segments, self.by)
-        check_same_order(**{"y_true": y_true, "groups": groups, **columns})
+        check_order_of_segments(y_true, groups, columns)
         of_queries = {
             name: values_of_queries(name, column, grouping) for name, column in columns.items()
         }
@@ -191,7 +190,7 @@ class RankingAccumulator(StreamResults):
         queries: Any = groups
         if not isinstance(queries, AdjacentQueries):
             columns = columns_of(segments, self.by)
-            check_same_order(**{"y_true": y_true, "groups": groups, **columns})
+            check_order_of_segments(y_true, groups, columns)
             queries = AdjacentQueries.read(groups, columns)
         check_unjudged_known(y_true, [metric.unjudged for metric in self._resolved.values()])
         batch = Rows.read(y_true, y_score, sample_weight, queries)

@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Array
 from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment, values_and_missing
 from ..query_ids import Grouping
+from ..query_ids.row_order import check_same_order
 
 # each segment costs some hundred bytes per metric, in every partition and checkpoint
 MOST_SEGMENTS = 10_000
@@ -43,6 +44,12 @@ def columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
     if missing := [name for name in names if name not in available]:
         raise ValueError(f"segments has no column {missing[0]!r}; it has {', '.join(available)}.")
     return {name: segments[name] for name in names}
+
+
+def check_order_of_segments(y_true: Any, groups: Any, columns: Mapping[str, Any]) -> None:
+    """Refuse columns whose row labels are in another order than those of the labels or ids."""
+    named = {f"segments[{name!r}]": column for name, column in columns.items()}
+    check_same_order(y_true=y_true, groups=groups, **named)
 
 
 def with_missing(name: str, column: Any) -> Array:

@@ -221,6 +221,8 @@ SEGMENTED = {
         groups=X["qid"].to_numpy(),
         segments={"fixed": np.zeros(len(X)), "device": column},
     ),
+    "no text": lambda column: query_scores(**GIVEN, metrics="dcg", segments={99: column}),
+    "y_true": lambda column: query_scores(**GIVEN, metrics="dcg", segments={"y_true": column}),
     "report": lambda column: ranking_report(**GIVEN, by=column),
     "overlap": lambda column: rank_overlap(
         X["x1"], X["x2"], groups=X["qid"].to_numpy(), segments=column
@@ -238,5 +240,5 @@ SEGMENTED = {
 def test_segments_in_another_order_are_refused(call):
     column = (X["qid"] % 2).rename("device")
     call(column)
-    with pytest.raises(ValueError, match=r"(y_true|score_a|groups) and device"):
+    with pytest.raises(ValueError, match=r"(y_true|score_a|groups) and segments\["):
         call(column.iloc[::-1])
