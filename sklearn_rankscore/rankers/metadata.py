@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from sklearn.utils.metadata_routing import (
@@ -24,6 +25,7 @@ def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> Metad
     metadata requests too, such as one of CatBoost. The request for weights, which scikit-learn
     requires, is that of the last step, and where this says nothing, that of QueryRanker.
     """
+    _check_steps(estimator)
     last, _ = last_step(estimator)
     requests = _fit_requests(last)
     for param in _fit_parameters(last):
@@ -40,20 +42,36 @@ def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> Metad
 def _without_unset_weights(estimator: Any) -> MetadataRequest | MetadataRouter:
     """The routing of an estimator, in which nobody gets weights without a request.
 
-    scikit-learn passes to a router whatever its estimators do not decline, even if it declines
-    that itself.
+    scikit-learn passes to a router whatever its estimators do not decline, even if the router
+    declines it.
     """
     routing = routing_of(estimator)
-    unset = [routing]
-    while unset:
-        inner = unset.pop()
-        if isinstance(inner, MetadataRouter):
-            unset += [pair.router for _, pair in inner]
-            continue
-        for method in (inner.fit, inner.score):
+    for request in _requests_in(routing):
+        for method in (request.fit, request.score):
             if method.requests.get("sample_weight", False) is None:
                 method.add_request(param="sample_weight", alias=False)
     return routing
+
+
+def _check_steps(estimator: Any) -> None:
+    """Refuse a step before the last that requests weights, which QueryRanker passes to the last."""
+    for name, step in estimator.steps[:-1] if is_pipeline(estimator) else ():
+        if any(
+            request.fit.requests.get("sample_weight") for request in _requests_in(routing_of(step))
+        ):
+            raise ValueError(
+                f"the step {name!r} requests sample_weight, but QueryRanker passes weights to the "
+                "last step only. Take the step out of QueryRanker, make_pipeline(step, "
+                "QueryRanker(...)), or call its set_fit_request(sample_weight=False)."
+            )
+
+
+def _requests_in(routing: MetadataRequest | MetadataRouter) -> Iterator[MetadataRequest]:
+    if not isinstance(routing, MetadataRouter):
+        yield routing
+        return
+    for _, pair in routing:
+        yield from _requests_in(pair.router)
 
 
 def routing_of(value: Any) -> MetadataRequest | MetadataRouter:

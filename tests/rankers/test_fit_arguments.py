@@ -211,6 +211,17 @@ def test_weights_are_those_that_are_requested(library, case, piped, small):
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
+def test_weights_requested_by_another_step_are_refused(small):
+    """QueryRanker passes weights to the last step, so that this one would have none."""
+    X, y, groups = small
+    with config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+        ranker = QueryRanker(make_pipeline(scaler, clone(LGBM)))
+        params = {"groups": groups, "sample_weight": 1.0 + groups % 3}
+        with pytest.raises(ValueError, match=r"step 'standardscaler' requests sample_weight, but"):
+            cross_validate(ranker, X, y, cv=QueryKFold(2), scoring="ndcg", params=params)
+
+
 @ROUTING
 def test_unknown_parameters_are_refused(routing, small):
     with pytest.raises(TypeError, match="eval_att"):
