@@ -12,7 +12,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import did_you_mean
-from ..io.frame_rows import are_ranks, may_be_ranks
+from ..io.frame_rows import are_ranks, find_no_rank
 from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
 from ..io.trec_text import OPENERS, damage_named
 
@@ -113,11 +113,11 @@ class TableFile:
 
     def _check_direction(self, name: str, numbers: Array, *, is_rank: bool) -> None:
         """Refuse scores as ranks and ranks as scores, which would reverse the ranking."""
-        if is_rank and not may_be_ranks(numbers):
+        if is_rank and (wrong := find_no_rank(numbers)) is not None:
             raise ValueError(
-                f"{self.path}, column {name}: must hold ranks, 1 for the best; got values from "
-                f"{numbers.min():g} to {numbers.max():g}. Name scores, of which higher is better, "
-                f"by --columns score={name}."
+                f"{self.path}, column {name}: must hold ranks, 1 for the best, and means of two "
+                f"ranks where documents are tied; got {wrong:g}. Name scores, of which "
+                f"higher is better, by --columns score={name}."
             )
         if not is_rank and are_ranks(name, numbers):
             raise ValueError(

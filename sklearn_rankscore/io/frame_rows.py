@@ -124,11 +124,11 @@ class FrameRows:
         return self._from_ranks(name, values) if self.kind == "rank" else values
 
     def _from_ranks(self, name: str, values: Array) -> Array:
-        if not may_be_ranks(values):
+        if (wrong := find_no_rank(values)) is not None:
             raise ValueError(
-                f"{name} must hold ranks, 1 for the best; got values from {values.min():g} to "
-                f"{values.max():g}. Pass scores, of which higher is better, as score=, and the "
-                "negatives of other numbers of which lower is better, such as mean ranks."
+                f"{name} must hold ranks, 1 for the best, and means of two ranks where documents "
+                f"are tied; got {wrong:g}. Pass scores, of which higher is better, as "
+                "score=, and the negatives of other numbers of which lower is better."
             )
         return -values.astype(np.float64)
 
@@ -216,12 +216,12 @@ def _to_frame(source: Any, column: Any) -> str:
     )
 
 
-def may_be_ranks(values: Array) -> bool:
-    """Whether values can be ranks, of which tied documents may have the mean, such as 1.5."""
-    low = values.min()
-    if low < 0 or not np.isfinite(values.max()):
-        return False
-    return not (values % (0.5 if low >= 1 else 1)).any()
+def find_no_rank(values: Array) -> float | None:
+    """The first value that is no rank, nor the mean of two; None if all may be."""
+    with np.errstate(invalid="ignore"):
+        part = values % (0.5 if values.min() >= 1 else 1)  # nan of infinity
+    wrong = (values < 0) | (part != 0)
+    return float(values[wrong.argmax()]) if wrong.any() else None
 
 
 def are_ranks(name: Any, values: Array) -> bool:

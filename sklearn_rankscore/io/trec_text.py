@@ -22,7 +22,7 @@ from .._typing import Array
 CHUNK = 2**22
 # what ends a line among its fields; a text has no NUL
 END = b"\0"
-NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(rb"[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf|nan)", re.IGNORECASE)
 BARE_RETURN = re.compile(rb"\r(?!\n)")
 _CSV = (
     " The command line reads CSV from files whose names end in .csv, but not from standard input; "
@@ -109,19 +109,21 @@ class Lines:
         return fields, numbers
 
     def _check_fields(self, number: int, fields: list[bytes], line: bytes) -> None:
-        text = line.decode(errors="replace").strip("\r")
-        if len(fields) < self._width or (len(fields) > self._width and not self.trailing):
+        if len(fields) == self._width:
+            return
+        if len(fields) < self._width or not self.trailing:
+            text = _shown(line)
             raise ValueError(
                 f"{self._line(number)}: a line must have {self._width} fields, "
                 f"'{self.layout}'; got {len(fields)}{'+' * (len(fields) > self._width)} in "
-                f"{_shorten(text)}.{_CSV if len(fields) == 1 and ',' in text else ''}"
+                f"{text}.{_CSV if len(fields) == 1 and ',' in text else ''}"
             )
-        if len(fields) > self._width and _may_divide_id(fields):
+        if _may_divide_id(fields):
             raise ValueError(
-                f"{self._line(number)}: more than the fields '{self.layout}' in {_shorten(text)}. "
+                f"{self._line(number)}: more than the fields '{self.layout}' in {_shown(line)}. "
                 "Ids must not have spaces: replace those of the document id here and in the qrels, "
                 "or pass DataFrames. Text after the tag is ignored if the rank is a number and the "
-                "tag is none."
+                "tag is not a number."
             )
 
     def _append(self, fields: list[bytes], numbers: Any) -> None:
@@ -183,7 +185,8 @@ def _may_divide_id(fields: list[bytes]) -> bool:
     return rank is None or tag is not None
 
 
-def _shorten(text: str) -> str:
+def _shown(line: bytes) -> str:
+    text = line.decode(errors="replace").strip("\r")
     return repr(text) if len(text) <= 100 else f"{text[:100]!r}…"
 
 

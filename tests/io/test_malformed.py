@@ -76,6 +76,7 @@ BAD_RUNS = [
         r"line 3: more than the fields 'query Q0 .*' in '1 Q0 d v2 1 9\.5 t'\. Ids must not have",
     ),
     (RUN + "1 Q0 d 2 1 9.5 t\n", "line 3: more than the fields"),
+    (RUN + "1 Q0 d 2 1 inf t\n", "line 3: more than the fields"),
     (RUN + "1 Q0 d 2 3 1 9.5e-1 t\n", "line 3: more than the fields"),
     (RUN + "1 Q0 d 2 v 1 .5 t\n", "line 3: more than the fields"),
     ("7 Q0 a 1 0.5 t\n", "no query in common"),
