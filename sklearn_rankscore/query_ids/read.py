@@ -21,6 +21,7 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         categories, codes = categorical
         if (codes.size and codes.min() < 0) or any_missing(categories.tolist()):
             raise missing_ids_error()
+        _check_not_rounded(categories)
         try:
             values, codes = in_sorted_order(categories, codes)
         except TypeError:  # they cannot be compared
@@ -42,12 +43,13 @@ def _check_not_rounded(ids: Array) -> None:
     if ids.dtype.kind != "f":
         return
     n_bits = np.finfo(ids.dtype).nmant + 1
-    largest = np.maximum(ids.max(initial=0), -ids.min(initial=0))
-    if 2.0**n_bits <= largest < np.inf:
+    largest = np.max(np.abs(ids), initial=0, where=np.isfinite(ids))
+    if largest >= 2.0**n_bits:
         raise ValueError(
-            f"the ids are numbers of the type {ids.dtype} up to {largest:.6g}; from 2**{n_bits} on "
-            "it rounds different integers to the same number. Pass ids as integers or strings; a "
-            "join with missing rows, or an array that also holds features, makes them floats."
+            f"the ids are numbers of the type {ids.dtype.name} up to {largest:.6g}; from "
+            f"2**{n_bits} on it rounds different integers to the same number. Pass ids as integers "
+            "or strings; a join with missing rows, or an array that also holds features, makes "
+            "them floats."
         )
 
 

@@ -28,7 +28,12 @@ def test_floats_are_ids_as_long_as_they_hold_integers_exactly(dtype, limit):
     ids = np.array([limit - 1, 0.5, limit - 2, -limit + 1, np.inf], dtype)
     assert len(rows_of(ids)) == 5
     with pytest.raises(ValueError, match="rounds different integers to the same number"):
-        rows_of(np.array([limit, 0.5], dtype))
+        rows_of(np.array([limit, 0.5, np.inf], dtype))
+
+
+def test_categories_are_no_rounded_integers():
+    with pytest.raises(ValueError, match=r"float64 up to .*from 2\*\*53 on"):
+        rows_of(pd.Categorical([1e16, 2.0, 1e16]))
 
 
 ids_of_a_kind = st.one_of(
