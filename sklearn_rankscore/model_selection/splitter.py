@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length
 
-from .._columns import check_in_memory
+from .._columns import check_in_memory, refuse_masked
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds
 from ..query_ids import (
@@ -160,6 +160,7 @@ def _as_numbers(y: Any) -> Array | None:
     """Labels as numbers; strings by their position in sorted order, missing ones as NaN."""
     if y is None:
         return None
+    refuse_masked(y, "y")
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()  # as scikit-learn's stratified splitters do

@@ -19,6 +19,7 @@ from sklearn_rankscore import (
     evaluate,
     ndcg_score,
     query_auc_score,
+    query_scores,
 )
 from sklearn_rankscore.metrics.names import METRICS
 
@@ -302,6 +303,8 @@ READS_LABELS = {
     "fit": lambda: QueryRanker(Ridge()).fit(FEATURES, HIDDEN),
     "weights of fit": lambda: QueryRanker(Ridge()).fit(FEATURES, Y, sample_weight=HIDDEN),
     "scorer": lambda: get_scorer("ndcg@5")(Ridge().fit(FEATURES, Y), FEATURES, HIDDEN),
+    "segments": lambda: query_scores(Y, S, "mrr", groups=G, segments=HIDDEN),
+    "splitter": lambda: list(QueryKFold(2, skip_constant_queries=True).split(FEATURES, HIDDEN)),
     "folds": lambda: cross_val_query_scores(
         QueryRanker(Ridge()), FEATURES, HIDDEN, metrics="dcg", cv=QueryKFold(2)
     ),
@@ -310,5 +313,5 @@ READS_LABELS = {
 
 @pytest.mark.parametrize("call", READS_LABELS.values(), ids=READS_LABELS)
 def test_masked_labels_are_refused_wherever_they_are_read(call):
-    with pytest.raises(ValueError, match=r"(y|y_true|sample_weight) has masked values; drop or"):
+    with pytest.raises(ValueError, match=r"(y|y_true|sample_weight|segments) has masked val"):
         call()
