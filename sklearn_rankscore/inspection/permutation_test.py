@@ -180,7 +180,7 @@ def _upper_tails(sizes: Array, at: Array) -> Array:
     grid = GRID * np.sqrt(np.sum(sizes**2))
     tails = [_upper_tail(sizes, value)[0] for value in grid[:, None]]
     quantiles = stats.norm.isf(np.maximum(tails, np.finfo(np.float64).tiny))
-    return stats.norm.sf(np.sign(at) * np.interp(np.abs(at), grid, quantiles))
+    return np.asarray(stats.norm.sf(np.sign(at) * np.interp(np.abs(at), grid, quantiles)))
 
 
 def _upper_tail(sizes: Array, at: Array) -> Array:

@@ -21,15 +21,15 @@ ROUNDING = 1e-9
 
 
 class LimitedName(str):
-    """The name of a metric with the limits of its values, of which the name tells others."""
+    """The name of a metric with the limits of its values, which the name alone would not imply."""
+
+    limits: Limits | None
 
     def __new__(cls, name: str, limits: Limits | None) -> LimitedName:
         """A name that equals `name`."""
         self = super().__new__(cls, name)
         self.limits = limits
         return self
-
-    limits: Limits | None
 
     def __reduce__(self) -> Any:
         return LimitedName, (str(self), self.limits)

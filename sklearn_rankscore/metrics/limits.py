@@ -1,4 +1,4 @@
-"""The lowest and the highest value of a metric, which bound what a few queries can hide.
+"""The lowest and the highest value of a metric, from which intervals of its mean follow.
 
 Both are infinite if they are not known: those of sums of gains depend on labels that a sample need
 not hold.

@@ -156,7 +156,7 @@ def _check_classes(ranker: Any, train: TrainingData, sets: Sequence[TrainingData
                 f"evaluation set {i}, or the queries that early_stopping holds out, have the "
                 f"labels {unseen.tolist()}, but {type(ranker).__name__} knows only those of the "
                 f"rows that it is trained on: {classes.tolist()}. Choose:\n"
-                "- rare labels joined with their neighbors, as by numpy.minimum(y, 3);\n"
+                "- rare grades joined with their neighbors, as by numpy.minimum(y, 3);\n"
                 "- a regressor or a ranker, which evaluates any labels;\n"
                 "- eval_set without these labels, or another random_state of QueryRanker."
             )

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._typing import Array
 
-# rows from which columns, if stored as such or short, are accumulated one by one: NumPy, which
-# computes one row after another, takes two to ten times as long
+# from this number of rows on, columns are accumulated one by one if the array is stored by column
+# or its rows are short: NumPy, which computes one row after another, takes two to ten times as long
 MANY_ROWS = 128
 
 
