@@ -122,18 +122,16 @@ class FitCall:
             raise no_groups_error(self.name, X=X)
         return ids
 
-    def find_weights(self, X: Any, weights: Any, params: dict[str, Any]) -> Any:
+    def find_weights(self, weights: Any, params: dict[str, Any]) -> Any:
         """The weights of the rows; those under a name of a booster are removed from the parameters.
 
-        Otherwise the metric of held-out queries would have none. Weights of queries, which XGBoost
-        takes, are left to it.
+        Otherwise the metric of held-out queries would have none.
         """
         taken = inspect.signature(self.ranker.fit).parameters if self.is_booster else {}
         for name in ("sample_weight", "group_weight"):
-            given = params.get(self.prefix + name) if name in taken else None
-            if given is None or num_samples(given) != num_samples(X):
+            given = params.pop(self.prefix + name, None) if name in taken else None
+            if given is None:
                 continue
-            del params[self.prefix + name]
             if weights is not None and not np.array_equal(weights, given):
                 raise ValueError(
                     f"weights are given twice, as {self.prefix + name}= of {self.name} and by "

@@ -196,7 +196,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         call = self._call(cloned(self.estimator))
         params = call.read_params(fit_params)
         ids = call.find_ids(X, y, groups, qid, params)
-        sample_weight = call.find_weights(X, sample_weight, params)
+        sample_weight = call.find_weights(sample_weight, params)
         self._id_columns = IdColumns.find(X, self.groups, ids, self.drop_columns)
         self._id_columns.check_not_selected()
         self._id_columns.warn_of_features(X, ids, self.estimator)

@@ -113,15 +113,6 @@ def test_weights_by_the_names_of_a_booster_count_among_held_out_queries(name):
         ranker.fit(X, y, groups=groups, sample_weight=weights + 1, **of_step)
 
 
-def test_weights_of_queries_are_left_to_xgboost():
-    X, y, groups = make_ranking(n_queries=20, n_features=4, random_state=3)
-    ranker = QueryRanker(make_pipeline("passthrough", make_ranker("xgboost")))
-    of_queries = np.where(np.arange(20) % 4 == 0, 30.0, 1.0)
-    expected = ranker.fit(X, y, groups=groups, sample_weight=of_queries[groups]).predict(X)
-    ranker.fit(X, y, groups=groups, xgbranker__sample_weight=of_queries)
-    np.testing.assert_array_equal(ranker.predict(X), expected)
-
-
 @pytest.mark.parametrize("name", POINTWISE)
 def test_pointwise_boosters_stop_early_on_held_out_queries(name, data):
     X, y, qid = data
