@@ -20,9 +20,9 @@ from .resampling import BATCH_SIZE, batch_sizes, with_single_threaded_blas
 # 9,999 resamples
 MOST_RESAMPLED = 1000
 
-# if one term has more than this share of the variance, the sum of all terms is not nearly normal;
-# the signs of the largest terms are then enumerated, until the others have no such term
-DOMINANT, FEWEST_ENUMERATED, MOST_ENUMERATED = 0.1, 4, 20
+# a term is enumerated, not approximated, if its square is more than this share of the sum of the
+# squares of all smaller terms, and if there are at most this many possible sums
+DOMINANT, MOST_SUMS = 0.1, 2**20
 
 # standard deviations between which tails are interpolated; a sum exceeds the last of them with a
 # probability below 1e-15 (Hoeffding's inequality)
@@ -145,29 +145,36 @@ def _random_flips(n: int, n_resamples: int, random: np.random.Generator) -> Iter
 def _approximate(terms: Array) -> Array:
     """Two-sided p-values by a saddlepoint approximation; exact if all differences are equal.
 
-    If one term has much of the variance, as with weights by traffic, sums are not nearly normal.
-    The largest terms are then enumerated, and only the sum of the others is approximated.
+    If some terms have much of the variance, as with weights by traffic, sums are not nearly normal.
+    The signs of these terms are then enumerated, and only the sum of the others is approximated.
     """
     sizes, sums = np.abs(terms), np.abs(terms.sum(axis=0))
     p_values = 2 * _upper_tail(sizes, sums)
-    squares = np.einsum("qm,qm->m", sizes, sizes)
-    for j in np.flatnonzero(sizes.max(axis=0, initial=0) ** 2 > DOMINANT * squares):
-        column = np.sort(sizes[:, j])
-        n_largest = _number_of_dominant(column)
-        at = sums[j : j + 1]
-        for term in column[-n_largest:]:
-            at = np.concatenate([at - term, at + term])
-        p_values[j] = 2 * np.mean(_upper_tails(column[:-n_largest, None], at))
+    largest, squares = sizes.max(axis=0, initial=0), np.einsum("qm,qm->m", sizes, sizes)
+    n_largest = (sizes >= largest * (1 - TOLERANCE)).sum(axis=0)
+    for j in np.flatnonzero(largest**2 > DOMINANT * (squares - n_largest * largest**2)):
+        p_values[j] = 2 * _enumerate_largest(sizes[:, j], sums[j])
     return np.asarray(np.minimum(p_values, 1.0))
 
 
-def _number_of_dominant(ascending: Array) -> int:
-    """How many of the largest terms are enumerated."""
-    for n in range(FEWEST_ENUMERATED, MOST_ENUMERATED):
-        others = ascending[:-n]
-        if others[-1] ** 2 <= DOMINANT * (others @ others):
-            return n
-    return MOST_ENUMERATED
+def _enumerate_largest(sizes: Array, observed: float) -> float:
+    """P(S >= observed), given each number of positive signs among the terms of one size."""
+    largest = sizes.max()
+    values, counts = np.unique(np.round(sizes[sizes > 0] / largest, 12), return_counts=True)
+    squares = counts * values**2
+    smaller, n = np.cumsum(squares) - squares, len(values)
+    # sums of the same terms in another order differ by rounding
+    at, probabilities = np.array([observed / largest - TOLERANCE * (counts @ values)]), np.ones(1)
+    while n and len(at) * (counts[n - 1] + 1) <= MOST_SUMS:
+        if values[n - 1] ** 2 <= DOMINANT * smaller[n - 1]:
+            break
+        n -= 1
+        positive = np.arange(counts[n] + 1)
+        at = np.subtract.outer(at, values[n] * (2 * positive - counts[n])).ravel()
+        of_count = stats.binom.pmf(positive, counts[n], 0.5)
+        probabilities = np.outer(probabilities, of_count).ravel()
+    others = np.repeat(values[:n], counts[:n])[:, None]
+    return float(probabilities @ (_upper_tails(others, at) if n else at <= 0))
 
 
 def _upper_tails(sizes: Array, at: Array) -> Array:

@@ -79,6 +79,31 @@ def test_the_approximation_beside_several_heavy_queries(n_heavy, deviation):
     np.testing.assert_allclose(measured, np.minimum(expected, 1), rtol=0.02, atol=1e-3)
 
 
+@pytest.mark.parametrize(("n_heavy", "n_positive"), [(12, 9), (14, 11), (20, 14), (60, 38)])
+def test_the_approximation_beside_equal_heavy_queries(n_heavy, n_positive):
+    """Hits and misses among tiny differences: the latter decide between equal sums."""
+    random = np.random.default_rng(n_heavy)
+    others = random.normal(scale=1e-3, size=1100)
+    heavy = np.where(np.arange(n_heavy) < n_positive, 1.0, -1.0)
+    (measured,) = p_values(np.append(heavy, others)[:, None])
+    k, deviation = np.arange(n_heavy + 1), np.sqrt((others**2).sum())
+    left = abs(heavy.sum() + others.sum()) - (2 * k - n_heavy)
+    expected = stats.binom.pmf(k, n_heavy, 0.5) @ (2 * stats.norm.sf(left / deviation))
+    assert measured == pytest.approx(expected, rel=0.01)
+
+
+def test_tails_near_and_beyond_the_largest_sum():
+    """Of twelve sizes with tiny ones beside them, where the saddle point is infinite."""
+    random = np.random.default_rng(3)
+    heavy, tiny = random.uniform(0.9, 1.1, 12), np.full(1092, 1e-7)
+    sizes = np.append(heavy, tiny)[:, None]
+    signs = np.array(list(itertools.product((-1, 1), repeat=12)))
+    for at in (0.9 * heavy.sum(), heavy.sum() - 1e-9, 1.0001 * sizes.sum(), 2 * sizes.sum()):
+        exact = (signs @ heavy >= at).mean()
+        assert permutation_test._upper_tail(sizes, np.array([at]))[0] <= max(5 * exact, 5 / 2**12)
+    assert permutation_test._upper_tail(sizes, np.array([1.0001 * sizes.sum()]))[0] == 0
+
+
 def lattice_p_value(multiples):
     """By the distribution of the sum of signed integers, one convolution for each."""
     probabilities = np.ones(1)
