@@ -32,7 +32,7 @@ from .inner_ids import (
     with_index_of_ids,
 )
 from .inner_splits import splitters_replaced
-from .metadata import names_of_fit
+from .metadata import check_no_step_requests_weights, names_of_fit
 from .pipelines import last_step
 from .training_data import TrainingData
 
@@ -76,6 +76,11 @@ class FitCall:
         """Whether the estimator passes ids on by itself, as a search over rankers does."""
         return self.takes_ids_within and not (self.is_booster or self.group_param)
 
+    @property
+    def is_routed(self) -> bool:
+        """Whether parameters are those that steps request, and `fit` distributes them to these."""
+        return sklearn.get_config()["enable_metadata_routing"] and not self.passes_ids_on
+
     @classmethod
     def of(
         cls, estimator: Any, group_param: str | None, source: IdSource, needs_ids: bool
@@ -88,8 +93,7 @@ class FitCall:
 
     def read_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Parameters by their names in `fit`; routed ones may have other names."""
-        is_routed = sklearn.get_config()["enable_metadata_routing"]
-        if is_routed and not self.passes_ids_on:
+        if self.is_routed:
             params = names_of_fit(self.estimator, params)
         continued = {
             name: fitted_model(value)
@@ -127,6 +131,8 @@ class FitCall:
 
         Otherwise the metric of held-out queries would have none.
         """
+        if weights is not None and self.is_routed:
+            check_no_step_requests_weights(self.estimator)
         taken = inspect.signature(self.ranker.fit).parameters if self.is_booster else {}
         for name in ("sample_weight", "group_weight"):
             given = params.pop(self.prefix + name, None) if name in taken else None

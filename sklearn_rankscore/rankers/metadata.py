@@ -25,7 +25,6 @@ def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> Metad
     metadata requests too, such as one of CatBoost. The request for weights, which scikit-learn
     requires, is that of the last step, and where this says nothing, that of QueryRanker.
     """
-    _check_steps(estimator)
     last, _ = last_step(estimator)
     requests = _fit_requests(last)
     for param in _fit_parameters(last):
@@ -33,7 +32,7 @@ def router_of(owner: Any, estimator: Any, own_request: MetadataRequest) -> Metad
             own_request.fit.add_request(param=param, alias=True)
     if (of_weights := requests.get("sample_weight")) is not None:
         own_request.fit.add_request(param="sample_weight", alias=of_weights)
-    router = MetadataRouter(owner=owner if isinstance(owner, str) else type(owner).__name__)
+    router = MetadataRouter(owner=_owner_name(owner))
     router.add_self_request(own_request)
     mapping = MethodMapping().add(caller="fit", callee="fit")
     return router.add(estimator=_without_unset_weights(estimator), method_mapping=mapping)
@@ -53,17 +52,25 @@ def _without_unset_weights(estimator: Any) -> MetadataRequest | MetadataRouter:
     return routing
 
 
-def _check_steps(estimator: Any) -> None:
-    """Refuse a step before the last that requests weights, which QueryRanker passes to the last."""
-    for name, step in estimator.steps[:-1] if is_pipeline(estimator) else ():
-        if any(
-            request.fit.requests.get("sample_weight") for request in _requests_in(routing_of(step))
-        ):
-            raise ValueError(
-                f"the step {name!r} requests sample_weight, but QueryRanker passes weights to the "
-                "last step only. Take the step out of QueryRanker, make_pipeline(step, "
-                "QueryRanker(...)), or call its set_fit_request(sample_weight=False)."
-            )
+def check_no_step_requests_weights(estimator: Any) -> None:
+    """Refuse weights that a step before the last requests: QueryRanker passes them to the last."""
+    while is_pipeline(estimator):
+        for name, step in estimator.steps[:-1]:
+            for request in _requests_in(routing_of(step)):
+                if request.fit.requests.get("sample_weight"):
+                    owner = _owner_name(request.owner)
+                    raise ValueError(
+                        f"the step {name!r} requests sample_weight ({owner}), but QueryRanker "
+                        "passes weights to the last step only. Take the step out of QueryRanker, "
+                        "make_pipeline(step, QueryRanker(...)), or call "
+                        f"set_fit_request(sample_weight=False) of {owner}."
+                    )
+        estimator = estimator.steps[-1][1]
+
+
+def _owner_name(owner: Any) -> str:
+    """The class of an estimator, of which older versions of scikit-learn give the name."""
+    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 def _requests_in(routing: MetadataRequest | MetadataRouter) -> Iterator[MetadataRequest]:

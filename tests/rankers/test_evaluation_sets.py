@@ -305,7 +305,7 @@ def test_labels_without_a_class_are_refused(classifier, rare):
     model = make[classifier]()
     is_valid = groups == 0
     train, valid = ((X[rows], y[rows], groups[rows]) for rows in (~is_valid, is_valid))
-    message = rf"the labels \[3\], but {classifier} knows .* \[0, 1, 2\]. Choose:\n- rare labels"
+    message = rf"the labels \[3\], but {classifier} knows .* \[0, 1, 2\]. Choose:\n- rare grades"
     sets = {"eval_set": [train[:2], valid[:2]], "eval_qid": [train[2], valid[2]]}
     with pytest.raises(ValueError, match=f"evaluation set 1, .*{message}"):
         QueryRanker(model).fit(*train[:2], groups=train[2], **sets)

@@ -8,7 +8,7 @@ from lightgbm import LGBMRanker, record_evaluation
 from requires import requires
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
@@ -211,15 +211,30 @@ def test_weights_are_those_that_are_requested(library, case, piped, small):
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
-def test_weights_requested_by_another_step_are_refused(small):
+@pytest.mark.parametrize("place", ["step", "column", "inner pipeline"])
+@pytest.mark.parametrize("declined", [False, True])
+def test_weights_requested_by_another_step_are_refused(place, declined, small):
     """QueryRanker passes weights to the last step, so that this one would have none."""
     X, y, groups = small
     with config_context(enable_metadata_routing=True):
         scaler = StandardScaler().set_fit_request(sample_weight=True)
-        ranker = QueryRanker(make_pipeline(scaler, clone(LGBM)))
+        if place == "column":
+            scaler = make_column_transformer((scaler, [0]), remainder="passthrough")
+        model = clone(LGBM).set_fit_request(sample_weight=not declined)
+        pipeline = make_pipeline(scaler, model)
+        ranker = QueryRanker(
+            make_pipeline("passthrough", pipeline) if place == "inner pipeline" else pipeline
+        )
+        scoring = make_ranking_scorer("ndcg").set_score_request(sample_weight=False)
+        ids = {"groups": groups}
+        cross_validate(ranker, X, y, cv=QueryKFold(2), scoring=scoring, params=ids)
         params = {"groups": groups, "sample_weight": 1.0 + groups % 3}
-        with pytest.raises(ValueError, match=r"step 'standardscaler' requests sample_weight, but"):
-            cross_validate(ranker, X, y, cv=QueryKFold(2), scoring="ndcg", params=params)
+        for call in (
+            lambda: cross_validate(ranker, X, y, cv=QueryKFold(2), scoring=scoring, params=params),
+            lambda: ranker.fit(X, y, **params),
+        ):
+            with pytest.raises(ValueError, match=r"requests sample_weight \(StandardScaler\), but"):
+                call()
 
 
 @ROUTING
