@@ -143,7 +143,7 @@ def _is_of_catboost(query_ranker: Any) -> bool:
     ranker = query_ranker.estimator
     while is_pipeline(ranker):
         ranker = ranker.steps[-1][1]
-    return type(ranker).__module__.startswith("catboost.")
+    return any(of.__module__.partition(".")[0] == "catboost" for of in type(ranker).__mro__)
 
 
 def _ids(task: FoldTask) -> Any:
