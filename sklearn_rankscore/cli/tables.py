@@ -115,8 +115,8 @@ class TableFile:
         """Refuse scores as ranks and ranks as scores, which would reverse the ranking."""
         if is_rank and (wrong := find_no_rank(numbers)) is not None:
             raise ValueError(
-                f"{self.path}, column {name}: must hold ranks, 1 for the best, and means of two "
-                f"ranks where documents are tied; got {wrong:g}. Name scores, of which "
+                f"{self.path}, column {name}: must hold ranks, 1 for the best, or means of two "
+                f"ranks from 1 on; got {wrong!r}. Name scores, of which "
                 f"higher is better, by --columns score={name}."
             )
         if not is_rank and are_ranks(name, numbers):

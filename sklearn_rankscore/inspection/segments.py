@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._columns import refuse_masked
 from .._typing import Array
 from .._validation import counted, shown
 from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
@@ -163,7 +162,8 @@ def _per_query(
         position = {query: row for row, query in enumerate(index)}
         return np.asarray(values[[position[query] for query in ids.tolist()]])
     if values.ndim == 1 and codes is not None and len(values) == len(codes):
-        check_same_order(**rows, **{f"segments[{name!r}]": column})
+        label = "segments" if name == "segment" else f"segments[{name!r}]"
+        check_same_order(**rows, **{label: column})
         return _constant_within_queries(name, values, ids, codes)
     if values.ndim == 1 and len(values) == len(ids):
         if index is not None:
@@ -180,7 +180,6 @@ def _per_query(
 
 def _values(column: Any) -> Array:
     """The values of a column, None if missing."""
-    refuse_masked(column, "segments")
     values, missing = values_and_missing(column)
     if missing.any():
         values = values.astype(object)

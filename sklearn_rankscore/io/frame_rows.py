@@ -126,8 +126,8 @@ class FrameRows:
     def _from_ranks(self, name: str, values: Array) -> Array:
         if (wrong := find_no_rank(values)) is not None:
             raise ValueError(
-                f"{name} must hold ranks, 1 for the best, and means of two ranks where documents "
-                f"are tied; got {wrong:g}. Pass scores, of which higher is better, as "
+                f"{name} must hold ranks, 1 for the best, or means of two ranks from 1 on; "
+                f"got {wrong!r}. Pass scores, of which higher is better, as "
                 "score=, and the negatives of other numbers of which lower is better."
             )
         return -values.astype(np.float64)

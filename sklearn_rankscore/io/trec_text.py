@@ -112,11 +112,11 @@ class Lines:
         if len(fields) == self._width:
             return
         if len(fields) < self._width or not self.trailing:
-            text = _shown(line)
+            is_csv = len(fields) == 1 and b"," in line
             raise ValueError(
                 f"{self._line(number)}: a line must have {self._width} fields, "
                 f"'{self.layout}'; got {len(fields)}{'+' * (len(fields) > self._width)} in "
-                f"{text}.{_CSV if len(fields) == 1 and ',' in text else ''}"
+                f"{_shown(line)}.{_CSV if is_csv else ''}"
             )
         if _may_divide_id(fields):
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._columns import detached, to_numpy
+from .._columns import detached, refuse_masked, to_numpy
 from .._typing import Array
 from ..query_ids.read import is_missing
 
@@ -36,6 +36,7 @@ ALL_QUERIES = Segment("", "all queries")
 
 def values_and_missing(column: Any) -> tuple[Array, Array]:
     """A column of segments as an array, and where values are missing; integers stay integers."""
+    refuse_masked(column, "segments")
     values = to_numpy(detached(column, "segments"))
     if values.ndim != 1 or values.dtype.kind in "biuUS":
         return values, np.zeros(values.shape, dtype=bool)

@@ -21,7 +21,8 @@ def as_ids(groups: Any) -> tuple[Array, Array | None]:
         categories, codes = categorical
         if (codes.size and codes.min() < 0) or any_missing(categories.tolist()):
             raise missing_ids_error()
-        _check_not_rounded(categories)
+        if categories.dtype.kind == "f":
+            _check_not_rounded(categories[np.unique(codes)])
         try:
             values, codes = in_sorted_order(categories, codes)
         except TypeError:  # they cannot be compared
@@ -43,7 +44,9 @@ def _check_not_rounded(ids: Array) -> None:
     if ids.dtype.kind != "f":
         return
     n_bits = np.finfo(ids.dtype).nmant + 1
-    largest = np.max(np.abs(ids), initial=0, where=np.isfinite(ids))
+    largest = np.maximum(ids.max(initial=0), -ids.min(initial=0))
+    if not np.isfinite(largest):
+        largest = np.max(np.abs(ids), initial=0, where=np.isfinite(ids))
     if largest >= 2.0**n_bits:
         raise ValueError(
             f"the ids are numbers of the type {ids.dtype.name} up to {largest:.6g}; from "

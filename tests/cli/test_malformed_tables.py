@@ -59,10 +59,10 @@ BAD_RUNS = [
     ),
     (
         "qid,docno,rank\n1,a,9.25\n1,b,8\n",
-        r"BAD, column rank: must hold ranks, 1 for the best, and .*; got 9\.25\. "
+        r"BAD, column rank: must hold ranks, 1 for the best, or .*; got 9\.25\. "
         r".* by --columns score=rank\.",
     ),
-    ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column rank: must hold ranks, .*; got -1\. "),
+    ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column rank: must hold ranks, .*; got -1\.0\. "),
     ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a finite number"),
     ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a finite number"),
     ("qid,docno,score\n1,a,-inf\n", r"BAD, line 2, column score: must be a finite number"),

@@ -262,14 +262,14 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             PREDICTIONS,
             {"score": None, "rank": "score"},
             ValueError,
-            r"must hold ranks, 1 for the best, and .*; got 0\.5\. Pass scores",
+            r"must hold ranks, 1 for the best, or .*; got 0\.5\. Pass scores",
         ),
         (
             pd.DataFrame(LOG),
             PREDICTIONS.assign(score=[7.25, 4, 2]),
             {"score": None, "rank": "score"},
             ValueError,
-            r"must hold ranks, 1 for the best, and .*; got 7\.25\. Pass scores",
+            r"must hold ranks, 1 for the best, or .*; got 7\.25\. Pass scores",
         ),
         (
             pd.DataFrame(LOG),

@@ -15,6 +15,7 @@ from sklearn.metrics import get_scorer
 from sklearn_rankscore import (
     QueryKFold,
     QueryRanker,
+    RankingAccumulator,
     cross_val_query_scores,
     evaluate,
     ndcg_score,
@@ -304,6 +305,7 @@ READS_LABELS = {
     "weights of fit": lambda: QueryRanker(Ridge()).fit(FEATURES, Y, sample_weight=HIDDEN),
     "scorer": lambda: get_scorer("ndcg@5")(Ridge().fit(FEATURES, Y), FEATURES, HIDDEN),
     "segments": lambda: query_scores(Y, S, "mrr", groups=G, segments=HIDDEN),
+    "stream": lambda: RankingAccumulator("mrr", by="a").update(Y, S, G, segments={"a": HIDDEN}),
     "splitter": lambda: list(QueryKFold(2, skip_constant_queries=True).split(FEATURES, HIDDEN)),
     "folds": lambda: cross_val_query_scores(
         QueryRanker(Ridge()), FEATURES, HIDDEN, metrics="dcg", cv=QueryKFold(2)
