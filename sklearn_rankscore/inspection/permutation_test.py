@@ -160,7 +160,10 @@ def _approximate(terms: Array) -> Array:
 def _enumerate_largest(sizes: Array, observed: float) -> float:
     """P(S >= observed), given each number of positive signs among the terms of one size."""
     largest = sizes.max()
-    values, counts = np.unique(np.round(sizes[sizes > 0] / largest, 12), return_counts=True)
+    ascending = np.sort(sizes[sizes > 0]) / largest
+    differs = np.append(True, np.diff(ascending) > TOLERANCE * ascending[1:])
+    (first,) = np.nonzero(differs)
+    values, counts = ascending[first], np.diff(first, append=len(ascending))
     squares = counts * values**2
     smaller, n = np.cumsum(squares) - squares, len(values)
     # sums of the same terms in another order differ by rounding

@@ -92,6 +92,18 @@ def test_the_approximation_beside_equal_heavy_queries(n_heavy, n_positive):
     assert measured == pytest.approx(expected, rel=0.01)
 
 
+@pytest.mark.parametrize(("scale", "deviation"), [(1, 1e-9), (1e6, 3e-6), (1e100, 1e92)])
+def test_differences_of_very_different_sizes(scale, deviation):
+    """The tiny ones decide between the sum of the heavy ones, 2, and its equals."""
+    random = np.random.default_rng(0)
+    others = random.normal(scale=deviation, size=1100)
+    terms = np.append(scale * np.array([1, 1, -1, 1.0]), others)
+    (measured,) = permutation_test._approximate(terms[:, None])
+    # of 16 sums of the heavy ones, one is 4 and four are 2
+    tail = stats.norm.sf(others.sum() / deviation / 1100**0.5)
+    assert measured == pytest.approx(2 * (1 + 4 * tail) / 16, rel=0.03)
+
+
 def test_tails_near_and_beyond_the_largest_sum():
     """Of twelve sizes with tiny ones beside them, where the saddle point is infinite."""
     random = np.random.default_rng(3)
