@@ -84,8 +84,8 @@ def ties(data: Data, shape: str) -> None:
 
 
 def tied_lists() -> None:
-    """Metrics whose expectation is the most expensive, without a cut-off, in long lists."""
-    for size in (300, 2000):
+    """Metrics whose expectation is the most expensive, without a cut-off."""
+    for size in (120, 300, 2000):
         _tied_lists(size)
 
 

@@ -200,7 +200,7 @@ def _upper_tail(sizes: Array, at: Array) -> Array:
     of the Royal Statistical Society B 44, 1982.
     """
     sums = np.abs(at)
-    largest, n = sizes.max(axis=0, initial=0), np.count_nonzero(sizes, axis=0)
+    largest = sizes.max(axis=0, initial=0)
     saddle, curvature = np.zeros(len(sums)), np.einsum("qm,qm->m", sizes, sizes)
     reachable = np.minimum(sums, sizes.sum(axis=0) * (1 - 1e-9))
     for _ in range(60):
@@ -220,7 +220,4 @@ def _upper_tail(sizes: Array, at: Array) -> Array:
     # near the largest sum, where the saddle point is infinite, only the bound of Chernoff holds
     tail = np.minimum(stats.norm.sf(modified), np.exp(-(root**2) / 2))
     tail[sums > sizes.sum(axis=0) * (1 + TOLERANCE)] = 0.0
-    n_same = np.ceil((n + at / largest) / 2 - 1e-6)
-    is_binomial = n * largest - sizes.sum(axis=0) <= TOLERANCE * n * largest
-    binomial = stats.binom.sf(n_same - 1, n, 0.5)
-    return np.asarray(np.where(is_binomial, binomial, np.where(at < 0, 1 - tail, tail)))
+    return np.asarray(np.where(at < 0, 1 - tail, tail))
