@@ -148,13 +148,8 @@ def _approximate(terms: Array) -> Array:
     If some terms have much of the variance, as with weights by traffic, sums are not nearly normal.
     The signs of these terms are then enumerated, and only the sum of the others is approximated.
     """
-    sizes, sums = np.abs(terms), np.abs(terms.sum(axis=0))
-    p_values = 2 * _upper_tail(sizes, sums)
-    largest, squares = sizes.max(axis=0, initial=0), np.einsum("qm,qm->m", sizes, sizes)
-    n_largest = (sizes >= largest * (1 - TOLERANCE)).sum(axis=0)
-    for j in np.flatnonzero(largest**2 > DOMINANT * (squares - n_largest * largest**2)):
-        p_values[j] = 2 * _enumerate_largest(sizes[:, j], sums[j])
-    return np.asarray(np.minimum(p_values, 1.0))
+    tails = [_enumerate_largest(np.abs(column), abs(column.sum())) for column in terms.T]
+    return np.asarray(np.minimum(2 * np.array(tails), 1.0))
 
 
 def _enumerate_largest(sizes: Array, observed: float) -> float:
@@ -165,16 +160,16 @@ def _enumerate_largest(sizes: Array, observed: float) -> float:
     (first,) = np.nonzero(differs)
     values, counts = ascending[first], np.diff(first, append=len(ascending))
     squares = counts * values**2
-    smaller, n = np.cumsum(squares) - squares, len(values)
+    smaller, n_bits = np.cumsum(squares) - squares, np.cumsum(np.log2(counts[::-1] + 1))[::-1]
+    # larger ones too, because similar terms dominate together
+    (dominant,) = np.nonzero((values**2 > DOMINANT * smaller) & (n_bits <= np.log2(MOST_SUMS)))
+    n = dominant[0] if len(dominant) else len(values)
     # sums of the same terms in another order differ by rounding
     at, probabilities = np.array([observed / largest - TOLERANCE * (counts @ values)]), np.ones(1)
-    while n and len(at) * (counts[n - 1] + 1) <= MOST_SUMS:
-        if values[n - 1] ** 2 <= DOMINANT * smaller[n - 1]:
-            break
-        n -= 1
-        positive = np.arange(counts[n] + 1)
-        at = np.subtract.outer(at, values[n] * (2 * positive - counts[n])).ravel()
-        of_count = stats.binom.pmf(positive, counts[n], 0.5)
+    for value, count in zip(values[n:][::-1], counts[n:][::-1], strict=True):
+        positive = np.arange(count + 1)
+        at = np.subtract.outer(at, value * (2 * positive - count)).ravel()
+        of_count = stats.binom.pmf(positive, count, 0.5)
         probabilities = np.outer(probabilities, of_count).ravel()
     others = np.repeat(values[:n], counts[:n])[:, None]
     return float(probabilities @ (_upper_tails(others, at) if n else at <= 0))

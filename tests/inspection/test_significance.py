@@ -79,16 +79,31 @@ def test_the_approximation_beside_several_heavy_queries(n_heavy, deviation):
     np.testing.assert_allclose(measured, np.minimum(expected, 1), rtol=0.02, atol=1e-3)
 
 
-@pytest.mark.parametrize(("n_heavy", "n_positive"), [(12, 9), (14, 11), (20, 14), (60, 38)])
-def test_the_approximation_beside_equal_heavy_queries(n_heavy, n_positive):
-    """Hits and misses among tiny differences: the latter decide between equal sums."""
-    random = np.random.default_rng(n_heavy)
+@pytest.mark.parametrize(
+    "classes",
+    [
+        {1: (9, 3)},
+        {1: (11, 3)},
+        {1: (14, 6)},
+        {1: (38, 22)},
+        {1: (2, 0), 0.9: (13, 7)},
+        {1: (8, 4), 0.5: (31, 19)},
+        {1: (1, 0), 0.8: (12, 6)},
+    ],
+)
+def test_the_approximation_beside_equal_heavy_queries(classes):
+    """Hits and misses of some sizes among tiny differences, which decide between equal sums."""
+    random = np.random.default_rng(3)
     others = random.normal(scale=1e-3, size=1100)
-    heavy = np.where(np.arange(n_heavy) < n_positive, 1.0, -1.0)
+    heavy = [size * sign for size, n in classes.items() for sign in np.repeat([1, -1], n)]
     (measured,) = p_values(np.append(heavy, others)[:, None])
-    k, deviation = np.arange(n_heavy + 1), np.sqrt((others**2).sum())
-    left = abs(heavy.sum() + others.sum()) - (2 * k - n_heavy)
-    expected = stats.binom.pmf(k, n_heavy, 0.5) @ (2 * stats.norm.sf(left / deviation))
+    sums, probabilities = np.zeros(1), np.ones(1)
+    for size, n in classes.items():
+        k = np.arange(sum(n) + 1)
+        sums = np.add.outer(sums, size * (2 * k - sum(n))).ravel()
+        probabilities = np.outer(probabilities, stats.binom.pmf(k, sum(n), 0.5)).ravel()
+    left = abs(sum(heavy) + others.sum()) - sums
+    expected = probabilities @ (2 * stats.norm.sf(left / np.sqrt((others**2).sum())))
     assert measured == pytest.approx(expected, rel=0.01)
 
 
