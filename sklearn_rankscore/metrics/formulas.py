@@ -24,7 +24,14 @@ from .average_precision_ties import mean_precision_of_hits, precision_at_relevan
 from .first_relevant import at_first, until_first_relevant
 from .incomplete_ties import preferences_lost
 from .inferred_precision import inferred_precisions
-from .limits import from_minus_1_to_1, of_counts, of_mean_gains, of_pairs, of_sums
+from .limits import (
+    from_minus_1_to_1,
+    of_counts,
+    of_mean_gains,
+    of_normalized_gains,
+    of_pairs,
+    of_sums,
+)
 from .metric import formula
 from .options import check_gains, check_grades, check_probabilities, stop_after
 from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, tied_pairs
@@ -41,7 +48,7 @@ def dcg(
     return np.einsum("qr,r->q", gains, discounts), 1.0, block.ideal(gain)[:, 0] > 0
 
 
-@formula(ratio=True, check_labels=check_gains)
+@formula(ratio=True, check_labels=check_gains, limits=of_normalized_gains)
 def ndcg(
     block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: Any
 ) -> Any:

@@ -19,6 +19,11 @@ def from_0_to_1(*, adjusted: bool = False, **options: Any) -> Limits:
     return UNKNOWN if adjusted else (0.0, 1.0)
 
 
+def of_normalized_gains(*, discount: Any, adjusted: bool, **options: Any) -> Limits:
+    """0 and 1, unless a discount of the user's is higher at a lower rank."""
+    return UNKNOWN if callable(discount) else from_0_to_1(adjusted=adjusted)
+
+
 def of_sums(**options: Any) -> Limits:
     """Those of sums of gains, which are not known."""
     return UNKNOWN

@@ -85,6 +85,7 @@ def test_the_range_of_a_metric_comes_from_its_name_or_its_values():
         ("dcg@2", {"propensity": [1, 0.5] * 10}),
         ("ndcg@2", {"propensity": [1, 0.5] * 10}),
         ("rbp", {"like": "ranx"}),
+        ("ndcg", {"discount": lambda ranks: 1.0 * ranks}),
         ("err@2(replace_undefined_by=2)", {}),
         (lambda block: block.total(lambda labels: labels), {}),
     ],
