@@ -112,10 +112,9 @@ class QueryScores(QueryValues, Tabular):
             that are adjusted for chance or estimated from clicks. The former covers the mean for
             any number of queries; for values 0 and 1 and a confidence of at least 0.8, its ends
             differ by at most 0.003 from those of Clopper and Pearson, because of a saddlepoint
-            approximation.
-            The coverage of "t" and "bootstrap", the bias-corrected and accelerated (BCa) bootstrap
-            over queries, is too low if there are few queries or nearly all values are equal; the
-            user guide contains a table.
+            approximation. The coverage of "t" and "bootstrap", the bias-corrected and accelerated
+            (BCa) bootstrap over queries, is too low if there are few queries or nearly all values
+            are equal; the user guide contains a table.
         n_resamples : int, default=9999
             Number of bootstrap resamples.
         random_state : int, RandomState instance, Generator or None, default=None

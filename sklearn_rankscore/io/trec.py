@@ -70,9 +70,9 @@ def from_trec(
         them, ``{query: {document: relevance}}``, and ranx's Qrels.
     run : path, file object, DataFrame, dict of dicts, or dict of str to them
         Lines of ``query Q0 document rank score tag``, of which query, document and score are used;
-        text after the tag is ignored, if no space in the document id explains it. The columns of a
-        DataFrame are named as above, and ``score``. Dicts ``{query: {document: score}}``, and
-        ranx's Run. Several runs are given as a dict by name.
+        text after the tag is ignored, unless it may result from a space in the document id, which
+        is an error. The columns of a DataFrame are named as above, and ``score``. Dicts ``{query:
+        {document: score}}``, and ranx's Run. Several runs are given as a dict by name.
     complete : bool, default=False
         Whether to include judged queries that are missing from the run, with nothing retrieved
         (``trec_eval -c``). By default they are excluded, as in trec_eval 9; trec_eval 10 stops with
