@@ -58,7 +58,7 @@ def _range(metric: str, lowest: float, highest: float) -> Limits:
     limits = _limits(metric)
     for low, high in COMMON_RANGES if limits is None else (limits,):
         if low - ROUNDING <= lowest and highest <= high + ROUNDING:
-            return min(low, lowest), max(high, highest)
+            return low, high
     return UNKNOWN
 
 

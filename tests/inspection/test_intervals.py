@@ -101,6 +101,20 @@ def test_another_name_does_not_change_the_interval(metric, options):
             assert same.interval()[name] == pytest.approx(own, nan_ok=True)
 
 
+def test_a_range_is_that_of_values_that_rounding_moves_beyond_it():
+    exact, rounded = (scores(np.full(20, v), ["ndcg"]).interval()["ndcg"] for v in (1, 1 + 1e-12))
+    assert rounded.high == exact.high == 1
+    assert rounded.low == pytest.approx(exact.low)
+
+
+def test_a_discount_of_the_users_may_exceed_the_ideal_order():
+    data = {"groups": np.repeat(np.arange(20), 3), "discount": lambda ranks: 1.0 * (ranks > 1) + 1}
+    y, s = np.tile([1, 0, 0], 20), np.tile([3, 2, 1], 20)
+    assert query_scores(y[::3], s[::3], "ndcg", groups=np.arange(20)).interval()["ndcg"].high == 1
+    # a relevant document at rank 2 would give 2
+    assert np.isnan(query_scores(y, s, "ndcg", **data).interval()["ndcg"]).all()
+
+
 def test_equal_values_are_no_certainty():
     constant = scores(np.full((20, 3), 0.5), ["ndcg", "kendall_tau", "dcg"])
     exact = stats.binomtest(20, 20).proportion_ci().low
