@@ -340,3 +340,9 @@ def test_flags_are_scores():
     y, scores = [NAN, 0, 1, NAN], np.array([True, True, False, False])
     expected = score_bounds(y, scores.astype(float), "map", max_label=1)
     assert score_bounds(y, scores, "map", max_label=1).mean()["map"] == expected.mean()["map"]
+
+
+def test_bounds_under_another_name_have_the_range_of_the_metric():
+    y, s, groups = np.tile([1.0, np.nan], 10), np.tile([2.0, 1.0], 10), np.repeat(np.arange(10), 2)
+    bounds = score_bounds(y, s, {"ndcg": "dcg@1"}, groups=groups)
+    assert np.isnan(bounds.lower.interval()["ndcg"]).all()  # of equal values without a range

@@ -77,6 +77,7 @@ BAD_RUNS = [
     ),
     (RUN + "1 Q0 d 2 1 9.5 t\n", "line 3: more than the fields"),
     (RUN + "1 Q0 d 2 1 inf t\n", "line 3: more than the fields"),
+    (RUN + "1 Q0 d v 3 x 1 .5 t\n", "line 3: more than the fields"),
     (RUN + "1 Q0 d 2 3 1 9.5e-1 t\n", "line 3: more than the fields"),
     (RUN + "1 Q0 d 2 v 1 .5 t\n", "line 3: more than the fields"),
     ("7 Q0 a 1 0.5 t\n", "no query in common"),

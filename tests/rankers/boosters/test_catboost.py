@@ -175,6 +175,17 @@ def test_pairs_are_refused_where_folds_number_other_rows(routing, piped):
     assert search.best_score_ > 0.5
 
 
+def test_pairs_of_a_subclass_are_refused():
+    model = make_catboost_ranker(iterations=5, loss_function="PairLogit")
+    subclass = type("Own", (type(model),), {"__module__": "own"})
+    X, y, groups = make_ranking(n_queries=20, n_features=3, random_state=0)
+    ranker = QueryRanker(subclass(**model.get_params()))
+    with pytest.raises(ValueError, match="pairs number the rows of the whole data"):
+        cross_val_query_scores(
+            ranker, X, y, metrics="mrr", groups=groups, params={"pairs": np.array([[1, 0]])}
+        )
+
+
 def test_a_threshold_applies_to_labels_in_their_own_precision():
     """CatBoost passes 0.1 as a float32, which is above 0.1."""
     metric = catboost_metric("precision@1(threshold=0.1)", (np.array([0.1, 0.0]), [1, 1]))
