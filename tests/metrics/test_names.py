@@ -118,6 +118,8 @@ def test_keys_of_cross_validate_are_what_was_written():
         ("P", "'P' needs a cut-off, such as 'P@5'"),
         ("R(threshold=1)", "needs a cut-off, such as 'R@5'"),
         ("map_cut_10@5", "Did you mean 'map@5'"),
+        ("NDCG:top=10;type=Exp", r"in CatBoost; here it is 'ndcg@10\(gain=exponential, like="),
+        ("PrecisionAt:top=5", r"here it is 'precision@5\(like=catboost\)'"),
         ("ndcg@10-", "must be a positive integer, got '10-'"),
         ("ndcg@" + "1" * 5000, "cut-off after @ has 5000 characters"),
     ],

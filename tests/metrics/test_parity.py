@@ -162,6 +162,32 @@ def test_catboost(sample, theirs, labels, ours, k):
     assert_same(number, sample, labels, name, "catboost")
 
 
+@pytest.mark.parametrize(
+    ("theirs", "labels"),
+    [
+        ("NDCG:top=3", "graded"),
+        ("NDCG:top=3;type=Exp;denominator=Position;hints=skip_train~false", "graded"),
+        ("NDCG:top=-1;type=Base;denominator=LogPosition", "graded"),
+        ("DCG:type=Exp", "graded"),
+        ("MAP:top=3;border=1", "graded"),
+        ("MRR:top=2;border=1", "graded"),
+        ("PrecisionAt:top=3", "graded"),
+        ("RecallAt:top=3;border=2", "graded"),
+        ("ERR:top=3", "probability"),
+        ("PFound:top=3;decay=0.5", "probability"),
+        ("QueryAUC:type=Classic", "binary"),
+        ("QueryAUC:type=Ranking", "graded"),
+    ],
+)
+def test_catboost_names_are_translated(sample, theirs, labels):
+    y, qid = sample.labels[labels], sample.qid
+    with pytest.raises(ValueError, match=r"written as in CatBoost; here it is '\w+") as error:
+        evaluate(y, sample.score, theirs, groups=qid)
+    name = str(error.value).split("'")[-2]
+    ours = evaluate(y, sample.score, name, groups=qid)[name]
+    assert ours == pytest.approx(by_catboost(sample, labels, theirs), rel=1e-12)
+
+
 @pytest.mark.parametrize("kind", ["Classic", "Ranking"])
 def test_catboost_query_auc(sample, kind):
     theirs = by_catboost(sample, "binary", f"QueryAUC:type={kind}")
