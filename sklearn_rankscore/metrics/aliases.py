@@ -46,7 +46,7 @@ AMBIGUOUS: dict[str, str] = {
 SHORTEST_TYPO, LEAST_SIMILAR = 4, 0.75
 
 _WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)")
-_WITH_NUMBER = re.compile(r"(.*\D)[_.-]?(\d+)")
+_WITH_NUMBER = re.compile(r"(.*[^\d_.-])[_.-]?(\d+)")
 
 
 def split_cutoff(name: str) -> tuple[str, str | None]:
@@ -94,7 +94,8 @@ def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:
 
 
 def _key(name: str) -> str:
-    return re.sub(r"[-_ ]", "", name.lower())
+    # not those at the ends, as in XGBoost's "ndcg-" or a negated "-ndcg"
+    return re.sub(r"(?<=\w)[-_ ]+(?=\w)", "", name.lower())
 
 
 @lru_cache

@@ -32,7 +32,7 @@ from .aliases import (
     split_cutoff,
     suggestions,
 )
-from .catboost_names import from_catboost
+from .library_names import translation
 from .metric import Formula
 
 # options of scorers that name a column
@@ -129,10 +129,10 @@ def _parse_metric(name: str, spelling: str, cutoff: str | None) -> tuple[str, st
 
 
 def _unknown_metric(name: str, spelling: str) -> ValueError:
+    if translated := translation(name):
+        return ValueError(translated)
     if choices := ambiguity(spelling):
         return ValueError(f"{name!r} has several meanings: use {choices}.")
-    if translated := from_catboost(spelling):
-        return ValueError(f"{name!r} is written as in CatBoost; here it is {translated!r}.")
     if several := _if_several(spelling):
         return ValueError(f"{name!r} is not the name of a metric.{several}")
     rest = name.strip().removeprefix(spelling)
@@ -158,6 +158,8 @@ def _parse_cutoff(name: str, text: str) -> int:
             f"{name[:20]!r}...: the cut-off after @ has {len(digits)} characters, at most "
             f"{MAX_DIGITS} digits are allowed. Leave it out for no cut-off."
         )
+    if translated := translation(name):
+        raise ValueError(translated)
     if not re.fullmatch(r"[0-9]+", digits) or int(digits) < 1:
         raise ValueError(
             f"{name!r}: the cut-off after @ must be a positive integer, got {text!r}."
@@ -189,13 +191,13 @@ def with_cutoff(metric: str, k: int) -> str:
 def names_metric(name: Any, others: Collection[str] = ()) -> bool:
     """Whether a string is meant to be the name of one of these metrics, well formed or not.
 
-    Anything with "@" is, anything written as in CatBoost, and any name that is more similar to one
+    Anything with "@" is, names of other libraries are, and any name that is more similar to one
     of these than to `others`.
     """
     if not isinstance(name, str):
         return False
     base = name.partition("(")[0].strip()
-    if "@" in base or from_catboost(base):
+    if "@" in base or translation(base):
         return True
     spelling, _ = split_cutoff(base)
     functions = {known.function.__name__ for known in METRICS.values()}

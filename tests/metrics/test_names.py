@@ -120,7 +120,10 @@ def test_keys_of_cross_validate_are_what_was_written():
         ("map_cut_10@5", "Did you mean 'map@5'"),
         ("NDCG:top=10;type=Exp", r"in CatBoost; here it is 'ndcg@10\(gain=exponential, like="),
         ("PrecisionAt:top=5", r"here it is 'precision@5\(like=catboost\)'"),
-        ("ndcg@10-", "must be a positive integer, got '10-'"),
+        ("ndcg@10-", r"in XGBoost; here it is 'ndcg@10\(replace_undefined_by=0, like=xgboost\)'"),
+        ("MAP-", r"in XGBoost; here it is 'map\(replace_undefined_by=0, like=xgboost\)'"),
+        ("-ndcg", "'-ndcg' is not a known metric. Did you mean 'ndcg'"),
+        ("ndcg@10--", "must be a positive integer, got '10--'"),
         ("ndcg@" + "1" * 5000, "cut-off after @ has 5000 characters"),
     ],
 )

@@ -83,6 +83,23 @@ def test_xgboost(sample, theirs, labels, ours, k):
     assert_same(number, sample, labels, ours.format(k=k), "xgboost")
 
 
+def assert_suggests_same(theirs, sample, labels, their_name):
+    """Check that the name that the error for their name suggests gives their number."""
+    given = (sample.labels[labels], sample.score)
+    with pytest.raises(ValueError, match=r"is written as in \w+; here it is '\w+") as error:
+        evaluate(*given, their_name, groups=sample.qid)
+    name = str(error.value).split("'")[-2]
+    assert evaluate(*given, name, groups=sample.qid)[name] == pytest.approx(theirs, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "labels"), [("ndcg-", "graded"), ("ndcg@3-", "graded"), ("map@3-", "binary")]
+)
+def test_xgboost_names_are_translated(sample, theirs, labels):
+    assert sample.empty(labels).any()
+    assert_suggests_same(by_xgboost(sample, labels, theirs), sample, labels, theirs)
+
+
 @pytest.mark.parametrize("k", at(*CUTOFFS, 40))
 def test_xgboost_linear_gain(sample, k):
     theirs = by_xgboost(sample, "graded", f"ndcg{k}", exponential=False)
@@ -180,12 +197,7 @@ def test_catboost(sample, theirs, labels, ours, k):
     ],
 )
 def test_catboost_names_are_translated(sample, theirs, labels):
-    y, qid = sample.labels[labels], sample.qid
-    with pytest.raises(ValueError, match=r"written as in CatBoost; here it is '\w+") as error:
-        evaluate(y, sample.score, theirs, groups=qid)
-    name = str(error.value).split("'")[-2]
-    ours = evaluate(y, sample.score, name, groups=qid)[name]
-    assert ours == pytest.approx(by_catboost(sample, labels, theirs), rel=1e-12)
+    assert_suggests_same(by_catboost(sample, labels, theirs), sample, labels, theirs)
 
 
 @pytest.mark.parametrize("kind", ["Classic", "Ranking"])

@@ -1,4 +1,4 @@
-"""Names of CatBoost's metrics, ``"NDCG:top=10;type=Exp"``, in this package's words."""
+"""How "NDCG:top=10;type=Exp" of CatBoost and "ndcg@10-" of XGBoost are written here."""
 
 from __future__ import annotations
 
@@ -25,9 +25,19 @@ _OPTIONS = {
 _NUMBERS = {"border": "threshold", "decay": "decay"}
 
 
-def from_catboost(name: str) -> str | None:
-    """The name here of a metric that is written as in CatBoost; None for all others."""
-    match = re.fullmatch(r"(\w+):(\w+=[\w.~-]+(?:;\w+=[\w.~-]+)*)", name.strip().lower())
+def translation(name: str) -> str | None:
+    """What to write instead of another library's name of a metric; None for all other names."""
+    name = name.partition("(")[0].strip()
+    if match := re.fullmatch(r"((?:ndcg|map)(?:@\d+)?)-", name.lower()):
+        options = "(replace_undefined_by=0, like=xgboost)"
+        return f"{name!r} is written as in XGBoost; here it is '{match[1]}{options}'."
+    if ours := _from_catboost(name.lower()):
+        return f"{name!r} is written as in CatBoost; here it is {ours!r}."
+    return None
+
+
+def _from_catboost(name: str) -> str | None:
+    match = re.fullmatch(r"(\w+):(\w+=[\w.~-]+(?:;\w+=[\w.~-]+)*)", name)
     if match is None or match[1] not in _METRICS:
         return None
     metric, parts = _METRICS[match[1]], match[2].split(";")
