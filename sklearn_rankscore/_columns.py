@@ -40,6 +40,7 @@ _LONG_FRAME_COLUMNS = {
 }
 
 _FROM_ITEMS = " Convert lists of items by from_ranked_lists(actual, predicted)."
+_FROM_LISTS = f"{_FROM_ITEMS} Flatten lists of numbers, with their ids, by DataFrame.explode()."
 
 
 def column_names(data: Any) -> list[Any]:
@@ -232,7 +233,10 @@ def _as_array(values: Any, name: str) -> Array:
     except ValueError as error:
         raise _ragged(name) from error
     if array.ndim == 0:
-        raise TypeError(f"{name} must be an array of numbers, one per document; got {values!r}.")
+        fix = f" Pass the column itself, such as df[{values!r}]." if isinstance(values, str) else ""
+        raise TypeError(
+            f"{name} must be an array of numbers, one per document; got {values!r}.{fix}"
+        )
     return array
 
 
@@ -288,7 +292,7 @@ def _as_float(array: Array, name: str) -> Array:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         if any(isinstance(value, list | tuple | set | np.ndarray) for value in array.flat):
-            raise NotNumbersError(f"{name} must hold numbers; got lists.{_FROM_ITEMS}") from error
+            raise NotNumbersError(f"{name} must hold numbers; got lists.{_FROM_LISTS}") from error
         raise ValueError(
             f"{name} must hold one number per document; got an object array with missing, "
             f"too large or non-numeric values ({error})."

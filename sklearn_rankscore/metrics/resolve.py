@@ -26,7 +26,9 @@ _CUTOFFS = " Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
 _THRESHOLD = " Labels above threshold= are relevant: to count from 4 on, pass threshold=3."
 _SEGMENTS = " Segments are passed to query_scores as segments=, to ranking_report as by=."
 _BASELINE = " The first system is the baseline of ranking_report; compare has baseline=."
+_COLUMNS = " Pass the columns themselves, such as df['label'] and df['score']."
 _ELSEWHERE = {
+    **dict.fromkeys(("data", "df", "frame"), _COLUMNS),
     **dict.fromkeys(("qid", "query_id", "query", "group", "group_id", "indexes"), _GROUPS),
     **dict.fromkeys(("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"), _CUTOFFS),
     **dict.fromkeys(("relevance_threshold", "rating_threshold", "relevance_level"), _THRESHOLD),

@@ -200,6 +200,7 @@ def test_wrong_names_are_refused(name, error, message):
 
 EVALUATE = [
     ({"gain": "linear", "metrics": "mrr"}, ValueError, "none of the metrics has an option 'gain'"),
+    ({"data": "frame"}, ValueError, r"option 'data'. Pass the columns .*df\['score'\]"),
     ({"gian": "linear"}, ValueError, "none of the metrics has an option 'gian'. Did you mean 'ga"),
     ({"relevance_threshold": 4}, ValueError, "from 4 on, pass threshold=3"),
     ({"qid": G}, ValueError, "an option 'qid'. Pass the query ids of the rows as groups="),
