@@ -46,7 +46,15 @@ def number_text(number: float, spec: str) -> str:
 
 def mean(values: Array, weights: Array) -> Array:
     """Weighted mean of each column."""
-    return np.asarray(weights @ values / weights.sum())
+    return np.asarray(_weighted_sum(values, weights) / weights.sum())
+
+
+def _weighted_sum(values: Array, weights: Array) -> Array:
+    """Weighted sum of each column, which does not depend on how many other columns there are.
+
+    The sums over rows of NumPy and the products of BLAS round differently for each shape.
+    """
+    return np.asarray(np.sum(np.ascontiguousarray(values.T) * weights, axis=-1))
 
 
 def standard_error(values: Array, weights: Array) -> Array:
@@ -59,7 +67,7 @@ def standard_error(values: Array, weights: Array) -> Array:
     if len(values) < 2:
         return np.full(values.shape[1], np.nan)
     share = weights / weights.sum()
-    squares = (share**2 / (1 - share)) @ (values - mean(values, weights)) ** 2
+    squares = _weighted_sum((values - mean(values, weights)) ** 2, share**2 / (1 - share))
     return np.asarray(np.sqrt(squares))
 
 

@@ -36,6 +36,18 @@ def test_mean_equals_evaluate(data, weighted):
     assert means == pytest.approx(evaluate(y, score, METRICS, **given), rel=1e-12)
 
 
+@pytest.mark.parametrize("n_queries", [7, 60, 500])
+def test_mean_does_not_depend_on_the_other_metrics(n_queries):
+    """To the last bit, on every processor."""
+    scores = skewed(n_queries, 9)
+    means, errors = scores.mean(), scores.standard_error()
+    for i, name in enumerate(scores.metrics):
+        for columns in ([i], [i, 0] if i else [i, 1], slice(i, None)):
+            values, names = scores.values[:, columns], np.array(scores.metrics)[columns]
+            some = QueryScores(scores.ids, values, names.tolist())
+            assert (some.mean()[name], some.standard_error()[name]) == (means[name], errors[name])
+
+
 def test_values_stand_in_sorted_order_of_the_ids(data):
     y, score, groups, _ = data
     scores = query_scores(y, score, METRICS, groups=groups.astype(str))
