@@ -46,7 +46,7 @@ AMBIGUOUS: dict[str, str] = {
 SHORTEST_TYPO, LEAST_SIMILAR = 4, 0.75
 
 _WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)")
-_WITH_NUMBER = re.compile(r"(.*[^\d_.-])[_.-]?(\d+)")
+_WITH_NUMBER = re.compile(r"(.*[^\d_. -])[_. -]*(\d+)")
 
 
 def split_cutoff(name: str) -> tuple[str, str | None]:

@@ -146,7 +146,7 @@ def _unknown_metric(name: str, spelling: str) -> ValueError:
 
 def _if_several(text: str) -> str:
     """How to name several metrics or cut-offs, if a comma or the like separates them."""
-    separated = re.search(r"[,;]|[0-9]\s+\S", text)
+    separated = "=" not in text and re.search(r"[,;]|[0-9]\s+\S", text)
     # only the command line splits a string into names
     return " Give several as a list, such as ['ndcg@5', 'ndcg@10']." if separated else ""
 

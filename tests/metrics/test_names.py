@@ -107,6 +107,8 @@ def test_keys_of_cross_validate_are_what_was_written():
         ("recip_rnk", "Did you mean 'mrr'"),
         ("ndcg10", "Did you mean 'ndcg@10'"),
         ("ndcg_10", "Did you mean 'ndcg@10'"),
+        ("ndcg 10", "Did you mean 'ndcg@10'"),
+        ("ndcg__10", "Did you mean 'ndcg@10'"),
         ("precision10", "Did you mean 'precision@10'"),
         ("ndcg_score", "Did you mean 'ndcg'"),
         ("ndgc@10(gain=exponential)", r"Did you mean 'ndcg@10\(gain=exponential\)'"),
@@ -137,6 +139,11 @@ def test_a_misspelt_name_is_answered_with_the_nearest_of_this_package(name, mess
     for scoring in (name, [name], {"a": name}):
         with pytest.raises(ValueError, match=message):
             cross_validate(Ridge(), X, y, scoring=scoring, cv=3)
+
+
+def test_a_semicolon_before_an_option_separates_no_metrics(data):
+    with pytest.raises(ValueError, match=r"hints=x' is not a known metric\. Known are dcg"):
+        evaluate(*data[:2], "AverageGain:top=10;hints=x", groups=data[2])
 
 
 OF_OTHERS = """
