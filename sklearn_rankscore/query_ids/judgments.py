@@ -19,11 +19,12 @@ _labels_of_pools: ByArray[bool] = ByArray()
 
 
 def fill_unjudged(labels: Array, unjudged: Array, dtype: np.dtype[Any]) -> Array:
-    """Labels with 0 for unjudged documents; `judged_labels` returns them as they were."""
+    """Labels with 0 for unjudged documents; `judged_labels` returns theirs as they were."""
     if not unjudged.any():
         return labels
     filled = np.where(unjudged, 0, labels).astype(dtype, copy=False)
-    _judged_labels[filled] = labels
+    # a negative label of a judged document must not be taken for that of a pool
+    _judged_labels[filled] = np.where(unjudged, labels, 0)
     return filled
 
 
@@ -34,5 +35,8 @@ def record_pool(labels: Array) -> Array:
 
 
 def judged_labels(labels: Any) -> Array | None:
-    """The labels with NaN or negative ones for unjudged documents; None if nothing is known."""
+    """NaN or negative labels where documents are unjudged, else no negative ones.
+
+    None if nothing is known.
+    """
     return labels if _labels_of_pools.get(labels) else _judged_labels.get(labels)

@@ -269,6 +269,29 @@ def test_from_frames():
         from_frames(log, top, **given, unjudged="pool")
 
 
+@pytest.mark.parametrize("unjudged", ["irrelevant", "nan"])
+@pytest.mark.parametrize("source", ["frames", "lists"])
+def test_a_negative_label_is_one_whether_or_not_other_documents_are_unjudged(source, unjudged):
+    """Unlike in qrels; ratings may be negative."""
+    truth = {"u": {"a": -1, "b": 1}, "v": {"a": 1}}
+    predicted = {"u": {"a": 2.0, "b": 1.0}, "v": {"a": 1.0}}
+    for extra in ({}, {"x": 0.5}):
+        top = {**predicted, "v": {**predicted["v"], **extra}}
+        if source == "lists":
+            documents = from_ranked_lists(truth, top, unjudged=unjudged)
+        else:
+            frames = (
+                pd.DataFrame([(q, d, x) for q, of in data.items() for d, x in of.items()])
+                for data in (truth, top)
+            )
+            names = {"query": 0, "document": 1, "relevance": 2, "score": 2}
+            documents = from_frames(*frames, **names, unjudged=unjudged)
+        rules = {rule: f"mrr(unjudged={rule})" for rule in ("irrelevant", "drop")}
+        assert evaluate(metrics=rules, **documents) == {"irrelevant": 0.75, "drop": 0.75}
+        with pytest.raises(ValueError, match="negative labels"):
+            evaluate(metrics="ndcg(unjudged=drop)", **documents)
+
+
 def test_lists_of_items_and_of_relevance():
     actual, predicted = [{"a": 2, "b": 0}], [["x", "b", "a", "b"]]
     labels = from_ranked_lists(actual, predicted, unjudged="nan")["y_true"].tolist()
