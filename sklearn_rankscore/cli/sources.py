@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..io import from_frames
 from ..io.trec import arguments_of_records, read_records
-from .tables import SEPARATORS, Table, read_csv, read_parquet
+from ..io.trec_records import QRELS
+from .tables import GRADES, SEPARATORS, read_csv, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 
@@ -27,20 +27,10 @@ def read_sources(
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
-    documents: Any
-    if all(isinstance(source, Table) for source in (judged, *systems.values())):
-        for name, table in systems.items():
-            _check_common_queries(qrels, judged, runs[name], table)
-        queries, of_runs = judged["query_id"], [table["query_id"] for table in systems.values()]
-        # unlike in TREC files, relevance need not be an integer
-        documents = from_frames(
-            judged, systems, query="query_id", document="doc_id", relevance="relevance",
-            score="score", missing_queries="count" if complete else "drop",
-        )  # fmt: skip
-    else:
-        judgments, results = read_records(judged, systems)
-        queries, of_runs = judgments.queries, [run.queries for run in results.values()]
-        documents = arguments_of_records(judgments, results, complete)
+    # unlike in TREC files, relevance need not be an integer
+    judgments, results = read_records(judged, systems, GRADES if is_table(qrels) else QRELS)
+    documents = arguments_of_records(judgments, results, complete)
+    queries, of_runs = judgments.queries, [run.queries for run in results.values()]
     excluded = [] if complete else _excluded(queries, of_runs)
     return documents, [*excluded, *_missing(documents)]
 
@@ -52,15 +42,6 @@ def _excluded(judged: Iterable[Any], runs: Iterable[Iterable[Any]]) -> Iterator[
         yield (
             f"{len(excluded)} of {len(queries)} judged queries occur in no run and are excluded; "
             "-c counts them"
-        )
-
-
-def _check_common_queries(qrels: str, judged: Any, run: str, table: Any) -> None:
-    """Refuse a run of other queries by the names of the files."""
-    if set(judged["query_id"]).isdisjoint(table["query_id"]):
-        raise ValueError(
-            f"{run} and {qrels} have no query in common: the first has {table['query_id'][0]!r}, "
-            f"the second {judged['query_id'][0]!r}."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -23,6 +23,8 @@ NO_HEADER = (
     "end in .csv or .tsv: rename it, as to .txt."
 )
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# judgments of a table, whose relevance `TableFile` has checked
+GRADES = replace(QRELS, convert=lambda records: records.value)
 # as pandas, and DuckDB or polars, write them
 TRUTH: dict[Any, Any] = {"True": 1, "False": 0, "true": 1, "false": 0}
 # the usual names of each field's column
@@ -90,6 +92,8 @@ class TableFile:
         numbers = self._numbers(of_value)
         if value == "score":
             self._check_direction(of_value, numbers, is_rank=is_rank)
+        else:
+            self._check_negative(of_value, numbers)
         # the order in which trec_eval breaks ties
         order = np.lexsort((documents.astype(str), queries.astype(str)))
         queries, documents, numbers = queries[order], documents[order], numbers[order]
@@ -125,6 +129,15 @@ class TableFile:
                 f"higher scores are better. Name it by --columns rank={name}."
             )
 
+    def _check_negative(self, name: str, numbers: Array) -> None:
+        """Refuse negative labels that are no integers, and so do not mean not judged."""
+        if (wrong := (numbers < 0) & (numbers != np.floor(numbers))).any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"{self.locate(row)}, column {name}: a negative relevance means not judged and "
+                f"must be an integer; got {numbers[row]}. Add a constant to labels that are meant."
+            )
+
     def _find(self, field: str, columns: dict[str, str]) -> str | None:
         """The column of a field: the one that was asked for, or the first with a usual name."""
         names = (columns[field],) if field in columns else NAMES[field]
@@ -158,7 +171,7 @@ class TableFile:
         column = self.data[name]
         ids = np.empty(len(column), dtype=object)
         for row, value in enumerate(column):
-            text = "" if value is None else str(value)
+            text = "" if value is None else self._text(row, name, value)
             if not text.strip() or isinstance(value, float | list | dict):
                 got = f"got {value!r}" if text.strip() else "it is missing"
                 raise ValueError(
@@ -166,6 +179,14 @@ class TableFile:
                 )
             ids[row] = text
         return ids
+
+    def _text(self, row: int, name: str, value: Any) -> str:
+        try:
+            return value.decode() if isinstance(value, bytes) else str(value)
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{self.locate(row)}, column {name}: an id must be UTF-8 text; got {value!r}."
+            ) from error
 
     def _numbers(self, name: str) -> Array:
         values = np.empty(len(self.data[name]))

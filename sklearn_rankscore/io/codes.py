@@ -11,9 +11,14 @@ import numpy as np
 from .._typing import Array
 from .._validation import shown
 from ..query_ids.factorize import factorize
-from ..query_ids.read import as_ids, as_objects
+from ..query_ids.read import as_ids, as_objects, check_no_missing
 
-_KINDS = {**dict.fromkeys("biuf", "numbers"), **dict.fromkeys("OUS", "text"), "M": "dates"}
+_KINDS = {
+    **dict.fromkeys("biuf", "numbers"),
+    **dict.fromkeys("OUS", "text"),
+    "M": "dates",
+    "m": "durations",
+}
 
 
 def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
@@ -29,7 +34,7 @@ def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
     if len(kinds) > 1:
         examples = " and ".join(f"{kind}, such as {shown(v[0])}," for kind, v in kinds.items())
         raise TypeError(f"{name} are {examples} which are never equal. Convert one of the columns.")
-    common, positions = _common([values for _, values in encoded])
+    common, positions = _common(_in_one_unit([values for _, values in encoded], name))
     return [at[own] for at, (own, _) in zip(positions, encoded, strict=True)], common
 
 
@@ -43,8 +48,9 @@ def _encode_one(column: Any, name: str) -> tuple[Array, Array]:
                 raise ValueError(_missing(name))
             return codes, values
         ids, categories = as_ids(column)
-        if ids.ndim != 1 or (ids.dtype.kind == "f" and np.isnan(ids).any()):
+        if ids.ndim != 1:
             raise ValueError(_missing(name))
+        check_no_missing(ids)
         if not len(ids):
             return np.zeros(0, dtype=np.intp), ids
         values, codes = factorize(ids)
@@ -91,11 +97,25 @@ def _enum(values: Any) -> Any:
     return polars.Enum(values)
 
 
+def _in_one_unit(columns: list[Array], name: str) -> list[Array]:
+    """Dates or durations of different units as those of one; other ids as they are."""
+    types = {values.dtype for values in columns}
+    if len(types) == 1 or not {dtype.kind for dtype in types} <= set("mM"):
+        return columns
+    for unit in ("us", "ns"):
+        converted = [values.astype(f"{values.dtype.kind}8[{unit}]") for values in columns]
+        # NumPy does not refuse those that are out of range
+        pairs = zip(columns, converted, strict=True)
+        if all((new.astype(values.dtype) == values).all() for values, new in pairs):
+            return converted
+    raise ValueError(f"no unit of time holds all of {name}. Convert them to one, or to text.")
+
+
 def _common(columns: list[Array]) -> tuple[Array, list[Array]]:
     """The distinct values of several columns of distinct values, and the codes of each."""
     kinds = {values.dtype.kind for values in columns}
     # together, integers and floats would become floats, which cannot hold all integers
-    if kinds <= set("bi") or kinds <= set("bu") or kinds == {"f"}:
+    if kinds <= set("bi") or kinds <= set("bu") or (len(kinds) == 1 and kinds <= set("fmM")):
         values, codes = np.unique(np.concatenate(columns), return_inverse=True)
     else:
         listed = [value for values in columns for value in values.tolist()]

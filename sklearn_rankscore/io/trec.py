@@ -25,8 +25,9 @@ from .join import (
     warn_of_other_ids,
 )
 from .nested import as_nested, is_nested
-from .trec_records import QRELS, RUN, Nested, Records, Source
+from .trec_records import QRELS, RUN, Format, Nested, Records, Source
 
+Runs: TypeAlias = dict[str, Records]
 UnjudgedInPool: TypeAlias = Literal["irrelevant", "nan", "pool"]
 
 # records of whole queries that are joined at a time: sorting few at a time is faster
@@ -114,13 +115,14 @@ def from_trec(
 
     Notes
     -----
-    Fields are separated by spaces or tabs. Empty lines and, as in trec_eval, those that begin
-    with ``#`` are skipped. A path that ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Judged
-    documents that were not retrieved have the score -inf, so that they count in recall, average
-    precision and the ideal ranking. The option ``unjudged="drop"`` of a metric corresponds to
-    ``trec_eval -J``. As there, ranks are ignored. trec_eval breaks ties by descending document id,
-    and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double precision, as
-    in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
+    Query ids that are numbers in one source and text in another are compared as text, and document
+    ids always; bytes are UTF-8. Fields are separated by spaces or tabs. Empty lines and, as in
+    trec_eval, those that begin with ``#`` are skipped. A path that ends in ``.gz``, ``.bz2`` or
+    ``.xz`` is decompressed. Judged documents that were not retrieved have the score -inf, so that
+    they count in recall, average precision and the ideal ranking. The option ``unjudged="drop"`` of
+    a metric is ``trec_eval -J``. As there, ranks are ignored. trec_eval breaks ties by descending
+    document id, and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double
+    precision, as in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
 
     The array ``y_true`` records which of its labels are those of unjudged documents. Copies of it
     and arrays such as ``y_true[rows]`` do not: for these, use ``unjudged="nan"``.
@@ -149,7 +151,7 @@ def from_trec(
 
 def arguments_of_records(
     judged: Records,
-    runs: dict[str, Records],
+    runs: Runs,
     complete: bool = False,
     unjudged_queries: str = "drop",
     unjudged: str = "irrelevant",
@@ -173,7 +175,7 @@ def _without_pool(relevance: Array) -> Array:
     return relevance if relevance.min() >= 0 else np.where(relevance < 0, np.nan, relevance)
 
 
-def read_records(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
+def read_records(qrels: Any, run: Any, judgments: Format = QRELS) -> tuple[Records, Runs]:
     """The judgments and the runs by name, with query ids of one type."""
     run = as_nested(run)
     if isinstance(run, list | tuple):
@@ -191,16 +193,16 @@ def read_records(qrels: Any, run: Any) -> tuple[Records, dict[str, Records]]:
         runs = {name: RUN.read(source, name) for name, source in run.items()}
     else:
         runs = {ALONE: RUN.read(run)}
-    judged = QRELS.read(qrels)
-    if len({type(records.queries[0]) for records in (judged, *runs.values())}) > 1:
+    judged = judgments.read(qrels)
+    if len({type(query) for records in (judged, *runs.values()) for query in records.queries}) > 1:
         # numbers in a DataFrame are text in a file
-        judged = judged.with_text_ids()
-        runs = {name: records.with_text_ids() for name, records in runs.items()}
+        judged = judged.with_text_ids(judgments.name())
+        runs = {name: records.with_text_ids(RUN.name(name)) for name, records in runs.items()}
     return judged, runs
 
 
 def _select_queries(
-    judged: Records, runs: dict[str, Records], complete: bool, unjudged_queries: str
+    judged: Records, runs: Runs, complete: bool, unjudged_queries: str
 ) -> list[Any]:
     """The queries to evaluate."""
     in_qrels, in_runs = set(judged.queries), {q for run in runs.values() for q in run.queries}
@@ -222,9 +224,7 @@ def _select_queries(
     return [query for query in judged.queries if complete or query in in_runs]
 
 
-def _join_batches(
-    judged: Records, runs: dict[str, Records], selected: list[Any]
-) -> tuple[Documents, Array]:
+def _join_batches(judged: Records, runs: Runs, selected: list[Any]) -> tuple[Documents, Array]:
     """The documents of all queries, joined for some thousands at a time, and their ids by code."""
     position = {query: at for at, query in enumerate(selected)}
     sources = [_ByQuery(records, position) for records in (judged, *runs.values())]

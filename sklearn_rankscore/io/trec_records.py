@@ -9,9 +9,11 @@ from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from .._columns import as_numbers
+from .._columns import LARGEST_EXACT_INTEGER, as_numbers
 from .._typing import Array
+from ..query_ids.read import as_objects
 from .codes import encode
+from .id_text import as_texts, as_utf8, of_python
 from .nested import ToDict, as_nested, flatten, is_nested
 from .trec_text import Lines, read_chunks, source_name
 
@@ -52,9 +54,12 @@ class Records:
     value: Array
     locate: Callable[[int], str]
 
-    def with_text_ids(self) -> Records:
-        """The same records, with query ids as text."""
-        return replace(self, queries=list(map(str, self.queries)))
+    def with_text_ids(self, name: str) -> Records:
+        """The same records, with query ids as text, which may be that of several ids."""
+        texts = as_texts(self.queries, "query", name)
+        position = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+        codes = np.array([position[text] for text in texts])
+        return replace(self, queries=list(position), query=codes[self.query])
 
 
 class Field(NamedTuple):
@@ -94,9 +99,13 @@ class Format:
     convert: Callable[[Records], Array]
     trailing: bool = False
 
+    def name(self, system: str = "") -> str:
+        """The source in a message."""
+        return f"{self.kind} {system!r}" if system else self.kind
+
     def read(self, source: Any, system: str = "") -> Records:
         """The records of a path, file object, DataFrame or dict of dicts."""
-        name = f"{self.kind} {system!r}" if system else self.kind
+        name = self.name(system)
         source = as_nested(source)
         if hasattr(source, "columns"):
             records = self._from_frame(source, name)
@@ -131,11 +140,11 @@ class Format:
         query, document = (self._column(frame, field, name) for field in (QUERY, DOCUMENT))
         (codes,), queries = encode([query], f"{name}: the query ids")
         (numbers,), documents = encode([document], f"{name}: the document ids")
-        texts = _as_bytes(documents, name)
+        texts = as_utf8(of_python(documents), name)
         column = self._column(frame, self.value, name)
         value = as_numbers(column, f"{name} column") if len(codes) else np.zeros(0)
         return Records(
-            queries.tolist(), codes, texts[numbers], value.astype(np.float64),
+            of_python(queries), codes, texts[numbers], value.astype(np.float64),
             lambda row: f"{name}, row {row}",
         )  # fmt: skip
 
@@ -146,9 +155,9 @@ class Format:
                 "accepted if it is {query: {document: number}}."
             )
         documents, sizes, values = flatten(nested)
-        queries, query = list(nested), np.repeat(np.arange(len(sizes)), sizes)
+        queries, query = of_python(as_objects(nested)), np.repeat(np.arange(len(sizes)), sizes)
         value = as_numbers(values, name).astype(np.float64) if values else np.zeros(0)
-        texts = _as_bytes(np.array(documents, dtype=object), name)
+        texts = as_utf8(documents, name)
         return Records(
             queries, query, texts, value,
             lambda row: f"{name}, query {queries[query[row]]!r}, document {documents[row]!r}",
@@ -163,26 +172,17 @@ class Format:
         raise ValueError(f"the {name} needs a column named one of {known}; it has {present}.")
 
 
-def _as_bytes(documents: Array, name: str) -> Array:
-    """Document ids as UTF-8, as they stand in a file."""
-    listed = documents.tolist()
-    if floats := [document for document in listed if isinstance(document, float)]:
-        raise ValueError(
-            f"the {name} has floats as document ids, such as {floats[0]!r}, which cannot "
-            "be matched with ids in text. Convert them to integers or strings."
-        )
-    texts = [str(document).encode() for document in listed]
-    if wrong := [text for text in texts if b"\0" in text]:
-        raise ValueError(f"the {name} has the document id {wrong[0]!r}, which holds a NUL.")
-    return np.array(texts, dtype=f"S{max(map(len, texts), default=1) or 1}")
-
-
 def _as_grades(qrels: Records) -> Array:
     """Relevance as integers; negative means not judged."""
     relevance = qrels.value
-    if (invalid := ~np.isfinite(relevance) | (relevance != np.floor(relevance))).any():
-        at = int(invalid.argmax())
-        raise ValueError(f"{qrels.locate(at)}: relevance must be an integer; got {relevance[at]}.")
+    valid = (np.abs(relevance) < LARGEST_EXACT_INTEGER) & (relevance == np.floor(relevance))
+    if not valid.all():
+        at = int(valid.argmin())
+        too_large = np.isfinite(relevance[at]) and relevance[at] == np.floor(relevance[at])
+        raise ValueError(
+            f"{qrels.locate(at)}: relevance must be an integer"
+            f"{' of less than 2**53' if too_large else ''}; got {relevance[at]}."
+        )
     return np.asarray(relevance.astype(np.int64))
 
 

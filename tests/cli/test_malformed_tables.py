@@ -33,6 +33,7 @@ BAD_QRELS = [
     (GOOD_QRELS + '3,c,"1,5"\n', r"BAD, line 4, column label: must be a finite number"),
     (GOOD_QRELS + "3,c,nan\n", r"BAD, line 4, column label: must be a finite number; got 'nan'"),
     (GOOD_QRELS + "3,c,inf\n", r"BAD, line 4, column label: must be a finite number; got 'inf'"),
+    (GOOD_QRELS + "3,c,-1.5\n", r"BAD, line 4, column label: a negative relevance .*; got -1\.5\."),
     (GOOD_QRELS + ",c,1\n", r"BAD, line 4, column qid: an id must be .*; it is missing"),
     (GOOD_QRELS + "3, ,1\n", r"BAD, line 4, column docno: an id must be .*; it is missing"),
     (GOOD_QRELS + "1,a,1\n", r"BAD, line 4: duplicate document 'a' for query '1'"),
@@ -67,7 +68,7 @@ BAD_RUNS = [
     ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a finite number"),
     ("qid,docno,score\n1,a,-inf\n", r"BAD, line 2, column score: must be a finite number"),
     (GOOD_RUN + "2,b,0.5\n", r"BAD, line 4: duplicate document 'b' for query '2'"),
-    ("qid,docno,score\n7,a,1\n", r"BAD and .* have no query in common: the first has '7'"),
+    ("qid,docno,score\n7,a,1\n", r"the run 'bad' and the qrels have no query in common: .* is '7'"),
 ]
 BAD_FILES = [
     (
@@ -101,6 +102,7 @@ BAD_FRAMES = [
         {"qid": [[1], [2]], "docno": ["a", "b"], "label": [1, 0]},
         r"BAD, row 1, column qid: an id.*got \[1\]",
     ),
+    ({"qid": [1], "docno": [b"\xff"], "label": [1]}, r"BAD, row 1, column docno: .* UTF-8 text"),
     ({"qid": [], "docno": [], "label": []}, r"BAD: the file has no rows"),
 ]
 

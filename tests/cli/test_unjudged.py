@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from sklearn_rankscore import evaluate, from_trec
@@ -62,6 +63,47 @@ def test_tables(capsys, tmp_path):
     arguments = ["evaluate", "qrels.csv", "run.csv", "-m", "mrr", "--unjudged", "drop"]
     assert main([*arguments, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["runs"]["run"] == {"mrr": 1}
+
+
+@pytest.mark.parametrize("rule", ["irrelevant", "drop"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "mixed"])
+@pytest.mark.parametrize(
+    "names", [["ndcg@5"], ["map", "mrr", "query_auc", "recall@3"], ["bpref", "judged@5"], ["infap"]]
+)
+@pytest.mark.parametrize("step", [1, 2])
+def test_negative_labels_of_tables_mean_not_judged(names, suffix, rule, step, capsys, tmp_path):
+    """As in TREC files, whether or not the run has documents that the judgments lack."""
+    lines = [line for line in RUN.splitlines() if int(line.split()[2][1:]) % step == 0]
+    (tmp_path / "a.run").write_text("\n".join(lines))
+    options = [word for name in names for word in ("-m", name)] + ["--unjudged", rule]
+    expected = run(capsys, *options)
+    qrels = pd.DataFrame([line.split() for line in QRELS.splitlines()])[[0, 2, 3]]
+    qrels = qrels.set_axis(["query_id", "doc_id", "relevance"], axis=1)
+    scores = pd.DataFrame([line.split() for line in lines])[[0, 2, 4]]
+    scores = scores.set_axis(["query_id", "doc_id", "score"], axis=1)
+    paths = {"qrels": qrels, "a": scores}
+    for name, frame in paths.items():
+        if suffix == "parquet":  # text of programs that write no annotation of its type
+            encoded = {column: frame[column].map(str.encode) for column in ("query_id", "doc_id")}
+            frame.assign(**encoded).to_parquet(tmp_path / f"{name}.parquet")
+        else:
+            separator = "\t" if suffix == "tsv" else ","
+            ending = suffix if suffix == "tsv" else "csv"
+            frame.to_csv(tmp_path / f"{name}.{ending}", sep=separator, index=False)
+    ending = "csv" if suffix == "mixed" else suffix
+    files = [f"qrels.{ending}", "a.run" if suffix == "mixed" else f"a.{ending}"]
+    assert main(["evaluate", *files, "--format", "json", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"]["a"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_table_of_judgments_may_have_fractions_beside_a_run_of_trec(capsys, tmp_path):
+    (tmp_path / "qrels.csv").write_text("query_id,doc_id,relevance\n0,d1,0.5\n0,d2,0.25\n")
+    assert main(["evaluate", "qrels.csv", "a.run", "--format", "json", "-m", "dcg@2"]) == 0
+    ranked = from_trec("qrels.txt", "a.run")
+    scores = ranked["y_score"][ranked["groups"] == "0"]
+    labels = [0.5 if d == 1 else 0.25 if d == 2 else 0 for d in range(9)]
+    expected = evaluate(labels, scores, "dcg@2")
+    assert json.loads(capsys.readouterr().out)["runs"]["a"] == pytest.approx(expected)
 
 
 def test_a_wrong_rule(capsys):

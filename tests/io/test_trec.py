@@ -272,5 +272,5 @@ def test_unsuitable_sources_are_refused(qrels, error, message):
 def test_documents_named_by_floats_are_refused(frame):
     """A run in a file would have 1, not 1.0."""
     judged = frame({"qid": [1, 1], "doc_id": [1.0, 2.0], "relevance": [1, 0]})
-    with pytest.raises(ValueError, match=r"floats as document ids, such as 1\.0"):
+    with pytest.raises(ValueError, match=r"document ids of the type float, such as 1\.0"):
         from_trec(judged, StringIO("1 Q0 1 1 .5 t\n1 Q0 2 2 .4 t\n"))

@@ -1,0 +1,57 @@
+"""Query and document ids as text, as they stand in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+
+# their text is one of several: 1 and 1.0, a date with and without the time of day
+WITHOUT_ONE_TEXT = (float, np.floating, date, timedelta, np.datetime64, np.timedelta64)
+
+
+def as_texts(ids: Iterable[Any], kind: str, name: str) -> list[str]:
+    """The text of each id; `kind` and `name` say in a message what they are and of which source."""
+    return [value if type(value) is str else _as_text(value, kind, name) for value in ids]
+
+
+def _as_text(value: Any, kind: str, name: str) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"the {kind} id {value!r} of the {name} is not UTF-8. Decode the ids first."
+            ) from error
+    if isinstance(value, WITHOUT_ONE_TEXT):
+        raise ValueError(
+            f"the {name} has {kind} ids of the type {type(value).__name__}, such as {value!r}, "
+            "which cannot be matched with ids in text. Convert them to integers or strings."
+        )
+    return str(value)
+
+
+def as_utf8(ids: Iterable[Any], name: str) -> Array:
+    """Document ids in UTF-8."""
+    texts = as_texts(ids, "document", name)
+    try:
+        encoded = [text.encode() for text in texts]
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the document id {error.object!r} of the {name} is not valid text ({error.reason})."
+        ) from error
+    if wrong := [text for text in encoded if b"\0" in text]:
+        raise ValueError(f"the {name} has the document id {wrong[0]!r}, which holds a NUL.")
+    return np.array(encoded, dtype=f"S{max(map(len, encoded), default=1) or 1}")
+
+
+def of_python(ids: Array) -> list[Any]:
+    """Ids as objects of Python, among which equal ones of different types of NumPy are equal."""
+    if ids.dtype.kind in "mM":  # those in nanoseconds would become integers
+        in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
+        return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
+    return [value.item() if isinstance(value, np.generic) else value for value in ids.tolist()]

@@ -1,0 +1,159 @@
+"""Ids of every type in judgments and runs: equal ones are matched, and none is lost."""
+
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from sklearn_rankscore import evaluate, from_frames, from_trec
+
+RUN = "1 Q0 a 1 9 t\n1 Q0 b 2 8 t\n2 Q0 a 1 7 t\n"
+DAYS = ["2026-01-01", "2026-01-02"]
+
+
+def qrels_of(queries, documents=("a", "b", "a"), relevance=(1, 0, 1)):
+    return pd.DataFrame(
+        {
+            "qid": pd.Series(queries, dtype=object),
+            "docno": pd.Series(documents, dtype=object),
+            "label": relevance,
+        }
+    )
+
+
+def nested_of(queries, documents=("a", "b", "a"), relevance=(1, 0, 1)):
+    nested = {}
+    for query, document, label in zip(queries, documents, relevance, strict=True):
+        nested.setdefault(query, {})[document] = label
+    return nested
+
+
+@pytest.mark.parametrize("form", [qrels_of, nested_of])
+@pytest.mark.parametrize(
+    "queries",
+    [("1", "1", 2), (1, "1", 2), (1, 1, b"2"), (np.int64(1), np.int32(1), np.str_("2"))],
+    ids=str,
+)
+def test_queries_of_mixed_types_are_text(form, queries):
+    documents = from_trec(form(queries), StringIO(RUN))
+    assert documents["groups"].tolist() == ["1", "1", "2"]
+    assert documents["y_true"].tolist() == [1, 0, 1]
+    assert documents["y_score"].tolist() == [9, 8, 7]
+
+
+def test_numbers_of_numpy_are_numbers():
+    run = {np.int64(1): {"a": 9, "b": 8}, np.int64(2): {"a": 7}}
+    assert from_trec(nested_of((1, 1, 2)), run)["groups"].tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("form", [qrels_of, nested_of])
+def test_documents_of_bytes_are_text(form):
+    documents = from_trec(form(list("112"), [b"a", b"b", b"a"]), StringIO(RUN))
+    assert documents["y_true"].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("form", [qrels_of, nested_of])
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (b"\xff", r"the document id b'\\xff' of the qrels is not UTF-8"),
+        ("\udc80", r"the document id '\\udc80' of the qrels is not valid text"),
+    ],
+)
+def test_documents_that_are_no_text_are_refused(form, document, message):
+    with pytest.raises(ValueError, match=message):
+        from_trec(form(list("112"), ["a", document, "a"]), StringIO(RUN))
+
+
+@pytest.mark.parametrize("form", [qrels_of, nested_of])
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [(2.0, "float"), (pd.Timestamp("2026-01-01"), "Timestamp"), (np.float32(2), "float")],
+)
+def test_queries_whose_text_depends_on_their_format_are_refused(form, query, kind):
+    message = rf"the qrels has query ids of the type {kind}, such as .*Convert them to integers"
+    with pytest.raises(ValueError, match=message):
+        from_trec(form(("1", "1", query)), StringIO(RUN))
+
+
+@pytest.mark.parametrize("form", [qrels_of, nested_of])
+@pytest.mark.parametrize("label", [99999999999999999999.0, -(2.0**63), 2.0**53])
+def test_a_relevance_that_is_no_exact_integer_is_refused(form, label):
+    message = r"relevance must be an integer of less than 2\*\*53; got"
+    with pytest.raises(ValueError, match=message):
+        from_trec(form(list("112"), relevance=[1, label, 1]), StringIO(RUN))
+    with pytest.raises(ValueError, match=rf"line 2: {message}"):
+        from_trec(StringIO(f"1 0 a 1\n1 0 b {label!r}\n"), StringIO(RUN))
+
+
+def dates(library, unit):
+    values = np.array(DAYS, dtype=f"datetime64[{unit}]")
+    return {
+        "pandas": lambda: pd.Series(values),
+        "polars": lambda: pl.Series(values),
+        "numpy": lambda: values,
+        "durations": lambda: pd.Series(values - np.datetime64("2020-01-01", unit)),
+    }[library]()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "numpy", "durations"])
+@pytest.mark.parametrize("units", [("ns", "us"), ("ms", "ns"), ("ns", "ns"), ("us", "us")])
+def test_equal_dates_of_different_units_are_matched(library, units):
+    """The unit is that of the library that read a file."""
+
+    def frames(named):
+        judged, predicted = (dates(library, unit) for unit in units)
+        truth = pd.DataFrame({named: judged, "other": [1, 2], "relevance": [1, 1]})
+        return truth, pd.DataFrame({named: predicted, "other": [1, 2], "score": [2, 1]})
+
+    options = {"relevance": "relevance", "score": "score"}
+    documents = from_frames(*frames("doc_id"), query="other", document="doc_id", **options)
+    assert evaluate(metrics="recall", **documents) == {"recall": 1}
+    documents = from_frames(*frames("query_id"), query="query_id", document="other", **options)
+    assert evaluate(metrics="recall", **documents) == {"recall": 1}
+    assert documents["groups"].dtype.kind == ("m" if library == "durations" else "M")
+
+
+def test_dates_that_nanoseconds_do_not_reach_are_matched():
+    """NumPy converts the year 9999 to 1815."""
+    truth = pd.DataFrame({"day": np.array(["9999-01-01", "2026-01-01"], dtype="M8[us]"), "item": 1})
+    predictions = pd.DataFrame(
+        {"day": np.array(["2026-01-01", "1815-03-31T05:56:08.066277"], dtype="M8[ns]"), "item": 1}
+    ).assign(score=1)
+    documents = from_frames(truth, predictions, query="day", document="item", score="score")
+    assert documents["groups"].tolist() == truth["day"].sort_values().to_numpy().tolist()
+    assert evaluate(metrics="recall", **documents) == {"recall": 0.5}
+    finer = predictions.assign(day=predictions["day"] + pd.Timedelta(1, "ns"))
+    with pytest.raises(ValueError, match="no unit of time holds all of the query ids"):
+        from_frames(truth, finer, query="day", document="item", score="score")
+
+
+@pytest.mark.parametrize("units", [("ns", "us"), ("us", "us"), ("ns", "ns")])
+def test_queries_by_date(units):
+    qrels, run = (
+        pd.DataFrame(
+            {"qid": np.array(DAYS, dtype=f"M8[{unit}]"), "docno": ["a", "b"], name: [1, 2]}
+        )
+        for unit, name in zip(units, ("label", "score"), strict=True)
+    )
+    documents = from_trec(qrels, run)
+    assert evaluate(metrics="recall", **documents) == {"recall": 1}
+    assert documents["groups"].astype("M8[D]").astype(str).tolist() == DAYS
+
+
+@pytest.mark.parametrize("column", ["query", "item"])
+@pytest.mark.parametrize("missing", ["NaT", np.timedelta64("NaT", "s")])
+def test_missing_dates_are_refused(column, missing):
+    kind = "m8[s]" if isinstance(missing, np.timedelta64) else "M8[s]"
+    times = np.array([0, 1], dtype="i8").astype(kind)
+    truth = pd.DataFrame({"query": times, "item": times, "relevance": 1})
+    wrong = truth.assign(**{column: np.array([times[0], missing], dtype=kind)})
+    predictions = wrong.rename(columns={"relevance": "score"})
+    names = {"query": "query", "document": "item", "relevance": "relevance", "score": "score"}
+    kind = "query" if column == "query" else "document"
+    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' have missing"):
+        from_frames(truth, predictions, **names)
+    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' have missing"):
+        from_frames(wrong.assign(score=1), **names)
