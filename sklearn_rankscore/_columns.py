@@ -40,7 +40,7 @@ _LONG_FRAME_COLUMNS = {
 }
 
 _FROM_ITEMS = " Convert lists of items by from_ranked_lists(actual, predicted)."
-_FROM_LISTS = f"{_FROM_ITEMS} Flatten lists of numbers, with their ids, by DataFrame.explode()."
+_FROM_LISTS = f"{_FROM_ITEMS} Flatten lists of numbers and their ids by df.explode([...]).dropna()."
 
 
 def column_names(data: Any) -> list[Any]:
@@ -233,7 +233,8 @@ def _as_array(values: Any, name: str) -> Array:
     except ValueError as error:
         raise _ragged(name) from error
     if array.ndim == 0:
-        fix = f" Pass the column itself, such as df[{values!r}]." if isinstance(values, str) else ""
+        is_column = isinstance(values, str) and values != "balanced"
+        fix = f" Pass the column itself, such as df[{values!r}]." if is_column else ""
         raise TypeError(
             f"{name} must be an array of numbers, one per document; got {values!r}.{fix}"
         )

@@ -98,7 +98,7 @@ def _enum(values: Any) -> Any:
 
 
 def _in_one_unit(columns: list[Array], name: str) -> list[Array]:
-    """Dates or durations of different units as those of one; other ids as they are."""
+    """Dates or durations of different units as those of one; other ids unchanged."""
     types = {values.dtype for values in columns}
     if len(types) == 1 or not {dtype.kind for dtype in types} <= set("mM"):
         return columns

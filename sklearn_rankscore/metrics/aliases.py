@@ -94,8 +94,9 @@ def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:
 
 
 def _key(name: str) -> str:
-    # not those at the ends, as in XGBoost's "ndcg-" or a negated "-ndcg"
-    return re.sub(r"(?<=\w)[-_ ]+(?=\w)", "", name.lower())
+    letters = re.sub("[_ ]", "", name.lower())
+    # not "-" at an end, as in XGBoost's "ndcg-" or a negated "-ndcg"
+    return re.sub(r"(?<=\w)-+(?=\w)", "", letters)
 
 
 @lru_cache

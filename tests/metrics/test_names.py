@@ -32,6 +32,9 @@ SPELLINGS = {
     "hr@10": "hit_rate@10",
     "HR@10": "hit_rate@10",
     "hit-rate@10": "hit_rate@10",
+    "hit_rate_@10": "hit_rate@10",
+    "_ndcg": "ndcg",
+    "ndcg__at_10": "ndcg@10",
     "HitRate@10": "hit_rate@10",
     "recip_rank": "mrr",
     "RR": "mrr",
@@ -97,6 +100,16 @@ def test_keys_of_cross_validate_are_what_was_written():
     assert {"test_P@5", "test_NDCG@10"} <= result.keys()
 
 
+# names that CatBoost refuses, that it computes otherwise, or that are several
+REFUSED = """
+    NDCG:top=0 NDCG:top=3.0 NDCG:top=abc NDCG:top=99999999999999999999 NDCG:top=3;top=5
+    NDCG:border=1 NDCG:type=Classic NDCG:top=5,MAP:top=5 MAP:type=Exp MAP:border=abc MRR:decay=.5
+    PFound:type=Exp
+    PFound:decay=2 QueryAUC:top=3 QueryAUC:border=.5 QueryAUC:type=Exp NDCG:proba_border=.5
+    NDCG:top=5(gain=linear) NDCG:top=5;
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -124,6 +137,10 @@ def test_keys_of_cross_validate_are_what_was_written():
         ("PrecisionAt:top=5", r"here it is 'precision@5\(like=catboost\)'"),
         ("ndcg@10-", r"in XGBoost; here it is 'ndcg@10\(replace_undefined_by=0, like=xgboost\)'"),
         ("MAP-", r"in XGBoost; here it is 'map\(replace_undefined_by=0, like=xgboost\)'"),
+        ("PrecisionAt", r"in CatBoost; here it is 'precision\(like=catboost\)'"),
+        ("QueryAUC:type=Classic", r"'query_auc\(like=catboost\)', of labels 0 and 1"),
+        *((name, "in CatBoost; here names are written as in 'ndcg@10") for name in REFUSED.split()),
+        ("ndcg@0-", "must be a positive integer, got '0-'"),
         ("-ndcg", "'-ndcg' is not a known metric. Did you mean 'ndcg'"),
         ("ndcg@10--", "must be a positive integer, got '10--'"),
         ("ndcg@" + "1" * 5000, "cut-off after @ has 5000 characters"),

@@ -100,6 +100,11 @@ def test_xgboost_names_are_translated(sample, theirs, labels):
     assert_suggests_same(by_xgboost(sample, labels, theirs), sample, labels, theirs)
 
 
+def test_xgboost_names_keep_given_options(sample):
+    theirs = by_xgboost(sample, "graded", "ndcg@3-", exponential=False)
+    assert_suggests_same(theirs, sample, "graded", "ndcg@3-(gain=linear)")
+
+
 @pytest.mark.parametrize("k", at(*CUTOFFS, 40))
 def test_xgboost_linear_gain(sample, k):
     theirs = by_xgboost(sample, "graded", f"ndcg{k}", exponential=False)
@@ -194,6 +199,13 @@ def test_catboost(sample, theirs, labels, ours, k):
         ("PFound:top=3;decay=0.5", "probability"),
         ("QueryAUC:type=Classic", "binary"),
         ("QueryAUC:type=Ranking", "graded"),
+        ("NDCG:top=-2", "graded"),
+        ("NDCG:top=+3;use_weights=false", "graded"),
+        ("PrecisionAt", "graded"),
+        ("RecallAt", "graded"),
+        ("PFound:decay=1e-1", "probability"),
+        ("PFound:decay=0;top=3", "probability"),
+        ("MAP:border=.5;top=2", "graded"),
     ],
 )
 def test_catboost_names_are_translated(sample, theirs, labels):
