@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, timedelta
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,25 @@ def as_utf8(ids: Iterable[Any], name: str) -> Array:
     if wrong := [text for text in encoded if b"\0" in text]:
         raise ValueError(f"the {name} has the document id {wrong[0]!r}, which holds a NUL.")
     return np.array(encoded, dtype=f"S{max(map(len, encoded), default=1) or 1}")
+
+
+def refuse_lookalikes(sources: Sequence[Collection[Any]], name: str) -> None:
+    """Refuse 2 in one source and "2" in another: different ids, which were meant as one."""
+    if len(kinds := {type(value) for ids in sources for value in ids}) == 1 or str not in kinds:
+        return
+    found = list(map(set, sources))
+    for at, ids in enumerate(found):
+        others = set().union(*found[:at], *found[at + 1 :])
+        for value in ids - others:
+            if isinstance(value, Number | bytes) and (text := _printed(value)) in others:
+                raise TypeError(
+                    f"{name} are {value!r} in one place and {text!r} in another, which are never "
+                    "equal. Convert all of them to the same type."
+                )
+
+
+def _printed(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def of_python(ids: Array) -> list[Any]:

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rankscore import evaluate, from_frames, from_trec
+from sklearn_rankscore import evaluate, from_frames, from_ranked_lists, from_trec
 
 RUN = "1 Q0 a 1 9 t\n1 Q0 b 2 8 t\n2 Q0 a 1 7 t\n"
 DAYS = ["2026-01-01", "2026-01-02"]
@@ -157,3 +157,52 @@ def test_missing_dates_are_refused(column, missing):
         from_frames(truth, predictions, **names)
     with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' have missing"):
         from_frames(wrong.assign(score=1), **names)
+
+
+LOOKALIKES = [[1, "2"], ["1", 2], ["1", b"2"], [np.int64(1), "2"]]
+
+
+@pytest.mark.parametrize("mixed", LOOKALIKES, ids=str)
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("column", ["query", "item"])
+def test_a_number_beside_its_text_is_refused_in_frames(column, side, mixed):
+    """A column of both is made by pd.concat of two files, of which pandas read one as numbers."""
+    frames = [
+        pd.DataFrame({"query": ["1", "2"], "item": ["1", "2"], name: [1, 1]})
+        for name in ("relevance", "score")
+    ]
+    frames[side][column] = pd.Series(mixed, dtype=object)
+    names = {"query": "query", "document": "item", "relevance": "relevance", "score": "score"}
+    with pytest.raises(TypeError, match=r"\b[12]\b.*\b[12]\b.* never\s+equal"):
+        from_frames(*frames, **names)
+
+
+@pytest.mark.parametrize("mixed", LOOKALIKES, ids=str)
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_number_beside_its_text_is_refused_in_lists(side, mixed):
+    lists = [[["1", "2"], ["2"]], [["1", "2"], ["2"]]]
+    lists[side] = [mixed, ["2"]]
+    with pytest.raises(TypeError, match=r"\b[12]\b.*\b[12]\b.* never\s+equal"):
+        from_ranked_lists(*lists)
+
+
+def test_ids_of_several_types_are_accepted():
+    truth = pd.DataFrame({"query": [1, "a", 1], "item": ["x", 2, ("y", 1)]})
+    predictions = truth.assign(score=[1, 2, 3])
+    documents = from_frames(truth, predictions, query="query", document="item", score="score")
+    assert evaluate(metrics="recall", **documents) == {"recall": 1}
+    documents = from_ranked_lists([["x", 2, ("y", 1)]], [[2, "x"]])
+    assert evaluate(metrics="recall", **documents) == {"recall": pytest.approx(2 / 3)}
+
+
+def test_bytes_and_text_of_numpy_are_refused():
+    truth = pd.DataFrame({"query": [1, 2], "item": ["a", "b"]})
+
+    class Frame:
+        columns = ("query", "item", "score")
+
+        def __getitem__(self, name):
+            return {"query": np.array([1, 2]), "item": np.array([b"a", b"b"])}.get(name, np.ones(2))
+
+    with pytest.raises(TypeError, match="are text, such as 'a', and bytes, such as b'a', which"):
+        from_frames(truth, Frame(), query="query", document="item", score="score")
