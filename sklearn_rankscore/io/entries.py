@@ -9,8 +9,11 @@ from typing import Any
 from .._columns import column_names, names_ids
 
 
-def read_entries(queries: Any, name: str) -> list[Any]:
-    """One entry per query, from a sequence, dict, array, Series, or the rows of a DataFrame."""
+def read_entries(queries: Any, name: str, *, keep_missing: bool = False) -> list[Any]:
+    """One entry per query, from a sequence, dict, array, Series, or the rows of a DataFrame.
+
+    Missing cells of a DataFrame are left out, or None with `keep_missing`.
+    """
     if isinstance(queries, Set | str | bytes) or not isinstance(queries, Iterable):
         raise TypeError(
             f"{name} must be a sequence or dict with one entry per query; got a "
@@ -21,7 +24,9 @@ def read_entries(queries: Any, name: str) -> list[Any]:
             f"{name} is a sparse matrix, which has no lists of items. Use from_recommendations("
             "matrix, recommended) with the column numbers of the recommended items."
         )
-    entries = list(queries.values()) if isinstance(queries, Mapping) else _rows(queries)
+    entries = (
+        list(queries.values()) if isinstance(queries, Mapping) else _rows(queries, keep_missing)
+    )
     if not entries:
         raise ValueError(f"{name} is empty; at least one query is needed.")
     return without_tensors(entries)
@@ -77,22 +82,22 @@ def _kind(column: Any) -> str | None:
     return "text" if isinstance(value, str) else "number" if isinstance(value, Real) else None
 
 
-def _rows(queries: Any) -> list[Any]:
+def _rows(queries: Any, keep_missing: bool) -> list[Any]:
     if hasattr(queries, "iloc"):  # pandas marks missing values by None, NaN or NA
         queries = queries.astype(object).where(queries.notna(), None)
         if queries.ndim == 1:
             return list(queries.array)
-        return _without_missing(queries.itertuples(index=False, name=None))
+        return _cells(queries.itertuples(index=False, name=None), keep_missing)
     if hasattr(queries, "rows"):  # a polars DataFrame
-        return _without_missing(queries.rows())
+        return _cells(queries.rows(), keep_missing)
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(queries, method):
             return list(getattr(queries, method)())
     return list(queries)
 
 
-def _without_missing(rows: Iterable[Any]) -> list[Any]:
-    return [[item for item in row if item is not None] for row in rows]
+def _cells(rows: Iterable[Any], keep_missing: bool) -> list[Any]:
+    return [[item for item in row if keep_missing or item is not None] for row in rows]
 
 
 def as_collections(entries: list[Any]) -> list[Any]:

@@ -35,8 +35,9 @@ def from_relevance_lists(relevances: Any) -> Any:
     ----------
     relevances : sequence or mapping of n_queries sequences, or dict of str to them
         For each query the relevance of its documents, best rank first, in lists of any length;
-        also a dict of lists by query id, or a two-dimensional array. NaN means that nobody judged
-        the document. Several systems are given as a dict by name, ``{"knn": lists_of_knn, ...}``.
+        also a dict of lists by query id, or a two-dimensional array or DataFrame. NaN means that
+        nobody judged the document. Several systems are given as a dict by name, ``{"knn":
+        lists_of_knn, ...}``.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def _holds_lists(entry: Any) -> bool:
 
 def _read(relevances: Any, name: str) -> tuple[list[Any], list[Any]]:
     """Query ids, and the list of each query."""
-    lists = read_entries(relevances, name)
+    lists = read_entries(relevances, name, keep_missing=True)
     check_ordered(lists, name, "numbers, the relevance at each rank,")
     ids = list(relevances) if isinstance(relevances, Mapping) else list(range(len(lists)))
     return ids, lists

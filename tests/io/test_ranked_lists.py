@@ -224,6 +224,21 @@ def test_relevance_lists_of_other_forms():
         assert mrr_score(**from_relevance_lists(lists), average=None).tolist() == expected
 
 
+@pytest.mark.parametrize("rows", [[[None, 1, 0], [1, None, 1]], [[0, 1, None], [1, 0, 1]]])
+def test_missing_relevance_has_a_rank_in_every_form(rows):
+    array = np.array(rows, dtype=float)
+    polars = pl.DataFrame(array.T.tolist(), schema=["1", "2", "3"]).fill_nan(None)
+    nullable = pd.DataFrame(array).astype("Float64")
+    for form in (rows, array, pd.DataFrame(array), nullable, polars, pd.DataFrame(rows)):
+        ranked = from_relevance_lists(form)
+        np.testing.assert_array_equal(ranked["y_true"], array.ravel())
+        expected = (1 + 1 / 2) / 2
+        assert mrr_score(**ranked, unjudged="irrelevant") == expected
+        assert from_relevance_lists({"a": form})["y_true"].tolist() == pytest.approx(
+            ranked["y_true"].tolist(), nan_ok=True
+        )
+
+
 def test_a_query_without_documents_counts():
     for ranked in (
         from_ranked_lists([["a"], [], ["b"]], [["a"], [], ["b"]]),
