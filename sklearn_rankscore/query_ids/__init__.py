@@ -8,7 +8,7 @@ from .lookup import (
     find_query_ids,
     no_groups_error,
 )
-from .read import as_ids, check_no_missing, missing_ids_error
+from .read import as_ids, check_no_missing, concatenate_ids, missing_ids_error
 
 __all__ = [
     "Grouping",
@@ -16,6 +16,7 @@ __all__ = [
     "as_ids",
     "carried_query_ids",
     "check_no_missing",
+    "concatenate_ids",
     "find_explicit_ids",
     "find_query_ids",
     "group_rows",

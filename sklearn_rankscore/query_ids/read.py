@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,16 @@ def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
 def as_objects(ids: Any) -> Array:
     """A one-dimensional array of Python objects; tuples stay tuples."""
     return np.fromiter(ids, dtype=object, count=len(ids))
+
+
+def concatenate_ids(parts: Sequence[Array]) -> Array:
+    """Ids of several arrays as one, in which different ids stay different."""
+    kinds = {ids.dtype.kind for ids in parts}
+    together = np.concatenate(parts)
+    if len(kinds) == 1 or (kinds <= set("biu") and together.dtype.kind in "iu"):
+        return together
+    # NumPy would round integers to floats, and convert numbers to text
+    return as_objects([value for ids in parts for value in ids.tolist()])
 
 
 def _as_array(groups: Any) -> Array:

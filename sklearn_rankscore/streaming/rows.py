@@ -10,7 +10,13 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
-from ..query_ids import Grouping, as_ids, check_no_missing, missing_ids_error
+from ..query_ids import (
+    Grouping,
+    as_ids,
+    check_no_missing,
+    concatenate_ids,
+    missing_ids_error,
+)
 from ..query_ids.judgments import judged_labels
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
@@ -97,7 +103,7 @@ class Rows:
             parts = [part.with_weights() for part in parts]
         names = parts[0].columns
         columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
-        ids = np.concatenate([part.ids for part in parts])
+        ids = concatenate_ids([part.ids for part in parts])
         starts = starts_of(ids)
         sizes = np.add.reduceat(np.concatenate([part.sizes for part in parts]), starts)
         segments = {

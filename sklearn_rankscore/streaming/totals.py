@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import Array
 from ..metrics.metric import Metric, measure
 from ..metrics.segment import Segment
-from ..query_ids import group_rows
+from ..query_ids import concatenate_ids, group_rows
 from ..ranking import Queries
 from .moments import MetricSummary, Moments
 from .segments import check_number, in_order_of_values, segments_of
@@ -28,7 +28,7 @@ class QueryValues:
         """Ids and values in the order of the batches; None without any."""
         if not self.parts:
             return None
-        ids = np.concatenate([ids for ids, _ in self.parts])
+        ids = concatenate_ids([ids for ids, _ in self.parts])
         names = self.parts[0][1]
         return ids, {name: np.concatenate([v[name] for _, v in self.parts]) for name in names}
 
