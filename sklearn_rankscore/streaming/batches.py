@@ -14,7 +14,7 @@ from .arrow import BATCH_ROWS, as_tables
 from .column_names import ColumnNames
 from .column_types import common_types
 from .row_errors import add_located
-from .runs import ScoresBySegment, accumulator_of, emptied, scores_of
+from .runs import ScoresBySegment, accumulator_of, add_run, emptied
 
 
 @overload
@@ -111,7 +111,7 @@ def evaluate_batches(
     source = _Batches(batches, columns)
     for table in as_tables(source, batch_rows):
         add_located(run, columns, table, source, order)
-    return scores_of(accumulator.merge(run), by)
+    return add_run(accumulator, run, by)
 
 
 class _Batches:

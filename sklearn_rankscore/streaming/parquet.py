@@ -22,7 +22,7 @@ from .grouped_queries import merged
 from .parquet_files import ParquetFiles, prefetch
 from .paths import Paths
 from .row_errors import add_located
-from .runs import ScoresBySegment, accumulator_of, emptied, scores_of
+from .runs import ScoresBySegment, accumulator_of, add_run, emptied
 
 
 @overload
@@ -163,7 +163,7 @@ def evaluate_parquet(
                 merged(accumulator._state.open, run._state.open)
             bar.update(table.num_rows)
             saved.save()
-        return scores_of(accumulator.merge(run), by)
+        return add_run(accumulator, run, by)
 
 
 def _check_storable(files: ParquetFiles, columns: ColumnNames, checkpoint: Any) -> None:

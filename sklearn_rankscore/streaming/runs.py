@@ -46,8 +46,18 @@ def scores_of(
 def emptied(accumulator: RankingAccumulator) -> RankingAccumulator:
     """An accumulator of the same metrics without documents.
 
-    A run counts into it and is merged at its end, so that an error leaves the given one unchanged.
+    A run counts into it and is added at its end, so that an error leaves the given one unchanged.
     """
     run = copy(accumulator)
     run._state = State.empty(run.names)
     return run
+
+
+def add_run(
+    accumulator: RankingAccumulator, run: RankingAccumulator, by: str | Sequence[str] | None
+) -> dict[str, float] | ScoresBySegment:
+    """Add a run to the given accumulator, unless its last queries or its weights are refused."""
+    both = copy(accumulator).merge(run)
+    scores = scores_of(both, by)
+    accumulator._state = both._state
+    return scores

@@ -6,9 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from many_queries import EXACT, METRICS, in_memory, make_documents
+from pyarrow import parquet
 from requires import requires
 
-from sklearn_rankscore import RankingAccumulator, evaluate_batches
+from sklearn_rankscore import RankingAccumulator, evaluate_batches, evaluate_parquet
 
 COLUMNS = make_documents(seed=5)
 TABLE = pa.table(COLUMNS)
@@ -66,6 +67,40 @@ def test_an_error_leaves_an_accumulator_unchanged():
     assert accumulator.n_documents == 0
     first = evaluate_batches(PARTS, accumulator)
     assert first == evaluate_batches(TABLE, "mrr")
+
+
+def strict(block):
+    if not block.by_rank(lambda labels: labels).any(axis=1).all():
+        raise ZeroDivisionError
+    return np.ones(len(block.sizes))
+
+
+@pytest.mark.parametrize("n_queries", [1, 2, 3])
+@pytest.mark.parametrize("source", ["batches", "files"])
+@pytest.mark.parametrize("fault", ["metric", "weights"])
+def test_an_error_in_the_last_queries_leaves_an_accumulator_unchanged(
+    source, fault, n_queries, tmp_path
+):
+    """They are computed after all batches; the corrected rows can then be added."""
+
+    def add(table, accumulator):
+        if source == "batches":
+            return evaluate_batches(table, accumulator, weight="weight")
+        parquet.write_table(table, tmp_path / "rows.parquet")
+        return evaluate_parquet(tmp_path / "rows.parquet", accumulator, weight="weight")
+
+    qid = np.repeat(np.arange(n_queries), 2)
+    good = {"qid": qid, "label": [1, 0] * n_queries, "score": [0.2, 0.1] * n_queries}
+    good = pa.table({**good, "weight": np.ones(len(qid))})
+    name = "label" if fault == "metric" else "weight"
+    bad = good.set_column(good.column_names.index(name), name, pa.array(np.zeros(len(qid))))
+    accumulator = RankingAccumulator(["mrr", strict])
+    error = ZeroDivisionError if fault == "metric" else ValueError
+    with pytest.raises(error):
+        add(bad, accumulator)
+    assert accumulator.n_documents == 0
+    assert add(good, accumulator) == {"mrr": 1, "strict": 1}
+    assert accumulator.n_documents == len(qid)
 
 
 def edited(column, row, value):
