@@ -9,6 +9,7 @@ from .._typing import QueryOrder
 from .accumulator import RankingAccumulator
 from .arrow_queries import adjacent_queries
 from .column_names import ColumnNames
+from .column_types import converted
 
 # rows ranked at a time: enough that queries of similar length fill a block, in a few megabytes
 BATCH_ROWS = 2**21
@@ -42,12 +43,16 @@ def as_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
     """Tables of exactly `n_rows` rows, except for the last, however the rows arrive.
 
     A run that resumes after some of them therefore divides the rest as the first run would have.
+    A batch may have wider types than those before it.
     """
     import pyarrow as pa
 
     waiting: list[Any] = []
     n_waiting = 0
     for batch in batches:
+        if waiting and waiting[0].schema != batch.schema:
+            types = dict(zip(batch.schema.names, batch.schema.types, strict=True))
+            waiting = [converted(earlier, types, "the batches before") for earlier in waiting]
         waiting.append(batch)
         n_waiting += batch.num_rows
         if n_waiting < n_rows:

@@ -46,6 +46,8 @@ def _without_view(kind: Any) -> Any:
     """The type of a column, or for the views of polars, of which Arrow lacks functions, a copy."""
     import pyarrow as pa
 
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_view(field.type)) for field in kind])
     views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
     return views.get(str(kind), kind)
 
@@ -73,6 +75,8 @@ def _changes(column: Any) -> Array:
         return _changes(column.storage)
     if pa.types.is_dictionary(kind):
         return _changes(column.indices)
+    if pa.types.is_null(kind):
+        return np.arange(len(column)) == 0
     if pa.types.is_struct(kind):
         parts = [column.is_null(), *column.flatten()]
         return np.asarray(np.logical_or.reduce([_changes(part) for part in parts]))

@@ -12,7 +12,7 @@ from ..metrics.evaluate import Metrics
 from .accumulator import RankingAccumulator
 from .arrow import BATCH_ROWS, as_tables
 from .column_names import ColumnNames
-from .column_types import common_types
+from .column_types import common_types, converted
 from .row_errors import add_located
 from .runs import ScoresBySegment, accumulator_of, add_run, emptied
 
@@ -115,7 +115,7 @@ def evaluate_batches(
 
 
 class _Batches:
-    """Arrow batches of the columns to read, with the types of the first batch."""
+    """Arrow batches of the columns to read, each of the types that it has with those before it."""
 
     def __init__(self, batches: Any, columns: ColumnNames) -> None:
         self.batches, self.columns = batches, columns
@@ -124,37 +124,20 @@ class _Batches:
     def __iter__(self) -> Iterator[Any]:
         types: dict[str, Any] = {}
         for number, batch in enumerate(_each(self.batches)):
-            self.columns.check(batch.schema.names, f"batch {number}")
+            place = f"batch {number}"
+            self.columns.check(batch.schema.names, place)
             theirs = {name: batch.schema.field(name).type for name in self.columns.distinct}
+            if types not in ({}, theirs):
+                before = "batch 0" if number == 1 else "the batches before"
+                types = common_types([(before, types), (place, theirs)], self.columns.ids)
             types = types or theirs
             self.ends.append(batch.num_rows + (self.ends[-1] if self.ends else 0))
-            yield _converted(batch, number, types, theirs, self.columns.ids)
+            yield converted(batch.select(list(types)), types, place)
 
     def place(self, row: int) -> str:
         """The batch of a row of the stream and its number there, for messages."""
         i = bisect_right(self.ends, row)
         return f"batch {i}, row {row - (self.ends[i - 1] if i else 0)}"
-
-
-def _converted(
-    batch: Any, number: int, types: dict[str, Any], theirs: dict[str, Any], ids: list[str]
-) -> Any:
-    import pyarrow as pa
-
-    arrays = [batch.column(batch.schema.get_field_index(name)) for name in types]
-    if theirs != types:
-        common = common_types([("batch 0", types), (f"batch {number}", theirs)], ids)
-        changed = [name for name in types if common[name] != types[name]]
-        if changed:
-            raise ValueError(
-                f"column {changed[0]!r} has the type {types[changed[0]]} in batch 0 and "
-                f"{theirs[changed[0]]} in batch {number}. Cast it to one type."
-            )
-        arrays = [
-            (a.dictionary_decode() if pa.types.is_dictionary(a.type) else a).cast(kind)
-            for a, kind in zip(arrays, types.values(), strict=True)
-        ]
-    return pa.RecordBatch.from_arrays(arrays, names=list(types))
 
 
 def _each(batches: Any) -> Iterable[Any]:

@@ -1,4 +1,4 @@
-"""The types that the columns of several files have in common."""
+"""The types that the columns of several files or batches have in common."""
 
 from __future__ import annotations
 
@@ -30,11 +30,29 @@ def common_types(files: list[tuple[str, dict[str, Any]]], ids: list[str]) -> dic
             if common is None:
                 raise ValueError(
                     f"column {name!r} has the type {types[name]} in {source[name]} and {kind} in "
-                    f"{path}. Write the files with one type."
+                    f"{path}. Convert them to one type."
                 )
             if common != types[name]:
                 source[name], types[name] = path, common
     return types
+
+
+def converted(batch: Any, types: dict[str, Any], place: str) -> Any:
+    """A batch with columns of these types, without any field's metadata."""
+    import pyarrow as pa
+
+    arrays = []
+    for (name, kind), column in zip(types.items(), batch.columns, strict=True):
+        if column.type != kind and pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        try:
+            arrays.append(column if column.type == kind else column.cast(kind))
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"column {name!r} of {place} cannot be converted to {kind}, the type that all have "
+                f"in common: {error}. Convert it to one type."
+            ) from error
+    return pa.RecordBatch.from_arrays(arrays, names=list(types))
 
 
 def _common(first: Any, second: Any, is_id: bool) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..ranking.threads import parallel_for, submit
 from .column_names import ColumnNames
-from .column_types import common_types
+from .column_types import common_types, converted
 from .partitions import check_sources, partition_of, partition_types
 from .paths import FilePath, find_files
 
@@ -147,23 +147,14 @@ class ParquetFiles:
         """A batch with the columns of the path, and the types that all files have in common."""
         import pyarrow as pa
 
-        arrays = []
-        for name, kind in self.types.items():
-            if name in file.partition:
-                value = file.partition[name]
-                arrays.append(pa.repeat(pa.scalar(value, pa.string()).cast(kind), batch.num_rows))
-                continue
-            column = batch.column(batch.schema.get_field_index(name))
-            if column.type != kind and pa.types.is_dictionary(column.type):
-                column = column.dictionary_decode()
-            try:
-                arrays.append(column if column.type == kind else column.cast(kind))
-            except pa.ArrowInvalid as error:
-                raise ValueError(
-                    f"column {name!r} of {file.file.path} cannot be converted to {kind}, the type "
-                    f"that all files have in common: {error}."
-                ) from error
-        return pa.RecordBatch.from_arrays(arrays, names=list(self.types))
+        def column(name: str) -> Any:
+            if name not in file.partition:
+                return batch.column(batch.schema.get_field_index(name))
+            value = pa.scalar(file.partition[name], pa.string()).cast(self.types[name])
+            return pa.repeat(value, batch.num_rows)
+
+        columns = pa.RecordBatch.from_arrays(list(map(column, self.types)), names=list(self.types))
+        return converted(columns, self.types, file.file.path)
 
 
 def prefetch(batches: Iterator[Any]) -> Iterator[Any]:

@@ -36,6 +36,58 @@ def test_batches_equal_memory(source, batch_rows):
     assert result == pytest.approx(EXPECTED, **EXACT)
 
 
+CHANGES = {
+    "integers, then floats": ("score", [3, 2, 1], [0.5, 1.5]),
+    "floats, then integers": ("label", [1.0, 0.0, 1.0], [0, 1]),
+    "single, then double precision": ("score", np.float32([3, 2, 1]), [0.5, 1.5]),
+    "bytes, then integers": ("label", np.int8([1, 0, 1]), [0, 1]),
+    "missing, then text": ("country", [None, None, None], [None, "de"]),
+    "text, then missing": ("country", ["fr", "fr", None], [None, None]),
+    "missing": ("country", [None, None, None], [None, None]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("batch_rows", [1, 2, 100])
+@pytest.mark.parametrize("library", ["pandas", "arrow"])
+def test_types_that_widen_from_batch_to_batch(change, batch_rows, library):
+    """pandas reads each chunk of a CSV file with the types of its own values."""
+    first = {
+        "qid": [1, 1, 2],
+        "label": [1, 0, 1],
+        "score": [3, 2, 1],
+        "country": ["fr", "fr", None],
+    }
+    second = {"qid": [2, 3], "label": [0, 1], "score": [2.5, 1.5], "country": [None, "de"]}
+    column, *values = CHANGES[change]
+    parts = [{**part, column: of} for part, of in zip((first, second), values, strict=True)]
+    whole = {name: [*parts[0][name], *parts[1][name]] for name in first}
+    accumulator = RankingAccumulator("mrr", by="country")
+    accumulator.update(
+        whole["label"], whole["score"], whole["qid"], segments={"country": whole["country"]}
+    )
+    frames = map({"pandas": pd.DataFrame, "arrow": pa.table}[library], parts)
+    result = evaluate_batches(frames, "mrr", by="country", batch_rows=batch_rows)
+    expected = {s: summary["mrr"].mean for s, summary in accumulator.by_segment().items()}
+    assert result.pop(("", "all queries")) == accumulator.scores()
+    assert {segment: of_segment["mrr"] for segment, of_segment in result.items()} == expected
+
+
+def test_ids_that_no_common_type_holds_are_refused():
+    first = pa.table({"qid": [1, 2], "label": [1, 0], "score": [0.5, 0.2]})
+    large = pa.table({"qid": pa.array([2**63], pa.uint64()), "label": [1], "score": [0.5]})
+    with pytest.raises(ValueError, match="'qid' of batch 1 cannot be converted to int64, the type"):
+        evaluate_batches([first, large], "mrr")
+    with pytest.raises(ValueError, match="'qid' of the batches before cannot be converted to int6"):
+        evaluate_batches([large, first], "mrr")
+
+
+def test_ids_of_polars_with_text_in_a_structure():
+    ids = [{"a": "x", "b": {"c": "1"}}, {"a": "x", "b": {"c": "1"}}, {"a": "x", "b": {"c": "2"}}]
+    frame = pl.DataFrame({"qid": ids, "label": [1, 0, 1], "score": [1.0, 2.0, 3.0]})
+    assert evaluate_batches(frame, "mrr") == {"mrr": 0.75}
+
+
 def test_a_result_of_duckdb():
     duckdb = requires("duckdb")
     connection = duckdb.connect()
@@ -51,8 +103,11 @@ def test_batches_with_types_that_differ():
     assert evaluate_batches([first, narrow], METRICS, weight="weight") == pytest.approx(
         EXPECTED, **EXACT
     )
-    with pytest.raises(ValueError, match="'qid' has the type int32 in batch 0 and int64 in"):
-        evaluate_batches([narrow, second], "mrr")  # what was read before was too narrow
+    expected = evaluate_batches(second, METRICS, weight="weight")
+    halves = [narrow[:50], second[50:]]
+    for batch_rows in (7, 10**6):
+        result = evaluate_batches(halves, METRICS, weight="weight", batch_rows=batch_rows)
+        assert result == pytest.approx(expected, **EXACT)
     words = second.set_column(
         second.schema.names.index("score"), "score", pa.array(["a"] * second.num_rows)
     )
