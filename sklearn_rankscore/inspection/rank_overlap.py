@@ -14,6 +14,7 @@ from .._validation import check_choice, check_count, check_fraction
 from ..metrics.systems import check_systems
 from ..query_ids import Grouping
 from ..query_ids.lookup import index_ids
+from ..query_ids.row_order import check_same_order
 from ..ranking import read_queries
 from .query_results import QueryScores
 from .rank_biased_overlap import (
@@ -123,6 +124,8 @@ def rank_overlap(
             "retrieve has the score -inf."
         )
     groups = index_ids(score_a=score_a, score_b=score_b) if groups is None else groups
+    given = {"score_a": score_a, "score_b": score_b, "groups": groups}
+    check_same_order(**given, sample_weight=sample_weight)
     queries = read_queries(np.zeros(a.shape), a, groups=groups, sample_weight=sample_weight)
     values = np.empty((len(queries), 3))
     for members, rows in _blocks(queries.grouping):
@@ -130,7 +133,6 @@ def rank_overlap(
         rbo = rank_biased_overlap(first, second, p, ties, estimate)
         values[members] = np.column_stack([rbo, *_overlaps(first, second, k)])
     codes = None if segments is None else queries.grouping.codes
-    given = {"score_a": score_a, "score_b": score_b, "groups": groups}
     columns = None if segments is None else read_segments(segments, queries.ids, codes, given)
     metrics = ("rbo", f"overlap@{k}", "top_changed")
     return QueryScores(queries.ids, values, metrics, queries.weights, columns)

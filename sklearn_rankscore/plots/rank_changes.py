@@ -12,6 +12,7 @@ from .._typing import Array, QueryIds
 from .._validation import check_count, check_number
 from ..metrics.systems import by_system
 from ..query_ids.document_ids import document_ids
+from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
 from .axes import (
     CHARACTER,
@@ -142,7 +143,7 @@ class RankChangeDisplay(Display):
         if names is None:
             documents: Any = document_ids(y_true, rows) or rows
         else:
-            documents = _names(names, len(first.y_true))[rows]
+            documents = _names(names, y_true, len(first.y_true))[rows]
         ranks = np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)])
         if np.isinf(ranks).all():
             raise ValueError(f"neither system retrieved a document for query {query!r}.")
@@ -244,8 +245,9 @@ def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:
     return np.flatnonzero(queries.grouping.codes == ids.index(query)), query
 
 
-def _names(names: ArrayLike, n_documents: int) -> Array:
+def _names(names: ArrayLike, y_true: ArrayLike, n_documents: int) -> Array:
     """Names of all documents."""
+    check_same_order(y_true=y_true, names=names)
     given = np.asarray(names).ravel()
     if len(given) != n_documents:
         raise ValueError(

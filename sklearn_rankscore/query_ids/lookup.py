@@ -45,6 +45,8 @@ def find_query_ids(
     """
     check_in_memory(X, "X")
     check_place(id_source)
+    # a permutation test shuffles y together with its index, and is right to do so
+    check_same_order(X=X, groups=groups, qid=qid)
     if qid is not None:
         return qid
     if callable(id_source):
@@ -88,8 +90,7 @@ def find_explicit_ids(
     users are than their sessions, but must not divide any of their queries.
     """
     check_in_memory(X, "X")
-    # a permutation test shuffles y together with its index, and is right to do so
-    check_same_order(X=X, groups=groups, qid=qid)
+    check_same_order(X=X, groups=groups)
     if groups is None:
         return find_query_ids(X, y, qid=qid, id_source=id_source)
     try:

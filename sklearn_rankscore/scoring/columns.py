@@ -11,6 +11,7 @@ from .._columns import as_column, as_numbers, column_names
 from .._sklearn_compat import Search
 from ..metrics.names import OF_DATA, parse_name
 from ..metrics.propensity import check_propensities, find_column
+from ..query_ids.row_order import check_same_order
 from ..ranking.shapes import SINGLE_QUERY
 
 # the name of a column or index level of X, an index level of y, or the position of a column of X
@@ -51,6 +52,7 @@ def find_target(scorer: Any, given: Any, X: Any, y: Any) -> Any:
     """The labels to judge by: those given, those at the scorer's target, or else `y`."""
     if given is None and scorer.target is None:
         return y
+    check_same_order(X=X, target=given)
     values = find_column(scorer.target, (X, y), "target") if given is None else given
     shown = "target" if given is not None else f"target {scorer.target!r}"
     # NaN is left to the metric if it has a rule for documents that nobody judged

@@ -14,6 +14,7 @@ from .._sklearn_compat import list_scorers, num_samples
 from ..query_ids import group_rows
 from ..query_ids.fold_rows import marked_as_queries
 from ..query_ids.optuna_search import not_nan_in_optuna
+from ..query_ids.row_order import check_same_order
 from ..ranking import read_queries
 from ..ranking.shapes import SINGLE_QUERY
 from .call_groups import CallGroups
@@ -86,6 +87,9 @@ def check_scorers(task: FoldTask) -> None:
         check_no_feature(scorer, task.estimator, task.X)
         if not (task.is_routed and task.score_params):
             check_columns(scorer, task.X, task.y)
+    if _metrics(task):
+        for params in (task.fit_params, task.score_params):
+            check_same_order(X=task.X, **params)
     _check_weights(task)
 
 

@@ -76,7 +76,7 @@ def _changes(column: Any) -> Array:
     if pa.types.is_dictionary(kind):
         return _changes(column.indices)
     if pa.types.is_null(kind):
-        return np.arange(len(column)) == 0
+        return np.append(True, np.zeros(len(column) - 1, dtype=bool))
     if pa.types.is_struct(kind):
         parts = [column.is_null(), *column.flatten()]
         return np.asarray(np.logical_or.reduce([_changes(part) for part in parts]))

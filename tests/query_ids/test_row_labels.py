@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.linear_model import Ridge
-from sklearn.metrics import make_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -17,6 +18,7 @@ from sklearn_rankscore import (
     QueryKFold,
     QueryRanker,
     QueryTimeSeriesSplit,
+    RankChangeDisplay,
     RankingAccumulator,
     cross_val_query_scores,
     dcg_score,
@@ -88,6 +90,14 @@ def test_a_permutation_test_shuffles_labels_with_their_index(scoring):
     assert (permuted < score).all()
 
 
+def routed(X, ids, splitter):
+    with config_context(enable_metadata_routing=True):
+        return cross_val_score(
+            QueryRanker(Ridge()), X, Y, scoring="mrr", cv=splitter, params={"groups": ids}
+        )
+
+
+RANKER = QueryRanker(Ridge()).fit(X[["x0", "x1"]], Y, groups=X["qid"])
 SEARCH = GridSearchCV(QueryRanker(Ridge()), {}, scoring="mrr", cv=GroupKFold(3))
 GIVEN = {
     "split": lambda X, ids: next(QueryKFold(3).split(X, Y, groups=ids)),
@@ -105,6 +115,13 @@ GIVEN = {
         Ridge(), X, Y, scoring="mrr", cv=GroupKFold(3), groups=ids
     ),
     "search": lambda X, ids: SEARCH.fit(X, Y, groups=ids),
+    "rank": lambda X, ids: RANKER.rank(X, groups=ids),
+    "score": lambda X, ids: RANKER.score(X, Y, groups=ids),
+    "score by qid": lambda X, ids: RANKER.score(X, Y, qid=ids),
+    "scorer": lambda X, ids: get_scorer("mrr")(RANKER, X, Y, groups=ids),
+    "scorer by qid": lambda X, ids: get_scorer("mrr")(RANKER, X, Y, qid=ids),
+    "routing": lambda X, ids: routed(X, ids, QueryKFold(3)),
+    "routing to another splitter": lambda X, ids: routed(X, ids, GroupKFold(3)),
 }
 
 
@@ -166,6 +183,18 @@ COMBINED = {
         pd.Series(np.arange(len(X)) % 2 + 1, X.index),
         queries=np.zeros(len(X)),
         documents=(values * 10).astype(int),
+    ),
+    "target": lambda values: get_scorer("dcg")(
+        RANKER, X[["x0", "x1"]], Y, groups=X["qid"], target=values
+    ),
+    "ids of overlaps": lambda values: rank_overlap(
+        X["x0"], X["x1"].to_numpy(), groups=(values * 10).astype(int)
+    ),
+    "ids of predictions without labels": lambda values: rank_overlap(
+        X["x0"].to_numpy(), X["x1"], groups=(values * 10).astype(int)
+    ),
+    "names": lambda values: RankChangeDisplay.from_predictions(
+        FRAME["label"], {"a": X["x0"], "b": X["x1"]}, groups=X["qid"], query=1, names=values
     ),
     "labels of a hold-out": lambda values: query_train_test_split(X, values),
     "labels of folds": lambda values: cross_val_query_scores(
