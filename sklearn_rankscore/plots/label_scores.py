@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._typing import Array, QueryIds
 from .._validation import check_choice
 from ..inspection.segments import SegmentColumn, bin_segments
+from ..metrics.segment import MISSING
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from .axes import draw_grid, finish_axes, literal
@@ -89,7 +90,8 @@ class LabelScoresDisplay(Display):
         Parameters
         ----------
         y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance labels.
+            Relevance labels; documents of the label NaN, which nobody judged, have a box of their
+            own.
         y_score : array-like of the same shape as `y_true`, or dict of str to array-like
             Scores of one or several models, by name. Documents that were not retrieved, with a
             score of -inf, are left out.
@@ -117,9 +119,12 @@ class LabelScoresDisplay(Display):
             return read_queries(y_true, scores, groups=groups)
 
         systems = by_system(compute, y_true, by_name(y_score, name), groups)
-        (column,) = bin_segments({"label": next(iter(systems.values())).y_true})
+        given = next(iter(systems.values())).y_true
+        judged = ~np.isnan(given)
+        given = given if judged.all() else np.where(judged, given, None)
+        (column,) = bin_segments({"label": given})
         display = cls(
-            labels=[f"{v:g}" if isinstance(v, int | float) else str(v) for v in column.values],
+            labels=list(map(_name_of, column.values)),
             quantiles={model: _quantiles(read, column, scale) for model, read in systems.items()},
             documents=np.bincount(column.codes),
             scale=scale,
@@ -170,6 +175,12 @@ class LabelScoresDisplay(Display):
         draw_grid(ax, "y")
         finish_axes(ax, legend_title="quartiles, whiskers from 5 % to 95 %")
         return self
+
+
+def _name_of(label: Any) -> str:
+    if label == MISSING:
+        return "not judged"
+    return f"{label:g}" if isinstance(label, int | float) else str(label)
 
 
 def _quantiles(queries: Queries, column: SegmentColumn, scale: Scale) -> Array:

@@ -83,6 +83,27 @@ def test_documents_that_were_not_retrieved_are_left_out():
         LabelScoresDisplay.from_predictions(y, scores, groups=[0] * 5, scale="rank")
 
 
+def test_documents_that_nobody_judged_have_a_box(data):
+    y, models, groups = data
+    for labels in (y, np.linspace(0, 1, len(y))):
+        judged = np.arange(len(y)) % 3 > 0
+        some = LabelScoresDisplay.from_predictions(
+            np.where(judged, labels, np.nan), models, groups=groups
+        )
+        of_judged = LabelScoresDisplay.from_predictions(
+            labels[judged],
+            {name: scores[judged] for name, scores in models.items()},
+            groups=groups[judged],
+        )
+        assert some.labels == [*of_judged.labels, "not judged"]
+        assert some.documents.tolist() == [*of_judged.documents, np.sum(~judged)]
+        for name, scores in models.items():
+            expected = [*of_judged.quantiles[name], np.quantile(scores[~judged], LEVELS)]
+            np.testing.assert_allclose(some.quantiles[name], expected)
+    none = LabelScoresDisplay.from_predictions([np.nan] * 3, [3, 1, 2], groups=[1] * 3)
+    assert none.labels == ["not judged"]
+
+
 @pytest.mark.parametrize("k", [1, 5])
 def test_lines_go_from_rank_to_rank(data, k):
     y, models, groups = data
