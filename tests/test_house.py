@@ -40,7 +40,7 @@ BUILDS_ON = {
     "streaming": ["metrics"],
     "spark": ["streaming"],
     "dask": ["streaming"],
-    "datasets": ["_validation"],
+    "datasets": ["io"],
     "cli": ["reports", "io", "streaming"],
     "__main__": ["cli"],
 }

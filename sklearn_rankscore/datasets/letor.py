@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.datasets import load_svmlight_files
 
+from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import check_choice, check_count, check_flag
 from .frames import with_index
@@ -142,23 +145,33 @@ def load_letor(
     if not paths:
         raise ValueError("path must be a file, or a list of at least one; got none.")
     ids = ids_of_files(paths)
-    has_mark = any(has_byte_order_mark(p) for p in paths)
-    try:
-        parts = load_svmlight_files(paths, dtype=dtype, zero_based=True)
-    except ValueError as error:
-        if not has_mark and "sorted and unique" not in str(error):
-            for p in paths:
-                check_lines(p)
-            raise
-        tidy = [sorted_features(p, repeated_features) for p in paths]
-        parts = load_svmlight_files(tidy, dtype=dtype, zero_based=True)
+    # sparse matrices have few types
+    exact = dtype if np.dtype(dtype) in (np.float32, np.float64) else np.float64
+    parts = _load(paths, exact, repeated_features)
     first = _first_feature(parts[::2], zero_based)
-    matrices = [_dense(X[:, first:], n_features) for X in parts[::2]]
+    matrices = [_dense(X[:, first:], n_features).astype(dtype, copy=False) for X in parts[::2]]
     results = [
         _result(X, _whole(y), groups, first, as_frame)
         for X, y, groups in zip(matrices, parts[1::2], ids, strict=True)
     ]
     return results[0] if isinstance(path, str | os.PathLike) else results
+
+
+def _load(paths: list[Path], dtype: DTypeLike, repeated: RepeatedFeatures) -> list[Any]:
+    """The matrix and the labels of each file, one after the other."""
+    load = partial(load_svmlight_files, dtype=dtype, zero_based=True)
+    has_mark = any(has_byte_order_mark(path) for path in paths)
+    try:
+        try:
+            return load(paths)
+        except ValueError as error:
+            if not has_mark and "sorted and unique" not in str(error):
+                raise
+            return load([sorted_features(path, repeated) for path in paths])
+    except ValueError:
+        for path in paths:
+            check_lines(path)
+        raise
 
 
 def _first_feature(matrices: list[Any], zero_based: bool | Literal["auto"]) -> int:
@@ -181,7 +194,7 @@ def _dense(X: Any, n_features: int | None) -> Array:
 
 def _whole(y: Array) -> Array:
     """Labels as integers, if all of them are."""
-    whole = bool(np.isfinite(y).all()) and bool((y == np.rint(y)).all())
+    whole = bool((np.abs(y) < LARGEST_EXACT_INTEGER).all()) and bool((y == np.rint(y)).all())
     return y.astype(np.int64) if whole else y
 
 

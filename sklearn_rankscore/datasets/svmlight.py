@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._typing import Array
+from ..io.trec_text import damage_named
 
 RepeatedFeatures: TypeAlias = Literal["error", "first", "last"]
 Line: TypeAlias = tuple[int, list[bytes]]
@@ -29,7 +30,7 @@ OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 
 def ids_of_files(paths: list[Path]) -> list[Array]:
     """The query ids of each file; queries of files of sizes get numbers that no other one has."""
-    files = [_query_ids(path) for path in paths]
+    files = _of_one_type([_query_ids(path) for path in paths])
     integers = [ids for ids, numbered in files if not numbered and ids.dtype.kind == "i"]
     start = 1 + max((int(ids.max()) for ids in integers), default=-1)
     result = []
@@ -38,6 +39,14 @@ def ids_of_files(paths: list[Path]) -> list[Array]:
         if numbered:
             start = 1 + int(result[-1].max())
     return result
+
+
+def _of_one_type(files: list[tuple[Array, bool]]) -> list[tuple[Array, bool]]:
+    """Ids as integers if those of all files are, so that a query of two files has one id."""
+    texts = [ids for ids, numbered in files if not numbered]
+    integers = list(map(_as_integers, texts))
+    read = iter(texts if any(ids is None for ids in integers) else integers)
+    return [(ids if numbered else next(read), numbered) for ids, numbered in files]
 
 
 def _query_ids(path: Path) -> tuple[Array, bool]:
@@ -58,7 +67,7 @@ def _query_ids(path: Path) -> tuple[Array, bool]:
     from_sizes = _ids_of_sizes(path, len(fields))
     if not has_id.any():
         return _present(path, from_sizes), True
-    ids = _as_integers(np.array([field[4:].decode() for field in fields]))
+    ids = np.array([_decoded(path, *line) for line in zip(numbers, fields, strict=True)])
     if from_sizes is not None and not _same_queries(ids, from_sizes):
         raise ValueError(
             f"The qid: of {path} and the query sizes in the file beside it describe different "
@@ -80,7 +89,15 @@ def _ids_of_sizes(path: Path, n_lines: int) -> Array | None:
     files = [beside for end in SIZE_FILES if (beside := Path(f"{path}{end}")).exists()]
     if not files:
         return None
-    sizes = np.loadtxt(files[0], dtype=np.int64, ndmin=1)
+    try:
+        sizes = np.loadtxt(files[0], dtype=np.int64, ndmin=1)
+    except ValueError as error:
+        raise ValueError(
+            f"{files[0]} must hold the size of one query per line, an integer ({error})."
+        ) from error
+    if sizes.ndim > 1 or sizes.min(initial=0) < 0:
+        got = f"{sizes.shape[1]} columns" if sizes.ndim > 1 else f"the size {sizes.min()}"
+        raise ValueError(f"{files[0]} must hold the size of one query per line; got {got}.")
     if sizes.sum() != n_lines:
         raise ValueError(
             f"The query sizes in {files[0]} add up to {sizes.sum()}, "
@@ -89,13 +106,22 @@ def _ids_of_sizes(path: Path, n_lines: int) -> Array | None:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def _as_integers(text: Array) -> Array:
-    """Ids as integers if this keeps all of them apart and their text unchanged."""
+def _decoded(path: Path, number: int, field: bytes) -> str:
+    try:
+        return field[4:].decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}, line {number}: the query id {field[4:]!r} is not UTF-8."
+        ) from error
+
+
+def _as_integers(text: Array) -> Array | None:
+    """Ids as integers if this keeps all of them apart and their text unchanged, else None."""
     try:
         integers = text.astype(np.int64)
     except (ValueError, OverflowError):
-        return text
-    return integers if (integers.astype(str) == text).all() else text
+        return None
+    return integers if (integers.astype(str) == text).all() else None
 
 
 def _same_queries(ids: Array, others: Array) -> bool:
@@ -105,7 +131,7 @@ def _same_queries(ids: Array, others: Array) -> bool:
 def numbered_lines(path: Path, fields: int = -1) -> Iterator[Line]:
     """Number and fields of each line that is not blank or a comment."""
     opener = OPENERS.get(path.suffix, open)
-    with opener(path, "rb") as file:
+    with damage_named(str(path)), opener(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 line = line.removeprefix(BOM_UTF8)

@@ -88,6 +88,29 @@ def test_labels_are_integers_if_all_of_them_are(tmp_path):
     assert load_letor(write(tmp_path, "0.5 qid:1 1:1\n1 qid:1 1:1\n"))[1].tolist() == [0.5, 1.0]
 
 
+@pytest.mark.parametrize("label", ["1e19", "-1e19", "9223372036854775808", "9007199254740992"])
+def test_labels_beyond_exact_integers_are_floats(tmp_path, label):
+    y = load_letor(write(tmp_path, f"{label} qid:1 1:1\n1 qid:1 1:1\n"))[1]
+    assert y.dtype == float
+    assert y.tolist() == [float(label), 1]
+
+
+def test_ids_of_several_files_have_one_type(tmp_path):
+    files = [write(tmp_path, f"1 qid:{i} 1:1\n", f"{i}.txt") for i in ("1", "2", "q9")]
+    assert [ids.tolist() for *_, ids in load_letor(files)] == [["1"], ["2"], ["q9"]]
+    assert [ids.tolist() for *_, ids in load_letor(files[:2])] == [[1], [2]]
+    write(tmp_path, "1\n", "sizes.txt.query")
+    files[1] = write(tmp_path, "1 1:1\n", "sizes.txt")
+    assert [ids.tolist() for *_, ids in load_letor(files)] == [["1"], [0], ["q9"]]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u1"])
+def test_features_of_any_numeric_type(tmp_path, dtype):
+    features = load_letor(write(tmp_path, "1 qid:1 1:3 2:7\n"), dtype=dtype)[0]
+    assert features.dtype == dtype
+    assert features.tolist() == [[3, 7]]
+
+
 def test_several_files_have_the_same_features(tmp_path):
     train = write(tmp_path, TEXT)
     test = write(tmp_path, "1 qid:1 1:8\n", "test.txt")
@@ -160,8 +183,40 @@ def test_a_file_without_query_ids_is_refused(tmp_path, text, message):
     ],
 )
 def test_a_malformed_line_is_named(tmp_path, line, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        load_letor(write(tmp_path, f"1 qid:1 1:0.5\n\n{line}\n1 qid:1 1:0.5\n"))
+    # scikit-learn reads neither features in another order nor a byte order mark
+    for first in ("1 qid:1 1:0.5", "1 qid:1 2:0.5 1:1", "\ufeff1 qid:1 1:0.5"):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            load_letor(write(tmp_path, f"{first}\n\n{line}\n1 qid:1 1:0.5\n"))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ("size\n2\n", "must hold the size of one query per line, an integer"),
+        ("1.0\n1.0\n", "must hold the size of one query per line, an integer"),
+        ("3\n-1\n", "must hold the size of one query per line; got the size -1"),
+        ("0 1\n1 1\n", "must hold the size of one query per line; got 2 columns"),
+    ],
+)
+def test_malformed_sizes_are_named(tmp_path, sizes, message):
+    path = write(tmp_path, "1 1:0.5\n0 1:0.25\n")
+    write(tmp_path, sizes, "train.txt.query")
+    with pytest.raises(ValueError, match=rf"train\.txt\.query {message}"):
+        load_letor(path)
+
+
+def test_damaged_files_are_named(tmp_path):
+    packed = tmp_path / "train.txt.gz"
+    for content in (TEXT.encode(), gzip.compress(TEXT.encode())[:-12]):
+        packed.write_bytes(content)
+        with pytest.raises(
+            ValueError, match=r"train\.txt\.gz: the compressed file is truncated or"
+        ):
+            load_letor(packed)
+    plain = tmp_path / "train.txt"
+    plain.write_bytes(b"1 qid:1 1:1\n1 qid:\xe9 1:1\n")
+    with pytest.raises(ValueError, match=r"train\.txt, line 2: the query id b'\\xe9' is not UTF-8"):
+        load_letor(plain)
 
 
 def test_sizes_of_another_file_are_refused(tmp_path):
