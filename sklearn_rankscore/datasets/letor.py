@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -159,7 +160,7 @@ def load_letor(
 
 def _load(paths: list[Path], dtype: DTypeLike, repeated: RepeatedFeatures) -> list[Any]:
     """The matrix and the labels of each file, one after the other."""
-    load = partial(load_svmlight_files, dtype=dtype, zero_based=True)
+    load: Callable[[Any], list[Any]] = partial(load_svmlight_files, dtype=dtype, zero_based=True)
     has_mark = any(has_byte_order_mark(path) for path in paths)
     try:
         try:

@@ -41,12 +41,12 @@ def ids_of_files(paths: list[Path]) -> list[Array]:
     return result
 
 
-def _of_one_type(files: list[tuple[Array, bool]]) -> list[tuple[Array, bool]]:
+def _of_one_type(files: list[tuple[Array, bool]]) -> list[tuple[Any, bool]]:
     """Ids as integers if those of all files are, so that a query of two files has one id."""
-    texts = [ids for ids, numbered in files if not numbered]
-    integers = list(map(_as_integers, texts))
-    read = iter(texts if any(ids is None for ids in integers) else integers)
-    return [(ids if numbered else next(read), numbered) for ids, numbered in files]
+    integers = [ids if numbered else _as_integers(ids) for ids, numbered in files]
+    if any(ids is None for ids in integers):
+        return files
+    return [(ids, numbered) for ids, (_, numbered) in zip(integers, files, strict=True)]
 
 
 def _query_ids(path: Path) -> tuple[Array, bool]:

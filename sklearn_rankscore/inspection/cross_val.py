@@ -16,7 +16,6 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn_compat import Parallel, check_method_params, delayed, num_samples, safe_indexing
 from .._typing import Array, Library, MatrixLike, QueryIds
@@ -34,6 +33,7 @@ from ..ranking import Queries
 from ..scoring.fold_tasks import check_pairs
 from ..scoring.predictions import predict_scores, read_predictions
 from ..scoring.scorer import RankingScorer
+from ..scoring.task_ids import find_groups_param, ignores_groups
 from .query_results import QueryScores
 from .targets import TargetMetric, check_targets, measure_targets, resolve_targets
 
@@ -93,7 +93,7 @@ def cross_val_query_scores(
     groups : array-like of shape (n_documents,) or str, default=None
         Query ids, or the name of their column or index level. None means the `groups` of `cv`, or a
         column or index level ``qid`` of X, or an index level ``qid`` of y. An array is also passed
-        to the splitter, and to the fit of an estimator that accepts `groups`.
+        to the splitter, and to the fit of the ranker or search, also inside a pipeline.
     sample_weight : array-like of shape (n_documents,), default=None
         Query weights in the result, constant within each query. They are not passed to the fit.
     params : dict, default=None
@@ -186,9 +186,8 @@ def _route(
     split_params = {"groups": ids if groups is None else groups} if consumes_groups else {}
     with_groups = params if groups is None else {"groups": groups, **params}
     if not get_config()["enable_metadata_routing"]:
-        if groups is None:
-            return split_params, params
-        return {"groups": groups}, with_groups if has_fit_parameter(estimator, "groups") else params
+        given = split_params if groups is None else {"groups": groups}
+        return given, _fit_params(estimator, ids if groups is None else groups, groups, params)
     router = (
         MetadataRouter(owner=CALLER)
         .add(splitter=cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
@@ -198,6 +197,18 @@ def _route(
         params = with_groups
     routed = process_routing(router, "fit", **params)
     return {**split_params, **routed["splitter"]["split"]}, routed["estimator"]["fit"]
+
+
+def _fit_params(estimator: Any, ids: Any, groups: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the fit with query ids, under the name by which they reach the ranker."""
+    name, ranker = find_groups_param(estimator)
+    is_given = not {name, name.removesuffix("groups") + "qid"}.isdisjoint(params)
+    if not name or is_given or ignores_groups(ranker):
+        return params
+    # a ranker finds ids in the data itself, unless what contains it makes arrays of these
+    if groups is None and ranker is estimator:
+        return params
+    return {name: ids, **params}
 
 
 def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:

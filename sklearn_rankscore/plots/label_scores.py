@@ -119,9 +119,9 @@ class LabelScoresDisplay(Display):
             return read_queries(y_true, scores, groups=groups)
 
         systems = by_system(compute, y_true, by_name(y_score, name), groups)
-        given = next(iter(systems.values())).y_true
+        given: Any = next(iter(systems.values())).y_true
         judged = ~np.isnan(given)
-        given = given if judged.all() else np.where(judged, given, None)
+        given = given if judged.all() else np.where(judged, given.astype(object), None)
         (column,) = bin_segments({"label": given})
         display = cls(
             labels=list(map(_name_of, column.values)),

@@ -70,7 +70,7 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
     if not _concerns_queries(task, last):
         return
     ids = _ids_for_fit(task, estimator, last, in_pipeline="__" in param)
-    if param and ids is not None and not _ignores_groups(last):
+    if param and ids is not None and not ignores_groups(last):
         if _all_take_ids(task, param, last):
             task.pass_to_fit(param, ids)
         return
@@ -162,7 +162,7 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
         raise no_groups_error(f"{name}.fit", fix=fix)
 
 
-def _ignores_groups(search: Any) -> bool:
+def ignores_groups(search: Any) -> bool:
     """Whether a search inside of a search splits rows whatever their ids; refused if it ranks."""
     if not isinstance(search, Search) or _reads_groups(search.cv):
         return False

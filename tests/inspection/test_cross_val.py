@@ -6,15 +6,20 @@ import pytest
 import sklearn
 from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator, clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
     ShuffleSplit,
     cross_val_predict,
+    cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -29,6 +34,7 @@ from sklearn_rankscore import (
     ndcg_score,
     query_scores,
 )
+from sklearn_rankscore.scoring.task_ids import find_groups_param
 
 METRICS = ["ndcg@5", "map"]
 
@@ -135,6 +141,39 @@ def test_fit_parameters_are_cut_to_the_training_fold(arrays):
         values = ndcg_score(y[test], model.predict(X[test]), groups=groups[test], k=5, average=None)
         expected[np.unique(groups[test])] = values
     np.testing.assert_allclose(scores["ndcg@5"], expected)
+
+
+RANKER = QueryRanker(LGBMRanker(n_estimators=3, min_child_samples=3, n_jobs=1, verbose=-1))
+NESTED = {
+    "pipeline": make_pipeline(StandardScaler(), RANKER),
+    "target": TransformedTargetRegressor(RANKER, check_inverse=False),
+    "search": GridSearchCV(
+        QueryRanker(Ridge()), {"estimator__alpha": [1, 100]}, scoring="ndcg@5", cv=QueryKFold(3)
+    ),
+    "search in a pipeline": make_pipeline(
+        StandardScaler(),
+        GridSearchCV(Ridge(), {"alpha": [1, 100]}, scoring="ndcg@5", cv=QueryKFold(3)),
+    ),
+    "search of rows": GridSearchCV(Ridge(), {"alpha": [1, 100]}, cv=KFold(3)),
+    "pipeline of a regressor": make_pipeline(StandardScaler(), Ridge()),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.parametrize("place", ["groups", "index", "params"])
+def test_ids_reach_what_is_inside_as_in_cross_val_score(arrays, name, place):
+    X, y, ids = arrays
+    given = {"cv": QueryKFold(3), "groups": ids}
+    expected = cross_val_score(NESTED[name], X, y, scoring="ndcg@5", **given)
+    if place == "index":
+        X, given = pd.DataFrame(X, index=pd.Index(ids, name="qid")), {"cv": QueryKFold(3)}
+    if place == "params":
+        param, _ = find_groups_param(NESTED[name])
+        given["params"] = {param: ids} if param and "rows" not in name else {}
+    scores = cross_val_query_scores(NESTED[name], X, y, metrics="ndcg@5", **given)
+    folds = QueryKFold(3).split(arrays[0], y, groups=ids)
+    of_folds = [scores["ndcg@5"][np.isin(scores.ids, ids[test])].mean() for _, test in folds]
+    np.testing.assert_allclose(of_folds, expected)
 
 
 def test_query_weights_and_options_reach_the_result(arrays):
