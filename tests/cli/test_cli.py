@@ -45,6 +45,7 @@ def expected():
     )
 
 
+TIED = [("q", "d1", 1), ("q", "d2", 1)]
 ALL = ["qrels.txt", "bm25.run", "dense.run.gz", "-m", "ndcg@5", "-m", "map"]
 
 
@@ -247,6 +248,29 @@ def test_tables_with_named_columns(suffix, files, capsys):
     )
     theirs = evaluate(metrics=metric, **documents)
     assert mine == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("like", ["trec_eval", "ranx", "beir"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_run_scores_the_same_beside_others(like, suffix, tmp_path, capsys):
+    """Ties are broken by document ids, not by the order in which another run has them."""
+
+    def write(name, rows, value):
+        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", value])
+        path = tmp_path / f"{name}.{suffix}"
+        frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+        return str(path)
+
+    qrels = write("qrels", [("q", "d2", 1)], "relevance")
+    first, second = write("a", [("q", "d2", 1)], "score"), write("b", TIED, "score")
+    values = []
+    for runs in ([second], [first, second]):
+        run(qrels, *runs, "-m", "mrr", "--like", like, "--format", "json")
+        values.append(json.loads(capsys.readouterr().out)["runs"]["b"]["mrr"])
+    (tmp_path / "qrels.txt").write_text("q 0 d2 1\n")
+    (tmp_path / "b.run").write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in TIED))
+    documents = from_trec(tmp_path / "qrels.txt", tmp_path / "b.run")
+    assert values == [evaluate(metrics="mrr", **documents, like=like)["mrr"]] * 2
 
 
 def test_ranks_are_no_scores_and_win_over_scores_if_they_are_named(files, capsys):
