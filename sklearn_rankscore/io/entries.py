@@ -9,10 +9,10 @@ from typing import Any
 from .._columns import column_names, names_ids
 
 
-def read_entries(queries: Any, name: str, *, keep_missing: bool = False) -> list[Any]:
+def read_entries(queries: Any, name: str, *, with_missing: bool = False) -> list[Any]:
     """One entry per query, from a sequence, dict, array, Series, or the rows of a DataFrame.
 
-    Missing cells of a DataFrame are left out, or None with `keep_missing`.
+    Missing cells of a DataFrame are left out, or None with `with_missing`.
     """
     if isinstance(queries, Set | str | bytes) or not isinstance(queries, Iterable):
         raise TypeError(
@@ -25,7 +25,7 @@ def read_entries(queries: Any, name: str, *, keep_missing: bool = False) -> list
             "matrix, recommended) with the column numbers of the recommended items."
         )
     entries = (
-        list(queries.values()) if isinstance(queries, Mapping) else _rows(queries, keep_missing)
+        list(queries.values()) if isinstance(queries, Mapping) else _rows(queries, with_missing)
     )
     if not entries:
         raise ValueError(f"{name} is empty; at least one query is needed.")
@@ -82,22 +82,22 @@ def _kind(column: Any) -> str | None:
     return "text" if isinstance(value, str) else "number" if isinstance(value, Real) else None
 
 
-def _rows(queries: Any, keep_missing: bool) -> list[Any]:
+def _rows(queries: Any, with_missing: bool) -> list[Any]:
     if hasattr(queries, "iloc"):  # pandas marks missing values by None, NaN or NA
         queries = queries.astype(object).where(queries.notna(), None)
         if queries.ndim == 1:
             return list(queries.array)
-        return _cells(queries.itertuples(index=False, name=None), keep_missing)
+        return _cells(queries.itertuples(index=False, name=None), with_missing)
     if hasattr(queries, "rows"):  # a polars DataFrame
-        return _cells(queries.rows(), keep_missing)
+        return _cells(queries.rows(), with_missing)
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(queries, method):
             return list(getattr(queries, method)())
     return list(queries)
 
 
-def _cells(rows: Iterable[Any], keep_missing: bool) -> list[Any]:
-    return [[item for item in row if keep_missing or item is not None] for row in rows]
+def _cells(rows: Iterable[Any], with_missing: bool) -> list[Any]:
+    return [[item for item in row if with_missing or item is not None] for row in rows]
 
 
 def as_collections(entries: list[Any]) -> list[Any]:

@@ -54,9 +54,9 @@ def refuse_lookalikes(sources: Sequence[Collection[Any]], name: str) -> None:
     """Refuse 2 in one source and "2" in another: different ids, which were meant as one."""
     if len(kinds := {type(value) for ids in sources for value in ids}) == 1 or str not in kinds:
         return
-    found = list(map(set, sources))
-    for at, ids in enumerate(found):
-        others = set().union(*found[:at], *found[at + 1 :])
+    distinct = list(map(set, sources))
+    for at, ids in enumerate(distinct):
+        others = set().union(*distinct[:at], *distinct[at + 1 :])
         for value in ids - others:
             if isinstance(value, Number | bytes) and (text := _printed(value)) in others:
                 raise TypeError(

@@ -102,7 +102,7 @@ def _holds_lists(entry: Any) -> bool:
 
 def _read(relevances: Any, name: str) -> tuple[list[Any], list[Any]]:
     """Query ids, and the list of each query."""
-    lists = read_entries(relevances, name, keep_missing=True)
+    lists = read_entries(relevances, name, with_missing=True)
     check_ordered(lists, name, "numbers, the relevance at each rank,")
     ids = list(relevances) if isinstance(relevances, Mapping) else list(range(len(lists)))
     return ids, lists
