@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..io.trec import arguments_of_records, read_records
-from ..io.trec_records import QRELS
-from .tables import GRADES, SEPARATORS, read_csv, read_parquet
+from ..io.trec_records import QRELS, Records
+from .tables import GRADES, SEPARATORS, Table, read_csv, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 
@@ -29,10 +30,17 @@ def read_sources(
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
     # unlike in TREC files, relevance need not be an integer
     judgments, results = read_records(judged, systems, GRADES if is_table(qrels) else QRELS)
+    judgments = _located(judgments, judged)
+    results = {name: _located(run, systems[name]) for name, run in results.items()}
     documents = arguments_of_records(judgments, results, complete)
     queries, of_runs = judgments.queries, [run.queries for run in results.values()]
     excluded = [] if complete else _excluded(queries, of_runs)
     return documents, [*excluded, *_missing(documents)]
+
+
+def _located(records: Records, source: Any) -> Records:
+    """Records whose errors name the line of a file."""
+    return replace(records, locate=source.locate) if isinstance(source, Table) else records
 
 
 def _excluded(judged: Iterable[Any], runs: Iterable[Iterable[Any]]) -> Iterator[str]:

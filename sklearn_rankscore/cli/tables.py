@@ -47,9 +47,10 @@ NAMES = {
 
 
 class Table(NamedTuple):
-    """Columns by name, as `from_frames` and `from_trec` take them."""
+    """Columns by name, as `from_trec` takes them, and the file and line or row of each row."""
 
     data: dict[str, Any]
+    locate: Callable[[int], str]
 
     @property
     def columns(self) -> list[str]:
@@ -79,7 +80,7 @@ class TableFile:
     locate: Callable[[int], str]
 
     def standard(self, value: str, columns: dict[str, str]) -> Table:
-        """The columns under the names that `from_trec` knows, in ascending order of documents."""
+        """The columns under the names that `from_trec` knows."""
         is_rank = value == "score" and self._has_ranks(columns)
         names = {
             field: self._name(field, columns)
@@ -88,25 +89,14 @@ class TableFile:
         query, document, of_value = names.values()
         if not len(self.data[query]):
             raise ValueError(f"{self.path}: the file has no rows; at least one is needed.")
-        queries, documents = self._ids(query), self._ids(document)
         numbers = self._numbers(of_value)
         if value == "score":
             self._check_direction(of_value, numbers, is_rank=is_rank)
         else:
             self._check_negative(of_value, numbers)
-        # the order in which trec_eval breaks ties
-        order = np.lexsort((documents.astype(str), queries.astype(str)))
-        queries, documents, numbers = queries[order], documents[order], numbers[order]
-        repeats = (queries[1:] == queries[:-1]) & (documents[1:] == documents[:-1])
-        if repeats.any():
-            row = int(order[1:][repeats].min())
-            raise ValueError(
-                f"{self.locate(row)}: duplicate document {self.data[document][row]!r} for query "
-                f"{self.data[query][row]!r}."
-            )
-        return Table(
-            {"query_id": queries, "doc_id": documents, value: -numbers if is_rank else numbers}
-        )
+        numbers = -numbers if is_rank else numbers
+        ids = {"query_id": self._ids(query), "doc_id": self._ids(document)}
+        return Table({**ids, value: numbers}, self.locate)
 
     def _has_ranks(self, columns: dict[str, str]) -> bool:
         """Whether there are ranks instead of scores, or they were asked for."""
