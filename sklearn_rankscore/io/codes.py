@@ -12,7 +12,7 @@ from .._typing import Array
 from .._validation import shown
 from ..query_ids.factorize import factorize
 from ..query_ids.read import as_ids, as_objects, check_no_missing
-from .id_text import refuse_lookalikes
+from .id_text import mixes_text, refuse_lookalikes
 
 _KINDS = {
     **dict.fromkeys("biuf", "numbers"),
@@ -37,7 +37,7 @@ def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
         examples = " and ".join(f"{kind}, such as {shown(v[0])}," for kind, v in kinds.items())
         raise TypeError(f"{name} are {examples} which are never equal. Convert one of the columns.")
     common, positions = _common(_in_one_unit([values for _, values in encoded], name))
-    if common.dtype.kind == "O":
+    if common.dtype.kind == "O" and mixes_text(common.tolist()):
         refuse_lookalikes([values.tolist() for _, values in encoded], name)
     return [at[own] for at, (own, _) in zip(positions, encoded, strict=True)], common
 

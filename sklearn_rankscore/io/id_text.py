@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, timedelta
 from numbers import Number
 from typing import Any
@@ -11,8 +11,8 @@ import numpy as np
 
 from .._typing import Array
 
-# their text is one of several: 1 and 1.0, a date with and without the time of day
-WITHOUT_ONE_TEXT = (float, np.floating, date, timedelta, np.datetime64, np.timedelta64)
+# the text of these depends on their format: 1 and 1.0, a date with and without the time of day
+FORMATTED = (float, np.floating, date, timedelta, np.datetime64, np.timedelta64)
 
 
 def as_texts(ids: Iterable[Any], kind: str, name: str) -> list[str]:
@@ -28,7 +28,7 @@ def _as_text(value: Any, kind: str, name: str) -> str:
             raise ValueError(
                 f"the {kind} id {value!r} of the {name} is not UTF-8. Decode the ids first."
             ) from error
-    if isinstance(value, WITHOUT_ONE_TEXT):
+    if isinstance(value, FORMATTED):
         raise ValueError(
             f"the {name} has {kind} ids of the type {type(value).__name__}, such as {value!r}, "
             "which cannot be matched with ids in text. Convert them to integers or strings."
@@ -50,10 +50,13 @@ def as_utf8(ids: Iterable[Any], name: str) -> Array:
     return np.array(encoded, dtype=f"S{max(map(len, encoded), default=1) or 1}")
 
 
-def refuse_lookalikes(sources: Sequence[Collection[Any]], name: str) -> None:
+def mixes_text(ids: Iterable[Any]) -> bool:
+    """Whether some of the ids are text and others are not."""
+    return len({issubclass(kind, str) for kind in set(map(type, ids))}) > 1
+
+
+def refuse_lookalikes(sources: Iterable[Iterable[Any]], name: str) -> None:
     """Refuse 2 in one source and "2" in another: different ids, which were meant as one."""
-    if len(kinds := {type(value) for ids in sources for value in ids}) == 1 or str not in kinds:
-        return
     distinct = list(map(set, sources))
     for at, ids in enumerate(distinct):
         others = set().union(*distinct[:at], *distinct[at + 1 :])

@@ -12,7 +12,7 @@ import numpy as np
 from .._columns import as_numbers
 from .._typing import Array
 from .._validation import shown
-from .id_text import refuse_lookalikes
+from .id_text import mixes_text, refuse_lookalikes
 from .join import ItemLists
 
 
@@ -60,8 +60,9 @@ def _encode(lists: Mapping[str, list[Any]]) -> tuple[list[Array], list[Any]]:
             "an item of actual or predicted is missing (None or NaN). Remove it; a query without "
             "items has an empty list."
         )
-    sources = [list(chain.from_iterable(queries)) for queries in lists.values()]
-    refuse_lookalikes(sources, "the items of actual and predicted")
+    if mixes_text(items):
+        sources = map(chain.from_iterable, lists.values())
+        refuse_lookalikes(sources, "the items of actual and predicted")
     code: Callable[[Any], int] = dict(zip(items, range(len(items)), strict=True)).__getitem__
     return [
         np.fromiter(map(code, chain.from_iterable(queries)), dtype=np.int64)

@@ -159,7 +159,7 @@ def test_missing_dates_are_refused(column, missing):
         from_frames(wrong.assign(score=1), **names)
 
 
-LOOKALIKES = [[1, "2"], ["1", 2], ["1", b"2"], [np.int64(1), "2"]]
+LOOKALIKES = [[1, "2"], ["1", 2], ["1", b"2"], [np.int64(1), "2"], [np.str_("1"), 2]]
 
 
 @pytest.mark.parametrize("mixed", LOOKALIKES, ids=str)
