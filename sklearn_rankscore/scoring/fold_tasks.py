@@ -32,6 +32,8 @@ from .task_ids import ids_of_rows, pass_query_ids
 from .tasks import FoldTask
 from .weighted_sum import WeightedScorer
 
+# parameters with one value for each row of X
+OF_ROWS = ("groups", "qid", "sample_weight", "propensity", "target")
 # where functions come from that are known not to rank the rows of several queries as one
 KNOWN = ("sklearn.metrics", "sklearn_rankscore.")
 
@@ -88,9 +90,15 @@ def check_scorers(task: FoldTask) -> None:
         if not (task.is_routed and task.score_params):
             check_columns(scorer, task.X, task.y)
     if _metrics(task):
-        for params in (task.fit_params, task.score_params):
-            check_same_order(X=task.X, **params)
+        _check_order(task)
     _check_weights(task)
+
+
+def _check_order(task: FoldTask) -> None:
+    """Refuse parameters whose rows are in another order than those of X."""
+    for params in (task.fit_params, task.score_params):
+        of_rows = {p: v for p, v in params.items() if p.rpartition("__")[2] in OF_ROWS}
+        check_same_order(X=task.X, **of_rows)
 
 
 def _mark_queries(task: FoldTask) -> None:
