@@ -184,17 +184,16 @@ def _route(
     # a splitter that consumes groups gets the ids, wherever they are found
     consumes_groups = get_routing_for_object(cv).consumes("split", {"groups"})
     split_params = {"groups": ids if groups is None else groups} if consumes_groups else {}
-    with_groups = params if groups is None else {"groups": groups, **params}
     if not get_config()["enable_metadata_routing"]:
         given = split_params if groups is None else {"groups": groups}
-        return given, _fit_params(estimator, ids if groups is None else groups, groups, params)
+        return given, _fit_params(estimator, ids, groups, params)
     router = (
         MetadataRouter(owner=CALLER)
         .add(splitter=cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         .add(estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
     )
-    if router.consumes("fit", {"groups"}):
-        params = with_groups
+    if groups is not None and router.consumes("fit", {"groups"}):
+        params = {"groups": groups, **params}
     routed = process_routing(router, "fit", **params)
     return {**split_params, **routed["splitter"]["split"]}, routed["estimator"]["fit"]
 
@@ -208,7 +207,7 @@ def _fit_params(estimator: Any, ids: Any, groups: Any, params: dict[str, Any]) -
     # a ranker finds ids in the data itself, unless what contains it makes arrays of these
     if groups is None and ranker is estimator:
         return params
-    return {name: ids, **params}
+    return {name: ids if groups is None else groups, **params}
 
 
 def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:

@@ -59,10 +59,10 @@ def _from_catboost(metric: str, text: str) -> str | None:
     translated = [_translated(allowed, key, value) for key, value in given.items()]
     if len(given) < len(parts) or None in translated:
         return None
-    if metric == "queryauc" and given.get("type") == "ranking":
+    if "type=ranking" in allowed and given.get("type") == "ranking":
         name = "pair_accuracy"
-    options = sorted(filter(None, translated), key=lambda option: option[0] != "@")
-    cutoff = options.pop(0) if options and options[0][0] == "@" else ""
+    cutoff = "".join(part for part in translated if part and part.startswith("@"))
+    options = [part for part in translated if part and not part.startswith("@")]
     return f"{name}{cutoff}({', '.join([*options, 'like=catboost'])})"
 
 

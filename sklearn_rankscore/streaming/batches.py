@@ -127,10 +127,9 @@ class _Batches:
             place = f"batch {number}"
             self.columns.check(batch.schema.names, place)
             theirs = {name: batch.schema.field(name).type for name in self.columns.distinct}
-            if types not in ({}, theirs):
-                before = "batch 0" if number == 1 else "the batches before"
-                types = common_types([(before, types), (place, theirs)], self.columns.ids)
-            types = types or theirs
+            before = "batch 0" if number == 1 else "the batches before"
+            known = [(before, types)] if types else []
+            types = common_types([*known, (place, theirs)], self.columns.ids)
             self.ends.append(batch.num_rows + (self.ends[-1] if self.ends else 0))
             yield converted(batch.select(list(types)), types, place)
 
