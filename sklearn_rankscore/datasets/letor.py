@@ -97,7 +97,7 @@ def load_letor(
         How to treat a line with several values of one feature: raise an error, or use the first or
         the last one.
     dtype : dtype, default=float64
-        Type of the features.
+        Type of the features: floats, integers or booleans.
 
     Returns
     -------
@@ -118,7 +118,8 @@ def load_letor(
         If there is no such file.
     ValueError
         If a file is empty, has no query ids or a malformed line, if they contradict the file of
-        query sizes, if it has more than `n_features` features, or if a line repeats a feature.
+        query sizes, if it has more than `n_features` features, if a line repeats a feature, or if
+        a feature is not a value of an integer `dtype`.
 
     See Also
     --------
@@ -145,11 +146,15 @@ def load_letor(
     paths = [as_path(p) for p in ([path] if isinstance(path, str | os.PathLike) else path)]
     if not paths:
         raise ValueError("path must be a file, or a list of at least one; got none.")
+    if np.dtype(dtype).kind not in "fiub":
+        raise ValueError(f"dtype must be of floats, integers or booleans; got {dtype!r}.")
     ids = ids_of_files(paths)
     # sparse matrices have few types
     exact = dtype if np.dtype(dtype) in (np.float32, np.float64) else np.float64
     parts = _load(paths, exact, repeated_features)
     first = _first_feature(parts[::2], zero_based)
+    for X in parts[::2]:
+        _check_type(X.data, dtype)
     matrices = [_dense(X[:, first:], n_features).astype(dtype, copy=False) for X in parts[::2]]
     results = [
         _result(X, _whole(y), groups, first, as_frame)
@@ -181,6 +186,19 @@ def _first_feature(matrices: list[Any], zero_based: bool | Literal["auto"]) -> i
     if has_zero and not zero_based:
         raise ValueError("A feature has the number 0, but zero_based=False.")
     return int(not (has_zero or zero_based is True))
+
+
+def _check_type(values: Array, dtype: DTypeLike) -> None:
+    """Refuse integers or booleans as type of other values."""
+    if np.dtype(dtype).kind == "f":
+        return
+    with np.errstate(invalid="ignore"):
+        changed = values.astype(dtype) != values
+    if changed.any():
+        raise ValueError(
+            f"the feature value {values[changed][0]:g} is not of dtype={np.dtype(dtype).name!r}. "
+            "Leave dtype out, or pass 'float32'."
+        )
 
 
 def _dense(X: Any, n_features: int | None) -> Array:

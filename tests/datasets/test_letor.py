@@ -111,6 +111,22 @@ def test_features_of_any_numeric_type(tmp_path, dtype):
     assert features.tolist() == [[3, 7]]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("i4", "0.5"), ("u1", "300"), ("u4", "-1"), ("i8", "nan"), (bool, "2")]
+)
+def test_features_that_an_integer_type_would_change_are_refused(tmp_path, dtype, value):
+    path = write(tmp_path, f"1 qid:1 1:1 2:{value}\n")
+    message = f"value {value} is not of dtype='{np.dtype(dtype).name}'. Leave dtype out"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load_letor(path, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["S4", object, complex, "M8[s]"])
+def test_types_that_are_no_numbers_are_refused(tmp_path, dtype):
+    with pytest.raises(ValueError, match="must be of floats, integers or booleans; got"):
+        load_letor(write(tmp_path, TEXT), dtype=dtype)
+
+
 def test_several_files_have_the_same_features(tmp_path):
     train = write(tmp_path, TEXT)
     test = write(tmp_path, "1 qid:1 1:8\n", "test.txt")
