@@ -56,7 +56,8 @@ def find_booster(estimator: Any) -> Booster:
 def find_group_param(estimator: Any) -> str | None:
     """The parameter of `estimator.fit` for queries; None for a pointwise model."""
     parameters = inspect.signature(estimator.fit).parameters
-    for name in (*(booster.group_param for booster in BOOSTERS), "groups"):
+    # QueryRanker takes `qid` as well, but not one weight per query as XGBoost does
+    for name in ("groups", *(booster.group_param for booster in BOOSTERS)):
         if name in parameters:
             return name
     # no regressor or classifier of scikit-learn ranks by query, nor does a selection of features
