@@ -54,6 +54,9 @@ Parallel: Any = getattr(parallel, "Parallel", joblib.Parallel)
 delayed: Any = getattr(parallel, "delayed", joblib.delayed)
 """scikit-learn's `Parallel`, which hands its configuration to workers, or joblib's."""
 
+SEARCHES_WEIGH_SCORES = hasattr(GridSearchCV, "_check_scorers_accept_sample_weight")
+"""Whether a search passes its weights to its scorer; older versions pass them to `fit` only."""
+
 num_samples: Callable[[Any], int] = getattr(validation, "_num_samples", _count_rows)
 """Number of rows of an array, sparse matrix, DataFrame or list."""
 

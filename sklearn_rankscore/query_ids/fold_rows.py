@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,8 +14,8 @@ class FoldRows(np.ndarray):
 
     scikit-learn hands `groups` to the splitter alone. The indices that the splitter returns are
     what reaches each fit and score of a search, and so these bring the ids along. Some of the
-    indices, as successive halving draws them, carry them too; results of arithmetic and pickles are
-    ordinary arrays.
+    indices, as successive halving draws them, and copies, as clones of a search have them, carry
+    them too; results of arithmetic and pickles are ordinary arrays.
     """
 
     query_ids: Any = None
@@ -25,6 +25,11 @@ class FoldRows(np.ndarray):
         if isinstance(chosen, FoldRows):
             chosen.query_ids = self.query_ids
         return chosen
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        copied = self.copy()
+        copied.query_ids = self.query_ids
+        return copied
 
     def __repr__(self) -> str:
         return repr(self.view(np.ndarray))

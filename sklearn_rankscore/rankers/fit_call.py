@@ -27,6 +27,7 @@ from .fitted_ranker import fitted_model
 from .id_columns import IdColumns
 from .inner_ids import (
     fit_with_ids,
+    groups_of_selections,
     own_stopping_explained,
     takes_query_ids,
     with_index_of_ids,
@@ -233,6 +234,9 @@ class FitCall:
             weights = {} if data.weights is None else {self._weight_param: data.weights}
             with own_stopping_explained(self.ranker):
                 return fit_with_ids(self.estimator, data, data.params | weights, self.source), None
+        if data.codes is not None:
+            of_steps = groups_of_selections(self.estimator, data.codes)
+            data = replace(data, params=data.params | of_steps)
         # the arguments below go straight to the ranker, whatever metadata it requests
         with sklearn.config_context(enable_metadata_routing=False):
             if stopping is not None:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.feature_selection import RFE, RFECV
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import get_scorer
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from .._sklearn_compat import SEARCHES_WEIGH_SCORES
+from ..model_selection.splitter import QuerySplitter
 from ..query_ids import NoGroupsError, group_rows
 from ..query_ids.lookup import QID, column_or_level
+from ..scoring.pipelines import is_pipeline
 from .inner_splits import fitted_steps, splitters_replaced
 from .metadata import routing_of
 from .pipelines import last_step
@@ -77,20 +84,20 @@ def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], sou
     an array.
     """
     is_routed = sklearn.get_config()["enable_metadata_routing"] and bool(params)
-    with splitters_replaced(estimator, data, source):
+    with (
+        splitters_replaced(estimator, data, source),
+        final_estimator_wrapped(estimator, data, source),
+    ):
         takes_groups = _passes_groups_on(estimator)
         if not is_routed:
+            of_steps = groups_of_selections(estimator, data.codes)
             with config_context(enable_metadata_routing=False):
                 if not takes_groups:
-                    with final_estimator_wrapped(estimator, data.codes, passed=False):
-                        return estimator.fit(data.X, data.y, **params)
-                if params or hasattr(data.X, "iloc"):
+                    return estimator.fit(data.X, data.y, **params, **of_steps)
+                if (params or of_steps or hasattr(data.X, "iloc")) and not _splits_given(estimator):
                     with suppress(NoGroupsError):  # from a tool that converts X and y to arrays
-                        return estimator.fit(data.X, data.y, **params)
-        with (
-            config_context(enable_metadata_routing=True),
-            final_estimator_wrapped(estimator, data.codes, passed=takes_groups),
-        ):
+                        return estimator.fit(data.X, data.y, **params, **of_steps)
+        with config_context(enable_metadata_routing=True):
             params = params if is_routed else _requested(estimator, params)
             groups = {"groups": np.asarray(data.codes)} if takes_groups else {}
             return estimator.fit(data.X, data.y, **params, **groups)
@@ -99,6 +106,13 @@ def fit_with_ids(estimator: Any, data: TrainingData, params: dict[str, Any], sou
 def _passes_groups_on(estimator: Any) -> bool:
     """Whether metadata routing passes groups within `estimator`."""
     return bool(routing_of(estimator).consumes("fit", {"groups"}))
+
+
+def _splits_given(estimator: Any) -> bool:
+    """Whether a splitter inside of `estimator` takes groups that are passed, and only those."""
+    params = estimator.get_params().values()
+    splitters = (value for value in params if hasattr(value, "split"))
+    return any(_requests_groups(cv) and not isinstance(cv, QuerySplitter) for cv in splitters)
 
 
 def _requested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -112,8 +126,33 @@ def _requested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
         for other, taker in takers.items():
             if has_fit_parameter(taker, name):
                 taker.set_fit_request(**{name: other.startswith(place)})
+    if "sample_weight" in metadata:
+        _request_weights(estimator)
     _check_members(last_step(estimator)[0], metadata)
     return metadata
+
+
+def _request_weights(estimator: Any) -> None:
+    """Let scores inside of `estimator` be weighted as searches do it without metadata routing."""
+    params = estimator.get_params()
+    for place, value in params.items():
+        is_of_folds = place.endswith("scoring") and f"{place.removesuffix('scoring')}cv" in params
+        if is_of_folds and value is not None:
+            estimator.set_params(**{place: _scorers(value)})
+        elif hasattr(value, "score") and "sample_weight" in signature(value.score).parameters:
+            value.set_score_request(sample_weight=SEARCHES_WEIGH_SCORES)
+
+
+def _scorers(scoring: Any) -> Any:
+    """One scorer, or several by name, that request weights or decline them."""
+    if isinstance(scoring, list | tuple | set):
+        scoring = {name: name for name in scoring}
+    if isinstance(scoring, dict):
+        return {name: _scorers(scorer) for name, scorer in scoring.items()}
+    scorer = get_scorer(scoring)
+    if hasattr(scorer, "set_score_request"):
+        scorer.set_score_request(sample_weight=SEARCHES_WEIGH_SCORES)
+    return scorer
 
 
 def _check_members(ensemble: Any, metadata: dict[str, Any]) -> None:
@@ -126,17 +165,51 @@ def _check_members(ensemble: Any, metadata: dict[str, Any]) -> None:
             )
 
 
-class _FinalEstimator(MetaEstimatorMixin, BaseEstimator):
-    """The final estimator of a stack, to which scikit-learn passes what the others request."""
+def groups_of_selections(estimator: Any, ids: Any) -> dict[str, Any]:
+    """Query ids for steps of a pipeline that eliminate features by a ranker.
 
-    def __init__(self, estimator: Any, ids: Any = None) -> None:
+    scikit-learn's metadata routing passes nothing to RFE before the last step.
+    """
+    if not is_pipeline(estimator):
+        return {}
+    *steps, (last, ranker) = estimator.steps
+    groups = {f"{name}__groups": ids for name, step in steps if _eliminates_by_ids(step)}
+    inner = groups_of_selections(ranker, ids).items()
+    return groups | {f"{last}__{name}": value for name, value in inner}
+
+
+def _eliminates_by_ids(step: Any) -> bool:
+    is_rfe = isinstance(step, RFE) and not isinstance(step, RFECV)
+    return is_rfe and has_fit_parameter(step.estimator, "groups")
+
+
+class _FinalEstimator(MetaEstimatorMixin, BaseEstimator):
+    """The final estimator of a stack, which scikit-learn passes what its members request.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        The final estimator, fitted with the query ids if it takes them.
+    data : TrainingData
+        The rows of the stack, which are those of its final estimator too.
+    source : str, sequence or None
+        Names under which the ids were found.
+    """
+
+    def __init__(self, estimator: Any, data: Any = None, source: Any = None) -> None:
         self.estimator = estimator
-        self.ids = ids
+        self.data = data
+        self.source = source
+
+    def __sklearn_clone__(self) -> Self:
+        return type(self)(clone(self.estimator), self.data, self.source)
 
     def fit(self, X: Any, y: Any, groups: Any = None, **params: Any) -> Self:
-        if self.ids is not None:
-            params["groups"] = self.ids
-        self.estimator_ = clone(self.estimator).fit(X, y, **params)
+        model = clone(self.estimator)
+        _, prefix = last_step(model)
+        params = {prefix + name: value for name, value in params.items()}
+        with config_context(enable_metadata_routing=False):
+            self.estimator_ = fit_with_ids(model, replace(self.data, X=X, y=y), params, self.source)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -162,26 +235,18 @@ def own_stopping_explained(model: Any) -> Iterator[None]:
 
 
 @contextmanager
-def final_estimator_wrapped(estimator: Any, ids: Any, *, passed: bool) -> Iterator[None]:
+def final_estimator_wrapped(estimator: Any, data: TrainingData, source: Any) -> Iterator[None]:
     """Fit the final estimator of a stack with query ids if and only if it takes them.
 
-    Parameters
-    ----------
-    estimator : estimator object
-        A stack, or a pipeline that ends in one; others are unchanged.
-    ids : array-like
-        Query ids of the rows.
-    passed : bool
-        Whether ids are passed to the stack, which hands what its estimators request to the final
-        one too, but not what only the final one takes.
+    A stack hands what its members request to the final one too, but not what only this one takes.
     """
     stack, _ = last_step(estimator)
     final = getattr(stack, "final_estimator", _FinalEstimator)
-    if final is _FinalEstimator or has_fit_parameter(final, "groups") == passed:
+    if final is _FinalEstimator or not (takes_query_ids(final) or _passes_groups_on(stack)):
         yield
         return
     default = LogisticRegression() if is_classifier(stack) else RidgeCV()
-    wrapped = _FinalEstimator(default if final is None else final, None if passed else ids)
+    wrapped = _FinalEstimator(default if final is None else final, data, source)
     stack.set_params(final_estimator=wrapped)
     try:
         yield

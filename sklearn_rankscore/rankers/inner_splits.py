@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectFromModel
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.model_selection import PredefinedSplit
 
 from .._sklearn_compat import safe_indexing
 from .._typing import Array, IdSource
 from ..model_selection import QueryTimeSeriesSplit
 from ..model_selection.splitter import QuerySplitter
+from ..query_ids.fold_rows import with_query_ids
 from ..scoring.pipelines import is_pipeline
 from .metadata import routing_of
 from .training_data import TrainingData
@@ -42,17 +45,23 @@ def splitters_replaced(estimator: Any, data: TrainingData, source: IdSource) -> 
 
 
 def fitted_steps(estimator: Any) -> Iterator[Any]:
-    """The steps of nested pipelines, or the estimator itself, and the models that select features.
-
-    All of them are fitted to the same rows.
-    """
+    """The estimator, or the steps of a pipeline, and those inside that are fitted to all rows."""
     if not is_pipeline(estimator):
         yield estimator
-        if isinstance(estimator, SelectFromModel):
-            yield estimator.estimator
-        return
-    for _, step in estimator.steps:
+    for step in _steps(estimator):
         yield from fitted_steps(step)
+
+
+def _steps(estimator: Any) -> Iterable[Any]:
+    """What an estimator, or a clone of it, fits to the rows that it is fitted to."""
+    if is_pipeline(estimator):
+        return [step for _, step in estimator.steps]
+    if isinstance(estimator, VotingClassifier | VotingRegressor):
+        return [member for _, member in estimator.estimators]
+    if isinstance(estimator, TransformedTargetRegressor):
+        return [estimator.regressor]
+    selects = isinstance(estimator, SelectFromModel | RFE) and not isinstance(estimator, RFECV)
+    return [estimator.estimator] if selects else []
 
 
 def _splits(cv: Any, data: TrainingData, source: IdSource) -> Any:
@@ -62,12 +71,12 @@ def _splits(cv: Any, data: TrainingData, source: IdSource) -> Any:
         cv.times = safe_indexing(cv.times, data.rows)
     if _splits_by(cv, source):
         keyword = "qid" if isinstance(cv, QuerySplitter) else "groups"
-        return list(cv.split(data.X, data.y, **{keyword: data.codes}))
-    is_of_given_rows = isinstance(cv, list | tuple | PredefinedSplit)
-    if data.rows is None or not is_of_given_rows:
+        splits = cv.split(data.X, data.y, **{keyword: data.codes})
+        return [tuple(with_query_ids(rows, data.codes) for rows in split) for split in splits]
+    if not isinstance(cv, list | tuple | PredefinedSplit):
         return cv
     splits = cv.split() if isinstance(cv, PredefinedSplit) else cv
-    return [(_numbers(train, data.rows), _numbers(test, data.rows)) for train, test in splits]
+    return [(_of_rows(train, data), _of_rows(test, data)) for train, test in splits]
 
 
 def _has_times(cv: Any) -> bool:
@@ -76,10 +85,16 @@ def _has_times(cv: Any) -> bool:
     return not (times is None or isinstance(times, str) or callable(times))
 
 
-def _numbers(given: Any, rows: Array) -> Array:
-    """The numbers of given rows, by index or by mask, among the chosen `rows`."""
+def _of_rows(given: Any, data: TrainingData) -> Array:
+    """The numbers of given rows, by index or by mask, among those of `data`, with their ids."""
     given = np.asarray(given)
     given = np.flatnonzero(given) if given.dtype == bool else given
+    numbers = given if data.rows is None else _among(data.rows, given)
+    return numbers if data.codes is None else with_query_ids(numbers, data.codes)
+
+
+def _among(rows: Array, given: Array) -> Array:
+    """The numbers of given rows among the chosen `rows`."""
     numbers = np.full(1 + max(rows.max(initial=-1), given.max(initial=-1)), -1)
     numbers[rows] = np.arange(len(rows))
     numbers = numbers[given]
