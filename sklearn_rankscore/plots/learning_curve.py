@@ -17,6 +17,7 @@ from ..inspection.progress import with_progress
 from ..metrics.evaluate import MetricLike
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
+from ..rankers import QueryRanker
 from .axes import axis_label, draw_grid, finish_axes
 from .cutoffs import draw_band, draw_curve
 from .display import Plot, by_name, required_ids
@@ -108,8 +109,9 @@ class QueryLearningCurveDisplay(Plot):
 
         Parameters
         ----------
-        estimator : QueryRanker or dict of str to QueryRanker
-            One or several estimators with the parameter `max_queries`, by name.
+        estimator : estimator object or dict of str to estimator object
+            One or several estimators by name. Those without the parameter `max_queries`, such as
+            regressors, pipelines and rankers of boosters, are wrapped in `QueryRanker`.
         X : array-like or DataFrame of shape (n_documents, n_features)
             Documents.
         y : array-like of shape (n_documents,)
@@ -127,7 +129,8 @@ class QueryLearningCurveDisplay(Plot):
         n_jobs : int, default=None
             Number of folds to run in parallel; -1 uses all processors.
         confidence, method, n_resamples, random_state
-            See `QueryScores.interval`.
+            See `QueryScores.interval`. A seed also chooses the training queries of estimators that
+            are wrapped.
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure.
         **kwargs
@@ -148,10 +151,9 @@ class QueryLearningCurveDisplay(Plot):
         }  # fmt: skip
         means, intervals, name = {}, {}, ""
         for model, unfitted in by_name(estimator, type(estimator).__name__).items():
+            ranker = _with_max_queries(unfitted, groups, random_state)
             results = [
-                cross_val_query_scores(
-                    clone(unfitted).set_params(max_queries=size), X, y, **scoring
-                )
+                cross_val_query_scores(clone(ranker).set_params(max_queries=size), X, y, **scoring)
                 for size in with_progress(sizes, len(sizes), f"sizes of {model}")
             ]
             name = results[0].metrics[0]
@@ -205,6 +207,17 @@ def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]]
     folds = list(splitter.split(X, y, **({"groups": ids} if takes_groups else {})))
     codes = group_rows(ids, len(ids)).codes
     return folds, min(len(np.unique(codes[train])) for train, _ in folds)
+
+
+def _with_max_queries(estimator: Any, groups: Any, random_state: Seed) -> Any:
+    """The estimator, in a QueryRanker if it cannot choose the number of queries itself."""
+    if "max_queries" in estimator.get_params(deep=False):
+        return estimator
+    return QueryRanker(
+        estimator,
+        groups=groups if isinstance(groups, str) else None,
+        random_state=None if isinstance(random_state, np.random.Generator) else random_state,
+    )
 
 
 def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:

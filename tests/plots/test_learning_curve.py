@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from small_rankers import LGBM
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -50,6 +53,33 @@ def test_points_are_cross_validated_scores(data):
     assert display.bands_ == []
     assert display.ax_.get_xlabel() == "training queries"
     assert display.ax_.get_ylabel() == "MRR"
+
+
+@pytest.mark.parametrize("way", ["column", "array", "name"])
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(), make_pipeline(StandardScaler(), Ridge()), LGBM, make_pipeline(QueryRanker(LGBM))],
+    ids=["regressor", "pipeline", "booster", "pipeline of a ranker"],
+)
+def test_models_that_are_not_in_a_query_ranker(data, model, way):
+    X, y = data
+    X, ids = X.drop(columns="qid"), X["qid"].to_numpy()
+    given, params = {
+        "column": (X.assign(qid=ids), {}),
+        "array": (X.to_numpy(), {"groups": ids}),
+        "name": (X.assign(session=ids), {"groups": "session"}),
+    }[way]
+    options = {"max_queries": [6, 20], "cv": QueryKFold(3)}
+    display = QueryLearningCurveDisplay.from_estimator(
+        model, given, y, random_state=0, **options, **params
+    )
+    ranker = model[-1].estimator if hasattr(model, "steps") and len(model) == 1 else model
+    expected = QueryLearningCurveDisplay.from_estimator(
+        {"wrapped": QueryRanker(ranker, random_state=0)}, X, y, groups=ids, **options
+    )
+    [name] = display.means
+    assert name == type(model).__name__
+    np.testing.assert_allclose(display.means[name], expected.means["wrapped"], rtol=1e-9)
 
 
 def test_sizes_go_up_to_those_of_a_fold(data):
