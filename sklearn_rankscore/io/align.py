@@ -49,7 +49,9 @@ def _holds_systems(actual: Any, predicted: Any) -> bool:
     if not isinstance(actual, Mapping):
         return not predicted or any(_holds_lists(entry) for entry in predicted.values())
     return not is_nested(predicted) and any(
-        isinstance(as_nested(entry), Mapping) or _is_series_of_lists(entry)
+        isinstance(as_nested(entry), Mapping)
+        or hasattr(entry, "columns")
+        or _is_series_of_lists(entry)
         for entry in predicted.values()
     )
 

@@ -35,6 +35,8 @@ def is_nested(source: Any) -> bool:
 
 
 def _holds_more(value: Any) -> bool:
+    if getattr(value, "ndim", 1) == 0:  # a score as an array or tensor
+        return False
     return isinstance(value, Mapping | list | tuple | set | frozenset) or hasattr(value, "__len__")
 
 

@@ -15,6 +15,7 @@ from sklearn_rankscore import (
     evaluate,
     from_ranked_lists,
     from_relevance_lists,
+    from_trec,
     hits_at_k,
     map_score,
     mrr_score,
@@ -305,6 +306,24 @@ def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
     by_position = {"a": arrays, "b": pa.array(predicted), "c": scalars}
     for values in evaluate(metrics="map", **from_ranked_lists(actual, by_position)).values():
         assert values == {"map": expected}
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("read", [from_ranked_lists, from_trec])
+def test_a_score_may_be_an_array_or_tensor_without_dimensions(read, library):
+    make = np.array if library == "numpy" else requires("torch").tensor
+    actual, scores = {"q": {"a": 0, "b": 2}}, {"q": {"a": 0.5, "b": 0.25}}
+    tensors = {"q": {document: make(score) for document, score in scores["q"].items()}}
+    expected = read(actual, scores)
+    np.testing.assert_equal(read(actual, tensors), expected)
+    by_name = read(actual, {"bm25": tensors})
+    np.testing.assert_equal(by_name["y_score"], {"bm25": expected["y_score"]})
+
+
+def test_a_table_of_a_system_is_refused_by_its_columns():
+    table = pd.DataFrame({"qid": [1, 1], "docid": ["a", "b"], "score": [2.0, 1.0]})
+    with pytest.raises(TypeError, match=r"predicted 'bm25' is a DataFrame .* use from_frames"):
+        from_ranked_lists({1: {"a": 1}}, {"bm25": table})
 
 
 def test_a_tensor_is_no_item():
