@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from .._columns import as_numbers
+from .._columns import as_column, as_numbers, check_range
 from .._typing import Array, MatrixLike, UnjudgedDocuments
 from .._validation import check_choice
 from .entries import is_items_and_scores
@@ -210,9 +210,12 @@ def _to_integers(items: Array, n_items: int) -> str:
 
 def _best_first(items: Array, scores: ArrayLike) -> tuple[Array, Array]:
     """Items and scores by descending score, so that an item occurs first with its best score."""
-    values = as_numbers(scores, "scores")
+    values = as_column(scores, "scores")
     if values.shape != items.shape:
         raise ValueError(f"scores has shape {values.shape}, recommended has shape {items.shape}.")
+    if values.dtype.kind == "f":  # without an item, a score may be missing
+        values = np.where(items == NO_ITEM, values.dtype.type(-np.inf), values)
+    check_range(values, scores, "scores")
     values = values.astype(np.result_type(values, np.float32), copy=False)
     if (values[:, 1:] <= values[:, :-1]).all():
         return items, values

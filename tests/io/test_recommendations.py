@@ -70,6 +70,20 @@ def test_padding_has_no_rank_and_ties_are_averaged():
     assert precision_at_k(**whole, k=2, denominator="min", average=None).tolist() == [1, 0.5]
 
 
+def test_a_score_may_be_missing_where_no_item_is():
+    interactions = csr_array([[0, 1, 1], [1, 0, 0]])
+    items = [[0, 1, -1], [-1, 2, 0]]
+    scores = [[0.1, 0.5, math.nan], [math.nan, 0.2, 0.3]]
+    documents = from_recommendations(interactions, items, scores)
+    lists = [{0: 0.1, 1: 0.5}, {2: 0.2, 0: 0.3}]
+    expected = from_ranked_lists(dict(enumerate([{1: 1, 2: 1}, {0: 1}])), dict(enumerate(lists)))
+    assert ndcg_score(**documents) == ndcg_score(**expected)
+    with pytest.raises(ValueError, match="scores contains NaN"):
+        from_recommendations(interactions, items, np.where(np.isnan(scores), 0, math.nan))
+    with pytest.raises(ValueError, match="scores has masked values"):
+        from_recommendations(interactions, items, np.ma.masked_invalid(scores))
+
+
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "u8", "i8"])
 def test_item_numbers_of_any_integer_type(dtype):
     recommended = np.array([[2, 0], [1, 0]], dtype=dtype)
