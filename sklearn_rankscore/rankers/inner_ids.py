@@ -139,7 +139,10 @@ def _request_weights(estimator: Any) -> None:
         is_of_folds = place.endswith("scoring") and f"{place.removesuffix('scoring')}cv" in params
         if is_of_folds and value is not None:
             estimator.set_params(**{place: _scorers(value)})
-        elif hasattr(value, "score") and "sample_weight" in signature(value.score).parameters:
+        elif (
+            hasattr(value, "set_score_request")
+            and "sample_weight" in signature(value.score).parameters
+        ):
             value.set_score_request(sample_weight=SEARCHES_WEIGH_SCORES)
 
 
