@@ -16,6 +16,9 @@ from .._typing import Array
 # sums of the same terms in a different order differ by rounding, and must still count as equal
 TOLERANCE = 1e-12
 
+# with less weight on all other queries the mean is the value of one, and has no estimated error
+ALL_OF_ONE = 2.0**-52
+
 # with fewer, the permutation test cannot reject at the level of 5 %, because 2 / 2**5 > .05
 FEWEST_DISTINCT = 6
 
@@ -66,9 +69,19 @@ def standard_error(values: Array, weights: Array) -> Array:
     """
     if len(values) < 2:
         return np.full(values.shape[1], np.nan)
-    share = weights / weights.sum()
-    squares = _weighted_sum((values - mean(values, weights)) ** 2, share**2 / (1 - share))
+    share, rest = _shares(weights)
+    if rest.min() < ALL_OF_ONE:
+        return np.full(values.shape[1], np.nan)
+    squares = _weighted_sum((values - mean(values, weights)) ** 2, share**2 / rest)
     return np.asarray(np.sqrt(squares))
+
+
+def _shares(weights: Array) -> tuple[Array, Array]:
+    """The share of each query in the total weight, and that of all others."""
+    total, largest = weights.sum(), np.argmax(weights)
+    share, rest = weights / total, (total - weights) / total
+    rest[largest] = np.delete(weights, largest).sum() / total  # 1 - share would cancel
+    return share, rest
 
 
 def degrees_of_freedom(weights: Array) -> float:
@@ -78,13 +91,22 @@ def degrees_of_freedom(weights: Array) -> float:
     error is the quadratic form of A: R. M. Bell, D. F. McCaffrey. Bias Reduction in Standard Errors
     for Linear Regression with Multi-Stage Samples. Survey Methodology 28, 2002.
     """
-    share = weights / weights.sum()
-    factor, total = share**2 / (1 - share), (share**2).sum()
-    own = 1 - 2 * share + total
+    share, rest = _shares(weights)
+    if rest.min() < ALL_OF_ONE:
+        return np.nan
+    factor, largest = share**2 / rest, np.argmax(weights)
+    # the query of the largest weight by itself, whose terms cancel to a square of `rest`
+    first, first_share, first_rest = (float(of[largest]) for of in (factor, share, rest))
+    share, factor = np.delete(share, largest), np.delete(factor, largest)
+    others = float((share**2).sum())
+    total = first_share**2 + others
     zero, one, two = (float((factor * share**power).sum()) for power in range(3))
     cross = (total * zero) ** 2 - 4 * total * zero * one + 2 * zero * two + 2 * one**2
-    diagonal = (factor**2 * (own**2 - (own - 1) ** 2)).sum()
-    return float((factor * own).sum() ** 2 / (diagonal + cross))
+    diagonal = float((factor**2 * (1 - 4 * share + 2 * total)).sum())
+    own, between = first * (first_rest**2 + others), others - first_share * first_rest
+    with_first = 2 * first * (between**2 * zero - 2 * between * one + two)
+    trace = own + zero * (1 + total) - 2 * one
+    return trace**2 / (own**2 + with_first + diagonal + cross)
 
 
 def t_interval(values: Array, weights: Array, confidence: float) -> Array:

@@ -23,9 +23,12 @@ from .table import Table, Tabular, p_text
 # queries that are checked first, because they suffice nearly always
 SOME = 1000
 
+# the share of the expected sum of squares below which one query has nearly all the weight
+DOMINATED = 1e-6
+
 NO_TEST = (
     "nan: no test, because fewer than six queries of the segment, or of all others, differ from "
-    "the most common value"
+    "the most common value, or one of these queries has nearly all the weight"
 )
 
 
@@ -50,7 +53,8 @@ class SegmentScore:
     rest_p_value : float
         p-value of Welch's t-test that the mean equals that of all other queries, adjusted for
         multiple testing over all segments and metrics; nan if fewer than six queries of the
-        segment, or of all others, differ from the most common value.
+        segment, or of all others, differ from the most common value, or if one of these queries has
+        more than 99.9 % of the weight.
     """
 
     metric: str
@@ -215,6 +219,7 @@ def _mean_and_error(sums: Array) -> tuple[Array, Array, Array]:
     two, three, four, five = (power / w**k for k, power in enumerate(powers, 2))
     squares = np.maximum(wwvv - 2 * mean * wwv + mean**2 * powers[0], 0) / w**2
     expected = two - 2 * three + two**2
+    expected[expected < DOMINATED * two] = np.nan  # a difference of nearly equal numbers
     cross = two**4 - 4 * two**2 * three + 2 * two * four + 2 * three**2
     df = expected**2 / (four * (1 + 2 * two) - 4 * five + cross)
     return mean, np.where(n > 1, squares * two / expected, np.nan), df

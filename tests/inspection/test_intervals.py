@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -232,6 +233,40 @@ def test_degrees_of_freedom_are_those_of_the_quadratic_form():
     expected = np.trace(form) ** 2 / np.trace(form @ form)
     assert degrees_of_freedom(weights) == pytest.approx(expected)
     assert degrees_of_freedom(np.full(9, 3.0)) == pytest.approx(8)
+
+
+@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize("head", [1e2, 1e4, 1e6, 1e8, 1e12])
+def test_degrees_of_freedom_where_one_query_has_nearly_all_the_weight(n, head):
+    weights = np.append(np.arange(1.0, n), head)
+    total = Fraction(sum(map(int, weights)))
+    share = [int(weight) / total for weight in weights]
+    factor = [h * h / (1 - h) for h in share]
+    squares = sum(h * h for h in share)
+    entry = [[(k == j) - share[k] - share[j] + squares for j in range(n)] for k in range(n)]
+    trace = sum(factor[k] * entry[k][k] for k in range(n))
+    square = sum(factor[k] * factor[j] * entry[k][j] ** 2 for k in range(n) for j in range(n))
+    assert degrees_of_freedom(weights) == pytest.approx(float(trace**2 / square), rel=1e-12)
+
+
+def test_an_interval_where_one_query_has_nearly_all_the_weight():
+    random = np.random.default_rng(3)
+    first, second = random.random(40), random.random(40)
+    for head in (1e5, 3e5, 1e6, 1e7, 1e10):
+        weights = np.append(head, np.ones(39))
+        given = {"a": scores(first, None, weights), "b": scores(second, None, weights)}
+        [one] = compare(given, test="t", margin=0.05)
+        t = one.difference / one.standard_error
+        # the error hangs on one residual
+        assert one.p_value == pytest.approx(2 * stats.t.sf(abs(t), 1), rel=0.01)
+        half = stats.t.ppf(0.975, 1) * one.standard_error
+        assert one.interval.high - one.difference == pytest.approx(half, rel=0.01)
+
+
+def test_all_weight_on_one_query_leaves_no_error():
+    one = scores([0.5, 0.7, 0.9], None, [1e300, 1e-300, 1.0])
+    assert np.isnan([one.standard_error()["m0"], *one.interval(method="t")["m0"]]).all()
+    assert "0.5000" in str(one)
 
 
 def test_two_hundred_thousand_queries_cost_a_few_sorts():

@@ -134,6 +134,15 @@ def test_a_segment_of_weight_zero_has_no_mean():
     assert overall.difference == alone.difference
 
 
+def test_a_query_with_nearly_all_the_weight_permits_no_test():
+    random, groups = np.random.default_rng(0), {"s": ["x"] * 30 + ["y"] * 30}
+    for head, is_tested in ((100.0, True), (1e7, False), (1e10, False)):
+        weights = np.append(head, np.ones(59))
+        by = QueryScores(range(60), random.random((60, 1)), ["own"], weights).by(groups)
+        assert [np.isfinite(segment.rest_p_value) for segment in by] == [is_tested] * 2
+        assert ("or one of these queries has nearly all the weight" in str(by)) != is_tested
+
+
 def test_tables_state_why_a_segment_is_not_compared():
     random = np.random.default_rng(0)
     groups = {"few": np.repeat(["a", "b"], [3, 37]), "enough": np.repeat(["a", "b"], [20, 20])}
