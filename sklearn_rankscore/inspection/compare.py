@@ -14,12 +14,12 @@ from .comparison import Comparison, Correction, Pairs
 from .interval_methods import interval_estimate
 from .intervals import difference_interval
 from .margins import Margin, read_margin
-from .pairing import align, baseline_first
+from .pairing import align, baseline_first, defined_for_all
 from .progress import with_progress
 from .query_results import QueryScores
 from .resampling import generator
 from .segments import Segments, bin_segments, select_segments
-from .significance import paired_p_values, significance_level
+from .significance import directions, paired_p_values, significance_level
 
 
 def compare(
@@ -75,9 +75,9 @@ def compare(
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
         changes of signs can give at most that many sums, as they do for few queries, or for values
         such as hits that differ by few distinct amounts. If more than 1,000 queries differ, it is
-        otherwise a saddlepoint approximation [3]_. The randomized Tukey HSD test is the studentized
-        range of normal means instead if it would permute more than 5,000 values of queries for
-        which the models differ.
+        otherwise a saddlepoint approximation [3]_. If the randomized Tukey HSD test would permute
+        more than 5,000 values of queries for which the models differ, it is the studentized range
+        of normal means; if few queries dominate, only the sum of all other queries is normal.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 
@@ -100,8 +100,9 @@ def compare(
     Notes
     -----
     Queries are paired by id, in any order. A query for which a metric is undefined for either model
-    is excluded from that metric. Values that differ only by rounding (1e-12, relative to values
-    above 1) are ties.
+    is excluded from that metric; with ``correction="tukey"``, a query for which it is undefined for
+    any model, because this test permutes the values of all models. Values that differ only by
+    rounding (1e-12, relative to values above 1) are ties.
 
     The tests are compared in [1]_, the correction is defined in [2]_. The intervals are not
     adjusted for multiple testing, except that an interval without 0 is extended to 0 if the
@@ -132,15 +133,19 @@ def compare(
     (True, True)
     """
     baseline, *models = baseline_first(systems, baseline)
-    check_choice("test", test, get_args(SignificanceTest))
-    _check_correction(correction, check_choice("pairs", pairs, get_args(Pairs)), by)
+    _check_choices(test, correction, pairs, by)
     n_resamples, random = check_count("n_resamples", n_resamples, 1), generator(random_state)
-    p_values = partial(paired_p_values, test=test, n_resamples=n_resamples, random=random)
-    estimate = interval_estimate(difference_interval, confidence, method, n_resamples, random)
     aligned = align(systems, baseline)
+    means = {name: aligned[name].mean() for name in systems}
+    aligned = defined_for_all(aligned) if correction == "tukey" else aligned
     first = aligned[baseline]
     margins = read_margin(margin, first.metrics)
-    statistics = partial(pair_statistics, estimate=estimate, p_values_of=p_values)
+    statistics = partial(
+        pair_statistics,
+        estimate=interval_estimate(difference_interval, confidence, method, n_resamples, random),
+        p_values_of=partial(paired_p_values, test=test, n_resamples=n_resamples, random=random),
+        directions_of=partial(directions, test=test if correction != "tukey" else "permutation"),
+    )
     columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
     every_two = combinations([baseline, *models], 2)
     compared = list(every_two if pairs == "all" else product([baseline], models))
@@ -151,12 +156,15 @@ def compare(
     tukey = tukey_of_pairs(aligned, n_resamples, random) if correction == "tukey" else None
     with_verdict, level = margin is not None, significance_level(confidence)
     adjusted = adjust(differences, correction, level, tukey, with_verdict=with_verdict)
-    means = {name: aligned[name].mean() for name in systems}
     reference = None if pairs == "all" else baseline
     return Comparison(reference, adjusted, confidence, test, correction, means, margin, method)
 
 
-def _check_correction(correction: Correction, pairs: Pairs, by: object) -> None:
+def _check_choices(
+    test: SignificanceTest, correction: Correction, pairs: Pairs, by: object
+) -> None:
+    check_choice("test", test, get_args(SignificanceTest))
+    check_choice("pairs", pairs, get_args(Pairs))
     check_choice("correction", correction, ("holm", "tukey", None))
     if correction == "tukey" and (pairs != "all" or by is not None):
         raise ValueError(

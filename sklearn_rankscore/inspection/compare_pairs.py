@@ -12,7 +12,7 @@ from .._typing import Array
 from ..metrics.segment import ALL_QUERIES
 from ..ranking.aggregate import scaled_weights
 from .comparison import Correction
-from .difference import Difference
+from .difference import Difference, agreed_sign
 from .intervals import Interval, has_few_distinct, mean, standard_error
 from .margins import margin_p_values, verdict
 from .pairing import difference_ranges, paired_differences
@@ -49,20 +49,22 @@ def compare_segments(
         numbers = selected.aggregate(statistics, (N_STATISTICS,), *by_metric)
         values = np.where(selected.included(), first.values[part.rows], np.nan)
         base = with_fields(selected, values=values).mean()
+        values = np.where(selected.included(), second.values[part.rows], np.nan)
+        of_model = with_fields(selected, values=values).mean()
         for metric, share, rest, of in zip(
             paired.metrics, part.shares, part.rest_p_values, numbers.T.tolist(), strict=True
         ):
-            difference, error, low, high, is_few, p_value, *margins, wins, ties, losses = of
+            difference, error, low, high, is_few, p_value, sign, *margins, wins, ties, losses = of
             counts = np.nan_to_num([wins + ties + losses, wins, ties, losses]).astype(int).tolist()
             yield Difference(
                 metric, model, baseline, part.segment, counts[0], float(share), base[metric],
-                base[metric] + difference, difference, error, Interval(low, high), is_few == 1,
-                p_value, p_value, float(rest), *margins, *counts[1:],
+                of_model[metric], difference, error, Interval(low, high), is_few == 1,
+                p_value, p_value, int(np.nan_to_num(sign)), float(rest), *margins, *counts[1:],
             )  # fmt: skip
 
 
 # the rows of `pair_statistics`
-N_STATISTICS = 11
+N_STATISTICS = 12
 
 
 def pair_statistics(
@@ -74,6 +76,7 @@ def pair_statistics(
     *,
     estimate: Callable[..., Array],
     p_values_of: Callable[..., Array],
+    directions_of: Callable[..., Array],
 ) -> Array:
     """What is stated of the differences of each metric, which lie in [low, high]."""
     margins = np.full((2, differences.shape[1]), np.nan)
@@ -87,6 +90,7 @@ def pair_statistics(
             estimate(differences, weights, low, high),
             has_few_distinct(differences),
             p_values_of(differences, weights),
+            directions_of(differences, weights),
             margins[0],
             margins.max(axis=0),  # equivalence is shown by both one-sided tests
             *((signs == sign).sum(axis=0) for sign in (1, 0, -1)),
@@ -139,7 +143,7 @@ def _adjust(
     low, high = difference.interval
     if p_value > level:
         low, high = min(low, 0.0), max(high, 0.0)
-    stated = verdict(difference.difference, p_value, noninferiority, equivalence, level)
+    stated = verdict(agreed_sign(difference), p_value, noninferiority, equivalence, level)
     return replace(
         difference,
         interval=Interval(low, high),

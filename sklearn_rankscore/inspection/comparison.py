@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number
 from ..metrics.segment import ALL_QUERIES
-from .difference import Difference
+from .difference import Difference, agreed_sign
 from .intervals import TOLERANCE, number_text
 from .margins import Margin
 from .power import detectable_effect, queries_for_power
@@ -79,7 +79,7 @@ class Comparison(Tabular):
 
     def __getitem__(self, key: str | tuple[Any, ...]) -> Difference:
         keys = [self._key(difference) for difference in self.differences]
-        parts = (key,) if isinstance(key, str) else key
+        parts = key if isinstance(key, tuple) else (key,)
         key = tuple(tuple(part) if isinstance(part, list) else part for part in parts)
         if key in keys:
             return self.differences[keys.index(key)]
@@ -180,13 +180,13 @@ class Comparison(Tabular):
         better: dict[tuple[str, str], tuple[str, ...]] = {}
         for d in self:
             is_significant = d.adjusted_p_value <= level
-            if is_significant and d.segment == ALL_QUERIES:
+            if is_significant and agreed_sign(d) and d.segment == ALL_QUERIES:
                 pair = (d.model, d.baseline) if d.difference > 0 else (d.baseline, d.model)
                 better[pair[0], d.metric] = (*better.get((pair[0], d.metric), ()), pair[1])
         order = list(self.means)
         ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
-        adjusted = "" if self.correction is None else f", adjusted by {self.correction}"
-        caption = f"{self.test} test at the level of {level:.3g}{adjusted}"
+        adjusted = ", adjusted by holm" if self.correction == "holm" else ""
+        caption = f"{self._test_name} at the level of {level:.3g}{adjusted}"
         if self.baseline is not None and len(order) > 2:
             caption += f"; others were compared with {self.baseline} alone"
         return SystemTable(self.means, ordered, caption, check_count("digits", digits, 0))
@@ -250,7 +250,12 @@ class Comparison(Tabular):
     def _title(self) -> str:
         margin = "" if self.margin is None else f", with a margin of {self.margin}"
         compared = "All pairs" if self.baseline is None else f"Compared with {self.baseline!r}"
-        return f"{compared} by the {self.test} test{margin}"
+        return f"{compared} by the {self._test_name}{margin}"
+
+    @property
+    def _test_name(self) -> str:
+        """The test of the adjusted p-values."""
+        return "randomized Tukey HSD test" if self.correction == "tukey" else f"{self.test} test"
 
 
 def few_distinct_note(entries: Iterable[Any], method: IntervalMethod) -> str:

@@ -38,10 +38,15 @@ class Difference:
         a known range.
     p_value, adjusted_p_value : float
         Two-sided p-value, and the same adjusted for multiple testing.
+    direction : int
+        1 if the test speaks for the model, -1 if for the baseline, 0 for neither. It is the sign of
+        `difference`, but the sign of the rank sum with ``test="wilcoxon"``, which may differ; then
+        neither model is called better.
     rest_p_value : float or None
         Adjusted p-value of Welch's t-test that the difference is the same for all other queries;
         None for all queries, and nan if fewer than six queries of the segment, or of all others,
-        differ from the most common difference.
+        differ from the most common difference, or if one of these queries has more than 99.9 % of
+        the weight.
     noninferiority_p_value, equivalence_p_value : float or None
         Adjusted p-values of a difference of at most -margin, and of one outside of ±margin; None
         without a margin.
@@ -66,6 +71,7 @@ class Difference:
     few_distinct: bool
     p_value: float
     adjusted_p_value: float
+    direction: int
     rest_p_value: float | None
     noninferiority_p_value: float | None
     equivalence_p_value: float | None
@@ -76,3 +82,9 @@ class Difference:
 
     def _repr_html_(self) -> str:
         return html_of_fields(self)
+
+
+def agreed_sign(difference: Difference) -> int:
+    """The sign of a difference if the test speaks for the same model, 0 otherwise."""
+    direction = difference.direction
+    return direction if direction * difference.difference > 0 else 0

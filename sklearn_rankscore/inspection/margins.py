@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -65,11 +64,14 @@ def margin_p_values(
 
 
 def verdict(
-    difference: float, p_value: float, noninferiority: float, equivalence: float, level: float
+    sign: int, p_value: float, noninferiority: float, equivalence: float, level: float
 ) -> Verdict:
-    """What p-values at a level allow to say of a model; equivalence is stated first."""
+    """What p-values at a level allow to say of a model; equivalence is stated first.
+
+    `sign` is that of a difference, and 0 if the test speaks for the other model.
+    """
     if equivalence <= level:
         return "equivalent"
-    if p_value <= level and not math.isnan(difference):
-        return "better" if difference > 0 else "worse"
+    if p_value <= level and sign:
+        return "better" if sign > 0 else "worse"
     return "no worse" if noninferiority <= level else "undecided"

@@ -11,6 +11,7 @@ from .._typing import Array
 from .._validation import counted
 from .intervals import TOLERANCE
 from .query_results import QueryScores
+from .query_values import with_fields
 from .ranges import value_ranges
 
 
@@ -80,6 +81,13 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
     row_of = {query: row for row, query in enumerate(model.ids.tolist())}
     queries = baseline.ids.tolist()
     if unpaired := set(queries) ^ row_of.keys():
+        are_text = [{isinstance(query, str) for query in ids} for ids in (queries, row_of)]
+        if are_text[0].isdisjoint(are_text[1]):
+            raise TypeError(
+                f"{names} have query ids of different types, such as {queries[0]!r} and "
+                f"{next(iter(row_of))!r}. Convert those of one, by astype(str), before both are "
+                "computed."
+            )
         examples = ", ".join(sorted(map(repr, unpaired))[:5])
         raise ValueError(
             f"{names} must be measured on the same queries; found "
@@ -87,6 +95,15 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
             f"{', …' if len(unpaired) > 5 else ''}). Compare results on the same test set."
         )
     return np.array([row_of[query] for query in queries])
+
+
+def defined_for_all(systems: Mapping[str, QueryScores]) -> dict[str, QueryScores]:
+    """Aligned systems, with nan where a metric is undefined for any of them."""
+    undefined = np.any([np.isnan(scores.values) for scores in systems.values()], axis=0)
+    return {
+        name: with_fields(scores, values=np.where(undefined, np.nan, scores.values))
+        for name, scores in systems.items()
+    }
 
 
 def paired_differences(first: QueryScores, second: QueryScores) -> QueryScores:

@@ -115,7 +115,7 @@ def rank_overlap(
     p, k = check_fraction("p", p), check_count("k", k, 1)
     check_choice("ties", ties, get_args(RBOTies))
     check_choice("estimate", estimate, get_args(RBOEstimate))
-    check_systems(score_a, {"score_b": score_b})
+    _refuse_values(score_a=score_a, score_b=score_b)
     a, b = as_numbers(score_a, "score_a"), as_numbers(score_b, "score_b")
     if a.shape != b.shape:
         raise ValueError(
@@ -136,6 +136,18 @@ def rank_overlap(
     columns = None if segments is None else read_segments(segments, queries.ids, codes, given)
     metrics = ("rbo", f"overlap@{k}", "top_changed")
     return QueryScores(queries.ids, values, metrics, queries.weights, columns)
+
+
+def _refuse_values(**scores: ArrayLike) -> None:
+    """Refuse what query_scores returns, and results of two calls that prepared documents."""
+    for name, given in scores.items():
+        if isinstance(given, QueryScores):
+            raise TypeError(
+                f"{name} must hold the scores of documents; got a QueryScores, which holds values "
+                "of metrics. Pass what query_scores was given as y_score, or test differences of "
+                "the metrics by compare({'a': a, 'b': b})."
+            )
+    check_systems(scores["score_a"], {"score_b": scores["score_b"]})
 
 
 def _blocks(grouping: Grouping) -> Iterator[tuple[Array, Array]]:

@@ -13,9 +13,9 @@ from .._typing import Array, SignificanceTest
 from .intervals import TOLERANCE, degrees_of_freedom, mean, standard_error
 from .permutation_test import permutation_p_values
 
-# differences up to this size are rounding errors; those that agree to this number of decimals,
-# relative to the largest one, are tied
-ROUNDING, DECIMALS = 1e-14, 10
+# differences up to this size are rounding errors; those that differ by no more than this, relative
+# to their size, are tied
+ROUNDING, EQUAL = 1e-14, 1e-10
 
 
 def significance_level(confidence: float) -> float:
@@ -43,12 +43,29 @@ def paired_p_values(
     return np.array([_wilcoxon_p_value(d) for d in differences.T])
 
 
+def directions(differences: Array, weights: Array, test: SignificanceTest) -> Array:
+    """The sign of the statistic of each metric."""
+    if test == "wilcoxon":
+        return np.array([np.sign(_signed_ranks(d).sum()) for d in differences.T])
+    return np.asarray(np.sign(mean(differences, weights)))
+
+
 def _wilcoxon_p_value(differences: Array) -> float:
-    """Wilcoxon's signed-rank test, in which differences that are equal but for rounding tie."""
-    largest = np.abs(differences).max()
-    if largest <= ROUNDING:
-        return 1.0
-    return float(stats.wilcoxon(np.round(differences / largest, DECIMALS)).pvalue)
+    ranks = _signed_ranks(differences)
+    return float(stats.wilcoxon(ranks).pvalue) if ranks.any() else 1.0
+
+
+def _signed_ranks(differences: Array) -> Array:
+    """Wilcoxon's signed ranks, in which differences that are equal but for rounding tie."""
+    sizes = np.abs(differences)
+    sizes[sizes <= ROUNDING] = 0.0
+    order = np.argsort(sizes)
+    gaps = np.diff(sizes[order], prepend=0.0)
+    is_next = gaps > EQUAL * np.maximum(sizes[order], np.median(sizes))
+    places = np.empty(len(sizes))
+    places[order] = np.cumsum(is_next)
+    ranks = stats.rankdata(places) - (places == 0).sum()
+    return np.asarray(np.where(places > 0, np.sign(differences) * ranks, 0.0))
 
 
 def _t_p_values(differences: Array, weights: Array) -> Array:

@@ -93,6 +93,29 @@ def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
     assert p_value == pytest.approx(expected, rel=1e-12)
 
 
+def test_wilcoxon_counts_small_differences_beside_a_huge_one():
+    differences = np.append(np.linspace(0.5, 1.5, 20), -1e11)
+    systems = {"first": scores(np.zeros(21)), "second": scores(differences)}
+    p_value = compare(systems, test="wilcoxon")["m0", "second"].p_value
+    assert p_value == pytest.approx(stats.wilcoxon(differences).pvalue)
+
+
+def test_a_model_is_not_better_if_the_test_speaks_for_the_baseline():
+    """Thirty small losses against one large win: the ranks and the mean have different signs."""
+    values = np.append(0.09 - 0.0001 * np.arange(30), 1.0)
+    systems = {"first": scores(np.full(31, 0.1)), "second": scores(values)}
+    compared = compare(systems, test="wilcoxon", margin=0.001)
+    one = compared["m0", "second"]
+    assert one.difference > 0
+    assert one.direction == -1
+    assert one.p_value < 0.001
+    assert one.verdict == "undecided"
+    assert not compared.system_table().better_than
+    reverse = compare(systems, baseline="second", test="wilcoxon", margin=0.001)["m0", "first"]
+    assert (reverse.direction, reverse.verdict) == (1, "undecided")
+    assert compare(systems)["m0", "second"].direction == 1
+
+
 def test_t_and_wilcoxon_are_scipys():
     systems = pair(35, 3)
     a, b = systems["first"].values, systems["second"].values
@@ -224,6 +247,37 @@ def test_tables_and_frames():
         comparison["m9"]
     with pytest.raises(KeyError, match=r"no comparison \('m9', 'second'\); the comparisons are"):
         comparison["m9", "second"]
+
+
+def test_the_test_of_a_table_is_the_one_that_was_used():
+    both = compare(pair(), pairs="all", correction="tukey", test="t")
+    for text in (str(both), str(both.system_table())):
+        assert "randomized Tukey HSD test" in text
+        assert "t test" not in text.replace("HSD test", "")
+    both = compare(pair(), test="t")
+    assert "by the t test" in str(both)
+    assert "t test at the level of 0.05, adjusted by holm" in str(both.system_table())
+
+
+def test_both_tables_show_the_same_mean():
+    for seed in range(5):
+        compared = compare(pair(37, 3, seed), test="t")
+        for one in compared:
+            assert one.model_mean == compared.means["second"][one.metric]
+            assert one.baseline_mean == compared.means["first"][one.metric]
+
+
+def test_ids_of_different_types_are_named():
+    numbers = scores([0.1, 0.2, 0.3], [1, 2, 10])
+    text = scores([0.1, 0.2, 0.3], ["1", "2", "10"])
+    with pytest.raises(TypeError, match=r"ids of different types, such as 1 and '1'. Convert"):
+        compare({"a": numbers, "b": text})
+
+
+@pytest.mark.parametrize("key", [0, -1, slice(2), ("m0", 0)])
+def test_what_is_no_comparison_is_told_the_comparisons(key):
+    with pytest.raises(KeyError, match="the comparisons are"):
+        compare(pair())[key]
 
 
 def test_refuses_what_cannot_be_paired():

@@ -99,9 +99,64 @@ def test_tukey_of_many_queries_is_its_limit(monkeypatch):
     options = {"pairs": "all", "correction": "tukey", "random_state": 0}
     permuted = [one.adjusted_p_value for one in compare(given, n_resamples=20_000, **options)]
     monkeypatch.setattr(tukey, "MOST_PERMUTED", 0)
+    monkeypatch.setattr(tukey, "MANY_QUERIES", 0)
     limit = [one.adjusted_p_value for one in compare(given, **options)]
     assert limit == pytest.approx(permuted, abs=0.025)
     assert limit != permuted
+
+
+@pytest.mark.parametrize("n_heavy", [3, 4])
+def test_tukey_of_many_queries_of_which_few_decide(n_heavy):
+    """Two systems: each permutation flips the sign of a query, and only few of these count."""
+    weights = np.ones(2600)
+    weights[:n_heavy] = 1e5
+    values = np.full((2, 2600, 1), 0.4)
+    values[1, :, 0] += np.resize([-0.0105, 0.0095], 2600)
+    values[1, :n_heavy] = 0.7
+    given = systems(values, weights=weights)
+    [one] = compare(given, pairs="all", correction="tukey", random_state=0)
+    # the sum of the others is symmetric, and small beside one of those that decide
+    all_equal = 2 / 2**n_heavy
+    assert one.adjusted_p_value == pytest.approx(all_equal, abs=0.015)
+    assert one.adjusted_p_value == pytest.approx(one.p_value, abs=0.015)
+
+
+def test_tukey_of_three_systems_of_which_few_queries_decide():
+    random = np.random.default_rng(0)
+    weights = np.ones(2000)
+    weights[:3] = 3e4
+    values = random.random((3, 2000, 1))
+    values[:, :3, 0] = [[0.1, 0.2, 0.15], [0.5, 0.4, 0.6], [0.9, 0.85, 0.8]]
+    compared = compare(
+        systems(values, weights=weights), pairs="all", correction="tukey", n_resamples=40_000,
+        random_state=0,
+    )  # fmt: skip
+    heavy = values[:, :3, 0]
+    means = [np.sum(rows, axis=0) for rows in product(*(permutations(q) for q in heavy.T))]
+    ranges = np.ptp(np.array(means), axis=1)
+    for one in compared:
+        # the others move the means by a few thousandths of the sums over the three
+        observed = abs(heavy[int(one.model[1])].sum() - heavy[int(one.baseline[1])].sum())
+        low, high = np.mean(ranges >= observed + 0.05), np.mean(ranges >= observed - 0.05)
+        assert low - 0.01 <= one.adjusted_p_value <= high + 0.01
+
+
+def test_tukey_takes_queries_that_are_defined_for_all_systems():
+    random = np.random.default_rng(2)
+    values = np.full((3, 40, 1), 0.5)
+    values[1, :12, 0] = 0.8 + random.normal(0, 0.02, 12)
+    values[1, 12:, 0] = 0.3 + random.normal(0, 0.02, 28)
+    values[2, :12, 0] += random.normal(0, 0.02, 12)
+    values[2, 12:] = np.nan
+    options = {"pairs": "all", "correction": "tukey", "random_state": 0, "margin": 0.001}
+    compared = compare(systems(values), **options)
+    common = compare(systems(values[:, :12]), **options)
+    for one, expected in zip(compared, common, strict=True):
+        assert (one.queries, one.wins, one.losses) == (12, expected.wins, expected.losses)
+        assert one.difference == pytest.approx(expected.difference)
+        assert one.adjusted_p_value == expected.adjusted_p_value
+        assert one.verdict == expected.verdict
+    assert compared.means["s1"]["ndcg"] == pytest.approx(values[1].mean())
 
 
 def test_tukey_without_differences_of_queries_is_scipys():

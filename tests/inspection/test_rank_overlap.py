@@ -17,7 +17,7 @@ import pytest
 from oracle import all_orders
 from requires import requires
 
-from sklearn_rankscore import from_trec, make_ranking, rank_overlap
+from sklearn_rankscore import from_trec, make_ranking, query_scores, rank_overlap
 
 PUBLISHED = Path(__file__).parent / "rbo_published.csv"
 VARIANTS = list(itertools.product("wab", ("ext", "min", "max")))
@@ -160,6 +160,13 @@ def test_two_systems_of_trec_files():
     data = from_trec(qrels, runs)
     ours = rank_overlap(*data["y_score"].values(), groups=data["groups"], k=2)
     assert ours.values[0, 1:].tolist() == [0.5, 1]
+
+
+def test_values_of_metrics_are_no_rankings():
+    values = query_scores([1, 0], [2, 1], "mrr")
+    for scores in ((values, [2, 1]), ([2, 1], values), (values, values)):
+        with pytest.raises(TypeError, match="the scores of documents; got a QueryScores"):
+            rank_overlap(*scores)
 
 
 @pytest.mark.parametrize(
