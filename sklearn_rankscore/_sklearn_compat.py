@@ -196,20 +196,24 @@ def called_by_sklearn() -> bool:
     Its modules ask when they are imported and keep the answer for as long as they live, and its
     tests have an estimator for each of its own scorers.
     """
-    for frame in _callers():
-        module = str(frame.f_globals.get("__name__"))
-        package = module.partition(".")[0]
-        if module != "sklearn.metrics._scorer" and package != __name__.partition(".")[0]:
-            return package == "sklearn"
-    return False
+    modules = (name for name in _modules_outside() if name != "sklearn.metrics._scorer")
+    return next(modules, "").startswith("sklearn.")
+
+
+def called_within_sklearn() -> bool:
+    """Whether scikit-learn calls this package, perhaps by way of joblib."""
+    return next(_modules_outside(), "").partition(".")[0] in ("sklearn", "joblib")
 
 
 def called_by_scorer() -> bool:
     """Whether a scorer that `sklearn.metrics.make_scorer` made calls a function of this package."""
-    outside = (str(frame.f_globals.get("__name__")) for frame in _callers())
-    ours = __name__.partition(".")[0]
-    caller = next((name for name in outside if name.partition(".")[0] != ours), "")
-    return caller == str(_Base.__module__)
+    return next(_modules_outside(), "") == str(_Base.__module__)
+
+
+def _modules_outside() -> Iterator[str]:
+    """Names of the modules that call this package, the last first."""
+    modules = (str(frame.f_globals.get("__name__")) for frame in _callers())
+    return (name for name in modules if name.partition(".")[0] != __name__.partition(".")[0])
 
 
 def scored_rows(n_rows: int) -> Any:
@@ -278,6 +282,7 @@ __all__ = [
     "Search",
     "called_by_scorer",
     "called_by_sklearn",
+    "called_within_sklearn",
     "calling_estimator",
     "check_method_params",
     "delayed",

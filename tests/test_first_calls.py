@@ -735,11 +735,11 @@ REFUSED = {
     ),
     "permutation importance": (
         lambda: permutation_importance(Ridge().fit(X, Y), X, Y, **BY_NDCG),
-        "pass them with y, as pd.Series(y, index=pd.Index(ids, name='qid'))",
+        "pass them with y, as pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
     ),
     "score of a search": (
         lambda: GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).score(X, Y),
-        "pass them with y, as pd.Series(y, index=pd.Index(ids, name='qid'))",
+        "pass them with y, as pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
     ),
     "validation by HistGradientBoosting": (
         lambda: HistGradientBoostingRegressor(early_stopping=True, **BY_NDCG).fit(INDEXED, Y),

@@ -147,7 +147,7 @@ def _refuse_values(**scores: ArrayLike) -> None:
                 "of metrics. Pass what query_scores was given as y_score, or test differences of "
                 "the metrics by compare({'a': a, 'b': b})."
             )
-    check_systems(scores["score_a"], {"score_b": scores["score_b"]})
+    check_systems(scores["score_a"], {"score_b": scores["score_b"]}, "score_a")
 
 
 def _blocks(grouping: Grouping) -> Iterator[tuple[Array, Array]]:

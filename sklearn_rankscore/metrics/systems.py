@@ -26,9 +26,12 @@ def by_system(
     return {name: compute(scores, groups) for name, scores in y_score.items()}
 
 
-def check_systems(y_true: Any, y_score: Mapping[str, Any]) -> None:
-    """Refuse a dict without systems, and scores of documents in other rows than `y_true`."""
+def check_systems(y_true: Any, y_score: Mapping[str, Any], name: str = "y_true") -> None:
+    """Refuse a dict without systems, and scores of documents in other rows than `y_true`.
+
+    `name` is that of `y_true` for the user.
+    """
     if not y_score:
         raise ValueError("y_score must hold the scores of at least one model; got an empty dict.")
     check_same_call([y_true, *y_score.values()])
-    check_same_index(y_true, y_score)
+    check_same_index(y_true, y_score, name)

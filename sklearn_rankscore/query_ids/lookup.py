@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._columns import check_in_memory, column_names
-from .._sklearn_compat import calling_estimator
+from .._sklearn_compat import called_within_sklearn, calling_estimator
 from .._typing import Array, IdSource
 from .._validation import shown
 from .grouping import group_rows
@@ -45,8 +45,10 @@ def find_query_ids(
     """
     check_in_memory(X, "X")
     check_place(id_source)
-    # a permutation test shuffles y together with its index, and is right to do so
     check_same_order(X=X, groups=groups, qid=qid)
+    # a permutation test shuffles y together with its index, and is right to do so
+    if hasattr(X, "index") and hasattr(y, "index") and not called_within_sklearn():
+        check_same_rows(X=X, y=y)
     if qid is not None:
         return qid
     if callable(id_source):
@@ -145,7 +147,7 @@ def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> No
         f"No query ids reached {caller}: {fix}\n"
         "Other ways to pass them:\n"
         "- as an index level 'qid' of X: X.set_index('qid') or, beside an array X, of y: "
-        "pd.Series(y, index=pd.Index(ids, name='qid'));\n"
+        "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'));\n"
         "- as a column 'qid' of X; with groups='name', QueryRanker, the splitters and "
         "make_ranking_scorer read a column or index level of another name;\n"
         "- as groups=ids, with cv=QueryKFold(5) or another splitter that keeps queries whole, in "
@@ -181,10 +183,23 @@ def ids_in(data: Any, source: Any) -> Any:
 
 
 def column_or_level(data: Any, name: str) -> Any:
-    """The column of that name, or else the index level; None without either."""
-    if name in column_names(data):
-        return data[name]
-    return index_level(data, name)
+    """The column of that name, or the index level; None without either."""
+    level = index_level(data, name)
+    if name not in column_names(data):
+        return level
+    column = data[name]
+    if level is not None and not _hold_the_same(column, level):
+        raise ValueError(
+            f"{name!r} is both a column and an index level, and they differ. Remove one of them, "
+            f"by drop(columns={name!r}) or droplevel({name!r}) (reset_index(drop=True) if it is "
+            "the only level)."
+        )
+    return column
+
+
+def _hold_the_same(column: Any, level: Any) -> bool:
+    column, level = np.asarray(column), np.asarray(level)
+    return np.array_equal(column, level) or column.tolist() == level.tolist()
 
 
 def index_level(data: Any, name: str) -> Any:
@@ -259,9 +274,6 @@ def _are_equal(ids: Any, others: Any) -> bool:
 
 
 def check_same_rows(**tables: Any) -> None:
-    """Refuse pandas objects whose row labels or query ids show that their rows differ.
-
-    Not for what scikit-learn calls, whose permutation test shuffles `y` together with its index.
-    """
+    """Refuse pandas objects whose row labels or query ids show that their rows differ."""
     check_same_order(**tables)
     index_ids(**tables)

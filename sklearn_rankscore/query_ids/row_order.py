@@ -30,13 +30,13 @@ def check_same_call(arrays: Iterable[Any]) -> None:
     """Refuse arrays that different calls made."""
     if len({*map(_calls_by_array.get, arrays)} - {None}) > 1:
         raise ValueError(
-            "y_true and y_score come from different calls, whose rows are different documents. "
+            "labels or scores come from different calls, whose rows are different documents. "
             "Convert all systems in one call, as in from_trec(qrels, {'a': run_a, 'b': run_b}), "
             "and pass on its arrays together."
         )
 
 
-def check_same_index(y_true: Any, scores: Mapping[str, Any]) -> None:
+def check_same_index(y_true: Any, scores: Mapping[str, Any], name_of_true: str) -> None:
     """Refuse pandas Series whose indexes show that their rows differ."""
     index = getattr(y_true, "index", None)
     index = index if hasattr(index, "equals") else None
@@ -46,9 +46,10 @@ def check_same_index(y_true: Any, scores: Mapping[str, Any]) -> None:
             continue
         if index is not None and not index.equals(other):
             raise ValueError(
-                f"the scores of {name!r} have another index than y_true or the other systems, so "
-                "their rows may be different documents. Align them, for example by "
-                "scores.loc[y_true.index], or pass to_numpy() if the rows are in the same order."
+                f"the scores of {name!r} have another index than {name_of_true} or the other "
+                "systems, so their rows may be different documents. Align them, for example by "
+                f"scores.loc[{name_of_true}.index], or pass to_numpy() if the rows are in the same "
+                "order."
             )
         index = other
 

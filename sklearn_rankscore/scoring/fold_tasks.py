@@ -13,6 +13,7 @@ from sklearn import config_context, get_config
 from .._sklearn_compat import list_scorers, num_samples
 from ..query_ids import group_rows
 from ..query_ids.fold_rows import marked_as_queries
+from ..query_ids.lookup import check_same_rows
 from ..query_ids.optuna_search import not_nan_in_optuna
 from ..query_ids.row_order import check_same_order
 from ..ranking import read_queries
@@ -89,13 +90,15 @@ def check_scorers(task: FoldTask) -> None:
         check_no_feature(scorer, task.estimator, task.X)
         if not (task.is_routed and task.score_params):
             check_columns(scorer, task.X, task.y)
-    if _metrics(task):
+    if _metrics(task) or any(query_rankers_in(task.estimator)):
         _check_order(task)
     _check_weights(task)
 
 
 def _check_order(task: FoldTask) -> None:
-    """Refuse parameters whose rows are in another order than those of X."""
+    """Refuse labels and parameters whose rows are in another order than those of X."""
+    if not task.permutes_labels:
+        check_same_rows(X=task.X, y=task.y)
     for params in (task.fit_params, task.score_params):
         of_rows = {p: v for p, v in params.items() if p.rpartition("__")[2] in OF_ROWS}
         check_same_order(X=task.X, **of_rows)

@@ -154,11 +154,15 @@ def check_row_queries(
     classes = np.asarray(getattr(estimator, "classes_", ()))
     if not classes.size or classes.dtype.kind not in "biuf":
         return
+    of_rows = "make_ranking_scorer(..., groups='rows')"
+    if metric_name[0] in "'\"":
+        name = metric_name[1:-1]
+        options = f"{name[:-1]}, groups=rows)" if name.endswith(")") else f"{name}(groups=rows)"
+        of_rows = f"{options!r} or {of_rows}"
     warnings.warn(
         f"the metric {metric_name} received no query ids, so each row ranked its {classes.size} "
         "classes. If the classes are grades of documents, give the query ids, such as an index "
-        "level or a column 'qid' of X. If each row is to rank its classes, write groups=rows: "
-        "'ndcg@10(groups=rows)' or make_ranking_scorer(..., groups='rows').",
+        f"level or a column 'qid' of X. If each row is to rank its classes, write {of_rows}.",
         UserWarning,
         stacklevel=stacklevel_of_caller(),
     )
@@ -226,7 +230,7 @@ def _way_of_ids() -> str:
     if optuna_search() is not None:  # with pruning, it fits and scores without cross_validate
         return "pass them in the data: X = pd.DataFrame(X, index=pd.Index(ids, name='qid'))."
     if called_by_sklearn() and not get_config()["enable_metadata_routing"]:
-        return "pass them with y, as pd.Series(y, index=pd.Index(ids, name='qid'))."
+        return "pass them with y, as pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))."
     return "pass groups=ids, or rank all rows as one query by '...(groups=none)' in the name."
 
 

@@ -116,6 +116,11 @@ class FoldTask:
         return {} if params is None else params
 
     @property
+    def permutes_labels(self) -> bool:
+        """Whether this is a permutation test, which splits within its task."""
+        return "cv" in self.arguments
+
+    @property
     def fits(self) -> bool:
         """Whether the task fits; that of a permutation importance scores a fitted estimator."""
         return "max_samples" not in self.arguments

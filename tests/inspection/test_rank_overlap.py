@@ -13,6 +13,7 @@ import statistics
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from oracle import all_orders
 from requires import requires
@@ -160,6 +161,14 @@ def test_two_systems_of_trec_files():
     data = from_trec(qrels, runs)
     ours = rank_overlap(*data["y_score"].values(), groups=data["groups"], k=2)
     assert ours.values[0, 1:].tolist() == [0.5, 1]
+
+
+def test_scores_with_another_index_are_refused_by_their_names():
+    other = pd.Series([1, 2], ["a", "b"]), pd.Series([1, 2], ["a", "c"])
+    with pytest.raises(
+        ValueError, match=r"another index than score_a .* scores.loc\[score_a.index"
+    ):
+        rank_overlap(*other)
 
 
 def test_values_of_metrics_are_no_rankings():

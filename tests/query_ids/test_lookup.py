@@ -230,8 +230,9 @@ def test_precedence_of_sources():
     plain, model, n = make_ranking_scorer(mean_size), Constant(np.zeros(24)), 24
     by_session = make_ranking_scorer(mean_size, groups="session")
     full = pd.DataFrame({"x": np.zeros(n), "session": ids(2), "qid": ids(3)})
-    level = full[["x"]].set_index(pd.Index(ids(4), name="qid"))
+    level = full[["x"]].set_index(pd.Index(ids(6), name="qid"))
     y = pd.Series(np.zeros(n), pd.Index(ids(6), name="qid"))
+    zeros = np.zeros(n)
     routed = {"groups": ids(8)}
 
     def queries(scorer, rows, labels, **ids):
@@ -240,12 +241,31 @@ def test_precedence_of_sources():
     assert queries(by_session, full, y, qid=ids(12), **routed) == 12
     assert queries(by_session, full, y, **routed) == 2
     assert queries(plain, full, y, **routed) == 3
-    assert queries(plain, full.set_index(pd.Index(ids(4), name="qid")), y, **routed) == 3
-    assert queries(plain, level, y, **routed) == 4
+    assert queries(plain, level, zeros, **routed) == 6
     assert queries(plain, full[["x"]], y, **routed) == 6
     assert queries(plain, full[["x"]], y.to_numpy(), **routed) == 8
     with pytest.raises(NoGroupsError):
         queries(plain, full[["x"]], y.to_numpy())
+
+
+def test_ids_that_contradict_each_other_are_refused():
+    """As pandas refuses to group by a name that is both a column and a level."""
+    model, plain = Constant(np.zeros(24)), make_ranking_scorer("ndcg")
+    both = pd.DataFrame({"x": 0.0, "qid": ids(3)}, pd.Index(ids(4), name="qid"))
+    y = pd.Series(np.zeros(24), pd.Index(ids(3), name="qid"))
+    message = "'qid' is both a column and an index level, and they differ"
+    for call in (
+        lambda: plain(model, both, np.zeros(24)),
+        lambda: next(QueryKFold(2).split(both)),
+        lambda: QueryRanker(Ridge()).fit(both, np.zeros(24)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    same = both.set_axis(pd.Index(ids(3), name="qid"))
+    assert plain(model, same, y) == plain(model, both.reset_index(drop=True), y)
+    assert QueryRanker(Ridge()).fit(same, y).n_queries_ == 3
+    with pytest.raises(ValueError, match="X and y have different query ids in their index levels"):
+        plain(model, both[["x"]], y)
 
 
 def test_rows_of_two_dimensional_scores_are_queries():
@@ -272,7 +292,7 @@ def test_a_missing_column_is_an_error():
 
 WAYS = [
     "index level 'qid' of X",
-    "pd.Series(y, index=pd.Index(ids, name='qid'))",
+    "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
     "column 'qid' of X",
     "with groups='name'",
     "groups=ids, with cv=QueryKFold(5)",

@@ -230,10 +230,12 @@ def test_ranking_numeric_classes_warns_unless_asked_for(graded):
     of_rows = ndcg_score(y, model.predict_proba(X), labels=model.classes_, k=3)
     of_documents = ndcg_score(y, model.predict_proba(X) @ model.classes_, groups=groups, k=3)
     assert of_rows != pytest.approx(of_documents, abs=0.01)
-    message = r"each row ranked its \d classes.*grades.*query ids.*'ndcg@10\(groups=rows\)'"
+    message = r"each row ranked its \d classes.*grades.*query ids.*write 'ndcg@3\(groups=rows\)'"
     with pytest.warns(UserWarning, match=message) as caught:
         assert get_scorer("ndcg@3")(model, X, y) == pytest.approx(of_rows)
     assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"write 'map@3\(threshold=2, groups=rows\)'"):
+        get_scorer("map@3(threshold=2)")(model, X, y)
     # none of these warns
     assert get_scorer("ndcg@3(groups=rows)")(model, X, y) == pytest.approx(of_rows)
     assert make_ranking_scorer("ndcg@3", groups="rows")(model, X, y) == pytest.approx(of_rows)
