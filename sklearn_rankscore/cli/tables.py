@@ -232,7 +232,8 @@ def _header(path: str, header: list[str] | None) -> dict[str, list[str]]:
     if one and (others := [mark for mark in ",;\t|" if mark in header[0]]):
         raise ValueError(
             f"{path}: the fields of the first line are separated by {others[0]!r}, but those of a "
-            ".csv file must be by ',', and those of a .tsv file by tabs. Convert or rename it."
+            ".csv file must be by ',', and those of a .tsv file by tabs. "
+            f"{'Rename it' if others[0] in SEPARATORS.values() else 'Convert it'}."
         )
     if len(set(header)) < len(header) and _is_of_trec(header):
         raise ValueError(f"{path}: {NO_HEADER}")

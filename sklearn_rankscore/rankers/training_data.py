@@ -184,7 +184,8 @@ def _check_judged(labels: Array) -> None:
             f"y contains NaN (first at row {int(unjudged.argmax())}), which means that nobody "
             "judged the document. A ranker needs the labels of all documents that it is trained "
             "on; choose:\n"
-            "- fit only on judged documents: X[judged], y[judged], with judged = ~numpy.isnan(y);\n"
+            "- fit only on judged documents: X[judged], y[judged], with judged = "
+            "~numpy.isnan(numpy.asarray(y, dtype=float));\n"
             "- fill y, such as numpy.nan_to_num(y), which takes unjudged documents as irrelevant.\n"
             "Metrics take NaN with the option unjudged, such as 'ndcg@10(unjudged=drop)'."
         )

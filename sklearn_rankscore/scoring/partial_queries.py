@@ -1,4 +1,4 @@
-"""Warning about test folds that hold parts of queries and so overstate every ranking metric."""
+"""Warning about test folds that hold parts of queries, whose ranking metrics mean little."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from .scorers_with_ids import query_ids_for, scorers_of_queries
 from .task_ids import ids_of_rows
 from .tasks import FoldTask
 
+# more documents are relevant by chance in a short list, and more lists have no relevant document
+DISTORTED = "whose metrics are too high, or too low where few documents are relevant"
+
 SAMPLED_ROWS = (
-    "max_samples draws rows, so that queries are incomplete, which overstates ranking metrics. Use "
+    f"max_samples draws rows, so that queries are incomplete, {DISTORTED}. Use "
     "max_samples=1.0; if that takes too long, take fewer queries (query_train_test_split)."
 )
 
 SUBSAMPLE = (
-    "subsample of OptunaSearchCV draws rows, so that queries are incomplete, which overstates "
-    "ranking metrics. Use subsample=1.0; if that takes too long, tune QueryRanker(..., "
+    f"subsample of OptunaSearchCV draws rows, so that queries are incomplete, {DISTORTED}. "
+    "Use subsample=1.0; if that takes too long, tune QueryRanker(..., "
     "max_queries=...) or take fewer queries (query_train_test_split)."
 )
 
@@ -90,7 +93,7 @@ def _describe_partial_queries(codes: Array, test: Any) -> str | None:
         return None
     return (
         f"{n_partial} of the {n_tested} queries in a test fold are incomplete: the fold holds only "
-        "some of their documents, which overstates ranking metrics. Use QueryKFold or another "
-        "splitter that keeps queries whole; for successive halving use QueryRanker and "
-        "resource='max_queries' instead of n_samples."
+        f"some of their documents, {DISTORTED}. Use QueryKFold or another splitter that keeps "
+        "queries whole; for successive halving use QueryRanker, resource='max_queries' and "
+        "max_resources=, the number of training queries of a fold."
     )

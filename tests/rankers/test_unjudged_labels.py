@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from requires import requires
 from sklearn.linear_model import Ridge
@@ -34,6 +35,23 @@ def test_fit_says_what_to_do(data, dtype):
         assert choice in str(error.value)
     judged = y.notna()
     QueryRanker(Ridge()).fit(X[judged], y[judged])
+
+
+@pytest.mark.parametrize("kind", ["series", "Int64", "array", "polars"])
+def test_the_advice_selects_the_judged_rows_of_an_index_of_ids(data, kind):
+    X, y = data
+    X, numbers = X.set_index("qid"), y.to_numpy()
+    labels = {"series": y, "Int64": y.astype("Int64"), "array": numbers}.get(kind)
+    labels = pl.Series(numbers).fill_nan(None) if labels is None else labels
+    with pytest.raises(ValueError, match="y contains NaN") as error:
+        QueryRanker(Ridge()).fit(X, labels)
+    advice = str(error.value).partition("judged = ")[2].partition(";")[0]
+    judged = eval(advice, {"numpy": np, "y": labels})
+    assert judged.tolist() == (~np.isnan(numbers)).tolist()
+    kept = labels.filter(judged) if kind == "polars" else labels[judged]
+    fitted = QueryRanker(Ridge()).fit(X[judged], kept)
+    expected = Ridge().fit(X[judged].to_numpy(), numbers[judged])
+    np.testing.assert_allclose(fitted.predict(X), expected.predict(X.to_numpy()))
 
 
 def test_evaluation_sets_are_refused_too(data):

@@ -1,4 +1,4 @@
-"""A warning if a splitter splits queries, which overstates every ranking metric."""
+"""A warning if a splitter splits queries, whose metrics are then too high or too low."""
 
 import warnings
 
@@ -20,7 +20,13 @@ from sklearn.model_selection import (
     learning_curve,
 )
 
-from sklearn_rankscore import PartialQueryWarning, QueryKFold, QueryRanker, make_ranking_scorer
+from sklearn_rankscore import (
+    PartialQueryWarning,
+    QueryKFold,
+    QueryRanker,
+    make_ranking,
+    make_ranking_scorer,
+)
 
 LABELS = Y % 10
 BY_Y = pd.Series(LABELS, index=pd.Index(QID, name="qid"))
@@ -76,6 +82,38 @@ def test_warning_names_the_callers_line():
 def test_search_warns():
     search = GridSearchCV(Ridge(), {"alpha": [1, 10]}, scoring="ndcg@3", cv=SPLITS_QUERIES)
     assert len(warned(lambda: search.fit(X, BY_Y))) == 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
+def test_metrics_of_split_queries_are_too_high_or_too_low():
+    X, y = make_ranking(n_queries=60, n_documents=100, noise=3.0, as_frame=True, random_state=0)
+    X, rows = X.set_index("qid"), KFold(5, shuffle=True, random_state=0)
+    purchases = np.random.default_rng(0).random(len(y)) < 0.02 * (y == y.max())
+    for labels, is_higher in ((y, True), (purchases, False)):
+        split_up, whole = (
+            cross_val_score(Ridge(), X, np.asarray(labels, float), scoring="ndcg@10", cv=cv).mean()
+            for cv in (rows, QueryKFold(5))
+        )
+        assert (split_up > 1.1 * whole) == is_higher
+        assert (split_up < 0.9 * whole) == (not is_higher)
+
+
+def test_the_advice_for_halving_runs():
+    X, y = make_ranking(n_queries=60, as_frame=True, random_state=0)
+    grid = {"estimator__alpha": [0.1, 10]}
+    options = {"cv": QueryKFold(3), "scoring": "ndcg@10", "random_state": 0, "factor": 2}
+    search = HalvingGridSearchCV(QueryRanker(Ridge()), grid, min_resources=300, **options)
+    with pytest.warns(PartialQueryWarning) as caught:
+        search.fit(X, y)
+    advised = str(caught[0].message).partition("for successive halving use ")[2]
+    assert "resource='max_queries' and max_resources=, the number of training queries" in advised
+    search = HalvingGridSearchCV(
+        QueryRanker(Ridge()), grid, resource="max_queries", max_resources=40, **options
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.fit(X, y)
+    assert max(search.n_resources_) <= 40
 
 
 def test_halving_of_rows_warns():
