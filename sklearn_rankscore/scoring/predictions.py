@@ -14,7 +14,7 @@ from sklearn.base import is_classifier, is_outlier_detector
 from .._columns import refuse_masked
 from .._sklearn_compat import called_by_sklearn, calling_estimator
 from .._typing import Array, MatrixLike, QueryIds
-from .._validation import stacklevel_of_caller
+from .._validation import shown, stacklevel_of_caller
 from ..query_ids import no_groups_error
 from ..query_ids.lookup import column_or_level
 from ..query_ids.optuna_search import optuna_search
@@ -216,8 +216,18 @@ def read_predictions(
                 "classifier it is unknown which of them is relevant. Encode them as numbers, such "
                 "as 0 and 1."
             )
-        labels = labels == classes[-1]
+        labels = _grades_of(labels, classes)
     return read_queries(labels, scores, groups=ids, sample_weight=sample_weight)
+
+
+def _grades_of(labels: Array, classes: Any) -> Array:
+    """Whether text is the second of two classes, or the grades of several."""
+    if not _are_strings(np.asarray(classes)):
+        raise ValueError(
+            f"y_true holds strings, such as {labels[0]!r}, but the classes of the classifier are "
+            f"numbers, such as {shown(classes[0])}. Pass labels of the type that it was fitted to."
+        )
+    return _as_grades(labels) if len(classes) > 2 else labels == classes[-1]
 
 
 def _way_of_ids() -> str:

@@ -28,6 +28,8 @@ from sklearn.svm import SVC, LinearSVC
 
 import sklearn_rankscore
 from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
     evaluate,
     hit_rate_at_k,
     make_ranking,
@@ -222,6 +224,30 @@ def graded():
     """Documents with grades, and a classifier of the grades."""
     X, y, groups = make_ranking(n_queries=40, random_state=0)
     return X, y, groups, GaussianNB().fit(X, y)
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, QueryRanker], ids=["plain", "QueryRanker"])
+@pytest.mark.parametrize("name", ["ndcg@5", "map(threshold=1)", "spearman"])
+def test_grades_that_are_numeric_text_are_these_numbers(graded, name, wrap):
+    X, y, groups, _ = graded
+    frame = pd.DataFrame(X, index=pd.Index(groups, name="qid"))
+    numbers, text = (wrap(GaussianNB()).fit(frame, labels) for labels in (y, y.astype(str)))
+    scorer = get_scorer(name)
+    assert len(np.unique(y)) > 2
+    assert scorer(text, frame, y.astype(str)) == pytest.approx(scorer(numbers, frame, y))
+    options = {"scoring": name, "cv": QueryKFold(3), "error_score": "raise"}
+    expected = cross_val_score(wrap(GaussianNB()), frame, y, **options)
+    values = cross_val_score(wrap(GaussianNB()), frame, y.astype(str), **options)
+    np.testing.assert_allclose(values, expected)
+
+
+def test_text_is_no_label_of_a_classifier_of_numbers(graded):
+    X, y, groups, model = graded
+    frame = pd.DataFrame(X, index=pd.Index(groups, name="qid"))
+    two = GaussianNB().fit(frame, y > 1)
+    for fitted, labels in ((model, y.astype(str)), (two, (y > 1).astype(str))):
+        with pytest.raises(ValueError, match=r"y_true holds strings.* classes .* are numbers"):
+            get_scorer("ndcg@5")(fitted, frame, labels)
 
 
 def test_ranking_numeric_classes_warns_unless_asked_for(graded):
