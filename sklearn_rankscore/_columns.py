@@ -40,6 +40,7 @@ _LONG_FRAME_COLUMNS = {
 }
 
 _FROM_ITEMS = " Convert lists of items by from_ranked_lists(actual, predicted)."
+_FROM_GRADES = " Map text such as {!r} to grades. Classes must be numbers, 1 if relevant."
 _FROM_LISTS = f"{_FROM_ITEMS} Flatten lists of numbers and their ids by df.explode([...]).dropna()."
 
 
@@ -270,10 +271,8 @@ def _fix_of(name: str, array: Array) -> str:
     except ValueError:
         if name not in ("y_true", "y_score"):
             return f" Map text such as {str(first)!r} to numbers first." if first else ""
-        if not first:
-            return ""
-        is_class = name == "y_true" and array.ndim == 1
-        return _FROM_ITEMS + (" Classes must be numbers, 1 if relevant." if is_class else "")
+        is_label = first and (name, array.ndim) == ("y_true", 1)
+        return _FROM_ITEMS + (_FROM_GRADES.format(str(first)) if is_label else "")
     return f" {str(first)!r} is text: convert the values, for example by astype(float)."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
@@ -22,7 +22,11 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 Seed: TypeAlias = RandomState | np.random.Generator
 
 Gain: TypeAlias = (
-    Literal["linear", "exponential", "binary"] | Sequence[float] | Array | ArrayFunction
+    Literal["linear", "exponential", "binary"]
+    | Sequence[float]
+    | Mapping[int, float]
+    | Array
+    | ArrayFunction
 )
 Discount: TypeAlias = Literal["log2", "log2_after_first", "reciprocal"] | ArrayFunction | None
 Ties: TypeAlias = Literal["average", "stable", "reversed", "optimistic", "pessimistic"]

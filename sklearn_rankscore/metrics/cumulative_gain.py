@@ -54,8 +54,9 @@ def dcg_score(
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     k : int, default=None
         Cut-off: only the first k ranks count. None means no cut-off.
-    gain : {"linear", "exponential", "binary"}, array-like or callable, default="linear"
-        Gain of a label y: y, 2**y - 1, 1 if y > 0, entry y of a sequence, or a function of labels.
+    gain : {"linear", "exponential", "binary"}, array-like, dict or callable, default="linear"
+        Gain of a label y: y, 2**y - 1, 1 if y > 0, entry y of a sequence, dict or Series, or a
+        function of labels.
     discount : {"log2", "log2_after_first", "reciprocal"}, callable or None, default="log2"
         Discount of a rank i: 1/log2(1 + i), 1/max(1, log2(i)), 1/i, a function of ranks, or 1
         (None).
@@ -161,8 +162,9 @@ def ndcg_score(
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     k : int, default=None
         Cut-off: only the first k ranks count. None means no cut-off.
-    gain : {"linear", "exponential", "binary"}, array-like or callable, default="linear"
-        Gain of a label y: y, 2**y - 1, 1 if y > 0, entry y of a sequence, or a function of labels.
+    gain : {"linear", "exponential", "binary"}, array-like, dict or callable, default="linear"
+        Gain of a label y: y, 2**y - 1, 1 if y > 0, entry y of a sequence, dict or Series, or a
+        function of labels.
     discount : {"log2", "log2_after_first", "reciprocal"}, callable or None, default="log2"
         Discount of a rank i: 1/log2(1 + i), 1/max(1, log2(i)), 1/i, a function of ranks, or 1
         (None).

@@ -136,6 +136,11 @@ def _kind(metric: Metric, max_label: int) -> str:
             f"{metric.name!r} has a rule for unjudged documents, which score_bounds replaces. "
             "Leave the option out."
         )
+    if metric.propensity is not None:
+        raise ValueError(
+            f"score_bounds has no bounds of {metric.name!r} with propensity=, because a document "
+            "without a click is none that nobody judged. Leave propensity out."
+        )
     function = getattr(metric.function, "func", None)
     options: dict[str, Any] = getattr(metric.function, "keywords", {})
     kind = next((kind for known, kind in KINDS.items() if function is known.function), None)

@@ -13,7 +13,7 @@ from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_que
 from ..ranking.unjudged import AS_GIVEN, apply_rule
 from .adjusted import Adjustable, adjusted, of_block, refuse_adjusted_clicks
 from .limits import UNKNOWN, Limits, from_0_to_1, with_value
-from .options import READERS, check_average, check_order, check_unjudged, gain_function
+from .options import READERS, check_average, check_order, check_unjudged, gain_function, read_gain
 from .propensity import (
     SELF_NORMALIZED,
     check_clip,
@@ -83,7 +83,7 @@ class Formula:
     ) -> Metric:
         """The metric that these options select; each is checked."""
         rule = AS_GIVEN if self.reads_unjudged else check_unjudged(**options)
-        options = {option: value for option, value in options.items() if option != "unjudged"}
+        options = {o: value for o, value in read_gain(options).items() if o != "unjudged"}
         propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
         ready = {
             option: READERS[option](value) if option in READERS else value

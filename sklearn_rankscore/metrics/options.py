@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from numbers import Real
 from typing import Any
@@ -56,6 +56,26 @@ def check_order(ties: str) -> None:
         )
 
 
+def read_gain(options: dict[str, Any]) -> dict[str, Any]:
+    """Options in which a gain, if there is one, is a name, a callable or a sequence by label."""
+    return options | {name: _by_label(options[name]) for name in ("gain",) if name in options}
+
+
+def _by_label(gain: Any) -> Any:
+    if isinstance(gain, Mapping):
+        by_label = dict(gain)
+    elif hasattr(gain, "index") and hasattr(gain, "to_numpy"):
+        by_label = dict(zip(gain.index.tolist(), gain.tolist(), strict=True))
+    else:
+        return gain
+    if not by_label or set(by_label) != set(range(len(gain))):
+        raise ValueError(
+            "gain must have one gain for each label from 0 to the highest; got those of the labels "
+            f"{', '.join(map(repr, by_label))}."
+        )
+    return [by_label[label] for label in range(len(by_label))]
+
+
 def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
     """The gain of an array of labels, from a name, a sequence by integer label, or a callable."""
     named: dict[str, ArrayFunction] = {
@@ -68,13 +88,14 @@ def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
     if callable(gain):
         return _checked_gain(gain)
     try:
-        table = np.asarray(gain, dtype=np.float64)
+        table = np.asarray(gain)
+        table = np.empty(0) if table.dtype.kind in "US" else table.astype(np.float64)
     except (TypeError, ValueError):
         table = np.empty(0)
     if table.ndim != 1 or not table.size:
         raise TypeError(
-            "gain must be 'linear', 'exponential', 'binary', a sequence of gains by integer label, "
-            f"or a callable; got {gain!r}."
+            "gain must be 'linear', 'exponential', 'binary', numbers by integer label (a sequence, "
+            f"a dict or a Series), or a callable; got {gain!r}."
         )
     if not np.isfinite(table).all() or table.min() < 0:
         raise ValueError(f"gain must hold finite values of at least 0; got {gain!r}.")
@@ -83,7 +104,7 @@ def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
 
 def _checked_gain(gain: Callable[..., Any]) -> ArrayFunction:
     def checked(labels: Array) -> Array:
-        gains = np.asarray(gain(labels), dtype=np.float64)
+        gains = _called("gain", gain, labels)
         if gains.shape != labels.shape:
             raise ValueError(
                 f"the gain callable must return one gain per label: it was given shape "
@@ -94,6 +115,18 @@ def _checked_gain(gain: Callable[..., Any]) -> ArrayFunction:
         return gains
 
     return checked
+
+
+def _called(name: str, function: Callable[..., Any], values: Array) -> Array:
+    """What a function of the user returns for an array."""
+    try:
+        return np.asarray(function(values), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"the {name} callable must take an array and return one of the same length, but it "
+            f"raised {type(error).__name__}: {error}. A function of one number becomes one of an "
+            "array by numpy.vectorize(function, otypes=[float])."
+        ) from error
 
 
 def _log2(ranks: Array) -> Array:
@@ -128,7 +161,7 @@ def discount_function(discount: Any) -> ArrayFunction:
         return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
 
     def checked(ranks: Array) -> Array:
-        values = np.asarray(discount(ranks), dtype=np.float64)
+        values = _called("discount", discount, ranks)
         if values.shape != ranks.shape or not np.isfinite(values).all() or (values < 0).any():
             raise ValueError(
                 "the discount callable must return one finite value of at least 0 for each rank."
@@ -198,8 +231,9 @@ def _largest_gain(low: float, high: float, gain: str) -> float:
         return 1.0
     if low < 0:
         raise ValueError(
-            f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. Shift "
-            "them, or pass a sequence or a callable as gain."
+            f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. If nobody "
+            "judged these documents, replace the labels by NaN and choose unjudged=. Shift them if "
+            "they are grades, or pass a callable as gain."
         )
     if gain == "linear":
         return high

@@ -57,9 +57,9 @@ def rbp_score(
         Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
     k : int, default=None
         Cut-off: only the first k ranks count. None means no cut-off.
-    gain : {"linear", "exponential", "binary"}, array-like or callable, default="binary"
-        Gain of a label y: y, 2**y - 1, 1 if y > `threshold`, entry y of a sequence, or a function
-        of labels.
+    gain : {"linear", "exponential", "binary"}, array-like, dict or callable, default="binary"
+        Gain of a label y: y, 2**y - 1, 1 if y > `threshold`, entry y of a sequence, dict or
+        Series, or a function of labels.
     normalize : bool, default=False
         Whether to divide gains by the highest gain of the query, if that is above 1.
     threshold : float, default=0

@@ -159,6 +159,15 @@ def test_metrics_adjusted_for_chance_are_refused_by_this_option(name):
         score_bounds([1, NAN], [2, 1], name, adjusted=True)
 
 
+def test_propensities_are_refused():
+    message = r"no bounds of .* with propensity=.* Leave propensity out"
+    for name in ("dcg", "precision@2(clip=0.1)"):
+        with pytest.raises(ValueError, match=message):
+            score_bounds([1, NAN], [2, 1], name, propensity=[1, 0.5])
+    with pytest.raises(ValueError, match=message):
+        score_bounds([1, NAN], [2, 1], "dcg(propensity=seen)")
+
+
 Y = np.array([NAN, 2, 0, NAN, 1, NAN, NAN, 0, 1])
 S = np.array([9, 8, 7, 6, 5, 2, 1, 4, 3])
 G = np.array(["b", "b", "b", "b", "b", "c", "c", "a", "a"])

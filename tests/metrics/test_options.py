@@ -1,9 +1,11 @@
 """Options: the ends of their ranges, and the metrics that they apply to."""
 
 import itertools
+import pickle
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics
 from sklearn.metrics import get_scorer
@@ -39,6 +41,18 @@ def test_whole_labels_may_be_floats_where_gains_are_a_sequence():
     assert ndcg_score(np.array(Y, dtype=float), S, groups=G, gain=gains) == ndcg_score(
         Y, S, groups=G, gain=gains
     )
+
+
+@pytest.mark.parametrize("form", [dict, pd.Series])
+def test_gains_by_label_as_a_dict_or_series_in_any_order(form):
+    y, s, ids = [2, 0, 1, 0, 3, 1], [0.1, 0.9, 0.5, 0.5, 0.3, 0.1], [0, 0, 0, 1, 1, 1]
+    gains = form({3: 7, 2: 3.5, 0: 0, 1: 1})
+    for function in (dcg_score, ndcg_score, rbp_score):
+        expected = function(y, s, groups=ids, gain=[0, 1, 3.5, 7])
+        assert function(y, s, groups=ids, gain=gains) == expected
+    scorer = pickle.loads(pickle.dumps(make_ranking_scorer("dcg@2", gain=gains)))
+    expected = dcg_score(y, s, groups=ids, k=2, gain=[0, 1, 3.5, 7])
+    assert scorer.score_labels(y, s, groups=ids) == expected
 
 
 def test_the_largest_label_with_an_exponential_gain():

@@ -1,9 +1,11 @@
 """Wrong options and names of metrics: the type and text of the error."""
 
 import fractions
+import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_rankscore import (
@@ -54,7 +56,15 @@ OPTIONS = [
     (ndcg_score, {"gain": []}, TypeError, "gain must be 'linear'"),
     (ndcg_score, {"gain": [[0, 1], [2, 3]]}, TypeError, "gain must be 'linear'"),
     (ndcg_score, {"gain": ["a", "b"]}, TypeError, "gain must be 'linear'"),
-    (ndcg_score, {"gain": {0: 0, 1: 1}}, TypeError, "gain must be 'linear'"),
+    (ndcg_score, {"gain": {0: 0, 2: 1}}, ValueError, "each label from 0 to the highest; .* 0, 2"),
+    (ndcg_score, {"gain": {}}, ValueError, "gain must have one gain for each label"),
+    (ndcg_score, {"gain": pd.Series([1, 2], [0, 0])}, ValueError, "one gain for each label"),
+    (ndcg_score, {"gain": pd.Series([1, 2], ["a", "b"])}, ValueError, "labels 'a', 'b'"),
+    (ndcg_score, {"gain": ["0", "1"]}, TypeError, r"numbers by integer label \(a sequence, a dict"),
+    (dcg_score, {"gain": lambda y: 2 if y > 1 else 0}, TypeError, "gain callable .* numpy.vector"),
+    (dcg_score, {"gain": math.sqrt}, TypeError, "gain callable must take an array and return one"),
+    (dcg_score, {"gain": {0: 0, 1: 1}.get}, TypeError, "raised TypeError: unhashable type"),
+    (dcg_score, {"discount": lambda r: 1 if r < 3 else 0}, TypeError, "discount callable must"),
     (ndcg_score, {"gain": [0, -1]}, ValueError, "gain must hold finite values of at least 0"),
     (ndcg_score, {"gain": [0, NAN]}, ValueError, "gain must hold finite values of at least 0"),
     (ndcg_score, {"gain": [0, INF]}, ValueError, "gain must hold finite values of at least 0"),

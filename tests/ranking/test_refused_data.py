@@ -56,7 +56,7 @@ DATA = [
     ({"y_score": [[0.1], [0.2, 0.3], 1, 2, 3]}, ValueError, "y_score is ragged.*groups="),
     ({"y_score": pd.Series([[1], [2, 3], [], [4], [5]])}, TypeError, "ranked_l.*explode.*dropna"),
     ({"sample_weight": "balanced"}, TypeError, r"one per document; got 'balanced'\.$"),
-    ({"y_true": ["no", "yes", "no", "no", "yes"]}, TypeError, "Classes must be numbers, 1 if rel"),
+    ({"y_true": ["no", "yes", "no", "no", "yes"]}, TypeError, "text such as 'no' to grades. Cl"),
     ({"y_score": [object()] * 5}, ValueError, "y_score must hold one number per document"),
     ({"y_score": [{"a": 1}] * 5}, ValueError, "y_score must hold one number per document"),
     ({"y_score": {"a": 1}}, TypeError, "y_score must be an array of numbers"),
