@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import as_column, as_numbers, check_range, shape_of
+from .._columns import as_column, as_numbers, check_range, column_names, shape_of
 from .._typing import Array
 from ..query_ids import Grouping, group_rows
 from ..query_ids.judgments import judged_labels
@@ -107,7 +107,7 @@ def read_queries(
     score = score if groups is None else ravel_column(score)
     if score.ndim == 2 and groups is not None:
         raise _two_dimensional(score.shape)
-    true, given_labels = _read_labels(y_true, score, labels, grouped=groups is not None)
+    true, given_labels = _read_labels(y_true, score, labels, y_score, grouped=groups is not None)
     # another thread checks labels and scores while this one reads ids
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
     checked = submit(partial(_check_values, true, given_labels, score, y_score), jobs)
@@ -141,12 +141,14 @@ def _two_dimensional(shape: tuple[int, ...]) -> ValueError:
     )
 
 
-def _read_labels(y_true: Any, score: Array, classes: Any, *, grouped: bool) -> tuple[Array, Any]:
+def _read_labels(
+    y_true: Any, score: Array, classes: Any, given_scores: Any, *, grouped: bool
+) -> tuple[Array, Any]:
     """Labels as an array of the shape of the scores, and what it was made of."""
     if not grouped and classes is None:
         check_not_columns(shape_of(y_true, "y_true"), score.shape)
     if score.ndim == 2 and np.ndim(y_true) == 1:
-        one_hot = _one_hot(y_true, score, classes)
+        one_hot = _one_hot(y_true, score, classes, column_names(given_scores))
         return one_hot, one_hot
     if classes is not None:
         raise ValueError(
@@ -207,7 +209,7 @@ def _check_shapes(true: Array, score: Array) -> None:
     raise ValueError(message)
 
 
-def _one_hot(y_true: Any, score: Array, labels: Any) -> Array:
+def _one_hot(y_true: Any, score: Array, labels: Any, columns: list[Any]) -> Array:
     """Class labels as one relevant document per row: every row ranks the classes."""
     true = np.asarray(y_true)
     if len(true) != len(score):
@@ -221,10 +223,16 @@ def _one_hot(y_true: Any, score: Array, labels: Any) -> Array:
             f"y_score has {score.shape[1]} columns for {classes.size} classes. Name the class of "
             "each column with labels=, in the order of the columns (for a classifier: classes_)."
         )
-    columns = {label: column for column, label in enumerate(classes.tolist())}
-    if len(columns) != len(classes):
+    column_of = {label: column for column, label in enumerate(classes.tolist())}
+    if len(column_of) != len(classes):
         raise ValueError("labels= names a class twice.")
-    column = np.array([columns.get(label, -1) for label in true.tolist()], dtype=np.intp)
+    names, of_columns = list(map(str, classes.tolist())), list(map(str, columns))
+    if names != of_columns and sorted(names) == sorted(of_columns):
+        raise ValueError(
+            f"the columns of y_score are {', '.join(of_columns)}, but those of its values were "
+            f"read as {', '.join(names)}. Pass labels=list(y_score.columns)."
+        )
+    column = np.array([column_of.get(label, -1) for label in true.tolist()], dtype=np.intp)
     if (column < 0).any():
         raise ValueError(
             f"y_true holds the class {true[column < 0].tolist()[0]!r}, which labels= does not "

@@ -241,6 +241,19 @@ def test_grades_that_are_numeric_text_are_these_numbers(graded, name, wrap):
     np.testing.assert_allclose(values, expected)
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_class_scores_in_another_order_are_refused(frame):
+    labels = ["a", "a", "b"]
+    scores = frame({"b": [0.1, 0.2, 0.1], "a": [0.9, 0.8, 0.9]})
+    for classes in (None, ["a", "b"]):
+        with pytest.raises(ValueError, match=r"are b, a, but .* labels=list\(y_score.columns\)"):
+            mrr_score(labels, scores, labels=classes)
+    # the classes rank first, first and second
+    assert mrr_score(labels, scores, labels=list(scores.columns)) == pytest.approx(2.5 / 3)
+    assert mrr_score(labels, scores[["a", "b"]]) == pytest.approx(2.5 / 3)
+    assert mrr_score(labels, scores.to_numpy()[:, ::-1]) == pytest.approx(2.5 / 3)
+
+
 def test_text_is_no_label_of_a_classifier_of_numbers(graded):
     X, y, groups, model = graded
     frame = pd.DataFrame(X, index=pd.Index(groups, name="qid"))
