@@ -134,16 +134,19 @@ def _requested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 def _request_weights(estimator: Any) -> None:
     """Let scores inside of `estimator` be weighted as searches do it without metadata routing."""
-    params = estimator.get_params()
-    for place, value in params.items():
-        is_of_folds = place.endswith("scoring") and f"{place.removesuffix('scoring')}cv" in params
-        if is_of_folds and value is not None:
+    params: dict[str, Any] = estimator.get_params()
+    given = {place: value for place, value in params.items() if value is not None}
+    for place, value in given.items():
+        if place.endswith("scoring") and f"{place.removesuffix('scoring')}cv" in params:
             estimator.set_params(**{place: _scorers(value)})
-        elif (
-            hasattr(value, "set_score_request")
-            and "sample_weight" in signature(value.score).parameters
-        ):
+        elif _may_weigh(value):
             value.set_score_request(sample_weight=SEARCHES_WEIGH_SCORES)
+
+
+def _may_weigh(value: Any) -> bool:
+    """Whether it is a model whose score takes weights, on request."""
+    asks = hasattr(value, "set_score_request")
+    return asks and "sample_weight" in signature(value.score).parameters
 
 
 def _scorers(scoring: Any) -> Any:
