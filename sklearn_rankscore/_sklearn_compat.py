@@ -197,12 +197,12 @@ def called_by_sklearn() -> bool:
     tests have an estimator for each of its own scorers.
     """
     modules = (name for name in _modules_outside() if name != "sklearn.metrics._scorer")
-    return next(modules, "").startswith("sklearn.")
+    return next(modules, "").partition(".")[0] == "sklearn"
 
 
 def called_within_sklearn() -> bool:
-    """Whether scikit-learn calls this package, perhaps by way of joblib."""
-    return next(_modules_outside(), "").partition(".")[0] in ("sklearn", "joblib")
+    """Whether scikit-learn, or joblib for it, calls this package or a function that does."""
+    return any(name.partition(".")[0] in ("sklearn", "joblib") for name in _modules_outside())
 
 
 def called_by_scorer() -> bool:

@@ -91,6 +91,19 @@ def test_a_permutation_test_shuffles_labels(model, n_jobs):
         assert p_value == pytest.approx(1 / 6)
 
 
+def test_a_permutation_test_calls_a_function_that_calls_a_scorer():
+    def score(model, rows, labels):
+        return get_scorer("ndcg@10")(model, rows, labels)
+
+    options = {"n_permutations": 3, "random_state": 0, "cv": CV}
+    by_function, by_name = (
+        permutation_test_score(MODEL, INDEXED, INDEXED_LABELS, scoring=scoring, **options)
+        for scoring in (score, "ndcg@10")
+    )
+    assert by_function[0] == pytest.approx(by_name[0])
+    np.testing.assert_allclose(by_function[1], by_name[1])
+
+
 def test_tools_that_draw_or_slice_rows_work_with_frames():
     bagged = BaggingRegressor(Ridge(), 3, random_state=0).fit(INDEXED, INDEXED_LABELS)
     assert np.isfinite(get_scorer("ndcg")(bagged, INDEXED, INDEXED_LABELS))
