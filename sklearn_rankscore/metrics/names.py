@@ -98,6 +98,11 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
         )
     metric, cutoff = _parse_metric(name, match["name"].strip(), match["k"])
     options: dict[str, Any] = {} if cutoff is None else {"k": _parse_cutoff(name, cutoff)}
+    if any(bracket in (match["options"] or "") for bracket in "[{"):
+        raise ValueError(
+            f"{name!r}: a name holds numbers and words only. Lists and dicts are arguments of "
+            f"evaluate and make_ranking_scorer, as in make_ranking_scorer({metric!r}, gain=[0, 1])."
+        )
     for part in filter(None, map(str.strip, (match["options"] or "").split(","))):
         option, equals, value = (text.strip() for text in part.partition("="))
         option = option.lower()

@@ -160,6 +160,8 @@ NAMES = [
     ("ndcg(", ValueError, "is not the name of a metric"),
     ("ndcg)k=1(", ValueError, "is not the name of a metric"),
     ("ndcg(k)", ValueError, "options are written option=value, got 'k'"),
+    ("ndcg@5(gain=[0,1,3])", ValueError, r"numbers and words only. Lists .*er\('ndcg', gain=\["),
+    ("ndcg(gain={0: 0})", ValueError, "a name holds numbers and words only"),
     ("ndcg(=3)", ValueError, "options are written option=value"),
     ("ndcg(k=)", ValueError, "options are written option=value"),
     ("ndcg(k=3,k=4)", ValueError, "gives 'k' twice"),
