@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import counted
+from ..query_ids.instants import of_python
 from .intervals import TOLERANCE
 from .query_results import QueryScores
 from .query_values import with_fields
@@ -78,8 +79,8 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
     """The row of the model for each query of the baseline."""
     if np.array_equal(baseline.ids, model.ids):
         return slice(None)
-    row_of = {query: row for row, query in enumerate(model.ids.tolist())}
-    queries = baseline.ids.tolist()
+    row_of = {query: row for row, query in enumerate(of_python(model.ids, dates=False))}
+    queries = of_python(baseline.ids, dates=False)
     if unpaired := set(queries) ^ row_of.keys():
         are_text = [{isinstance(query, str) for query in ids} for ids in (queries, row_of)]
         if are_text[0].isdisjoint(are_text[1]):

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction
+from ..query_ids.instants import of_python
 from ..ranking.aggregate import scaled_weights
 from .intervals import TOLERANCE
 from .pairing import align
@@ -237,8 +238,8 @@ def _samples(
     judged |= {f"machine {name}".strip(): scores for name, scores in machine.items()}
     judged = align(judged, next(iter(judged)))
     elsewhere = align(on_all, first)
-    is_human = set(human[first].ids.tolist())
-    repeated = np.array([query in is_human for query in on_all[first].ids.tolist()])
+    is_human = set(of_python(human[first].ids, dates=False))
+    repeated = np.array([query in is_human for query in of_python(on_all[first].ids, dates=False)])
     samples = {}
     for name in human:
         of_machine = judged[f"machine {name}".strip()]
@@ -270,8 +271,8 @@ def _check_repeated(machine: QueryScores, repeated: QueryScores | None) -> None:
     """Refuse queries of the same id with other values."""
     if repeated is None:
         return
-    row_of = {query: row for row, query in enumerate(machine.ids.tolist())}
-    rows = [row_of[query] for query in repeated.ids.tolist()]
+    row_of = {query: row for row, query in enumerate(of_python(machine.ids, dates=False))}
+    rows = [row_of[query] for query in of_python(repeated.ids, dates=False)]
     for metric in set(machine.metrics) & set(repeated.metrics):
         differs = np.abs(machine[metric][rows] - repeated[metric]) > TOLERANCE
         if differs.any():

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from .._typing import Array
 from .._validation import counted, shown
 from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
+from ..query_ids.instants import of_python
 from ..query_ids.lookup import index_level
+from ..query_ids.read import as_objects
 from ..query_ids.row_order import check_same_order
 
 # a column, several by name, or the value of each query by its id
@@ -48,7 +50,7 @@ def read_segments(
         names = segments.schema.names if is_arrow else segments.columns
         columns = {str(name): segments[name] for name in names}
     elif isinstance(segments, Mapping):
-        by_id = set(ids.tolist()) & set(segments)
+        by_id = set(of_python(ids)) & set(segments)
         columns = {"segment": _from_mapping(segments, ids)} if by_id else dict(segments)
     else:
         columns = {str(getattr(segments, "name", None) or "segment"): segments}
@@ -61,7 +63,7 @@ def read_segments(
         else _values(column)[position]
         for name, column in columns.items()
     }
-    others = {name: values for name, values in read.items() if values.tolist() != ids.tolist()}
+    others = {name: values for name, values in read.items() if values.tolist() != of_python(ids)}
     return others or read
 
 
@@ -77,7 +79,7 @@ def _positions_by_key(
             continue
         if all(isinstance(value, Hashable) for value in values) and _holds(values, ids):
             position = {query: row for row, query in enumerate(values)}
-            orders[name] = [position[query] for query in ids.tolist()]
+            orders[name] = [position[query] for query in of_python(ids)]
     if len(set(map(tuple, orders.values()))) > 1:
         raise ValueError(
             f"each of the columns {', '.join(map(repr, orders))} of segments holds the query ids, "
@@ -141,12 +143,12 @@ def bin_segments(columns: Mapping[str, Array]) -> list[SegmentColumn]:
 
 
 def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
-    if missing := [query for query in ids.tolist() if query not in segments]:
+    if missing := [query for query in of_python(ids) if query not in segments]:
         raise ValueError(
             f"segments must have a value for each query id; {len(missing)} of {len(ids)} are "
             f"missing ({', '.join(map(repr, missing[:5]))}{', …' if len(missing) > 5 else ''})."
         )
-    return [segments[query] for query in ids.tolist()]
+    return [segments[query] for query in of_python(ids)]
 
 
 def _per_query(
@@ -160,7 +162,7 @@ def _per_query(
     is_of_rows = codes is not None and len(values) == len(codes) != len(ids)
     if index is not None and not is_of_rows and _holds(index, ids):
         position = {query: row for row, query in enumerate(index)}
-        return np.asarray(values[[position[query] for query in ids.tolist()]])
+        return np.asarray(values[[position[query] for query in of_python(ids)]])
     if values.ndim == 1 and codes is not None and len(values) == len(codes):
         label = "segments" if name == "segment" else f"segments[{name!r}]"
         check_same_order(**rows, **{label: column})
@@ -181,15 +183,15 @@ def _per_query(
 def _values(column: Any) -> Array:
     """The values of a column, None if missing."""
     values, missing = values_and_missing(column)
-    if missing.any():
-        values = values.astype(object)
+    if missing.any() or values.dtype.kind in "mM":
+        values = as_objects(of_python(values))
         values[missing] = None
     return values
 
 
 def _holds(index: Sequence[Hashable], ids: Array) -> bool:
     """Whether an index has each id, once."""
-    return set(ids.tolist()) <= set(index) and len(set(index)) == len(index)
+    return set(of_python(ids)) <= set(index) and len(set(index)) == len(index)
 
 
 def _index_of(column: Any) -> list[Hashable] | None:
@@ -198,13 +200,13 @@ def _index_of(column: Any) -> list[Hashable] | None:
         return None
     index = column.index
     counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
-    return None if counts and index.name is None else list(index.to_numpy().tolist())
+    return None if counts and index.name is None else of_python(index.to_numpy())
 
 
 def _refuse_numbers_in_another_order(name: str, column: Any, ids: Array) -> None:
     """Refuse the index 0, 1, … if these are the query ids as well, in another order."""
     numbers = list(range(len(ids)))
-    if hasattr(column, "iloc") and ids.tolist() != numbers and _holds(numbers, ids):
+    if hasattr(column, "iloc") and of_python(ids) != numbers and _holds(numbers, ids):
         raise ValueError(
             f"the index of {name!r} may hold the query ids or merely count the values, because the "
             "ids are the same numbers in another order. Pass a dict by query id, or to_numpy() if "
@@ -213,7 +215,8 @@ def _refuse_numbers_in_another_order(name: str, column: Any, ids: Array) -> None
 
 
 def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueError:
-    unknown = [label for label in index if label not in set(ids.tolist())]
+    known = set(of_python(ids))
+    unknown = [label for label in index if label not in known]
     problem = f"{unknown[0]!r}, which is no query id" if unknown else "some query ids twice"
     return ValueError(
         f"the index of segments must hold the query ids, each once; that of {name!r} holds "

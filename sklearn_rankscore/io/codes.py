@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import shown
 from ..query_ids.factorize import factorize
+from ..query_ids.instants import of_python
 from ..query_ids.read import as_ids, as_objects, check_no_missing
 from .id_text import mixes_text, refuse_lookalikes
 
@@ -122,7 +123,7 @@ def _common(columns: list[Array]) -> tuple[Array, list[Array]]:
     if kinds <= set("bi") or kinds <= set("bu") or (len(kinds) == 1 and kinds <= set("fmM")):
         values, codes = np.unique(np.concatenate(columns), return_inverse=True)
     else:
-        listed = [value for values in columns for value in values.tolist()]
+        listed = [value for values in columns for value in of_python(values, dates=False)]
         table = {value: code for code, value in enumerate(dict.fromkeys(listed))}
         values = as_objects(list(table))
         codes = np.fromiter(map(table.__getitem__, listed), dtype=np.intp, count=len(listed))

@@ -70,11 +70,3 @@ def refuse_lookalikes(sources: Iterable[Iterable[Any]], name: str) -> None:
 
 def _printed(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
-def of_python(ids: Array) -> list[Any]:
-    """Ids as objects of Python, among which equal ones of different types of NumPy are equal."""
-    if ids.dtype.kind in "mM":  # those in nanoseconds would become integers
-        in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
-        return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
-    return [value.item() if isinstance(value, np.generic) else value for value in ids.tolist()]

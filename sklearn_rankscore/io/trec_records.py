@@ -11,9 +11,10 @@ import numpy as np
 
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers
 from .._typing import Array
+from ..query_ids.instants import of_python
 from ..query_ids.read import as_objects
 from .codes import encode
-from .id_text import as_texts, as_utf8, of_python
+from .id_text import as_texts, as_utf8
 from .nested import ToDict, as_nested, flatten, is_nested
 from .trec_text import Lines, read_chunks, source_name
 
@@ -140,11 +141,11 @@ class Format:
         query, document = (self._column(frame, field, name) for field in (QUERY, DOCUMENT))
         (codes,), queries = encode([query], f"{name}: the query ids")
         (numbers,), documents = encode([document], f"{name}: the document ids")
-        texts = as_utf8(of_python(documents), name)
+        texts = as_utf8(of_python(documents, dates=False), name)
         column = self._column(frame, self.value, name)
         value = as_numbers(column, f"{name} column") if len(codes) else np.zeros(0)
         return Records(
-            of_python(queries), codes, texts[numbers], value.astype(np.float64),
+            of_python(queries, dates=False), codes, texts[numbers], value.astype(np.float64),
             lambda row: f"{name}, row {row}",
         )  # fmt: skip
 

@@ -12,6 +12,7 @@ from .._typing import Array, QueryIds
 from .._validation import check_count, check_number
 from ..metrics.systems import by_system
 from ..query_ids.document_ids import document_ids
+from ..query_ids.instants import of_python
 from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
 from .axes import (
@@ -236,7 +237,7 @@ class RankChangeDisplay(Display):
 
 def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:
     """Row numbers of the query, and its id."""
-    ids = queries.ids.tolist()
+    ids = of_python(queries.ids)
     if query is None and len(ids) == 1:
         query = ids[0]
     if query not in ids:

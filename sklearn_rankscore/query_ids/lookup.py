@@ -13,6 +13,7 @@ from .._sklearn_compat import called_within_sklearn, calling_estimator
 from .._typing import Array, IdSource
 from .._validation import shown
 from .grouping import group_rows
+from .instants import of_python
 from .read import as_id_column, as_objects
 from .row_order import check_same_order
 
@@ -250,7 +251,7 @@ def sliceable(data: Any) -> Any:
 
 def _composite_ids(columns: list[Any]) -> Array:
     """One tuple for each row."""
-    return as_objects(list(zip(*(as_id_column(c).tolist() for c in columns), strict=True)))
+    return as_objects(list(zip(*(of_python(as_id_column(c)) for c in columns), strict=True)))
 
 
 def index_ids(**tables: Any) -> Any:

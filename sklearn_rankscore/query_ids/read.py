@@ -9,6 +9,7 @@ import numpy as np
 
 from .._columns import column_names, detached, large_integers, to_numpy
 from .._typing import Array
+from .instants import in_one_form
 
 # types of most ids, among which nothing is missing
 NEVER_MISSING = {str, bytes, int, bool}
@@ -139,6 +140,8 @@ def as_objects(ids: Any) -> Array:
 def concatenate_ids(parts: Sequence[Array]) -> Array:
     """Ids of several arrays as one, in which different ids stay different."""
     kinds = {ids.dtype.kind for ids in parts}
+    if len(kinds) > 1 and not kinds.isdisjoint("mM"):
+        return as_objects([in_one_form(value) for ids in parts for value in ids])
     together = np.concatenate(parts)
     if len(kinds) == 1 or (kinds <= set("biu") and together.dtype.kind in "iu"):
         return together

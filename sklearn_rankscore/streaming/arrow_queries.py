@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from ..query_ids.instants import of_python
 from .column_names import ColumnNames
 from .rows import AdjacentQueries, check_none_missing, starts_of
 from .segments import plain, varying_segment_error, with_missing
@@ -105,7 +106,13 @@ def _values_at(column: Any, rows: Array) -> Array:
     if (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not chosen.null_count:
         return np.asarray(chosen.to_numpy(zero_copy_only=False))
     if pa.types.is_temporal(kind):
-        return np.asarray(chosen.to_numpy(zero_copy_only=False))
+        try:
+            return np.asarray(chosen.to_numpy(zero_copy_only=False))
+        except pa.ArrowInvalid as error:  # Python's times have microseconds
+            raise ValueError(
+                f"query ids and segments of the Arrow type {kind} must be whole microseconds "
+                f"({error}). Convert them, for example to text."
+            ) from error
     if pa.types.is_struct(kind):
         return _tuples(chosen.flatten(), np.arange(len(chosen)))
     return np.fromiter(chosen.to_pylist(), dtype=object, count=len(chosen))
@@ -113,5 +120,5 @@ def _values_at(column: Any, rows: Array) -> Array:
 
 def _tuples(columns: list[Any], rows: Array) -> Array:
     """The values of several columns as one tuple per row."""
-    parts = [_values_at(column, rows).tolist() for column in columns]
+    parts = [of_python(_values_at(column, rows)) for column in columns]
     return np.fromiter(zip(*parts, strict=True), dtype=object, count=len(rows))

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import Grouping
+from ..query_ids.instants import in_one_form
 from .key_set import KeySet, keys_of
 from .open_queries import OpenQueries
 from .rows import Rows
@@ -44,13 +45,13 @@ class GroupedQueries(OpenQueries):
 
     def extended(self, batch: Rows) -> tuple[Rows | None, GroupedQueries]:
         """The queries that a further batch completes, and those that are open after it."""
-        first, last, n_queries = batch.ids[0], batch.ids[-1], len(batch.ids)
+        n_queries = len(batch.ids)
+        first, last = map(in_one_form, batch.ids[[0, -1]])
         self._check_new(first)
         start, end = self.intervals[-1] if self.intervals else (first, first)
         keys = keys_of(batch.ids)
         self._check_not_returning(batch.ids, keys, end)
-        edges = {batch.ids[i]: [batch[i : i + 1].copy()] for i in sorted({0, n_queries - 1})}
-        rows, intervals = self._with_rows(edges), [*self.intervals[:-1], (start, last)]
+        rows, intervals = self._with_rows(batch.at_edges()), [*self.intervals[:-1], (start, last)]
         still_open = set(_edges(intervals))
         complete = [name for name in rows if name not in still_open]
         ended = self.ended.plus(np.concatenate([keys[1:-1], *map(_keys_of_one, complete)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import date, time, timedelta
+from datetime import time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
@@ -14,9 +14,14 @@ from uuid import UUID
 import numpy as np
 
 from .._typing import Array
+from ..query_ids.instants import INSTANTS, as_numpy, in_nanoseconds
 
-_FRACTIONS = 0x9E3779B97F4A7C15  # keeps keys of fractions apart from those of small integers
-_DESCRIBED = (date, time, timedelta, UUID)
+# keep keys of fractions, dates and durations apart from those of small integers
+_FRACTIONS, _DATES, _DURATIONS = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_ATTOSECONDS = {
+    "W": 7 * 86_400 * 10**18, "D": 86_400 * 10**18, "h": 3_600 * 10**18, "m": 60 * 10**18,
+    "s": 10**18, "ms": 10**15, "us": 10**12, "ns": 10**9, "ps": 10**6, "fs": 10**3, "as": 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ def keys_of(ids: Array) -> Array:
     if ids.dtype.kind in "biu":
         return ids.astype(np.uint64)
     if ids.dtype.kind in "mM":
-        return ids.astype(np.int64).astype(np.uint64)
+        return _keys_of_instants(ids)
     if ids.dtype.kind == "f":
         values = ids.astype(np.float64)
         whole = (np.trunc(values) == values) & (np.abs(values) < 2.0**63)
@@ -82,7 +87,22 @@ def keys_of(ids: Array) -> Array:
     return np.fromiter(map(_key, ids.tolist()), dtype=np.uint64, count=len(ids))
 
 
+def _keys_of_instants(ids: Array) -> Array:
+    """Keys that do not depend on the unit."""
+    nanoseconds, exact = in_nanoseconds(ids)
+    kind = _DATES if ids.dtype.kind == "M" else _DURATIONS
+    keys = nanoseconds.view(np.uint64) ^ np.uint64(kind)
+    keys[~exact] = [_hash(_content(value)) for value in ids[~exact]]
+    return keys
+
+
+def _hash(content: bytes) -> int:
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
+
+
 def _key(value: Any) -> int:
+    if isinstance(value, INSTANTS):
+        return int(keys_of(np.array([as_numpy(value)]))[0])
     value = value.item() if isinstance(value, np.number | np.bool_) else value
     if isinstance(value, int | float | Decimal | Fraction):
         exact = Fraction(value)
@@ -90,11 +110,13 @@ def _key(value: Any) -> int:
             return int(exact) % 2**64
         if float(exact) == exact:
             return int(keys_of(np.array([float(exact)]))[0])
-    return int.from_bytes(blake2b(_content(value), digest_size=8).digest(), "little")
+    return _hash(_content(value))
 
 
 def _content(value: Any) -> bytes:
     """Bytes that are equal for equal ids, in every process."""
+    if isinstance(value, INSTANTS):
+        return _content_of_instant(as_numpy(value))
     value = value.item() if isinstance(value, np.number | np.bool_) else value
     if isinstance(value, str):
         return b"s" + value.encode("utf-8", "surrogatepass")
@@ -106,9 +128,27 @@ def _content(value: Any) -> bytes:
     if isinstance(value, int | float | Decimal | Fraction):
         exact = Fraction(value)
         return b"n%x/%x" % (exact.numerator, exact.denominator)
-    if isinstance(value, _DESCRIBED):
+    if isinstance(value, time):
+        return _content_of_time(value)
+    if isinstance(value, UUID):
         return b"o" + repr(value).encode()
     raise TypeError(
         f"query ids of the type {type(value).__name__} are not supported with "
         "order='grouped'. They must be numbers, text, bytes, dates, UUIDs, or tuples of these."
     )
+
+
+def _content_of_instant(value: np.datetime64 | np.timedelta64) -> bytes:
+    unit, count = np.datetime_data(value.dtype)
+    if unit not in _ATTOSECONDS:  # years and months
+        days = value.astype(f"{value.dtype.kind}8[D]")
+        return _content_of_instant(days)
+    attoseconds = int(value.astype(np.int64)) * count * _ATTOSECONDS[unit]
+    return b"%b%x" % (value.dtype.kind.encode(), attoseconds)
+
+
+def _content_of_time(value: time) -> bytes:
+    minutes = 60 * value.hour + value.minute
+    offset = value.utcoffset()
+    since = timedelta(0, value.second, value.microsecond, minutes=minutes) - (offset or timedelta())
+    return b"%b%d" % (b"c" if offset is None else b"u", since // timedelta(microseconds=1))

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import Grouping
+from ..query_ids.instants import in_one_form
 from .rows import Rows
 
 
@@ -43,25 +44,25 @@ class OpenQueries:
             return replace(self, last_id=None)
         ends = grouping.starts + grouping.sizes - 1
         last_rows = ends if grouping.rows is None else grouping.rows[ends]
-        first = grouping.ids[grouping.first_rows.argmin()]
+        first = in_one_form(grouping.ids[grouping.first_rows.argmin()])
         self._check_new(first)
-        both = self.rows.keys() & set(grouping.ids) if self.rows else set()
+        both = self.rows.keys() & set(map(in_one_form, grouping.ids)) if self.rows else set()
         if both:
             raise ValueError(
                 f"query {min(both)} is split: update_sorted() has left it open, so it would count "
                 "twice. Pass its other rows to update_sorted(), or close() the stream first."
             )
-        return replace(self, last_id=grouping.ids[last_rows.argmax()])
+        return replace(self, last_id=in_one_form(grouping.ids[last_rows.argmax()]))
 
     def extended(self, batch: Rows) -> tuple[Rows | None, OpenQueries]:
         """The queries that a further batch completes, and those that are open after it."""
-        first, last, n_queries = batch.ids[0], batch.ids[-1], len(batch.ids)
+        n_queries = len(batch.ids)
+        first, last = map(in_one_form, batch.ids[[0, -1]])
         self._check_new(first)
         previous = self._interval_before(first)
         start, end = previous
         _check_ascending(end, batch.ids)
-        edges = {batch.ids[i]: [batch[i : i + 1].copy()] for i in sorted({0, n_queries - 1})}
-        rows = self._with_rows(edges)
+        rows = self._with_rows(batch.at_edges())
         complete = [name for name in dict.fromkeys((end, first)) if start < name < last]
         parts = [part for name in complete for part in rows.pop(name)]
         if n_queries > 2:
@@ -127,7 +128,7 @@ def _check_ascending(end: Any, ids: Array) -> None:
     """Refuse a query id that comes after a larger one, or comes back."""
     try:
         falls = np.flatnonzero(~(ids[1:] > ids[:-1]))
-        falls_at_start = ids[0] < end
+        falls_at_start = in_one_form(ids[0]) < end
     except TypeError as error:
         raise TypeError(f"the query ids of a sorted stream must have an order: {error}.") from error
     if falls_at_start or len(falls):

@@ -17,6 +17,7 @@ from ..query_ids import (
     concatenate_ids,
     missing_ids_error,
 )
+from ..query_ids.instants import in_one_form
 from ..query_ids.judgments import judged_labels
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
@@ -133,6 +134,11 @@ class Rows:
     def edges(self) -> Rows:
         """The rows of the first and the last query, which may have more of them elsewhere."""
         return Rows.concatenate([self[:1], self[-1:]]) if len(self.ids) > 1 else self
+
+    def at_edges(self) -> dict[Any, list[Rows]]:
+        """The rows of the first and the last query by id, as a copy."""
+        positions = sorted({0, len(self.ids) - 1})
+        return {in_one_form(self.ids[i]): [self[i : i + 1].copy()] for i in positions}
 
     def check_continues(self, before: Rows) -> None:
         """Refuse further rows of one query with another weight or segment than those before."""

@@ -11,6 +11,8 @@ import numpy as np
 from .._typing import Array
 from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment, values_and_missing
 from ..query_ids import Grouping
+from ..query_ids.instants import of_python
+from ..query_ids.read import as_objects
 from ..query_ids.row_order import check_same_order
 
 # each segment costs some hundred bytes per metric, in every partition and checkpoint
@@ -59,14 +61,14 @@ def with_missing(name: str, column: Any) -> Array:
         raise ValueError(f"segments must hold one value per document; {name!r} is not a column.")
     if values.dtype.kind in "biuUS":
         return values
-    values = values.astype(object)
+    values = as_objects(of_python(values))
     values[missing] = MISSING
     return values
 
 
 def plain(values: Array) -> Array:
     """The same values as Python objects."""
-    return np.fromiter(values.tolist(), dtype=object, count=len(values))
+    return as_objects(of_python(values))
 
 
 def values_of_queries(name: str, column: Any, grouping: Grouping) -> Array:

@@ -135,7 +135,7 @@ DAY = datetime.date(2020, 1, 31)
 IDS = [
     [0, -1, 2**63 - 1, 2**63, 1.5, -1.5, 0.1, Decimal("0.1"), Fraction(1, 3), True, 7],
     ["", "a", "a\0", "aa", "ü", b"a", b"", ("a", "b"), ("ab",), ("a", 1), ((1, 2), 3), (1, (2, 3))],
-    [uuid.UUID(int=5), uuid.UUID(int=6), DAY, datetime.datetime(2020, 1, 31), datetime.time(1)],
+    [uuid.UUID(int=5), uuid.UUID(int=6), DAY, datetime.datetime(2020, 1, 31, 1), datetime.time(1)],
 ]
 
 

@@ -1,0 +1,79 @@
+"""Dates, times and durations as query ids and segments: equal ones of any unit and type."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .._typing import Array
+
+INSTANTS = (date, timedelta, np.datetime64, np.timedelta64)
+# units of no fixed length, and that of NaT alone
+_CALENDAR = ("Y", "M", "generic")
+# the types of NumPy, of dates and of durations
+Instant: TypeAlias = np.datetime64 | np.timedelta64
+
+
+def of_python(values: Array, *, dates: bool = True) -> list[Any]:
+    """Values as objects of Python, among which equal ones of different types of NumPy are equal.
+
+    Days are dates or, with ``dates=False``, times at midnight, which equal those of other units.
+    """
+    if dates and values.dtype == "M8[D]":
+        return list(values.tolist())
+    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in _CALENDAR:
+        # those in nanoseconds would become integers, as would those beyond the year 9999
+        in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
+        listed = in_microseconds.tolist()
+        in_range = np.array([not isinstance(value, int) for value in listed], dtype=bool)
+        exact = (in_microseconds == values) & in_range
+        return [
+            value if is_exact else scalar
+            for value, is_exact, scalar in zip(listed, exact.tolist(), values, strict=True)
+        ]
+    if values.dtype.kind != "O":
+        return list(values.tolist())
+    return [
+        _one_of_python(value, dates) if isinstance(value, np.generic) else value
+        for value in values.tolist()
+    ]
+
+
+def _one_of_python(value: np.generic, dates: bool) -> Any:
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return of_python(np.array([value]), dates=dates)[0]
+    return value.item()
+
+
+def as_numpy(value: Any) -> Instant:
+    """A date, time or duration of NumPy; one of a time zone is converted to UTC."""
+    for method in ("to_datetime64", "to_timedelta64"):  # of pandas, to the nanosecond
+        if hasattr(value, method):
+            converted: Instant = getattr(value, method)()
+            return converted
+    if isinstance(value, datetime):
+        offset = value.utcoffset() or timedelta()
+        return np.datetime64(value.replace(tzinfo=None), "us") - np.timedelta64(offset, "us")
+    if isinstance(value, date):
+        return np.datetime64(value, "D")
+    return np.timedelta64(value, "us") if isinstance(value, timedelta) else value
+
+
+def in_nanoseconds(values: Array) -> tuple[Array, Array]:
+    """Dates or durations in nanoseconds, and which of them these can express."""
+    converted = values.astype(f"{values.dtype.kind}8[ns]")
+    return converted, converted.astype(values.dtype) == values
+
+
+def in_one_form(value: Any) -> Any:
+    """A query id, of which dates, times and durations are of NumPy, in microseconds if exact.
+
+    Before NumPy 2.2, equal ones of two units have different hash values.
+    """
+    if not isinstance(value, INSTANTS) or getattr(value, "tzinfo", None) is not None:
+        return value
+    instant = as_numpy(value)
+    in_microseconds = instant.astype(f"{instant.dtype.kind}8[us]")
+    return in_microseconds if in_microseconds.astype(instant.dtype) == instant else instant

@@ -1,0 +1,78 @@
+"""Results of queries whose ids are dates, in two units or types: equal dates are one query."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rankscore import QueryScores, RankChangeDisplay, compare, query_scores, rectify
+from sklearn_rankscore.query_ids.lookup import ids_in
+
+DAYS = np.arange("2020-01-01", "2020-02-10", dtype="M8[D]")
+UNITS = ["D", "s", "us", "ns"]
+
+
+def scores(values, days, unit):
+    return QueryScores(days.astype(f"M8[{unit}]"), np.asarray(values)[:, None], ("ndcg",))
+
+
+def difference(baseline, model):
+    (only,) = compare({"baseline": baseline, "model": model}, random_state=0)
+    return only
+
+
+@pytest.mark.parametrize("first", UNITS)
+@pytest.mark.parametrize("second", UNITS)
+def test_queries_of_two_results(first, second):
+    values, order = (
+        np.random.default_rng(0).random((2, 40)),
+        np.random.default_rng(1).permutation(40),
+    )
+    expected = difference(scores(values[0], DAYS, "us"), scores(values[1], DAYS, "us"))
+    model = scores(values[1][order], DAYS[order], second)
+    measured = difference(scores(values[0], DAYS, first), model)
+    assert (
+        measured.difference == expected.difference == pytest.approx(np.mean(values[1] - values[0]))
+    )
+    assert measured.p_value == pytest.approx(expected.p_value)
+    apart = rectify(
+        scores(values[0][:20], DAYS[:20], first), scores(values[1][:20], DAYS[:20], second),
+        scores(values[1][20:], DAYS[20:], second),
+    )  # fmt: skip
+    together = rectify(
+        scores(values[0][:20], DAYS[:20], first), scores(values[1][:20], DAYS[:20], second), model
+    )
+    assert together["ndcg"].interval == pytest.approx(apart["ndcg"].interval)
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_segments_by_timestamp_of_the_query(unit):
+    days = pd.to_datetime(DAYS[:4]).as_unit(unit)
+    of_queries = query_scores([1] * 4, [0] * 4, "mrr", groups=days)
+    months = dict(zip(days, "abab", strict=True))
+    expected = [("a", 2), ("b", 2)]
+    by_index = pd.Series(list("baba"), index=days[::-1].as_unit("ns"))
+    for segments in (months, by_index, pd.DataFrame({"day": days[::-1], "kind": list("baba")})):
+        by = of_queries.by(segments)
+        assert [(score.segment.value, score.queries) for score in by] == expected
+    by_python = {day.to_pydatetime(): kind for day, kind in months.items()}
+    assert [score.queries for score in of_queries.by(by_python)] == [2, 2]
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_a_query_is_named_by_its_date(unit):
+    days = pd.to_datetime(DAYS[[0, 0, 1, 1]]).as_unit(unit)
+    for query in (pd.Timestamp(DAYS[1]), datetime.datetime(2020, 1, 2)):
+        display = RankChangeDisplay.from_predictions(
+            [1, 0, 1, 0], {"a": [1, 2, 3, 4], "b": [2, 1, 3, 4]}, groups=days, query=query
+        )
+        assert display.query == str(query)
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_ids_of_a_date_and_another_column(unit):
+    days = pd.to_datetime(DAYS[[0, 0, 1, 1]]).as_unit(unit)
+    ids = ids_in(pd.DataFrame({"day": days, "user": list("abaa")}), ["day", "user"])
+    days = [datetime.datetime(2020, 1, day) for day in (1, 2)]
+    assert ids.tolist() == [(days[0], "a"), (days[0], "b"), (days[1], "a"), (days[1], "a")]
