@@ -24,6 +24,9 @@ from .streaming.state import State
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame
 
+# types of one family, in which equal ids may have different hash values
+_FAMILIES = {**dict.fromkeys("biuf", "number"), "m": "duration", "M": "date"}
+
 __all__ = ["accumulate", "evaluate", "query_scores"]
 
 
@@ -95,8 +98,8 @@ def evaluate(
     rank tied documents in the order that results from it.
 
     Dask converts columns of objects to text, unless its option ``dataframe.convert-string`` is off,
-    and its shuffle tells apart numbers of different types. Query ids such as 1 and 1.0, which are
-    equal in memory, may then be two queries: convert a column that mixes them to one type before.
+    and its shuffle tells apart objects of different types. In such a column, query ids such as 1
+    and 1.0, which are equal in memory, may be two queries: convert them to one type before.
 
     Examples
     --------
@@ -193,7 +196,44 @@ def _partition_by_query(df: Any, columns: ColumnNames, n_partitions: int | None)
     columns.check(df.columns, "the DataFrame")
     if n_partitions is not None:
         check_count("n_partitions", n_partitions, 1)
-    return df[columns.distinct].shuffle(on=columns.ids, npartitions=n_partitions)
+    rows = df[columns.distinct]
+    typed = rows.map_partitions(_with_types, rows._meta[columns.ids].dtypes, meta=rows._meta)
+    return typed.shuffle(on=columns.ids, npartitions=n_partitions)
+
+
+def _with_types(part: Any, types: Any) -> Any:
+    """A partition whose ids have the types of the DataFrame.
+
+    The shuffle divides rows by hash values, which differ for equal ids of two types.
+    """
+    for name, kind in types.items():
+        ids = part[name]
+        if any(isinstance(value, list) for value in ids[:1]):
+            raise TypeError(
+                f"query ids must be hashable; column {name!r} holds lists. Convert them to tuples, "
+                f"for example by df[{name!r}].map(tuple), or to text."
+            )
+        families = {_FAMILIES.get(one.kind) for one in (ids.dtype, kind)}
+        if ids.dtype == kind or None in families or ids.isna().any():
+            continue
+        converted = _exactly(ids, kind) if len(families) == 1 else None
+        if converted is None:
+            raise ValueError(
+                f"column {name!r} of a partition has the type {ids.dtype} and cannot be converted "
+                f"exactly to {kind}, that of the DataFrame. Convert it to one type that holds all "
+                "ids, before the partitions are put together, for example by astype(str)."
+            )
+        part = part.assign(**{name: converted})
+    return part
+
+
+def _exactly(ids: Any, kind: Any) -> Any:
+    """A column of ids as another type, or None if it does not hold them."""
+    try:
+        converted = ids.astype(kind)
+        return converted if (converted.astype(ids.dtype) == ids).all() else None
+    except (TypeError, ValueError):
+        return None
 
 
 def _add_partition(
@@ -212,9 +252,16 @@ def _add_partition(
 
 
 def _ids(part: Any, columns: ColumnNames) -> Any:
-    if isinstance(columns.group, str):
-        return part[columns.group]
-    return list(zip(*(part[name].tolist() for name in columns.ids), strict=True))
+    # the shuffle turns tuples into lists
+    ids = [
+        list(map(_as_tuple, part[name])) if part[name].dtype == object else part[name]
+        for name in columns.ids
+    ]
+    return ids[0] if isinstance(columns.group, str) else list(zip(*ids, strict=True))
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 def _state_of(part: Any, empty: RankingAccumulator, columns: ColumnNames) -> State:

@@ -182,3 +182,82 @@ def test_propensities_are_refused_by_name():
     for function in (rank_dask.evaluate, rank_dask.accumulate, rank_dask.query_scores):
         with pytest.raises(ValueError, match="Spark and Dask take no propensity"):
             function(df, "dcg@3(propensity=score)")
+
+
+TYPES = {
+    "times": ["datetime64[ns]", "datetime64[us]", "datetime64[s]"],
+    "aware": [f"datetime64[{unit}, UTC]" for unit in ("us", "ns", "ms")],
+    "other zone": ["datetime64[us, UTC]", "datetime64[ns, Europe/Berlin]"],
+    "durations": ["timedelta64[s]", "timedelta64[ns]", "timedelta64[us]"],
+    "integers": ["int64", "int8", "Int32", "uint16"],
+    "numbers": ["int64", "float64", "Float64", "int32"],
+    "floats": ["float64", "float32", "int64"],
+}
+
+
+@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("group", ["qid", ["qid", "constant"]])
+@pytest.mark.parametrize("n_partitions", [1, 4])
+def test_partitions_of_different_types(types, group, n_partitions):
+    """As those of Parquet files that were written by different programs."""
+    columns = make_documents(20)
+    rows = pd.DataFrame(columns).sample(frac=1, random_state=0).assign(constant="a")
+    parts = []
+    for i, kind in enumerate(TYPES[types]):
+        part = rows.iloc[i :: len(TYPES[types])]
+        if types in ("times", "aware", "other zone", "durations"):
+            days = pd.to_timedelta(part["qid"], unit="D").astype("timedelta64[s]")
+            part = part.assign(qid=days)
+            if types != "durations":
+                zone = None if types == "times" else "UTC"
+                part = part.assign(qid=pd.Timestamp("2020-01-01", tz=zone) + days)
+        parts.append(part.astype({"qid": kind}))
+    df = dd.from_map(lambda i: parts[i], range(len(parts)), meta=parts[0].iloc[:0])
+    options = {"group": group, "n_partitions": n_partitions}
+    measured = rank_dask.evaluate(df, METRICS, **options)
+    assert measured == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
+    values = rank_dask.query_scores(df, "mrr", **options).compute()
+    assert len(values) == 20
+    assert values["qid"].dtype == parts[0]["qid"].dtype
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pd.array([1, 2], "int64"), pd.array([1.5, 2], "float64")),
+        (pd.array([1, 2], "float64"), pd.array([2**53 + 1, 2], "int64")),
+        (pd.array([1, 2], "int8"), pd.array([1, 257], "int64")),
+        (pd.to_datetime(["2020-01-01"] * 2).as_unit("s"), pd.to_datetime([1, 2], unit="ns")),
+        (pd.to_datetime(["2020-01-01"] * 2), pd.to_datetime(["2020-01-01"] * 2, utc=True)),
+        (pd.array([1, 2], "int64"), pd.to_datetime(["2020-01-01"] * 2)),
+    ],
+)
+def test_partitions_without_a_common_type_are_refused(first, second):
+    parts = [pd.DataFrame({"qid": ids, "label": 1, "score": 1.0}) for ids in (first, second)]
+    df = dd.from_map(lambda i: parts[i], range(2), meta=parts[0].iloc[:0])
+    with pytest.raises(ValueError, match=r"'qid' of a partition .*cannot be converted.*astype"):
+        rank_dask.evaluate(df, "mrr")
+
+
+def test_tuples_as_ids():
+    columns = make_documents(20)
+    frame = pd.DataFrame(columns).sample(frac=1, random_state=0)
+    # the shuffle of a cluster would refuse tuples of two types
+    options = {"dataframe.convert-string": False, "dataframe.shuffle.method": "tasks"}
+    with dask.config.set(options):
+        for make in (lambda i: (i, "a"), lambda i: ("a", (i, (1, "b")))):
+            ids = list(map(make, frame["qid"]))
+            df = dd.from_pandas(frame.assign(qid=ids), npartitions=4)
+            measured = rank_dask.evaluate(df, METRICS)
+            assert measured == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
+            values = rank_dask.query_scores(df, "mrr").compute()
+            assert set(values["qid"]) == set(ids)
+            options = {"group": ["qid", "constant"]}
+            of_both = rank_dask.query_scores(df.assign(constant="a"), "mrr", **options).compute()
+            assert (
+                of_both.set_index("qid")["mrr"].to_dict()
+                == values.set_index("qid")["mrr"].to_dict()
+            )
+        lists = frame.assign(qid=[[i] for i in frame["qid"]])
+        with pytest.raises(TypeError, match=r"'qid' holds lists.*tuple"):
+            rank_dask.evaluate(dd.from_pandas(lists, npartitions=2), "mrr")
