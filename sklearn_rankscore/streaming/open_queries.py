@@ -13,7 +13,8 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import Grouping
-from ..query_ids.instants import in_one_form
+from ..query_ids.instants import in_one_form, of_python
+from ..query_ids.read import as_objects
 from .rows import Rows
 
 
@@ -130,7 +131,12 @@ def _check_ascending(end: Any, ids: Array) -> None:
         falls = np.flatnonzero(~(ids[1:] > ids[:-1]))
         falls_at_start = in_one_form(ids[0]) < end
     except TypeError as error:
-        raise TypeError(f"the query ids of a sorted stream must have an order: {error}.") from error
+        kinds = {type(value).__name__ for value in of_python(as_objects([end, *ids]))}
+        got = f"ids of the types {', '.join(sorted(kinds))}" if len(kinds) > 1 else str(error)
+        raise TypeError(
+            f"the query ids of a sorted stream must have an order; got {got}. Convert them to one "
+            "type, or set order='grouped' if the rows of each query are adjacent."
+        ) from error
     if falls_at_start or len(falls):
         before, after = (end, ids[0]) if falls_at_start else ids[falls[0] : falls[0] + 2]
         raise ValueError(

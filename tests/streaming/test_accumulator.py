@@ -267,8 +267,15 @@ def infinite(block):
 
 
 def test_ids_without_an_order_are_refused():
-    with pytest.raises(TypeError, match="must have an order"):
+    types = r"must have an order; got ids of the types int, str\. .*order='grouped'"
+    with pytest.raises(TypeError, match=types):
         RankingAccumulator("mrr").update_sorted([1, 1], [1, 2], [1, "a"])
+    for first, second in (([1, 2], ["a", "b"]), (["a", "b"], [1, 2])):
+        stream = RankingAccumulator("mrr").update_sorted([1, 1], [1, 2], first)
+        with pytest.raises(TypeError, match=types):
+            stream.update_sorted([1, 1], [1, 2], second)
+    with pytest.raises(TypeError, match="must have an order; got '>' not supported"):
+        RankingAccumulator("mrr").update_sorted([1, 1], [1, 2], [(1, 2), (1, "a")])
 
 
 def mean_label(block, *, times):
