@@ -27,11 +27,12 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
         # those in nanoseconds would become integers, as would those beyond the year 9999
         in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
         listed = in_microseconds.tolist()
-        in_range = np.array([not isinstance(value, int) for value in listed], dtype=bool)
-        exact = (in_microseconds == values) & in_range
+        is_exact = (in_microseconds == values).tolist()
+        if all(is_exact) and int not in set(map(type, listed)):
+            return list(listed)
         return [
-            value if is_exact else scalar
-            for value, is_exact, scalar in zip(listed, exact.tolist(), values, strict=True)
+            value if exact and not isinstance(value, int) else scalar
+            for value, exact, scalar in zip(listed, is_exact, values, strict=True)
         ]
     if values.dtype.kind != "O":
         return list(values.tolist())

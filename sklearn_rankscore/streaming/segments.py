@@ -59,9 +59,11 @@ def with_missing(name: str, column: Any) -> Array:
     values, missing = values_and_missing(column)
     if values.ndim != 1:
         raise ValueError(f"segments must hold one value per document; {name!r} is not a column.")
-    if values.dtype.kind in "biuUS":
+    if values.dtype.kind in "biuUS" or (values.dtype.kind in "mM" and not missing.any()):
         return values
-    values = as_objects(of_python(values))
+    # a copy of objects, which are converted once for each query
+    is_object = values.dtype.kind == "O"
+    values = values.astype(object) if is_object else as_objects(of_python(values))
     values[missing] = MISSING
     return values
 
