@@ -27,7 +27,7 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
         # those in nanoseconds would become integers, as would those beyond the year 9999
         in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
         listed = in_microseconds.tolist()
-        is_exact = (in_microseconds == values).tolist()
+        is_exact = (in_microseconds.astype(values.dtype) == values).tolist()
         if all(is_exact) and int not in set(map(type, listed)):
             return list(listed)
         return [
