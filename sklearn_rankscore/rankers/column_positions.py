@@ -21,6 +21,9 @@ OF_FIT = ("categorical_feature", "cat_features", "text_features", "embedding_fea
 OF_CONSTRUCTOR = (
     *OF_FIT,
     "categorical_features",
+    "cat_feature",
+    "categorical_column",
+    "cat_column",
     "ignored_features",
     "interaction_constraints",
     "interaction_cst",
@@ -28,6 +31,13 @@ OF_CONSTRUCTOR = (
 # those with one value per column, in order, or by position or name
 OF_EACH_COLUMN = (
     "monotone_constraints",
+    "monotone_constraint",
+    "mc",
+    "feature_contri",
+    "feature_contrib",
+    "feature_penalty",
+    "fc",
+    "fp",
     "feature_weights",
     "first_feature_use_penalties",
     "per_object_feature_penalties",
@@ -64,9 +74,9 @@ def check_column_positions(estimator: Any, ids: IdColumns) -> None:
         if any(_is_ambiguous(chosen, ids) for chosen in used):
             raise ValueError(
                 f"{name}={value!r} names columns by position, but QueryRanker removes the column "
-                f"of query ids at position {ids.positions[0]}, so that later positions are "
-                "ambiguous. Use the names of the columns; or make the ids an index level, "
-                "X.set_index('qid'), or the last column."
+                f"at position {ids.positions[0]}, which is no feature, so that later positions are "
+                "ambiguous. Use the names of the columns, where the parameter takes them; or make "
+                "query ids an index level, X.set_index('qid'); or move the column to the end."
             )
 
 
@@ -136,8 +146,8 @@ def _place(name: str, entry: Any, ids: IdColumns) -> Any:
         return entry
     if entry in ids.positions:
         raise ValueError(
-            f"{name} names the column at position {entry}, which contains the query ids and is "
-            "not a feature."
+            f"{name} names the column at position {entry}, which QueryRanker removes: it holds "
+            "query ids, or is one of drop_columns."
         )
     return int(entry) - sum(position < int(entry) for position in ids.positions)
 

@@ -95,7 +95,10 @@ class EarlyStopping:
         booster = find_booster(ranker)
         rows = data if self.refit_all else train
         if rows is not train or booster.predicts_by_all_rounds(ranker):
-            estimator = _refit(unfitted, estimator, rows, group_param, source)
+            stopped, estimator = estimator, _refit(unfitted, estimator, rows, group_param, source)
+            log = getattr(last_step(stopped)[0], "evals_result_", None)
+            if rows is train and log:  # that of the same rounds, and of some after the best one
+                last_step(estimator)[0].evals_result_ = log
         return estimator, booster.n_iterations(last_step(estimator)[0])
 
 
@@ -172,6 +175,12 @@ def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: Traini
             "- early_stopping=True, which watches the first metric of the ranker itself;\n"
             "- eval_set=[(X_valid, y_valid)] of fit, which has no weights unless given;\n"
             "- weights that are equal within each query."
+        )
+    if weights is not None and not np.any(weights):
+        raise ValueError(
+            "the queries that early_stopping watches all have the weight 0. Choose another "
+            "random_state or a larger validation_fraction, for other held-out queries, or pass "
+            "eval_set=[(X_valid, y_valid)] to fit."
         )
     known = EvaluatedSet.read(watched, classes_of(ranker, train))
     stopping = TrainingMetric(metric, {})

@@ -83,9 +83,10 @@ class IdColumns:
         if selector is not None:
             raise ValueError(
                 f"{selector} selects among all columns of X by position, but QueryRanker removes "
-                f"the column of query ids at position {self.positions[0]}, so that its features "
-                f"have other positions. Wrap the selection, as QueryRanker({selector}(QueryRanker("
-                "...)), groups=...), where only the outer one has groups= or a column of ids."
+                f"the column at position {self.positions[0]}, which is no feature, so that the "
+                f"others have other positions. Wrap the selection, as QueryRanker({selector}("
+                "QueryRanker(...)), groups=...), where only the outer one has groups=, a column of "
+                "ids or drop_columns=."
             )
 
     def drop(self, X: Any) -> Any:

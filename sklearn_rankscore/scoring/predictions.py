@@ -71,10 +71,18 @@ def predict_scores(
         methods = methods[::-1]
     method = next((m for m in methods if hasattr(estimator, m)), methods[-1])
     scores = np.asarray(call(estimator, method, X))
-    if not classifier or method == "predict" or scores.ndim == 1:
+    if not classifier or method == "predict":
         return scores
+    if scores.ndim == 1:
+        return -scores if _falls(estimator) else scores
     of_several_classes = _class_scores if per_class else _expected_grades
     return of_several_classes(estimator, X, call, scores)
+
+
+def _falls(estimator: Any) -> bool:
+    """Whether the second of two classes is the lower one, as CatBoost's `class_names` allow."""
+    classes = np.asarray(getattr(estimator, "classes_", ()))
+    return classes.shape == (2,) and bool(classes[0] > classes[1])
 
 
 def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
@@ -227,7 +235,7 @@ def _grades_of(labels: Array, classes: Any) -> Array:
             f"y_true holds strings, such as {labels[0]!r}, but the classes of the classifier are "
             f"numbers, such as {shown(classes[0])}. Pass labels of the type that it was fitted to."
         )
-    return _as_grades(labels) if len(classes) > 2 else labels == classes[-1]
+    return _as_grades(labels) if len(classes) > 2 else labels == max(classes)
 
 
 def _way_of_ids() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -96,7 +97,9 @@ class Booster(ABC):
 
     def without_stopping(self, params: FitArguments) -> FitArguments:
         """Those parameters that stop early, of the constructor or of `fit`, without this effect."""
-        changed: FitArguments = {name: None for name in self.own_stopping if params.get(name)}
+        changed: FitArguments = {
+            name: None for name in self.own_stopping if _is_on(params.get(name))
+        }
         callbacks = list(params.get("callbacks") or ())
         others = [c for c in callbacks if type(c).__name__ not in STOPPING_CALLBACKS]
         return changed if others == callbacks else changed | {"callbacks": others}
@@ -128,6 +131,11 @@ class Booster(ABC):
     def renumber_rows(self, params: FitArguments, rows: Array, n_rows: int) -> FitArguments:
         """Those `fit` parameters that contain row numbers, for `rows` chosen out of `n_rows`."""
         return {}
+
+
+def _is_on(n_rounds: Any) -> bool:
+    """Whether a number of rounds stops early, as one of 0 or less does not."""
+    return bool(n_rounds) and not (isinstance(n_rounds, Real) and n_rounds < 0)
 
 
 def rounds_param(estimator: Any, aliases: Sequence[str]) -> str:

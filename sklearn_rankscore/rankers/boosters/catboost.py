@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from ..._sklearn_compat import num_samples
 from ..._typing import Array, QueryIds
@@ -99,7 +99,9 @@ class CatBoost(Booster):
             known = [EvaluatedSet.read(data, classes) for data in sets]
             if any(estimator.get_param(name) is not None for name in CLASS_WEIGHTS):
                 known = [*map(_with_given_weights, known, sets)]
-            estimator.set_params(eval_metric=CatBoostMetric(stopping.metric, {}, known, classes))
+            metric = CatBoostMetric(stopping.metric, {}, known, classes)
+            metric.is_one_vs_all = estimator.get_param("loss_function") == "MultiClassOneVsAll"
+            estimator.set_params(eval_metric=metric)
         return {"early_stopping_rounds": stopping.n_rounds}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
@@ -220,6 +222,7 @@ class CatBoostMetric(MetricOfSets):
     """What `catboost_metric` returns."""
 
     no_jit = True  # otherwise CatBoost tries to compile `evaluate`, and warns
+    is_one_vs_all = False  # whether each class has a probability that depends on no other
 
     def is_max_optimal(self) -> bool:
         """Whether higher is better."""
@@ -241,10 +244,17 @@ class CatBoostMetric(MetricOfSets):
         weight = self._weights_of(labels, weight)
         if len(self.sets) > 1 and self._are_weighted_rows(labels, weight):
             return NO_VALUE, 1.0
-        raw = np.asarray(approxes)
-        scores = raw[0] if len(raw) == 1 else softmax(raw.T, axis=1)
+        scores = self._scores(np.asarray(approxes))
         value = self.value_of_set(labels, scores, weight)
         return NO_VALUE if np.isnan(value) else value, 1.0
+
+    def _scores(self, raw: Array) -> Array:
+        """Scores of documents, or probabilities of several classes."""
+        if len(raw) > 1:
+            return np.asarray(expit(raw.T) if self.is_one_vs_all else softmax(raw.T, axis=1))
+        # the score is that of the second of class_names, perhaps the lower one
+        falls = self.classes is not None and self.classes[0] > self.classes[-1]
+        return -raw[0] if falls else raw[0]
 
     def _weights_of(self, labels: Array, passed: Any) -> Any:
         """The weights of the set with these labels, the last of several."""

@@ -111,6 +111,7 @@ class LightGBM(Booster):
         metrics = list(given) if isinstance(given, list | tuple) else [given] if given else []
         if stopping.metric is not None:
             metric = _stopping_metric(stopping.metric, estimator, stopping, ranks=ranks)
+            metric = metric.of_query_weights()  # of other sets than the one that is watched
             watched, metrics = WatchedMetric(metric.log_name), [*metrics, metric]
         else:
             own = estimator.get_params()
@@ -197,12 +198,14 @@ class WatchedMetric:
 class StopOnMetric:
     """LightGBM's own early stopping, which is shown a single metric of a single set."""
 
-    order = 30  # that of lightgbm.early_stopping
     before_iteration = False
 
     def __init__(self, n_rounds: int, watched: WatchedMetric) -> None:
         import lightgbm
 
+        # that of lightgbm.early_stopping, after the metrics are logged; of the object itself,
+        # because LightGBM does not look at the class
+        self.order = 30
         self._stop = lightgbm.early_stopping(n_rounds, verbose=False)
         self._watched = watched
 
@@ -281,7 +284,11 @@ class LightGBMMetric(TrainingMetric):
         if hasattr(y_score, "get_label"):  # lightgbm.train passes scores and a Dataset
             y_true, y_score, data = y_score.get_label(), y_true, y_score
             weight, group = data.get_weight(), data.get_group()
-        ids = ids_from_sizes(group, len(y_true), data="LightGBM's data", remedy="group=sizes")
+        remedy = (
+            "group=sizes, as LGBMRanker and lightgbm.Dataset take; QueryRanker(LGBMRegressor(), "
+            "early_stopping='ndcg@10') knows the queries of other models"
+        )
+        ids = ids_from_sizes(group, len(y_true), data="LightGBM's data", remedy=remedy)
         return self.log_name, self.value(y_true, y_score, ids, weight), True
 
 

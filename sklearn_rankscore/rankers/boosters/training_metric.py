@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,6 +15,7 @@ from ..._typing import Array
 from ...metrics.evaluate import MetricLike
 from ...metrics.metric import measure
 from ...metrics.resolve import resolve
+from ...query_ids import group_rows
 from ...ranking import read_queries
 from ..training_data import TrainingData
 
@@ -26,6 +28,8 @@ class TrainingMetric:
     Its name in a log ends in ``_rankscore``, because LightGBM and XGBoost compute metrics of the
     same names under conventions of their own.
     """
+
+    _refuses_row_weights = True
 
     def __init__(self, metric: MetricLike, options: dict[str, Any]) -> None:
         self.metric = resolve(metric, **options)
@@ -41,9 +45,19 @@ class TrainingMetric:
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:
         """The metric after a boosting round."""
+        if weight is not None and not self._refuses_row_weights:
+            codes = np.asarray(groups)
+            if group_rows(codes, len(codes)).varies(np.asarray(weight)).any():
+                return np.nan
         queries = read_queries(y_true, y_score, groups=groups, sample_weight=weight)
         (values,) = measure(queries, [self.metric])
         return float(self.metric.aggregate(values, queries))
+
+    def of_query_weights(self) -> TrainingMetric:
+        """The same metric, which is nan for a set whose weights vary within a query."""
+        lenient = copy(self)
+        lenient._refuses_row_weights = False
+        return lenient
 
     def is_defined(self, y_true: Any, groups: Any, weight: Any = None) -> bool:
         """Whether the labels of any query that counts define it, given scores without ties."""
@@ -85,9 +99,9 @@ class EvaluatedSet:
     def read(cls, data: TrainingData, classes: Array | None) -> EvaluatedSet:
         """A set for an estimator with these classes; boosters number the classes."""
         labels = np.asarray(data.y)
-        passed = labels if classes is None else np.searchsorted(classes, labels)
+        passed = labels if classes is None else _numbers_of(labels, classes)
         if labels.dtype.kind not in "biuf" and classes is not None:
-            labels = labels == classes[-1]
+            labels = labels == max(classes)
         return cls(passed.astype(np.float32), labels, np.asarray(data.codes))
 
 
@@ -134,8 +148,20 @@ class MetricOfSets(TrainingMetric):
 
 
 def classes_of(estimator: Any, train: TrainingData) -> Array | None:
-    """The classes that a classifier will find in its training data; None for other models."""
-    return np.unique(np.asarray(train.y)) if is_classifier(estimator) else None
+    """The classes of a classifier, in its order; None for models whose labels are numbers."""
+    if not is_classifier(estimator):
+        return None
+    params = estimator.get_params()
+    if params.get("loss_function") == "CrossEntropy":  # CatBoost's labels are probabilities
+        return None
+    named = params.get("class_names")  # of CatBoost
+    return np.unique(np.asarray(train.y)) if named is None else np.asarray(named)
+
+
+def _numbers_of(labels: Array, classes: Array) -> Array:
+    """The position of the class of each label."""
+    order = np.argsort(classes)
+    return np.asarray(order[np.searchsorted(classes, labels, sorter=order)])
 
 
 def expected_classes(scores: Array, classes: Array | None) -> Array:

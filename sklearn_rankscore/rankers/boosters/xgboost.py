@@ -63,22 +63,24 @@ class XGBoost(Booster):
         self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
     ) -> FitArguments:
         """Add a callback to the parameter of the estimator."""
-        from .xgboost_callback import HeldOutMetric, StopOnMetric
+        from .xgboost_callback import HeldOutMetric, LogMetric, StopOnMetric
 
-        ours = stopping.metric
-        metric = None if ours is None else HeldOutMetric(ours, estimator, stopping)
-        params = estimator.get_params()
+        params, n_sets, ours = estimator.get_params(), len(stopping.sets), stopping.metric
+        callbacks = list(params.get("callbacks") or ())
+        if ours is not None:  # logged before the callbacks of the user read the log
+            callbacks.insert(0, LogMetric(HeldOutMetric(ours, estimator, stopping), n_sets))
         # XGBoost computes the metric of the objective before a function
-        last = metric is not None or callable(params.get("eval_metric"))
-        stop = StopOnMetric(stopping.n_rounds, len(stopping.sets), metric, last=last)
-        callbacks = [*(params.get("callbacks") or ()), stop]
-        estimator.set_params(callbacks=callbacks)
+        last = ours is not None or callable(params.get("eval_metric"))
+        maximize = None if ours is None else True
+        stop = StopOnMetric(stopping.n_rounds, n_sets, last=last, maximize=maximize)
+        estimator.set_params(callbacks=[*callbacks, stop])
         return {}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
         """Remove the callback, which holds data, from the parameters."""
-        super().restore(estimator, params)
-        estimator.set_params(callbacks=params.get("callbacks"))
+        # set_params of a fitted model would pass lists and dicts to XGBoost as text, which fails
+        for name in (*self.own_stopping, "callbacks"):
+            setattr(estimator, name, params.get(name))
 
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""
@@ -93,8 +95,8 @@ class XGBoost(Booster):
         return {"n_estimators": self.n_iterations(estimator) - n_before}
 
     def predicts_by_all_rounds(self, estimator: Any) -> bool:
-        """A linear model is a sum of its rounds, from which XGBoost takes none away."""
-        return bool(estimator.get_params().get("booster") == "gblinear")
+        """Of a linear model XGBoost takes no round away, and DART changes trees afterwards."""
+        return estimator.get_params().get("booster") in ("gblinear", "dart")
 
     def use_all_rounds(self, estimator: Any) -> None:
         """Forget the best round of `xgb_model`, of which XGBoost keeps the attributes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from scipy.special import softmax
 from xgboost import DMatrix
 from xgboost.callback import EarlyStopping, TrainingCallback
 
@@ -31,7 +32,10 @@ class HeldOutMetric(TrainingMetric):
         """The metric after a boosting round."""
         if self._matrix is None:
             self._matrix = self._read_matrix()
-        scores = expected_classes(model.predict(self._matrix), self._classes)
+        # a softmax is predicted as the most probable class
+        is_softmax = self._params.get("objective") == "multi:softmax"
+        scores = model.predict(self._matrix, output_margin=is_softmax)
+        scores = expected_classes(softmax(scores, axis=1) if is_softmax else scores, self._classes)
         return self.value(self._y_true, scores, self._codes, self._data.weights)
 
     def _read_matrix(self) -> Any:
@@ -45,6 +49,28 @@ class HeldOutMetric(TrainingMetric):
         )
 
 
+class LogMetric(TrainingCallback):
+    """Log a metric of the last evaluation set, for the callbacks that follow.
+
+    Parameters
+    ----------
+    metric : HeldOutMetric
+        The metric.
+    n_sets : int
+        Number of evaluation sets.
+    """
+
+    def __init__(self, metric: HeldOutMetric, n_sets: int) -> None:
+        super().__init__()
+        self._metric, self._data_name = metric, f"validation_{n_sets - 1}"
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Add the value of a round, after those that XGBoost computes."""
+        log = evals_log.setdefault(self._data_name, {})
+        log.setdefault(self._metric.log_name, []).append(self._metric.of_model(model))
+        return False
+
+
 class StopOnMetric(TrainingCallback):
     """XGBoost's own early stopping on the last evaluation set.
 
@@ -54,19 +80,17 @@ class StopOnMetric(TrainingCallback):
         Number of rounds without improvement.
     n_sets : int
         Number of evaluation sets.
-    metric : HeldOutMetric or None
-        A metric to compute besides those that XGBoost computes, after them.
     last : bool
         Whether to stop on the last metric instead of the first one.
+    maximize : bool or None
+        Whether higher is better; None lets XGBoost infer it from the name of the metric.
     """
 
-    def __init__(
-        self, n_rounds: int, n_sets: int, metric: HeldOutMetric | None, *, last: bool
-    ) -> None:
+    def __init__(self, n_rounds: int, n_sets: int, *, last: bool, maximize: bool | None) -> None:
         super().__init__()
         self._place = -1 if last else 0
         self._n_rounds, self._data_name = n_rounds, f"validation_{n_sets - 1}"
-        self._metric = metric
+        self._maximize = maximize
         self._stop: EarlyStopping | None = None
         self._first_round = 0
 
@@ -78,14 +102,12 @@ class StopOnMetric(TrainingCallback):
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Whether to stop."""
         log = evals_log[self._data_name]
-        if self._metric is not None:
-            log.setdefault(self._metric.log_name, []).append(self._metric.of_model(model))
         if self._stop is None:
             self._stop = EarlyStopping(
                 rounds=self._n_rounds,
                 metric_name=list(log)[self._place],
                 data_name=self._data_name,
-                maximize=None if self._metric is None else True,
+                maximize=self._maximize,
             )
             self._stop.starting_round = self._first_round
         return bool(self._stop.after_iteration(model, epoch, evals_log))
