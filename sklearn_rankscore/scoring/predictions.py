@@ -12,7 +12,7 @@ from sklearn import get_config
 from sklearn.base import is_classifier, is_outlier_detector
 
 from .._columns import refuse_masked
-from .._sklearn_compat import called_by_sklearn, calling_estimator
+from .._sklearn_compat import called_by_sklearn, calling_estimator, num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
 from ..query_ids import no_groups_error
@@ -70,26 +70,41 @@ def predict_scores(
     if is_outlier_detector(estimator):  # it predicts 1 and -1 only
         methods = methods[::-1]
     method = next((m for m in methods if hasattr(estimator, m)), methods[-1])
+    classes = _classes_of(estimator) if classifier else np.zeros(0)
+    if len(classes) == 1 and not per_class:  # of a fold without the others
+        return np.zeros(num_samples(X))
     scores = np.asarray(call(estimator, method, X))
     if not classifier or method == "predict":
-        return scores
+        return scores if len(classes) == 0 or per_class else _predicted_grades(scores, classes)
     if scores.ndim == 1:
-        return -scores if _falls(estimator) else scores
+        # the second of two classes may be the lower one in CatBoost's `class_names`
+        return -scores if len(classes) == 2 and classes[0] > classes[1] else scores
     of_several_classes = _class_scores if per_class else _expected_grades
     return of_several_classes(estimator, X, call, scores)
 
 
-def _falls(estimator: Any) -> bool:
-    """Whether the second of two classes is the lower one, as CatBoost's `class_names` allow."""
-    classes = np.asarray(getattr(estimator, "classes_", ()))
-    return classes.shape == (2,) and bool(classes[0] > classes[1])
+def _classes_of(estimator: Any) -> Array:
+    """The classes of a classifier; none if it has several targets."""
+    classes = getattr(estimator, "classes_", ())
+    return np.asarray(() if isinstance(classes, list) and np.ndim(classes[:1]) > 1 else classes)
+
+
+def _predicted_grades(predicted: Array, classes: Array) -> Array:
+    """Predicted classes as grades; of two that are text, whether it is the higher one."""
+    if predicted.ndim != 1 or not _are_strings(predicted):
+        return predicted
+    try:
+        return predicted.astype(np.float64)
+    except ValueError:
+        is_higher = predicted == max(classes)
+        return is_higher.astype(np.float64) if len(classes) == 2 else _as_grades(predicted)
 
 
 def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
     """The expected grade, or without probabilities the predicted one."""
     if not hasattr(estimator, "predict_proba"):
         _as_grades(estimator.classes_)
-        return np.asarray(call(estimator, "predict", X))
+        return _predicted_grades(np.asarray(call(estimator, "predict", X)), estimator.classes_)
     if hasattr(estimator, "decision_function"):  # then these are the scores
         scores = np.asarray(call(estimator, "predict_proba", X))
     return np.asarray(scores @ _as_grades(estimator.classes_))
@@ -159,6 +174,12 @@ def check_row_queries(
         )
     if requested or scores.ndim == 1 or np.ndim(y_true) != 1:
         return
+    if scores.shape[1] == 1:
+        raise ValueError(
+            f"the metric {metric_name} received no query ids, so each row would rank one class. "
+            "Give the query ids, such as an index level 'qid' of X; to RidgeClassifierCV, which "
+            "leaves out one row at a time, also cv=QueryKFold(5)."
+        )
     classes = np.asarray(getattr(estimator, "classes_", ()))
     if not classes.size or classes.dtype.kind not in "biuf":
         return
@@ -220,7 +241,7 @@ def read_predictions(
     if labels.ndim == 1 and _are_strings(labels):
         if classes is None:
             raise ValueError(
-                f"y_true holds strings, such as {labels[0]!r}, and without the classes_ of a "
+                f"y_true holds strings, such as {str(labels[0])!r}, and without the classes_ of a "
                 "classifier it is unknown which of them is relevant. Encode them as numbers, such "
                 "as 0 and 1."
             )
@@ -229,13 +250,20 @@ def read_predictions(
 
 
 def _grades_of(labels: Array, classes: Any) -> Array:
-    """Whether text is the second of two classes, or the grades of several."""
+    """Whether text is the higher of two classes, or the grades of several."""
     if not _are_strings(np.asarray(classes)):
         raise ValueError(
-            f"y_true holds strings, such as {labels[0]!r}, but the classes of the classifier are "
-            f"numbers, such as {shown(classes[0])}. Pass labels of the type that it was fitted to."
+            f"y_true holds strings, such as {str(labels[0])!r}, but the classes of the classifier "
+            f"are numbers, such as {shown(classes[0])}. Pass labels of the type that it was fitted "
+            "to."
         )
-    return _as_grades(labels) if len(classes) > 2 else labels == max(classes)
+    known = {*classes, *labels} if len(classes) == 1 else set(classes)
+    if len(known) == 1:
+        raise ValueError(
+            f"all labels are {str(labels[0])!r}, in y_true and in the training data, so that it is "
+            "unknown whether it means relevant. Encode labels as numbers, such as 0 and 1."
+        )
+    return _as_grades(labels) if len(known) > 2 else labels == max(known)
 
 
 def _way_of_ids() -> str:

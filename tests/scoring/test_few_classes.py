@@ -1,0 +1,77 @@
+"""Classifiers of a fold with one class, of text, and without probabilities."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
+from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking, ndcg_score
+
+IDS = np.repeat(np.arange(6), 4)
+IS_GOOD = np.array([0, 0, 0, 1] * 3 + [0] * 12)  # the first three queries have a relevant document
+FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(24, 3)), index=pd.Index(IDS, name="qid"))
+TRAINED_WITHOUT = [(np.arange(12, 24), np.arange(12))]
+TEXTS = [["bad", "good"], ["0", "1"], ["no", "yes"]]
+
+
+@pytest.mark.parametrize("model", [HistGradientBoostingClassifier, DecisionTreeClassifier])
+@pytest.mark.parametrize("names", [[0, 1], [2, 5], *TEXTS])
+def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
+    labels, grades = np.array(names)[IS_GOOD], IS_GOOD
+    if names == [2, 5]:
+        grades = labels
+    expected = ndcg_score(grades[:12], np.zeros(12), groups=IDS[:12], k=2)
+    options = {"cv": TRAINED_WITHOUT, "error_score": "raise"}
+    for estimator in (model(), QueryRanker(model())):
+        score = cross_val_score(estimator, FRAME, labels, scoring="ndcg@2", **options)
+        assert score == pytest.approx(expected)
+        several = cross_validate(estimator, FRAME, labels, scoring=["ndcg@2", "mrr"], **options)
+        assert several["test_ndcg@2"] == pytest.approx(expected)
+
+
+def test_text_that_is_everywhere_the_same_is_refused():
+    with pytest.raises(ValueError, match=r"all labels are 'bad', .*Encode labels as numbers"):
+        cross_val_score(
+            HistGradientBoostingClassifier(), FRAME, np.array(["bad"] * 24), scoring="ndcg@2",
+            cv=TRAINED_WITHOUT, error_score="raise",
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_ranking(n_queries=30, random_state=0)
+
+
+def score(model, X, labels, ids):
+    cv = QueryKFold(3)
+    return cross_val_score(
+        model, X, labels, groups=ids, scoring="ndcg@10", cv=cv, error_score="raise"
+    )
+
+
+def test_predicted_classes_that_are_numeric_text(data):
+    X, y, ids = data
+    assert score(LinearSVC(), X, y.astype(str), ids) == pytest.approx(score(LinearSVC(), X, y, ids))
+
+
+@pytest.mark.parametrize("names", TEXTS)
+def test_predicted_classes_that_are_text(data, names):
+    X, y, ids = data
+    is_relevant = (y > 1).astype(int)
+    tree = DecisionTreeClassifier(random_state=0, max_depth=3)
+    model = VotingClassifier([("a", LogisticRegression(max_iter=1000)), ("b", tree)])
+    expected = score(model, X, is_relevant, ids)
+    assert score(model, X, np.array(names)[is_relevant], ids) == pytest.approx(expected)
+
+
+def test_rows_of_one_class_are_no_ranking(data):
+    X, y, ids = data
+    X = pd.DataFrame(X, index=pd.Index(ids, name="qid"))
+    model = RidgeClassifierCV([0.1, 1000.0], scoring="ndcg@10")
+    with pytest.raises(ValueError, match=r"each row would rank one class\. .*cv=QueryKFold\(5\)"):
+        QueryRanker(model).fit(X, (y > 1).astype(int))
+    assert QueryRanker(model.set_params(cv=QueryKFold(5))).fit(X, (y > 1).astype(int))
