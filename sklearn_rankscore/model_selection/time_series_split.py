@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import check_consistent_length
 
+from .._columns import refuse_masked
 from .._typing import Array, IdSource
 from .._validation import check_count, check_flag
 from ..query_ids import Grouping
 from ..query_ids.lookup import column_or_level
+from ..query_ids.read import any_missing
 from ..query_ids.row_order import check_same_order
 from .splitter import QuerySplitter, Split, split_queries
 
@@ -31,7 +33,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
     times : str, callable or array-like of shape (n_documents,), default=None
         Time of each document, as dates or numbers: the name of a column or index level of X, a
         function of X, or an array. The time of a query is that of its earliest document. Text must
-        be ISO dates of equal length. None orders queries by their first rows.
+        be ISO dates of one form. None orders queries by their first rows.
     gap : int, default=0
         Number of queries to exclude between the training set and the test set.
     max_train_size : int, default=None
@@ -116,15 +118,16 @@ def _time_order(X: Any, times: Any) -> Array:
     if values is None:
         raise ValueError(f"times={times!r} names no column or index level of X.")
     check_same_order(X=X, times=values)
-    values = np.asarray(times(X) if callable(times) else values)
+    values = times(X) if callable(times) else values
+    refuse_masked(values, "times")
+    values = np.asarray(values)
     if values.ndim != 1:
         raise ValueError(
             f"times must be one-dimensional, one time per document; got shape {values.shape}. Pass "
             "a single column."
         )
     check_consistent_length(X, values)
-    has_none = values.dtype == object and any(value is None for value in values)
-    if has_none or (values != values).any():
+    if any_missing(values.tolist()) if values.dtype == object else (values != values).any():
         raise ValueError("times contains missing values; every document needs a time.")
     return np.unique(_sortable(values), return_inverse=True)[1]
 
@@ -135,11 +138,11 @@ def _sortable(times: Array) -> Array:
         return times
     text = [time for time in times.tolist() if isinstance(time, str | bytes)]
     other = [time for time in text if not (isinstance(time, str) and ISO_DATE.fullmatch(time))]
-    lengths = {len(time) for time in text}
-    if not text or (not other and len(text) == len(times) and len(lengths) == 1):
+    forms = {re.sub(r"\d", "0", time) for time in text if isinstance(time, str)}
+    if not text or (not other and len(text) == len(times) and len(forms) == 1):
         return times
     raise ValueError(
         f"times contains text such as {(other or text)[0]!r}, which sorts by its characters. Pass "
         "dates, pandas.to_datetime(X['time']), or numbers, X['time'].astype(float). As text, only "
-        "ISO dates of equal length are accepted, such as '2024-01-31' or '2024-01-31T12:00'."
+        "ISO dates of one form are accepted, such as '2024-01-31' or '2024-01-31T12:00'."
     )

@@ -373,6 +373,22 @@ def test_repr_is_that_of_scikit_learn():
 
 
 @pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (["2024-01-01 09:00", "2024-01-01T08:00"], "ISO dates of one form"),
+        (["2024-01-01 09:00:00.5", "2024-01-01 09:00:00Z."], "ISO dates of one form"),
+        (np.ma.masked_array([4, 3], mask=[False, True]), "times has masked values"),
+        (pd.array(["2024-01-01", None], dtype="string"), "times contains missing values"),
+        (np.array(["2024-01-01", pd.NA], dtype=object), "times contains missing values"),
+    ],
+)
+def test_times_without_an_order_are_refused(times, message):
+    times = times[[0, 1, 0, 0]] if hasattr(times, "shape") else [*times, times[0], times[0]]
+    with pytest.raises(ValueError, match=message):
+        folds(QueryTimeSeriesSplit(2, times=times), [[0]] * 4, groups=[1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
     ("split", "message"),
     [
         (lambda: QueryKFold(1), "n_splits must be an integer of at least 2; got 1"),
