@@ -40,8 +40,9 @@ class FoldChecker:
 
     def __init__(self) -> None:
         self._warned = False
-        self._checked: set[int] = set()
-        self._codes: dict[int, Array] = {}
+        # by identity, with the rows themselves: their number may be that of others once they die
+        self._checked: dict[int, Any] = {}
+        self._codes: dict[int, tuple[Any, Array]] = {}
 
     def check(self, task: FoldTask) -> None:
         """Warn if this task scores or predicts parts of queries."""
@@ -66,10 +67,10 @@ class FoldChecker:
             return SUBSAMPLE
         if task.test is None or id(task.test) in self._checked:
             return None
-        self._checked.add(id(task.test))
+        self._checked[id(task.test)] = task.test
         if id(task.X) not in self._codes:
-            self._codes[id(task.X)] = group_rows(ids, num_samples(task.X)).codes
-        return _describe_partial_queries(self._codes[id(task.X)], task.test)
+            self._codes[id(task.X)] = task.X, group_rows(ids, num_samples(task.X)).codes
+        return _describe_partial_queries(self._codes[id(task.X)][1], task.test)
 
 
 def _ids_of_all_rows(task: FoldTask) -> Any:
