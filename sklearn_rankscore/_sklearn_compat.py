@@ -65,8 +65,8 @@ _safe_indexing: Callable[[Any, Any], Any] = getattr(utils, "_safe_indexing", _ta
 
 def safe_indexing(X: Any, indices: Any) -> Any:
     """Rows of an array, sparse matrix, DataFrame, list, pyarrow table or pandas Index."""
-    is_index = hasattr(X, "get_level_values")  # scikit-learn cannot select from those of Arrow
-    return (_take_rows if is_index or hasattr(X, "to_pylist") else _safe_indexing)(X, indices)
+    of_pandas = hasattr(X, "isna") and not hasattr(X, "iloc")  # an index or array, in Arrow perhaps
+    return (_take_rows if of_pandas or hasattr(X, "to_pylist") else _safe_indexing)(X, indices)
 
 
 check_method_params: Callable[..., dict[str, Any]] = getattr(

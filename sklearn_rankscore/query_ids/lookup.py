@@ -124,14 +124,15 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     """What `groups` means: a place in `data` where ids are found, or the ids themselves.
 
     A string, a function and a position are places, and so is a list if all of its strings are names
-    of columns or index levels of `data`.
+    of columns or index levels of `data`, each once.
     """
     if isinstance(groups, str) or callable(groups):
         return groups, None
     if isinstance(groups, Integral) and not isinstance(groups, bool):
         return int(groups), None
     is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
-    if is_list and len(groups) and any(_has_all(table, groups) for table in data):
+    are_names = is_list and len(set(groups)) == len(groups) > 0
+    if are_names and any(_has_all(table, groups) for table in data):
         return groups, None
     return None, groups
 

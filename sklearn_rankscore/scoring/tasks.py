@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from sklearn import get_config
 from sklearn.base import clone
 
+from .._columns import to_numpy
 from .._sklearn_compat import num_samples
 from ..query_ids import carried_query_ids, find_query_ids, group_rows
 from .call_groups import CallGroups
@@ -157,21 +159,18 @@ class FoldTask:
             return None
 
     def make_selectable(self) -> None:
-        """Replace each pandas Index of the parameters by a Series.
+        """Replace each index and array of pandas and PyArrow among the parameters.
 
-        scikit-learn cannot select rows of an Index of Arrow, as it has for strings. The rows keep
+        scikit-learn cannot select rows of those that Arrow holds, as pandas' strings. The rows keep
         their labels in X, so that none seem to be in another order.
         """
         labels = self.X.index if hasattr(self.X, "iloc") else None  # a list has a method `index`
         for name in ("fit_params", "score_params"):
             params = getattr(self, name)
-            indexes = {key: ids for key, ids in params.items() if hasattr(ids, "get_level_values")}
-            if not indexes:
+            read = {key: _selectable(value, labels) for key, value in params.items()}
+            columns = {key: value for key, value in read.items() if value is not params[key]}
+            if not columns:
                 continue
-            columns = {
-                key: ids.to_series(index=range(len(ids)) if labels is None else labels)
-                for key, ids in indexes.items()
-            }
             if "routed_params" in self.arguments:
                 params.update(columns)  # what scikit-learn has routed for this call
             else:
@@ -180,6 +179,16 @@ class FoldTask:
     def as_tuple(self) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         """The task as scikit-learn's `Parallel` takes it."""
         return self.function, (), dict(self.arguments)
+
+
+def _selectable(column: Any, labels: Any) -> Any:
+    """A Series or an array in place of an index or array of pandas or PyArrow."""
+    if hasattr(column, "get_level_values"):
+        return column.to_series(index=range(len(column)) if labels is None else labels)
+    if hasattr(column, "isna") and not hasattr(column, "iloc"):
+        return sys.modules["pandas"].Series(column, index=labels)
+    is_arrow = hasattr(column, "to_pylist") and not hasattr(column, "schema")
+    return to_numpy(column) if is_arrow else column
 
 
 def is_fold_task(task: Any) -> bool:

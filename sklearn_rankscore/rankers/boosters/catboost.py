@@ -254,7 +254,7 @@ class CatBoostMetric(MetricOfSets):
             return np.asarray(expit(raw.T) if self.is_one_vs_all else softmax(raw.T, axis=1))
         # the score is that of the second of class_names, perhaps the lower one
         falls = self.classes is not None and self.classes[0] > self.classes[-1]
-        return -raw[0] if falls else raw[0]
+        return np.asarray(-raw[0] if falls else raw[0])
 
     def _weights_of(self, labels: Array, passed: Any) -> Any:
         """The weights of the set with these labels, the last of several."""

@@ -203,8 +203,8 @@ class StopOnMetric:
     def __init__(self, n_rounds: int, watched: WatchedMetric) -> None:
         import lightgbm
 
-        # that of lightgbm.early_stopping, after the metrics are logged; of the object itself,
-        # because LightGBM does not look at the class
+        # that of lightgbm.early_stopping, after the metrics are logged; LightGBM ignores an
+        # attribute of the class
         self.order = 30
         self._stop = lightgbm.early_stopping(n_rounds, verbose=False)
         self._watched = watched

@@ -66,7 +66,7 @@ class XGBoost(Booster):
         from .xgboost_callback import HeldOutMetric, LogMetric, StopOnMetric
 
         params, n_sets, ours = estimator.get_params(), len(stopping.sets), stopping.metric
-        callbacks = list(params.get("callbacks") or ())
+        callbacks: list[Any] = list(params.get("callbacks") or ())
         if ours is not None:  # logged before the callbacks of the user read the log
             callbacks.insert(0, LogMetric(HeldOutMetric(ours, estimator, stopping), n_sets))
         # XGBoost computes the metric of the objective before a function
