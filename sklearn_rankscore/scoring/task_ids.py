@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
 from .._columns import column_names
-from .._sklearn_compat import Search, num_samples
+from .._sklearn_compat import Search, calling_estimator, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, fix_by_name, ids_in_index
 from ..query_ids.optuna_search import optuna_search
@@ -248,6 +248,17 @@ def _fix(task: FoldTask) -> str:
         return (
             "the folds divide the queries of groups=. Use cv=QueryKFold(5) or another splitter "
             "that keeps them whole."
+        )
+    if task.is_routed and task.has_groups:
+        return (
+            "with metadata routing, what needs groups requests them: a metric by "
+            "make_ranking_scorer('ndcg@10').set_score_request(groups=True), a ranker by "
+            "set_fit_request(groups=True). In place of a default scoring, write scoring='ndcg@10'."
+        )
+    if calling_estimator() == "SequentialFeatureSelector":  # whose fit takes no groups
+        return (
+            "wrap all as QueryRanker(make_pipeline(SequentialFeatureSelector(..., "
+            "cv=QueryKFold(5)), model)), whose fit takes groups=ids."
         )
     if task.carried_ids is not None:
         return (

@@ -82,7 +82,12 @@ class FoldTask:
     @property
     def divides_groups(self) -> bool:
         """Whether `carried_ids` is None because the folds divide the queries of the call."""
-        return self.carried_ids is None and not self.call_groups.are(None)
+        return self.carried_ids is None and self.has_groups and not self.is_routed
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the call was given `groups`."""
+        return not self.call_groups.are(None)
 
     @cached_property
     def ranks_queries(self) -> bool:

@@ -212,3 +212,15 @@ def test_messages_do_not_call_other_columns_ids():
         with pytest.raises(ValueError, match=message) as caught:
             fit()
         assert "column of query ids" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"early_stopping": "ndcg@5", "random_state": 0}])
+@pytest.mark.parametrize("model", [LGBMRanker(**LGBM), XGBRanker(n_estimators=5, n_jobs=1)])
+def test_lists_are_arrays(model, options):
+    expected = QueryRanker(model, **options).fit(X, Y, groups=GROUPS).predict(X)
+    ranker = QueryRanker(model, **options).fit(X.tolist(), Y.tolist(), groups=GROUPS.tolist())
+    np.testing.assert_array_equal(ranker.predict(X.tolist()), expected)
+    sets = {"eval_set": [(X[~TRAIN].tolist(), Y[~TRAIN].tolist())], **ids}
+    ranker.fit(X[TRAIN].tolist(), Y[TRAIN].tolist(), **sets)
+    expected = QueryRanker(model, **options).fit(*OF_TRAINING, **held_out).predict(X)
+    np.testing.assert_array_equal(ranker.predict(X), expected)

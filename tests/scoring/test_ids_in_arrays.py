@@ -7,10 +7,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import sklearn
+from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 
 from sklearn_rankscore import (
+    NoGroupsError,
     PartialQueryWarning,
     QueryKFold,
     QueryRanker,
@@ -84,3 +87,15 @@ def test_every_fold_of_a_generator_is_checked():
         warnings.simplefilter("error")
         frame = frame.set_axis(pd.Index(np.arange(1200) // 3, name="qid"))
         cross_val_score(QueryRanker(Ridge()), frame, labels, scoring="ndcg", cv=KFold(20))
+
+
+def test_a_selection_of_features_takes_ids_in_a_query_ranker():
+    selection = SequentialFeatureSelector(Ridge(), scoring="ndcg@10", cv=QueryKFold(5))
+    selection.set_params(n_features_to_select=2, cv=3)
+    advice = (
+        r"QueryRanker\(make_pipeline\(SequentialFeatureSelector\(..., cv=QueryKFold\(5\)\), model"
+    )
+    with pytest.raises(NoGroupsError, match=advice):
+        selection.fit(X, Y)
+    selection.set_params(cv=QueryKFold(5))
+    QueryRanker(make_pipeline(selection, Ridge())).fit(X, Y, groups=NUMBERS)

@@ -202,3 +202,14 @@ def test_ids_reach_every_task_of_a_pipeline_in_parallel(backend):
     with parallel_config(backend):
         values = cross_val_score(pipeline, X, Y % 10, n_jobs=2, error_score="raise", **options)
     assert values.tolist() == cross_val_score(pipeline, X, Y % 10, **options).tolist()
+
+
+def test_what_requests_no_groups_is_named():
+    """The folds are those of a splitter that keeps queries whole, and not at fault."""
+    scorer = make_ranking_scorer("ndcg@3").set_score_request(groups="session_id")
+    options = {"cv": QueryKFold(3), "params": {"groups": QID}, "error_score": "raise"}
+    with pytest.raises(NoGroupsError, match=r"set_score_request\(groups=True\)") as caught:
+        cross_val_score(QueryRanker(Ridge()), X, Y % 10, scoring=scorer, **options)
+    assert "the folds divide" not in str(caught.value)
+    scorer = make_ranking_scorer("ndcg@3").set_score_request(groups=True)
+    assert len(cross_val_score(QueryRanker(Ridge()), X, Y % 10, scoring=scorer, **options)) == 3

@@ -113,7 +113,7 @@ class Booster(ABC):
                 "Reshape your data: of one document, pass X[[i]] or df.iloc[[i]] instead of X[i] "
                 "or df.iloc[i]."
             )
-        return X
+        return np.asarray(X) if isinstance(X, list | tuple) else X
 
     def starts(self, sets: Sequence[TrainingData]) -> list[Any] | None:
         """The scores that each evaluation set starts from; None if none has any."""
