@@ -13,7 +13,7 @@ import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import RFE, RFECV
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
 from sklearn.metrics import get_scorer
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -128,19 +128,21 @@ def _requested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
                 taker.set_fit_request(**{name: other.startswith(place)})
     if "sample_weight" in metadata:
         _request_weights(estimator)
+    elif any(isinstance(model, RidgeClassifierCV) for model in takers.values()):
+        _request_weights(estimator, weigh=False)  # which makes weights of its classes
     _check_members(last_step(estimator)[0], metadata)
     return metadata
 
 
-def _request_weights(estimator: Any) -> None:
+def _request_weights(estimator: Any, *, weigh: bool = SEARCHES_WEIGH_SCORES) -> None:
     """Let scores inside of `estimator` be weighted as searches do it without metadata routing."""
     params: dict[str, Any] = estimator.get_params()
     given = {place: value for place, value in params.items() if value is not None}
     for place, value in given.items():
         if place.endswith("scoring") and f"{place.removesuffix('scoring')}cv" in params:
-            estimator.set_params(**{place: _scorers(value)})
+            estimator.set_params(**{place: _scorers(value, weigh)})
         elif _may_weigh(value):
-            value.set_score_request(sample_weight=SEARCHES_WEIGH_SCORES)
+            value.set_score_request(sample_weight=weigh)
 
 
 def _may_weigh(value: Any) -> bool:
@@ -149,15 +151,15 @@ def _may_weigh(value: Any) -> bool:
     return asks and "sample_weight" in signature(value.score).parameters
 
 
-def _scorers(scoring: Any) -> Any:
+def _scorers(scoring: Any, weigh: bool) -> Any:
     """One scorer, or several by name, that request weights or decline them."""
     if isinstance(scoring, list | tuple | set):
         scoring = {name: name for name in scoring}
     if isinstance(scoring, dict):
-        return {name: _scorers(scorer) for name, scorer in scoring.items()}
+        return {name: _scorers(scorer, weigh) for name, scorer in scoring.items()}
     scorer = get_scorer(scoring)
     if hasattr(scorer, "set_score_request"):
-        scorer.set_score_request(sample_weight=SEARCHES_WEIGH_SCORES)
+        scorer.set_score_request(sample_weight=weigh)
     return scorer
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, RidgeClassifierCV
 from sklearn.model_selection import cross_val_score, cross_validate
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -75,3 +75,19 @@ def test_rows_of_one_class_are_no_ranking(data):
     with pytest.raises(ValueError, match=r"each row would rank one class\. .*cv=QueryKFold\(5\)"):
         QueryRanker(model).fit(X, (y > 1).astype(int))
     assert QueryRanker(model.set_params(cv=QueryKFold(5))).fit(X, (y > 1).astype(int))
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_weights_of_classes_do_not_weigh_scores(data, class_weight):
+    X, y, ids = data
+    is_relevant, alphas = (y > 1).astype(int), [0.1, 10.0, 1000.0]
+    model = RidgeClassifierCV(
+        alphas, scoring="ndcg@10", cv=QueryKFold(3), class_weight=class_weight
+    )
+    fitted = QueryRanker(model).fit(X, is_relevant, groups=ids).estimator_
+    means = [
+        score(RidgeClassifier(alpha=alpha, class_weight=class_weight), X, is_relevant, ids).mean()
+        for alpha in alphas
+    ]
+    assert fitted.alpha_ == alphas[np.argmax(means)]
+    assert fitted.best_score_ == pytest.approx(max(means))
