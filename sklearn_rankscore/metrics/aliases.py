@@ -39,6 +39,10 @@ AMBIGUOUS: dict[str, str] = {
         "'hit_rate', the fraction of queries with a relevant document within the cut-off, or "
         "'query_auc', the fraction of pairs of documents in the right order"
     ),
+    "top_k_accuracy": (
+        "'hit_rate@k', the fraction of queries with a relevant document within the cut-off, or "
+        "'precision@k', the fraction of relevant documents within it"
+    ),
 }
 
 # a name without "@" is compared with names of at least this length, because a short one is
@@ -70,6 +74,8 @@ def suggestions(name: str, known: Iterable[str], n: int = 3) -> list[str]:
     known = tuple(known)
     name, cutoff = split_cutoff(name)
     number = _WITH_NUMBER.fullmatch(name)
+    if persistence := re.fullmatch(r"rbp(\.\d+)", name.lower()):  # of ranx
+        return [f"rbp(p=0{persistence[1]})"]
     if cutoff is None and number and canonical_name(number[1], known):  # "ndcg10"
         return [f"{canonical_name(number[1], known)}@{number[2]}"]
     similarity: dict[str, float] = {}

@@ -133,6 +133,16 @@ def _parse_metric(name: str, spelling: str, cutoff: str | None) -> tuple[str, st
     return metric, cutoff
 
 
+def _suggested(metric: str, rest: str) -> str:
+    """A similar name, with the cut-off and the options that were given, if it has a cut-off."""
+    name, _, number = metric.partition("@")
+    if name not in METRICS:  # it has options of its own
+        return metric
+    cutoff, options = re.fullmatch(r"(@[^()]*)?(.*)", rest).groups("")  # type: ignore[union-attr]
+    cutoff = f"@{number}" if number else cutoff
+    return name + (cutoff if "k" in METRICS[name].options else "") + options
+
+
 def _unknown_metric(name: str, spelling: str) -> ValueError:
     if translated := translation(name):
         return ValueError(translated)
@@ -141,7 +151,7 @@ def _unknown_metric(name: str, spelling: str) -> ValueError:
     if several := _if_several(spelling):
         return ValueError(f"{name!r} is not the name of a metric.{several}")
     rest = name.strip().removeprefix(spelling)
-    near = [metric if "@" in metric else metric + rest for metric in suggestions(spelling, METRICS)]
+    near = [_suggested(metric, rest) for metric in suggestions(spelling, METRICS)]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
         f"{name!r} is not a known metric.{hint} Known are "
