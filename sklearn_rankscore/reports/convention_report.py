@@ -12,7 +12,7 @@ from ..inspection.table import Table
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.metric import Metric, measure
 from ..metrics.names import parse_name
-from ..metrics.resolve import list_metrics, resolve_all
+from ..metrics.resolve import list_metrics, resolve, resolve_all
 from ..ranking import Queries, read_queries
 from .table_text import TableText
 
@@ -143,9 +143,13 @@ def _report(queries: Queries, names: list[str]) -> ConventionReport:
     """The value of each metric under each convention, from a single sort."""
     metrics = {("default", name): metric for name, metric in resolve_all(names).items()}
     for library, table in CONVENTIONS.items():
-        known = [name for name in names if parse_name(name)[0] in table]
-        resolved = resolve_all(known, like=library) if known else {}
-        metrics |= {(library, n): m for n, m in resolved.items() if _accepts_labels(m, queries)}
+        known = (name for name in names if parse_name(name)[0] in table)
+        resolved = {name: _resolve(name, library) for name in known}
+        metrics |= {
+            (library, name): metric
+            for name, metric in resolved.items()
+            if metric is not None and _accepts_labels(metric, queries)
+        }
     measured = zip(metrics.items(), measure(queries, metrics.values()), strict=True)
     results: dict[tuple[str, str], Any] = {
         cell: metric.aggregate(values, queries) for (cell, metric), values in measured
@@ -153,6 +157,14 @@ def _report(queries: Queries, names: list[str]) -> ConventionReport:
     return {
         row: {name: results.get((row, name)) for name in names} for row in ("default", *CONVENTIONS)
     }
+
+
+def _resolve(name: str, library: str) -> Metric | None:
+    """The metric of a library; None if its convention has not the options of the name."""
+    try:
+        return resolve(name, like=library)
+    except ValueError:
+        return None
 
 
 def _accepts_labels(metric: Metric, queries: Queries) -> bool:

@@ -72,6 +72,15 @@ def test_a_library_that_refuses_the_labels_has_a_dash(data):
     assert report["catboost"] == report["ranx"] == {"err@5": None}
 
 
+def test_options_that_a_convention_does_not_have_are_a_dash(data):
+    """MAP over the hits, as torchmetrics has it, is no ratio of sums over queries."""
+    name = "map@5(average=micro)"
+    report = as_dict(data, [name, "mrr"])
+    assert report["default"][name] == evaluate(**data, metrics=name)[name]
+    assert report["torchmetrics"][name] is None
+    assert report["torchmetrics"]["mrr"] is not None
+
+
 def test_two_dimensional_and_single_query_input():
     table = convention_report([[0, 1], [1, 0]], [[0.2, 0.1], [0.2, 0.1]], metrics="mrr")
     assert table == convention_report(
