@@ -143,7 +143,9 @@ def load_letor(
     check_choice("repeated_features", repeated_features, ("error", "first", "last"))
     if zero_based != "auto":
         check_flag("zero_based", zero_based)
-    paths = [as_path(p) for p in ([path] if isinstance(path, str | os.PathLike) else path)]
+    given: Any = path
+    is_one = isinstance(path, str | os.PathLike) or hasattr(path, "read")
+    paths = [as_path(p) for p in ([given] if is_one else given)]
     if not paths:
         raise ValueError("path must be a file, or a list of at least one; got none.")
     if np.dtype(dtype).kind not in "fiub":
@@ -174,7 +176,7 @@ def _load(paths: list[Path], dtype: DTypeLike, repeated: RepeatedFeatures) -> li
             if not has_mark and "sorted and unique" not in str(error):
                 raise
             return load([sorted_features(path, repeated) for path in paths])
-    except ValueError:
+    except (ValueError, OverflowError):
         for path in paths:
             check_lines(path)
         raise

@@ -23,6 +23,9 @@ from ..io.trec_text import damage_named
 RepeatedFeatures: TypeAlias = Literal["error", "first", "last"]
 Line: TypeAlias = tuple[int, list[bytes]]
 
+# the largest number of a feature that scikit-learn reads
+LARGEST_FEATURE = 2**31 - 1
+
 # the files of query sizes that LightGBM and XGBoost expect beside the data
 SIZE_FILES = (".query", ".group")
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
@@ -180,16 +183,24 @@ def check_lines(path: Path) -> None:
             float(label)
             for field in _without_id(pairs):
                 index, _, value = field.partition(b":")
-                _ = int(index), float(value)
+                if not 0 <= int(index) <= LARGEST_FEATURE:
+                    raise ValueError("no number of a feature")
+                float(value)
         except ValueError as error:
             raise ValueError(
                 f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a line must "
-                "be 'label qid:ID feature:value ...' with numbers for label, feature and value."
+                "be 'label qid:ID feature:value ...' with numbers for label, feature and value, "
+                f"the feature from 0 to {LARGEST_FEATURE}."
             ) from error
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
     """The path, refused if there is no such file, which scikit-learn's reader reports late."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            "path must be the path of a file, or a list of paths; got an object of "
+            f"{type(path).__name__}. Content in memory is read from a temporary file."
+        )
     if not Path(path).is_file():
         raise FileNotFoundError(f"There is no file {os.fspath(path)}.")
     return Path(path)

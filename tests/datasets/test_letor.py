@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import re
 
 import numpy as np
@@ -195,6 +196,8 @@ def test_a_file_without_query_ids_is_refused(tmp_path, text, message):
         ("0 qid:1 1:2 2:", "train.txt, line 3: got '2:', but"),
         ("0 qid:1 price:2", "train.txt, line 3: got 'price:2', but"),
         ("1,2 qid:1 1:2", "train.txt, line 3: got '1,2', but"),
+        ("0 qid:1 -1:2", "train.txt, line 3: got '-1:2', but"),
+        ("0 qid:1 2147483648:3", "the feature from 0 to 2147483647"),
         ("0 qid: 1 1:2", "train.txt, line 3: there is no ID directly after qid:"),
     ],
 )
@@ -203,6 +206,11 @@ def test_a_malformed_line_is_named(tmp_path, line, message):
     for first in ("1 qid:1 1:0.5", "1 qid:1 2:0.5 1:1", "\ufeff1 qid:1 1:0.5"):
         with pytest.raises(ValueError, match=re.escape(message)):
             load_letor(write(tmp_path, f"{first}\n\n{line}\n1 qid:1 1:0.5\n"))
+
+
+def test_a_file_object_is_refused():
+    with pytest.raises(TypeError, match=r"path of a file, .* got an object of BytesIO"):
+        load_letor(io.BytesIO(b"1 qid:1 1:2\n"))
 
 
 @pytest.mark.parametrize(
