@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -72,4 +73,6 @@ def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and error.strerror is None:  # of PyArrow
+        return f"{error}: {os.strerror(errno.ENOENT)}"
     return str(error)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, get_args
 from .._typing import IntervalMethod, SignificanceTest
 from .._validation import did_you_mean
 from ..metrics.conventions import CONVENTIONS
+from ..metrics.metric import Metric
 from ..metrics.resolve import resolve_all
 from .sources import is_table, named_runs
 
@@ -66,14 +67,27 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     except (ValueError, TypeError) as error:
         evaluate.error(str(error))
     for name, metric in resolved.items():
-        if metric.propensity is not None or metric.clip is not None:
-            evaluate.error(f"{name}: files have no propensities; use evaluate in Python.")
+        if fault := _fault_of_metric(name, metric, arguments.like):
+            evaluate.error(fault)
     if conflict := _conflict(arguments):
         evaluate.error(conflict)
     for option, default in COMPARISON.items():
         if getattr(arguments, option) is None:
             setattr(arguments, option, default)
     return arguments
+
+
+def _fault_of_metric(name: str, metric: Metric, like: str | None) -> str | None:
+    """Why files cannot be evaluated by a metric."""
+    if metric.propensity is not None or metric.clip is not None:
+        return f"{name}: files have no propensities; use evaluate in Python."
+    if metric.average == "micro":
+        convention = "" if like is None else f", perhaps by --like {like}"
+        return (
+            f"{name} is a ratio of sums over all queries (average=micro{convention}), which has no "
+            "value for a query; use average=macro."
+        )
+    return None
 
 
 def _hint(unknown: str, evaluate: argparse.ArgumentParser) -> str:

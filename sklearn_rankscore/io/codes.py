@@ -36,7 +36,8 @@ def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
     kinds = {_kind(values): values for _, values in encoded if len(values)}
     if len(kinds) > 1:
         examples = " and ".join(f"{kind}, such as {shown(v[0])}," for kind, v in kinds.items())
-        raise TypeError(f"{name} are {examples} which are never equal. Convert one of the columns.")
+        never = "never equal" if kinds.keys() <= {"numbers", "text", "bytes"} else "not compared"
+        raise TypeError(f"{name} are {examples} which are {never}. Convert one of the columns.")
     common, positions = _common(_in_one_unit([values for _, values in encoded], name))
     if common.dtype.kind == "O" and mixes_text(common.tolist()):
         refuse_lookalikes([values.tolist() for _, values in encoded], name)

@@ -349,6 +349,13 @@ def test_all_metrics_are_listed(capsys):
         ([*ALL, "--seed", "0"], 2, "--seed needs --baseline RUN"),
         (["-", "-"], 2, "only one of QRELS and RUN"),
         (["qrels.txt", "nowhere.run"], 1, "nowhere.run: No such file or directory"),
+        (["qrels.txt", "nowhere.parquet"], 1, "nowhere.parquet: No such file or directory"),
+        (
+            ["qrels.txt", "bm25.run", "-m", "ndcg(average=micro)"],
+            2,
+            "(average=micro), which has no",
+        ),
+        ([*ALL, "-m", "precision@5", "--like", "implicit"], 2, "micro, perhaps by --like implicit"),
         (["qrels.txt", "."], 1, "Is a directory"),
         (["qrels.txt", "bm25.run", "bm25.run"], 2, "two runs are named 'bm25'"),
         (["qrels.txt", "bm25.run", "--baseline", "bm25"], 2, "at least two runs"),
