@@ -5,7 +5,6 @@ matplotlib is imported only to draw.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +15,7 @@ from .._validation import did_you_mean
 from ..metrics.aliases import canonical_name
 from ..metrics.names import METRICS
 from .palette import MUTED
+from .text import fit_names, literal, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,23 +134,12 @@ def font_points(size: str) -> float:
     return float(FontProperties(size=size).get_size_in_points())
 
 
-def wrap(text: str, n_characters: int, max_lines: int | None = None) -> str:
-    """A text in lines of that many characters; words that are longer are broken.
-
-    What needs more lines ends in an ellipsis.
-    """
-    lines = textwrap.wrap(
-        text, max(n_characters, 8), break_on_hyphens=False, max_lines=max_lines, placeholder="…"
-    )
-    return "\n".join(lines) or text
-
-
 def wrap_for_ticks(ax: Axes, names: list[str]) -> list[str]:
     """Names of rows, which take at most half of the width of the axes and the height of a row."""
     size = font_points("x-small" if is_narrow(ax) else "small")
     n_characters = int(0.55 * width(ax) / (CHARACTER * size))
     n_lines = max(int(height(ax) / len(names) / (LINE * size)), 1)
-    return [wrap(literal(name), n_characters, n_lines) for name in names]
+    return [literal(name) for name in fit_names(names, n_characters, n_lines)]
 
 
 def set_categories(ax: Axes, names: list[str], counts: Sequence[int]) -> None:
@@ -162,19 +151,14 @@ def set_categories(ax: Axes, names: list[str], counts: Sequence[int]) -> None:
     wrapped = [wrap(literal(name), min(longest, room)) for name in names]
     longest_word = max(len(word) for name in names for word in name.split() or [""])
     is_upright = longest_word > max(room, 9) or room < 5
-    if is_upright:
-        wrapped = [wrap(literal(name), 2 * longest, 1) for name in names]
+    if is_upright:  # and no longer than leaves some height to the axes
+        n_characters = min(2 * longest, int((height(ax) - 60) / (CHARACTER * size)))
+        wrapped = [literal(name) for name in fit_names(names, n_characters)]
     labels = [f"{name}\n{n:,}" for name, n in zip(wrapped, counts, strict=True)]
     ax.set_xticks(
         np.arange(len(names)), labels, rotation=90 if is_upright else 0,
         multialignment="right" if is_upright else "center",
     )  # fmt: skip
-
-
-def literal(name: object) -> str:
-    """A name as matplotlib draws it, neither as a formula nor as a hidden label."""
-    text = str(name).replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
 
 
 def _in_columns(ax: Axes, labels: list[str], size: float) -> tuple[int, list[str]]:

@@ -15,9 +15,10 @@ from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
 from ..ranking import read_queries
-from .axes import draw_grid, literal, normalize_style
+from .axes import draw_grid, normalize_style
 from .display import Display, by_name
 from .palette import system_color
+from .text import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,11 +12,12 @@ from .._typing import IntervalMethod, Seed
 from ..inspection.compare import compare
 from ..inspection.comparison import Comparison
 from ..inspection.query_results import QueryScores
-from .axes import finish_axes, is_narrow, literal
+from .axes import finish_axes, is_narrow
 from .display import QueryScoresDisplay, by_name
 from .forest_rows import ForestRow, common_and_own, rows_of_differences, rows_of_means
 from .palette import outcome_color, system_color
 from .rows import draw_rows, size_of_rows
+from .text import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

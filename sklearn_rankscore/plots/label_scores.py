@@ -14,9 +14,10 @@ from ..inspection.segments import SegmentColumn, bin_segments
 from ..metrics.segment import MISSING
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
-from .axes import draw_grid, finish_axes, literal
+from .axes import draw_grid, finish_axes
 from .display import Display, by_name
 from .palette import system_color, system_hatch, text_color
+from .text import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

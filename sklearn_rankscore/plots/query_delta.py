@@ -13,9 +13,10 @@ from ..inspection.interval_methods import interval_estimate
 from ..inspection.intervals import Interval, difference_interval
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
 from ..inspection.query_results import QueryScores
-from .axes import axis_label, count_in_integers, finish_axes, literal, normalize_style
+from .axes import axis_label, count_in_integers, finish_axes, normalize_style
 from .display import QueryScoresDisplay, check_two, one_metric
 from .palette import BETTER, MUTED, WORSE, text_color
+from .text import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

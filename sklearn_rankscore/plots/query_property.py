@@ -15,10 +15,11 @@ from ..inspection.query_results import QueryScores
 from ..inspection.segments import Segments
 from ..metrics.evaluate import MetricLike
 from ..ranking import read_queries
-from .axes import axis_label, draw_grid, finish_axes, literal, normalize_style, set_categories
+from .axes import axis_label, draw_grid, finish_axes, normalize_style, set_categories
 from .cutoffs import MARKERS
 from .display import Display, align_by, by_name, one_metric
 from .palette import system_color
+from .text import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,13 +18,12 @@ from .axes import (
     finish_axes,
     font_points,
     height,
-    literal,
     normalize_style,
     width,
-    wrap,
 )
 from .display import QueryScoresDisplay, check_two, one_metric
 from .palette import BETTER, MUTED, WORSE, text_color
+from .text import literal, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

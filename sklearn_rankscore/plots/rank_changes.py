@@ -15,18 +15,10 @@ from ..query_ids.document_ids import document_ids
 from ..query_ids.instants import of_python
 from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
-from .axes import (
-    CHARACTER,
-    finish_axes,
-    font_points,
-    is_narrow,
-    literal,
-    normalize_style,
-    width,
-    wrap,
-)
+from .axes import CHARACTER, finish_axes, font_points, is_narrow, normalize_style, width
 from .display import Display, check_two
 from .palette import BETTER, MUTED, WORSE
+from .text import literal, shortened, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -205,7 +197,7 @@ class RankChangeDisplay(Display):
             for document in shown.tolist():
                 rank = self.ranks[document, side]
                 if rank <= self.k:
-                    name = _shortened(self.names[document], max(n_characters, 6))
+                    name = _with_label(self.names[document], max(n_characters, 6))
                     ax.annotate(
                         f"{rank:g}  {literal(name)}" if side else f"{literal(name)}  {rank:g}",
                         (x, rank), (shift, 0), textcoords="offset points", ha=align, va="center",
@@ -274,10 +266,9 @@ def _beyond(ranks: Array, k: int) -> str:
     return " or ".join([*texts, "not retrieved"] if np.isinf(ranks).any() else texts)
 
 
-def _shortened(name: str, n_characters: int) -> str:
+def _with_label(name: str, n_characters: int) -> str:
     """A name without its middle, so that it fits, and its label, which is last."""
     if len(name) <= n_characters:
         return name
     document, _, label = name.rpartition(" ")
-    room = max(n_characters - len(label) - 2, 4)
-    return f"{document[: room - room // 2]}…{document[-(room // 2) :]} {label}"
+    return f"{shortened(document, max(n_characters - len(label) - 1, 5))} {label}"

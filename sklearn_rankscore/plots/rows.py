@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inspection.intervals import Interval, number_text
-from .axes import draw_grid, font_points, is_narrow, normalize_style, width, wrap, wrap_for_ticks
+from .axes import draw_grid, font_points, is_narrow, normalize_style, width, wrap_for_ticks
 from .palette import text_color
+from .text import wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
