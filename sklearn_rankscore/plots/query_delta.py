@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._typing import IntervalMethod, Seed
 from ..inspection.interval_methods import interval_estimate
-from ..inspection.intervals import Interval, difference_interval
+from ..inspection.intervals import Interval, difference_interval, number_text
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
 from ..inspection.query_results import QueryScores
 from .axes import axis_label, count_in_integers, finish_axes, normalize_style
 from .display import QueryScoresDisplay, check_two, one_metric
 from .palette import BETTER, MUTED, WORSE, text_color
-from .text import literal
+from .text import literal, number_spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,7 +195,9 @@ class QueryDeltaDisplay(QueryScoresDisplay):
         return float(np.average(self.deltas, weights=self.weights))
 
     def _label(self) -> str:
-        label = f"mean {self._mean():+.3f}"
-        if self.interval is None:
+        mean, interval = self._mean(), self.interval
+        spec = number_spec([mean, *(interval or ())], "+")
+        label = f"mean {number_text(mean, spec)}"
+        if interval is None:
             return label
-        return f"{label}, {self.confidence * 100:g} % interval {self.interval:+.3f}"
+        return f"{label}, {self.confidence * 100:g} % interval {interval:{spec}}"

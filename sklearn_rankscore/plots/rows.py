@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..inspection.intervals import Interval, number_text
 from .axes import draw_grid, font_points, is_narrow, normalize_style, width, wrap_for_ticks
 from .palette import text_color
-from .text import wrap
+from .text import number_spec, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def draw_rows(
         rows.intervals.append(line)
         rows.points.append(point)
         if not is_narrow(ax):
-            rows.texts.append(_write_numbers(ax, y, value, ends, "+.3f" if is_signed else ".3f"))
+            rows.texts.append(_write_numbers(ax, y, value, ends, "+" if is_signed else ""))
     if is_signed:
         ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
     # beside names that take half of the width
@@ -69,8 +69,9 @@ def draw_rows(
     return rows
 
 
-def _write_numbers(ax: Axes, y: int, value: float, ends: NDArray[np.float64], spec: str) -> Text:
+def _write_numbers(ax: Axes, y: int, value: float, ends: NDArray[np.float64], sign: str) -> Text:
     """Write the numbers of one row to the right of the axes."""
+    spec = number_spec([value, *ends.tolist()], sign)
     return ax.annotate(
         f"{number_text(value, spec)} {Interval(*ends.tolist()):{spec}}", (1, y), (6, 0),
         xycoords=ax.get_yaxis_transform(), textcoords="offset points", va="center",

@@ -1,11 +1,13 @@
-"""Text of plots: names that fit where they are drawn."""
+"""Text of plots: names that fit where they are drawn, and numbers."""
 
 from __future__ import annotations
 
 import textwrap
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+
+from ..inspection.intervals import TOLERANCE
 
 SHORTEST_LINE = 8
 
@@ -14,6 +16,12 @@ def literal(name: object) -> str:
     """A name as matplotlib draws it, neither as a formula nor as a hidden label."""
     text = str(name).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
+
+
+def number_spec(numbers: Iterable[float], sign: str = "") -> str:
+    """The format of numbers side by side, so that they are not all written as 0."""
+    largest = max(map(abs, numbers), default=0.0)
+    return f"{sign}.2g" if TOLERANCE < largest < 0.0005 else f"{sign}.3f"
 
 
 def wrap(text: str, n_characters: int) -> str:

@@ -1,5 +1,6 @@
 """Names and numbers in plots: shortened where they have no room, and never all the same."""
 
+import re
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -10,8 +11,10 @@ from matplotlib import pyplot as plt
 from sklearn_rankscore import (
     FeatureImportanceDisplay,
     ForestDisplay,
+    QueryDeltaDisplay,
     QueryPropertyDisplay,
     RankChangeDisplay,
+    make_ranking,
 )
 from sklearn_rankscore.plots.text import fit_names
 
@@ -126,3 +129,38 @@ def test_documents_keep_their_labels():
     assert len({*names}) == 8
     assert names[0].startswith("https")
     assert names[0].endswith("e/0 (0)  1")
+
+
+def interval_of(value):
+    return ForestDisplay(
+        labels=["m"], values=[value], intervals=[(value - abs(value) / 2, value + abs(value) / 2)]
+    ).plot()
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (-1e-7, "-1e-07 [-1.5e-07, -5e-08]"),
+        (2e-4, "+0.0002 [+0.0001, +0.0003]"),
+        (4e-4, "+0.000 [+0.000, +0.001]"),
+        (0.25, "+0.250 [+0.125, +0.375]"),
+        (1e-14, "+0.000 [+0.000, +0.000]"),
+        (np.nan, "nan [nan, nan]"),
+    ],
+)
+def test_numbers_of_rows_are_not_all_zero(value, written):
+    assert texts(interval_of(value).texts_) == [written]
+
+
+def test_small_means_have_digits():
+    display = ForestDisplay(labels=["m"], values=[2e-7], intervals=[(1e-7, 3e-7)], systems=[0])
+    assert texts(display.plot().texts_) == ["2e-07 [1e-07, 3e-07]"]
+
+
+def test_the_legend_of_small_differences_has_digits():
+    X, y, groups = make_ranking(n_queries=40, random_state=0)
+    scores = {"old": X[:, 0], "new": X[:, 1]}
+    display = QueryDeltaDisplay.from_predictions(1e-7 * y, scores, groups=groups, metric="dcg")
+    numbers = re.findall(r"[+-][\d.]+e-0\d", display.mean_line_.get_label())
+    assert len(numbers) == 3
+    assert float(numbers[1]) < float(numbers[0]) < float(numbers[2])
