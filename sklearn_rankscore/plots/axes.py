@@ -63,6 +63,9 @@ def finish_axes(
 
     The title takes at most that part of the width of the axes.
     """
+    from .magnitudes import write_magnitudes_at_ticks
+
+    write_magnitudes_at_ticks(ax)
     small, medium = ("x-small", "small") if is_narrow(ax) else ("small", "medium")
     ax.tick_params(labelsize=small)
     for label in (ax.xaxis.label, ax.yaxis.label):

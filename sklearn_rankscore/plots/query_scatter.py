@@ -18,6 +18,7 @@ from .axes import (
     finish_axes,
     font_points,
     height,
+    is_narrow,
     normalize_style,
     width,
 )
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 RASTERIZE = 2000
 # in square points: of one query, and of the most and the fewest queries of one point
 AREA, LARGEST_AREA, SMALLEST_AREA = 18, 500, 6
+# the characters of a label below the axes for which matplotlib leaves room
+USUAL_TICK = 5
 
 
 class QueryScatterDisplay(QueryScoresDisplay):
@@ -192,10 +195,21 @@ class QueryScatterDisplay(QueryScoresDisplay):
         draw_grid(ax, "x")
         draw_grid(ax, "y")
         finish_axes(ax, axis_label(self.metric) + " of each query")
+        self._make_room_for_ticks(ax, side)
         # one symbol size in the legend, whatever the number of queries of a point
         legend = ax.get_legend()
         for handle in () if legend is None else legend.legend_handles:
             handle.set_sizes([25])  # type: ignore[union-attr]
+
+    @staticmethod
+    def _make_room_for_ticks(ax: Axes, side: float) -> None:
+        """Fewer ticks below the axes if their labels are longer than matplotlib assumes."""
+        labels = ax.xaxis.get_major_formatter().format_ticks(ax.get_xticks().tolist())
+        longest, size = max(map(len, labels)), font_points("x-small" if is_narrow(ax) else "small")
+        if longest > USUAL_TICK:
+            # the legend and the labels of the other axis take some of the side
+            n_bins = int(0.7 * side / ((longest + 2) * CHARACTER * size))
+            ax.locator_params(axis="x", nbins=max(n_bins, 2))
 
 
 def _signs(differences: NDArray[np.float64]) -> Array:
