@@ -145,7 +145,7 @@ def wrap_for_ticks(ax: Axes, names: list[str]) -> list[str]:
     return [literal(name) for name in fit_names(names, n_characters, n_lines)]
 
 
-def set_categories(ax: Axes, names: list[str], counts: Sequence[int]) -> None:
+def set_categories(ax: Axes, names: list[str], counts: Sequence[str]) -> None:
     """Names below the axes with their counts, upright where they are too wide side by side."""
     ax.set_xlim(-0.5, len(names) - 0.5)
     size = font_points("x-small" if is_narrow(ax) else "small")
@@ -153,11 +153,12 @@ def set_categories(ax: Axes, names: list[str], counts: Sequence[int]) -> None:
     longest = 9 if is_narrow(ax) else 20
     wrapped = [wrap(literal(name), min(longest, room)) for name in names]
     longest_word = max(len(word) for name in names for word in name.split() or [""])
-    is_upright = longest_word > max(room, 9) or room < 5
+    longest_count = max(map(len, counts))
+    is_upright = longest_word > max(room, 9) or longest_count > max(room, 6) or room < 5
     if is_upright:  # and no longer than leaves some height to the axes
         n_characters = min(2 * longest, int((height(ax) - 60) / (CHARACTER * size)))
         wrapped = [literal(name) for name in fit_names(names, n_characters)]
-    labels = [f"{name}\n{n:,}" for name, n in zip(wrapped, counts, strict=True)]
+    labels = [f"{name}\n{count}" for name, count in zip(wrapped, counts, strict=True)]
     ax.set_xticks(
         np.arange(len(names)), labels, rotation=90 if is_upright else 0,
         multialignment="right" if is_upright else "center",

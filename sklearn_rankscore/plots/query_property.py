@@ -40,8 +40,9 @@ class QueryPropertyDisplay(Display):
     ----------
     bins : sequence of str
         Values or ranges of the property.
-    queries : array-like of shape (n_bins,)
-        Number of queries in each bin.
+    queries : array-like of shape (n_bins,) or (n_models, n_bins)
+        Number of queries in each bin for which the metric is defined; one row per model, in the
+        order of `means`, if the numbers differ. The axis then shows the smallest and the largest.
     means : dict of str to ndarray of shape (n_bins,)
         Mean of the metric over the queries of each bin, by model.
     intervals : dict of str to ndarray of shape (n_bins, 2)
@@ -225,9 +226,11 @@ class QueryPropertyDisplay(Display):
             for model, scores in aligned.items()
         }
         first = next(iter(by.values()))
+        queries = np.array([[s.queries for s in own] for own in by.values()])
+        are_equal = bool((queries == queries[0]).all())
         return cls(
             bins=[str(s.segment.value) for s in first],
-            queries=[s.queries for s in first],
+            queries=queries[0] if are_equal else queries,
             means={model: np.array([s.mean for s in own]) for model, own in by.items()},
             intervals={model: np.array([s.interval for s in own]) for model, own in by.items()},
             metric=metric, property=first[0].segment.column, confidence=inference["confidence"],
@@ -259,9 +262,20 @@ class QueryPropertyDisplay(Display):
             }  # fmt: skip
             x = np.arange(len(means)) + offsets[i] / max(len(self.means), 2)
             self.error_bars_.append(ax.errorbar(x, means, [means - low, high - means], **style))
-        set_categories(ax, self.bins, self.queries.tolist())
-        ax.set_xlabel(f"{literal(self.property)}\nnumber of queries")
+        counts, by_model = self._counts()
+        set_categories(ax, self.bins, counts)
+        ax.set_xlabel(f"{literal(self.property)}\nnumber of queries{by_model}")
         ax.set_ylabel(axis_label(self.metric))
         draw_grid(ax, "y")
         finish_axes(ax, legend_title=f"{self.confidence * 100:g} % intervals of the mean")
         return self
+
+    def _counts(self) -> tuple[list[str], str]:
+        """The number of queries of each bin, or their range, and what the range is of."""
+        each = np.atleast_2d(self.queries)
+        fewest, most = each.min(axis=0).tolist(), each.max(axis=0).tolist()
+        counts = [
+            f"{low:,}" if low == high else f"{low:,}–{high:,}"
+            for low, high in zip(fewest, most, strict=True)
+        ]
+        return counts, "" if fewest == most else " (range over models)"

@@ -177,3 +177,44 @@ def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
     other = {**systems, "b": QueryScores(["x", "z"], [[0.0], [1.0]], ["m"])}
     with pytest.raises(ValueError, match="must be measured on the same queries"):
         QueryPropertyDisplay.from_query_scores(other, [10, 20])
+
+
+def undefined_in_places(n_values, n_queries=400):
+    """Two systems of which the second has nothing to measure for every other query."""
+    values = np.random.default_rng(0).random((n_queries, 1))
+    some = np.where(np.arange(n_queries)[:, None] % 2, values, np.nan)
+    ids = np.arange(n_queries)
+    systems = {"a": QueryScores(ids, values, ["m"]), "b": QueryScores(ids, some, ["m"])}
+    return systems, {"kind": ids // 2 % n_values}
+
+
+def test_numbers_of_queries_that_differ_by_model_are_shown_as_a_range():
+    systems, kinds = undefined_in_places(2, 40)
+    kinds = {"kind": np.where(np.arange(40) < 2, "x", "y")}
+    other = dict(reversed(systems.items()))
+    for named, expected in ((systems, [[2, 38], [1, 19]]), (other, [[1, 19], [2, 38]])):
+        display = QueryPropertyDisplay.from_query_scores(named, kinds)
+        assert display.queries.tolist() == expected
+        labels = [label.get_text() for label in display.ax_.get_xticklabels()]
+        assert labels == ["x\n1–2", "y\n19–38"]
+        assert display.ax_.get_xlabel() == "kind\nnumber of queries (range over models)"
+    alone = QueryPropertyDisplay.from_query_scores(systems["b"], kinds)
+    assert alone.queries.tolist() == [1, 19]
+    same = QueryPropertyDisplay.from_query_scores({"a": systems["a"], "c": systems["a"]}, kinds)
+    assert same.queries.tolist() == [2, 38]
+    assert same.ax_.get_xlabel() == "kind\nnumber of queries"
+
+
+@pytest.mark.parametrize("n_values", [3, 8, 10])
+@pytest.mark.parametrize(("most", "written"), [(400, "200–400"), (4000, "2,000–4,000")])
+@pytest.mark.parametrize("size", [None, (3, 4)])
+def test_ranges_of_numbers_do_not_overlap(n_values, most, written, size):
+    systems, kinds = undefined_in_places(n_values, most * n_values)
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    display = QueryPropertyDisplay.from_query_scores(systems, kinds, ax=ax)
+    display.figure_.canvas.draw()
+    labels = display.ax_.get_xticklabels()
+    assert all(label.get_text().endswith(written) for label in labels)
+    for left, right in pairwise(label.get_window_extent() for label in labels):
+        assert left.x1 <= right.x0 + 1
+    assert display.ax_.xaxis.label.get_window_extent().x1 <= display.figure_.bbox.x1
