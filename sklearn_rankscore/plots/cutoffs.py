@@ -15,7 +15,7 @@ from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
 from ..ranking import read_queries
-from .axes import draw_grid, normalize_style
+from .axes import draw_grid, font_points, is_narrow, normalize_style, width
 from .display import Display, by_name
 from .palette import system_color
 from .text import literal
@@ -175,7 +175,25 @@ def label_cutoffs(ax: Axes, k: Array) -> None:
         locator = MaxNLocator(6, integer=True, steps=[1, 2, 5, 10])
         even = np.asarray(locator.tick_values(k[0], k[-1]))
         ticks = np.array([k[0], *even[(even > k[0] + 1) & (even <= k[-1])]])
-    ax.set_xticks(ticks)
+    ax.set_xticks(ticks[_without_overlap(ax, ticks)])
+
+
+def _without_overlap(ax: Axes, ticks: Array) -> list[int]:
+    """The first tick and the last one, and those between them whose labels have room."""
+    size = font_points("x-small" if is_narrow(ax) else "small")
+    low, high = ax.get_xlim()
+    # the layout may shrink the axes, and digits are wider than the mean character
+    at = 0.9 * width(ax) * ticks / (high - low)
+    half = [0.32 * size * (len(str(int(tick))) + 1) for tick in ticks]
+
+    def overlap(left: int, right: int) -> bool:
+        return bool(at[right] - at[left] < half[left] + half[right])
+
+    kept, last = [0], len(ticks) - 1
+    for tick in range(1, last):
+        if not overlap(kept[-1], tick) and not overlap(tick, last):
+            kept.append(tick)
+    return [*kept, last] if last else kept
 
 
 def _are_equal(name: str, other: str) -> bool:

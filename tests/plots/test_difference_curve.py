@@ -1,5 +1,7 @@
 """The paired difference against the cut-off, and bands of unpaired curves."""
 
+import itertools
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -91,3 +93,40 @@ def test_scores_at_several_cutoffs(data):
         DifferenceCurveDisplay.from_query_scores(scores, metric="mrr")
     with pytest.raises(ValueError, match="at least two models; got 1"):
         DifferenceCurveDisplay.from_predictions(y, models["one"], groups=groups)
+
+
+@pytest.mark.parametrize("display", [CutoffCurveDisplay, DifferenceCurveDisplay])
+@pytest.mark.parametrize("size", [None, (3, 3), (12, 4)])
+@pytest.mark.parametrize(
+    "k",
+    [
+        [1, 5, 10, 50, 100, 500, 1000], [5, 10, 15, 20, 30, 100, 200, 500, 1000], [9, 990, 1000],
+        [999, 1000, 5000], [990, 992, *range(993, 1100, 7)],
+    ],
+)  # fmt: skip
+def test_cutoffs_do_not_overlap(data, display, size, k):
+    y, models, groups = data
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    ax = display.from_predictions(y, models, groups=groups, metric="recall", k=k, ax=ax).ax_
+    ax.figure.canvas.draw()
+    labels = ax.get_xticklabels()
+    assert labels[0].get_text() == f"{k[0]}"
+    if len(k) <= 10:
+        assert labels[-1].get_text() == f"{k[-1]}"
+    for left, right in itertools.pairwise(label.get_window_extent() for label in labels):
+        assert left.x1 + 2 <= right.x0
+
+
+@pytest.mark.parametrize("k", [10, [1, 3, 5, 10], [1, 5, 10, 20, 50, 100]])
+def test_cutoffs_that_have_room_are_all_labeled(data, k):
+    y, models, groups = data
+    ax = CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=k).ax_
+    assert ax.get_xticks().tolist() == (k if isinstance(k, list) else [*range(1, k + 1)])
+
+
+def test_cutoffs_have_less_room_beside_other_curves(data):
+    y, models, groups = data
+    _, ax = plt.subplots(layout="constrained")
+    ax.plot([1, 1000], [0, 1])
+    CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=[1, 5, 10, 200], ax=ax)
+    assert ax.get_xticks().tolist() == [1, 200]
