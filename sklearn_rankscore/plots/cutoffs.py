@@ -175,16 +175,18 @@ def label_cutoffs(ax: Axes, k: Array) -> None:
         locator = MaxNLocator(6, integer=True, steps=[1, 2, 5, 10])
         even = np.asarray(locator.tick_values(k[0], k[-1]))
         ticks = np.array([k[0], *even[(even > k[0] + 1) & (even <= k[-1])]])
-    ax.set_xticks(ticks[_without_overlap(ax, ticks)])
+    labels = [str(int(tick)) for tick in ticks]
+    ax.set_xticks(ticks[without_overlap(ax, ticks, labels)])
 
 
-def _without_overlap(ax: Axes, ticks: Array) -> list[int]:
-    """The first tick and the last one, and those between them whose labels have room."""
+def without_overlap(ax: Axes, ticks: Array, labels: Sequence[str]) -> list[int]:
+    """Positions of the first tick, the last one, and those between whose labels have room."""
     size = font_points("x-small" if is_narrow(ax) else "small")
-    low, high = ax.get_xlim()
+    scale = ax.xaxis.get_transform()
+    low, high = scale.transform(np.array(ax.get_xlim()))
     # the layout may shrink the axes, and digits are wider than the mean character
-    at = 0.9 * width(ax) * ticks / (high - low)
-    half = [0.32 * size * (len(str(int(tick))) + 1) for tick in ticks]
+    at = 0.9 * width(ax) * scale.transform(ticks) / (high - low)
+    half = [0.32 * size * (len(label) + 1) for label in labels]
 
     def overlap(left: int, right: int) -> bool:
         return bool(at[right] - at[left] < half[left] + half[right])

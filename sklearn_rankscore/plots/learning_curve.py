@@ -19,7 +19,7 @@ from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
 from ..rankers import QueryRanker
 from .axes import axis_label, draw_grid, finish_axes
-from .cutoffs import draw_band, draw_curve
+from .cutoffs import draw_band, draw_curve, without_overlap
 from .display import Plot, by_name, required_ids
 
 if TYPE_CHECKING:
@@ -190,7 +190,9 @@ class QueryLearningCurveDisplay(Plot):
             if bands:
                 self.bands_.append(draw_band(ax, self.max_queries, self.intervals[name], line))
         ax.set_xscale("log")
-        ax.set_xticks(self.max_queries, [f"{n:,}" for n in self.max_queries], minor=False)
+        sizes = np.unique(self.max_queries)
+        shown = sizes[without_overlap(ax, sizes, [f"{n:,}" for n in sizes])]
+        ax.set_xticks(shown, [f"{n:,}" for n in shown], minor=False)
         ax.set_xticks([], minor=True)
         ax.set_xlabel("training queries")
         ax.set_ylabel(axis_label(self.metric))

@@ -1,5 +1,7 @@
 """Learning curves: scores of held-out queries by number of training queries."""
 
+import itertools
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -128,3 +130,32 @@ def test_sizes_are_those_on_which_each_fold_trains(data):
         model, X, y, max_queries=[5, 20, 1000], cv=iter(folds)
     )
     assert given.max_queries.tolist() == [5, 14]
+
+
+@pytest.mark.parametrize("size", [None, (3, 4)])
+@pytest.mark.parametrize(
+    ("sizes", "are_all_shown"),
+    [
+        ([50, 100, 250, 500, 1000], True),
+        ([50_000, 100_000, 250_000, 500_000, 1_000_000], False),
+        (range(1000, 11_000, 1000), False),
+        ([30], True),
+    ],
+)
+def test_numbers_of_queries_do_not_overlap(sizes, are_all_shown, size):
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    means = np.linspace(0, 1, len(sizes))
+    QueryLearningCurveDisplay(
+        max_queries=list(sizes), means={"model": means}, intervals={"model": np.c_[means, means]},
+        metric="ndcg",
+    ).plot(ax)  # fmt: skip
+    ax = plt.gca()
+    ax.figure.canvas.draw()
+    labels = ax.get_xticklabels()
+    texts, written = [label.get_text() for label in labels], [f"{n:,}" for n in sizes]
+    assert (texts[0], texts[-1]) == (written[0], written[-1])
+    assert len({*texts}) > 2 or len(sizes) == 1
+    if are_all_shown:
+        assert texts == written
+    for left, right in itertools.pairwise(label.get_window_extent() for label in labels):
+        assert left.x1 + 2 <= right.x0
