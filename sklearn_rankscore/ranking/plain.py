@@ -84,7 +84,15 @@ class Labels:
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
-        return np.asarray(-np.sort(-self._all(function), axis=1)[:, :depth])
+        negated = -self._all(function)
+        negated.sort(axis=1)
+        if (negated[:, -1] <= 0).all():
+            return np.asarray(-negated[:, :depth])
+        # the zeros of padding stand above negative gains; NaN is sorted behind all of them
+        negated = -self._all(function)
+        negated[np.arange(negated.shape[1]) >= self.sizes[:, None]] = np.nan
+        negated.sort(axis=1)
+        return zero_from(self.sizes, np.asarray(-negated[:, :depth]))
 
     def _all(self, function: ArrayFunction) -> Array:
         return self.values(function, self.labels, self.sizes)

@@ -283,3 +283,28 @@ def test_distinct_first_groups(n_queries):
         np.testing.assert_array_equal(getattr(distinct, name)[row], getattr(first, name))
     groups = list(zip(distinct.before, distinct.size, distinct.count, strict=True))
     assert n_queries == 5 or len(set(groups)) == len(groups) < 40
+
+
+def test_negative_gains_do_not_depend_on_the_other_queries_of_the_block():
+    alone, together = [[-3, -1]], [[-3, -1], [1, 2, 3]]
+    ideal = [
+        Block.from_lists(rows, rows).ideal(lambda labels: labels) for rows in (alone, together)
+    ]
+    assert ideal[0].tolist() == [[-1, -3]]
+    assert ideal[1].tolist() == [[-1, -3, 0], [3, 2, 1]]
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_best_of_negative_gains_is_that_of_each_query_alone(dtype, sign):
+    """Of negative labels, and of grades with a negative gain."""
+    random = np.random.default_rng(0)
+    sizes = random.integers(40, 51, 60)
+    g = np.repeat(np.arange(60), sizes)
+    y = -sign * random.integers(1, 6, len(g)).astype(dtype)
+
+    def best(block):
+        return block.ideal(lambda labels: sign * labels)[:, 0]
+
+    actual = evaluate(y, random.random(len(g)), {"best": best}, groups=g, average=None)["best"]
+    assert actual.tolist() == [(sign * y[g == query]).max() for query in range(60)]
