@@ -138,9 +138,10 @@ def score_bounds(
     ------
     ValueError
         For a metric without exact bounds (the message states the reason), for NDCG of graded
-        labels with ``ties="optimistic"``, for a gain that decreases with the label, for a query
-        that is defined for some of the possible labels only, unless ``replace_undefined_by=0``,
-        and for any input that `query_scores` refuses.
+        labels with ``ties="optimistic"``, for a gain that decreases with the label, for NDCG with
+        a discount that rises with the rank, for a query that is defined for some of the possible
+        labels only, unless ``replace_undefined_by=0``, and for any input that `query_scores`
+        refuses.
 
     See Also
     --------

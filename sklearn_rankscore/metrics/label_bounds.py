@@ -7,10 +7,10 @@ Three cases are exact; all other metrics are refused.
 - Metrics whose denominator depends on the number R of relevant documents alone: with R fixed, the
   best labels are those of the unjudged documents ranked first, the worst those ranked last, because
   exchanging the labels of two documents so that the higher one stands first never lowers the
-  metric. Every R is tried. The minimum of NDCG belongs here too: it is a linear function of the
-  gains over a convex one, so that its least value is taken where each gain is lowest or highest.
-  Under pessimistic ties the function is concave, with the same conclusion, and under optimistic
-  ones convex, without it.
+  metric, unless a discount rises with the rank. Every R is tried. The minimum of NDCG belongs here
+  too: it is a linear function of the gains over a convex one, so that its least value is taken
+  where each gain is lowest or highest. Under pessimistic ties the function is concave, with the
+  same conclusion, and under optimistic ones convex, without it.
 - The maximum of NDCG with several grades, in `grade_bounds.py`.
 """
 
@@ -98,7 +98,7 @@ class UnjudgedQuery:
 def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Array, Array]:
     """The least and the greatest value for every query, of labels 0, 1, …, `max_label`."""
     queries = with_nan(queries)
-    kind = _kind(metric, max_label)
+    kind = _kind(metric, max_label, int(queries.sizes.max()))
     lowest, highest = _of_equal_labels(queries, metric, max_label)
     if kind == RISING:
         return lowest, highest
@@ -129,7 +129,7 @@ def _highest_of_grades(query: UnjudgedQuery, metric: Metric, max_label: int) -> 
     return steps.highest_ratio()
 
 
-def _kind(metric: Metric, max_label: int) -> str:
+def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
     """Which of the three cases applies; refuse all other metrics."""
     if metric.unjudged in ("irrelevant", "drop"):
         raise ValueError(
@@ -150,9 +150,11 @@ def _kind(metric: Metric, max_label: int) -> str:
         return BY_COUNT
     if "gain" in options:
         gains = _gains(metric.name, options["gain"], max_label)
-        if function is formulas.ndcg.function and len(np.unique(gains)) > 2:
-            _check_linear(metric.name, options["ties"])
-            return GRADES
+        if function is formulas.ndcg.function:
+            _check_discount(metric, options["discount"], n_documents)
+            if len(np.unique(gains)) > 2:
+                _check_linear(metric.name, options["ties"])
+                return GRADES
     return kind
 
 
@@ -163,6 +165,21 @@ def _check_linear(name: str, ties: str) -> None:
             f"score_bounds has no exact bounds of {name!r} with several grades and "
             "ties='optimistic': the least value may be that of any labels. Use another rule of "
             "ties, or gain='binary'."
+        )
+
+
+def _check_discount(metric: Metric, discount: ArrayFunction, n_documents: int) -> None:
+    """Refuse a discount with which the best labels are not those of the first ranks."""
+    n_ranks = n_documents if metric.cutoff is None else min(metric.cutoff, n_documents)
+    discounts = discount(np.arange(1, n_ranks + 1))
+    rises = np.flatnonzero(discounts[1:] > discounts[:-1] * (1 + 1e-12))
+    if len(rises):
+        rank = int(rises[0])
+        raise ValueError(
+            f"score_bounds needs a discount that does not rise with the rank; that of "
+            f"{metric.name!r} is {discounts[rank]:g} at rank {rank + 1} and "
+            f"{discounts[rank + 1]:g} at rank {rank + 2}. Use such a discount, or dcg, which has "
+            "bounds with any."
         )
 
 

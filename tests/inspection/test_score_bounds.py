@@ -129,6 +129,30 @@ def test_gains_of_ones_own(name, gain, data):
     assert bounds.mean()[name] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["ndcg", "ndcg@2", "ndcg(gain=binary)", "ndcg@3"])
+def test_ndcg_is_refused_with_a_discount_that_rises_with_the_rank(name):
+    """Its greatest value may be above 1, which no candidate has."""
+    with pytest.raises(ValueError, match=r"does not rise with the rank.* is 1 at rank 1 and 2 at"):
+        score_bounds([NAN] * 3, [3, 2, 1], name, discount=lambda ranks: ranks * 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "discount"),
+    [
+        ("dcg", lambda ranks: ranks * 1.0),
+        ("ndcg", lambda ranks: 1.0 / np.sqrt(ranks)),
+        ("ndcg", lambda ranks: 0.5 * (ranks < 3)),
+        ("ndcg@2", lambda ranks: np.where(ranks == 3, 2.0, 1.0)),  # rises beyond the cut-off
+    ],
+)
+def test_bounds_with_a_discount_of_ones_own(name, discount):
+    y, s = np.array([NAN, 0, 1, NAN, NAN]), np.array([5, 4, 3, 2, 1])
+    if name == "ndcg@2":
+        y, s = y[:3], s[:3]
+    bounds = score_bounds(y, s, name, max_label=2, discount=discount).mean()[name]
+    assert bounds == pytest.approx(by_enumeration(y, s, name, 2, discount=discount))
+
+
 @examples(200)
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=1, max_size=4))
 def test_the_best_counts_do_not_rise(rows):
