@@ -243,6 +243,9 @@ def test_a_query_that_only_some_labels_define():
     for replacement in (NAN, 1.0):
         with pytest.raises(ValueError, match=r"undefined for some labels.*replace_undefined_by=0"):
             score_bounds([NAN, 0], [2, 1], "recall", replace_undefined_by=replacement)
+    with pytest.raises(ValueError, match="compares defined values only with 0, the least one"):
+        # between 0.5 and 0.693, the values of the other labels
+        score_bounds([0, NAN, NAN], [3, 2, 1], "ndcg", replace_undefined_by=0.6)
     # always defined, or never
     bounds = score_bounds([NAN, 1, 0], [3, 2, 1], "recall", groups=[1, 1, 2],
                           replace_undefined_by=NAN)  # fmt: skip
