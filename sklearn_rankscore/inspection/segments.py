@@ -268,8 +268,19 @@ def _quantile_bins(values: Array) -> tuple[list[Hashable], Array]:
     codes = np.maximum(np.searchsorted(edges, clipped) - 1, 0)
     edges = np.array([values.min(), *edges[1:-1], values.max()], dtype=np.float64)
     brackets = "[" + "(" * (len(edges) - 2)
+    texts = _distinct_texts(edges)
     names: list[Hashable] = [
-        f"{bracket}{low:.6g}, {high:.6g}]"
-        for bracket, low, high in zip(brackets, edges[:-1], edges[1:], strict=True)
+        f"{bracket}{low}, {high}]"
+        for bracket, low, high in zip(brackets, texts[:-1], texts[1:], strict=True)
     ]
     return names, codes
+
+
+def _distinct_texts(edges: Array) -> list[str]:
+    """Different numbers as different texts, with at least six significant digits."""
+    texts: list[str] = []
+    for digits in range(6, 18):
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(texts)) == len(texts):
+            break
+    return texts

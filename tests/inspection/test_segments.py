@@ -222,6 +222,24 @@ def test_infinite_numbers_belong_to_the_outer_quartiles(n_infinite):
     assert "nan" not in "".join(names)
 
 
+@pytest.mark.parametrize(
+    ("first", "step", "edges"),
+    [
+        (1_700_000_000, 60, ["1.7e+09", "1.7000002e+09", "1.7000004e+09", "1.7000007e+09"]),
+        (0.5, 1.6e-9, ["0.5", "0.500000006", "0.500000012", "0.500000018"]),
+        (0, 3, ["0", "11.25", "22.5", "33.75"]),
+    ],
+)
+def test_quartiles_of_large_or_close_numbers_have_different_names(first, step, edges):
+    values = np.linspace(0, 1, 16)[:, None]
+    by = QueryScores(range(16), values, ["m"], segments={"time": first + step * np.arange(16)}).by()
+    segments = [one.segment for one in by]
+    assert len(set(segments)) == 4
+    assert [value[1:].split(",")[0] for _, value in segments] == edges
+    for part, segment in zip(np.split(values, 4), segments, strict=True):
+        assert by["m", segment].mean == pytest.approx(part.mean())
+
+
 def test_differences_from_the_rest_are_welchs_test(data):
     y, models, groups, device = data
     systems = {
