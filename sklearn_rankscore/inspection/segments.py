@@ -12,7 +12,12 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array
 from .._validation import counted, shown
-from ..metrics.segment import MISSING, MOST_CATEGORIES, values_and_missing
+from ..metrics.segment import (
+    MISSING,
+    MOST_CATEGORIES,
+    refuse_missing_as_text,
+    values_and_missing,
+)
 from ..query_ids.instants import of_python
 from ..query_ids.lookup import index_level
 from ..query_ids.read import as_objects
@@ -241,6 +246,7 @@ def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array)
 
 def _column(name: str, values: Array) -> SegmentColumn:
     missing = np.array([value is None for value in values.tolist()], dtype=bool)
+    refuse_missing_as_text(name, values, missing)
     codes = np.empty(len(values), dtype=np.intp)
     present = values[~missing]
     if missing.any() and {type(value) for value in present.tolist()} <= {int, float}:

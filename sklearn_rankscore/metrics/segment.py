@@ -50,6 +50,15 @@ def values_and_missing(column: Any) -> tuple[Array, Array]:
     return values, missing
 
 
+def refuse_missing_as_text(name: str, values: Array, missing: Array) -> None:
+    """Refuse a column in which missing values would share a segment with the text "missing"."""
+    if missing.any() and MISSING in values[~missing].tolist():
+        raise ValueError(
+            f"segments must not hold missing values beside the text {MISSING!r}, because their "
+            f"segment has this name; {name!r} has both. Replace one of them by another text."
+        )
+
+
 def _holds_integers(column: Any) -> bool:
     """Whether the library of the column has integers with missing values, unlike NumPy."""
     kind = getattr(column, "type", getattr(column, "dtype", ""))

@@ -58,8 +58,8 @@ def _segments(name: str, column: Any, ids: Array, starts: Array) -> Array:
     changes[starts] = False
     within = np.flatnonzero(changes)
     # equal values of a dictionary may have different codes, and NaN differs from itself
-    around = np.stack([within - 1, within])
-    before, after = (with_missing(name, _values_at(column, rows)) for rows in around)
+    around = np.concatenate([within - 1, within])
+    before, after = np.split(with_missing(name, _values_at(column, around)), 2)
     varies = within[np.flatnonzero(before != after)]
     if len(varies):
         raise varying_segment_error(name, ids[np.searchsorted(starts, varies[0], "right") - 1])

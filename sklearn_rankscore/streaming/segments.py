@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..metrics.segment import MISSING, MOST_CATEGORIES, Segment, values_and_missing
+from ..metrics.segment import (
+    MISSING,
+    MOST_CATEGORIES,
+    Segment,
+    refuse_missing_as_text,
+    values_and_missing,
+)
 from ..query_ids import Grouping
 from ..query_ids.instants import of_python
 from ..query_ids.read import as_objects
@@ -61,6 +67,7 @@ def with_missing(name: str, column: Any) -> Array:
         raise ValueError(f"segments must hold one value per document; {name!r} is not a column.")
     if values.dtype.kind in "biuUS" or (values.dtype.kind in "mM" and not missing.any()):
         return values
+    refuse_missing_as_text(name, values, missing)
     # a copy of objects, which are converted once for each query
     is_object = values.dtype.kind == "O"
     values = values.astype(object) if is_object else as_objects(of_python(values))

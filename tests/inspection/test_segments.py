@@ -374,6 +374,16 @@ def test_an_index_of_the_same_numbers_in_another_order_is_ambiguous():
     assert in_order.to_frame()["mean"].tolist() == [1, 0.5, 0.75]
 
 
+@pytest.mark.parametrize("library", [list, pd.Series, pl.Series, pa.array])
+def test_the_text_missing_beside_missing_values_is_refused(library):
+    scores = QueryScores(range(3), [[1.0], [0.5], [0.0]], ["m"])
+    assert len(scores.by({"c": library(["missing", "z", "z"])})) == 2
+    with pytest.raises(
+        ValueError, match=r"beside the text 'missing'.*'c' has both. Replace one of"
+    ):
+        scores.by({"c": library(["missing", "z", None])})
+
+
 @pytest.mark.parametrize(
     ("column", "expected"),
     [

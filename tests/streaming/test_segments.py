@@ -132,6 +132,7 @@ def rows(segments, n=3, **options):
     [
         (rows(["a", "b", "b"], by="s"), ValueError, "'s' varies within query 0"),
         (rows([None, "b", "b"], by="s"), ValueError, "'s' varies within query 0"),
+        (rows(["missing", "missing", None], by="s"), ValueError, "'s' has both. Replace one"),
         (rows(["a", "a"], by="s"), ValueError, r"one value per document \(3\); 's' has 2"),
         (rows(None, by="s"), ValueError, r"one column for each name of by, \['s'\]; got none"),
         (rows(["a"] * 3), ValueError, "needs an accumulator with by="),
@@ -154,6 +155,16 @@ def rows(segments, n=3, **options):
 def test_invalid_segments_are_refused(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong()
+
+
+@pytest.mark.parametrize("encode", [False, True])
+@pytest.mark.parametrize("values", [["missing", "missing", None], ["a", None, "missing"]])
+def test_the_text_missing_beside_missing_values_is_refused(encode, values):
+    column = pa.array(values)
+    columns = {"s": column.dictionary_encode() if encode else column}
+    table = pa.table({"qid": [5, 6, 6], "label": [1] * 3, "score": [0] * 3} | columns)
+    with pytest.raises(ValueError, match=r"beside the text 'missing'.*'s' has both"):
+        evaluate_batches(table, "mrr", by="s")
 
 
 @pytest.mark.parametrize("values", [["a", "b"], [1, 2], [None, "a"], [1.5, math.nan]])
