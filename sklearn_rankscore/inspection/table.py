@@ -8,8 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from numbers import Integral, Real
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+
+import numpy as np
 
 from .._html import html_table
 from .._typing import DataFrameLibrary
@@ -144,6 +147,28 @@ def p_text(p_value: float, digits: int = 4) -> str:
     return f"<{least:.{digits}f}" if p_value < least else f"{p_value:.{digits}f}"
 
 
+def _of_one_type(column: Any) -> Any:
+    """A column as floats if it mixes numbers, and as text if it mixes other types."""
+    if not isinstance(column, list) and column.dtype != object:
+        return column
+    present = [value for value in column if value is not None]
+    types = {_general_type(value) for value in present}
+    if types == {int, float}:
+        return [None if value is None else float(value) for value in column]
+    if len(types) <= 1:
+        return column
+    return [None if value is None else str(value) for value in column]
+
+
+def _general_type(value: Any) -> type:
+    """The type of a value in Python, also of a number of NumPy."""
+    if isinstance(value, bool | np.bool_):
+        return bool
+    if isinstance(value, Real):
+        return int if isinstance(value, Integral) else float
+    return type(value)
+
+
 class Tabular(ABC):
     """Results that are printed as a table and convert to a DataFrame, Markdown and LaTeX."""
 
@@ -169,10 +194,15 @@ class Tabular(ABC):
         Returns
         -------
         DataFrame
-            Its columns are listed in the Notes of the class.
+            Its columns are listed in the Notes of the class. In polars, where all values of a
+            column have the same type, values of several types, such as those of different
+            segments, become text.
         """
         check_choice("library", library, get_args(DataFrameLibrary))
-        return importlib.import_module(library).DataFrame(self._columns())
+        columns = self._columns()
+        if library == "polars":
+            columns = {name: _of_one_type(column) for name, column in columns.items()}
+        return importlib.import_module(library).DataFrame(columns)
 
     def to_markdown(self) -> str:
         """Return the printed table as a Markdown table.

@@ -374,6 +374,36 @@ def test_an_index_of_the_same_numbers_in_another_order_is_ambiguous():
     assert in_order.to_frame()["mean"].tolist() == [1, 0.5, 0.75]
 
 
+@pytest.mark.parametrize(
+    ("segments", "expected"),
+    [
+        ({"device": list("aabb"), "slot": [1, 2, 1, 2]}, pl.String),
+        ({"slot": [1, 2, 1, None]}, pl.String),
+        ({"slot": [1, 2, 1, 2]}, pl.Int64),
+        ({"slot": [1, 2, 1, 2], "share": [0.5, 0.5, 0.1, 0.1]}, pl.Float64),
+        ({"new": [True, False] * 2}, pl.Boolean),
+        ({"new": [True, False] * 2, "slot": [1, 2, 1, 2]}, pl.String),
+        ({"day": pd.to_datetime(["2026-01-02"] * 2 + ["2026-01-03"] * 2)}, pl.Datetime),
+    ],
+)
+def test_polars_frames_have_text_for_segments_of_several_types(segments, expected):
+    scores = QueryScores(range(4), [[0], [1], [0], [1]], ["mrr"], segments=segments)
+    by = scores.by()
+    frame, values = by.to_frame("polars"), [one.segment.value for one in by]
+    assert frame["value"].dtype == expected
+    assert frame["value"].to_list() == (list(map(str, values)) if expected == pl.String else values)
+    assert frame["mean"].to_list() == by.to_frame()["mean"].tolist()
+    assert by.to_frame()["value"].tolist() == values
+    comparison = compare({"x": scores, "y": scores}, by=list(segments)).to_frame("polars")
+    assert comparison["value"].to_list() == ["all queries", *map(str, values)]
+
+
+def test_polars_frames_have_text_for_query_ids_of_several_types():
+    ids = np.array(["a", 1, ("b", 2)], dtype=object)
+    frame = QueryScores(ids, [[0], [1], [0]], ["mrr"]).to_frame("polars")
+    assert frame["query"].to_list() == ["a", "1", "('b', 2)"]
+
+
 @pytest.mark.parametrize("library", [list, pd.Series, pl.Series, pa.array])
 def test_the_text_missing_beside_missing_values_is_refused(library):
     scores = QueryScores(range(3), [[1.0], [0.5], [0.0]], ["m"])
