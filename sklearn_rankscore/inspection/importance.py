@@ -141,7 +141,7 @@ def query_permutation_importance(
         queries = read_predictions(
             estimator, y, predictions, grouping, sample_weight, ", ".join(resolved)
         )
-        return measure_per_query(queries, resolved)
+        return measure_per_query(queries, resolved, data=(X, y))
 
     predict = partial(predict_scores, estimator)
     baseline = score(predict(X))

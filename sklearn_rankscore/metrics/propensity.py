@@ -132,7 +132,8 @@ def _check_total_gain(queries: Queries, weights: Array, options: dict[str, Any])
 
 def read_propensity(given: Any, queries: Queries, data: Sequence[Any]) -> Array:
     """One propensity per document from an array, or from a column or index level of `data`."""
-    check_same_order(y_true=data[0], propensity=given)
+    if data:
+        check_same_order(y_true=data[0], propensity=given)
     is_place = isinstance(given, str | Integral)
     shown = f"propensity {given!r}" if is_place else "propensity"
     values = find_column(given, data, "propensity") if is_place else given

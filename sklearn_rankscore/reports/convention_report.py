@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 from numpy.typing import ArrayLike
@@ -122,7 +122,7 @@ def convention_report(
          recbole  0.7188  0.6042
     """
     names = _check_names(metrics)
-    report = _report(read_queries(y_true, y_score, groups=groups), names)
+    report = _report(read_queries(y_true, y_score, groups=groups), names, (y_true, y_score))
     return report if output_dict else _text(report, names, digits)
 
 
@@ -139,7 +139,7 @@ def _check_names(metrics: str | Iterable[str]) -> list[str]:
     return list(resolve_all(names))
 
 
-def _report(queries: Queries, names: list[str]) -> ConventionReport:
+def _report(queries: Queries, names: list[str], data: Sequence[Any]) -> ConventionReport:
     """The value of each metric under each convention, from a single sort."""
     metrics = {("default", name): metric for name, metric in resolve_all(names).items()}
     for library, table in CONVENTIONS.items():
@@ -150,7 +150,7 @@ def _report(queries: Queries, names: list[str]) -> ConventionReport:
             for name, metric in resolved.items()
             if metric is not None and _accepts_labels(metric, queries)
         }
-    measured = zip(metrics.items(), measure(queries, metrics.values()), strict=True)
+    measured = zip(metrics.items(), measure(queries, metrics.values(), data=data), strict=True)
     results: dict[tuple[str, str], Any] = {
         cell: metric.aggregate(values, queries) for (cell, metric), values in measured
     }

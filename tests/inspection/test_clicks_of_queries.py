@@ -13,6 +13,7 @@ from sklearn_rankscore import (
     cross_val_query_scores,
     make_ranking,
     propensity_summary,
+    query_permutation_importance,
     query_scores,
 )
 from sklearn_rankscore.inspection.pairing import align
@@ -96,3 +97,25 @@ def test_aligned_systems():
     aligned = align({"a": scores, "b": reversed_rows}, "a")["b"]
     one = aligned.select([0]).propensity_summary()["dcg"]
     assert one == scores.select([0]).propensity_summary()["dcg"]
+
+
+def test_importances_by_array_and_by_index_level():
+    index = pd.MultiIndex.from_arrays([GROUPS, SEEN], names=["qid", "seen"])
+    frame = pd.DataFrame(X[:, :3], index, columns=["a", "b", "c"])
+    model = Ridge().fit(frame, Y)
+    by_array, by_level = (
+        query_permutation_importance(model, frame, CLICKS, name, random_state=0, **options)
+        for name, options in (
+            ("dcg@5", {"propensity": SEEN}),
+            ("dcg@5(propensity=seen)", {}),
+        )
+    )
+    expected = query_scores(CLICKS, model.predict(frame), "dcg@5", groups=GROUPS, propensity=SEEN)
+    assert by_array.baseline.values.tolist() == expected.values.tolist()
+    assert by_array.baseline.propensity_summary() == expected.propensity_summary()
+    losses = by_array.to_frame()["importance"]
+    assert losses.tolist() == by_level.to_frame()["importance"].tolist()
+    assert losses.max() > 0
+    given = frame.droplevel("seen"), CLICKS, "dcg@5(propensity=seen)"
+    with pytest.raises(ValueError, match=r"propensity='seen' is neither .* pass the values"):
+        query_permutation_importance(model, *given)

@@ -70,3 +70,15 @@ def test_over_all_rows_they_are_those_of_sklearn(fitted):
     assert shown == {name: pytest.approx(expected[name]) for name in X.columns if name != "qid"}
     assert display.ax_.get_title() == "loss of NDCG@5 if permuted over all rows"
     assert display.ax_.get_xlabel().endswith("90 % interval")
+
+
+def test_clicks_with_propensities_of_an_index_level(fitted):
+    model, X, y = fitted
+    X = X.assign(seen=0.5).set_index("seen", append=True)
+    clicks = (y > 2).to_numpy()
+    weighted, plain = (
+        FeatureImportanceDisplay.from_estimator(model, X, clicks, metric=metric, random_state=0)
+        for metric in ("dcg@5(propensity=seen)", "dcg@5")
+    )
+    assert weighted.features == plain.features
+    assert weighted.importances.tolist() == pytest.approx((2 * plain.importances).tolist())

@@ -1,10 +1,12 @@
 """The table of one ranking's metrics under every library's conventions."""
 
 import json
+import math
 import pickle
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from html_structure import Structure
 from library_samples import random_sample
@@ -120,3 +122,15 @@ def test_a_notebook_shows_a_table():
     assert rows[1] == report.splitlines()[2].split()
     again = pickle.loads(pickle.dumps(report))
     assert (again, again._repr_html_()) == (report, report._repr_html_())
+
+
+def test_propensities_are_those_of_an_index_level():
+    index = pd.MultiIndex.from_arrays([[1, 1, 2], [0.5, 0.25, 1.0]], names=["qid", "seen"])
+    name = "dcg@5(propensity=seen)"
+    report = convention_report(
+        pd.Series([1, 1, 0], index), [3, 2, 1], metrics=[name], output_dict=True
+    )
+    assert report["default"][name] == pytest.approx((2 + 4 / math.log2(3)) / 2)
+    assert report["trec_eval"][name] is None
+    with pytest.raises(ValueError, match="propensity='seen' is neither"):
+        convention_report([1, 1, 0], [3, 2, 1], groups=[1, 1, 2], metrics=[name])
