@@ -161,16 +161,19 @@ class ClickSums:
     ----------
     documents, clicks, clipped : int array of shape (n_queries,)
         Number of documents, of clicks, and of documents with a clipped propensity.
-    weights, squares, largest : float array of shape (n_queries,)
-        Sum of the weights of the clicks and of their squares, and the largest weight.
+    least : float array of shape (n_queries,)
+        Smallest propensity of a click after clipping, 1 without a click.
+    weights, squares : float array of shape (n_queries,)
+        Sum of the weights of the clicks relative to the largest, which `least` has, and of their
+        squares: weights themselves may have squares that are not finite.
     """
 
     documents: Array
     clicks: Array
     clipped: Array
+    least: Array
     weights: Array
     squares: Array
-    largest: Array
 
     def select(self, rows: Array | slice) -> ClickSums:
         """The sums of some queries."""
@@ -178,13 +181,15 @@ class ClickSums:
 
     def summary(self) -> PropensitySummary:
         """The summary of all queries together."""
-        total, squares = float(self.weights.sum()), float(self.squares.sum())
+        # each query relative to the largest weight of all
+        scale = self.least.min() / self.least
+        total, squares = float(scale @ self.weights), float(scale**2 @ self.squares)
         n_documents, n_clicks = int(self.documents.sum()), int(self.clicks.sum())
         return PropensitySummary(
             n_documents=n_documents,
             n_clicks=n_clicks,
             effective_clicks=total**2 / squares if n_clicks else 0.0,
-            largest_share=float(self.largest.max()) / total if n_clicks else float("nan"),
+            largest_share=1.0 / total if n_clicks else float("nan"),
             clipped_share=int(self.clipped.sum()) / n_documents,
         )
 
@@ -193,17 +198,18 @@ def click_sums(
     labels: Array, propensity: Array, clip: float, codes: Array, n_queries: int
 ) -> ClickSums:
     """The sums of each query, whose number `codes` gives for each document."""
-    clicked, least = labels > 0, np.maximum(propensity, clip)
-    weights, of_clicks = 1.0 / least[clicked], codes[clicked]
-    largest = np.zeros(n_queries)
-    np.maximum.at(largest, of_clicks, weights)
+    clicked = labels > 0
+    of_clicks, counted = codes[clicked], np.maximum(propensity, clip)[clicked]
+    least = np.ones(n_queries)
+    np.minimum.at(least, of_clicks, counted)
+    weights = least[of_clicks] / counted
 
     def count(queries: Array, weights: Array | None = None) -> Array:
         return np.bincount(queries, weights, minlength=n_queries)
 
     return ClickSums(
-        count(codes), count(of_clicks), count(codes[propensity < clip]),
-        count(of_clicks, weights), count(of_clicks, weights**2), largest,
+        count(codes), count(of_clicks), count(codes[propensity < clip]), least,
+        count(of_clicks, weights), count(of_clicks, weights**2),
     )  # fmt: skip
 
 

@@ -29,6 +29,12 @@ def test_the_effective_number_of_clicks():
     assert np.isnan(none.largest_share)
 
 
+@pytest.mark.parametrize("least", [1e-156, 1e-310, 5e-324])
+def test_weights_whose_squares_are_not_finite(least):
+    assert propensity_summary([1, 1], [1.0, least]) == (2, 2, 1, 1, 0)
+    assert propensity_summary([1, 1], [least, least]) == (2, 2, 2, 0.5, 0)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
