@@ -79,8 +79,9 @@ def check_no_feature(scorer: Any, estimator: Any, X: Any) -> None:
             name = names[position] if names else source
             raise ValueError(
                 f"the column {name!r} of X, which is the {option} of the metric "
-                f"{scorer.metric!r}, is a feature of {type(estimator).__name__} as well. Make it "
-                f"an index level, X.set_index({name!r}, append=True), or leave it out by "
+                f"{getattr(scorer, 'name', scorer.metric)!r}, is a feature of "
+                f"{type(estimator).__name__} as well. Make it an index level, "
+                f"X.set_index({name!r}, append=True), or leave it out by "
                 f"QueryRanker(..., drop_columns=[{name!r}])."
             )
 

@@ -334,7 +334,13 @@ def test_one_target_for_all_metrics(with_orders):
     [
         ("recall@5(target=sold)", {}, "target='sold' is neither a column of X nor"),
         ("recall@5", {"target": "sold"}, "target='sold' is neither a column of X nor"),
-        ("recall@5(target=f0)", {}, "column 'f0' of X, which is the target .* is a feature"),
+        ("recall@5(target=f0)", {}, r"'f0' .* target of the metric 'recall@5\(target=f0\)', is a"),
+        ("dcg@5", {"target": "f0"}, "'f0' of X, which is the target of the metric 'dcg@5', is a"),
+        (
+            "dcg@5(propensity=f0)",
+            {},
+            r"propensity of the metric 'dcg@5\(propensity=f0\)', is a feature",
+        ),
         ([RECALL, make_ranking_scorer(RECALL)], {}, "names 'recall@5.target=orders.' twice"),
         (make_ranking_scorer("mrr", groups="qid"), {}, "has groups of its own"),
         ("recall@5(target=orders,average=micro)", {}, "average='micro', a ratio of sums"),
@@ -348,7 +354,7 @@ def test_refuses_targets_before_any_fit(with_orders, metrics, change, message):
         def fit(self, X, y):
             raise AssertionError("fitted")
 
-    model = QueryRanker(Ridge() if "f0" in str(metrics) else Unfit())
+    model = QueryRanker(Ridge() if "f0" in f"{metrics} {change}" else Unfit())
     with pytest.raises(ValueError, match=message):
         cross_val_query_scores(model, X, y, metrics=metrics, **change)
     with pytest.raises(TypeError, match="target must be the name of a column"):
