@@ -121,6 +121,8 @@ def cross_val_query_scores(
     ValueError
         If a query is not in exactly one test fold, if a target is missing or among the features of
         the model, and for any input that `query_scores` refuses.
+    TypeError
+        If `target` or `propensity` holds values instead of the place where they are found.
 
     See Also
     --------

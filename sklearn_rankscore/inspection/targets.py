@@ -41,18 +41,26 @@ def resolve_targets(
 ) -> list[TargetMetric]:
     """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
     listed = list_metrics(metrics)
-    parts = [_split(metric, check_source("target", target)) for metric in listed]
+    parts = [_split(metric, _check_place("target", target)) for metric in listed]
     others = [metric for _, metric, _ in parts if not isinstance(metric, Metric)]
     ready = iter(resolve_each(others, like=like, **options) if others or not listed else [])
     resolved: dict[str, TargetMetric] = {}
     for name, metric, source in parts:
         metric = metric if isinstance(metric, Metric) else next(ready)
+        _check_place("propensity", metric.propensity)
         name = name or metric.name
         if name in resolved:
             raise ValueError(f"metrics names {name!r} twice.")
         resolved[name] = TargetMetric(name, metric, source)
     check_per_query({name: one.metric for name, one in resolved.items()})
     return list(resolved.values())
+
+
+def _check_place(option: str, source: Any) -> Any:
+    """A place in X or y, where each fold finds its own values."""
+    level = f"X.assign({option}=values).set_index({option!r}, append=True)"
+    hint = f"Add the values to X, as an index level that is no feature: {level}."
+    return check_source(option, source, hint)
 
 
 def _split(metric: Any, target: ColumnSource) -> tuple[str | None, Any, ColumnSource]:

@@ -35,16 +35,19 @@ def read_sources(
     return name, given | places, options | named
 
 
-def check_source(option: str, source: Any) -> Any:
-    """A place where values are found, not the values themselves."""
+def check_source(option: str, source: Any, hint: str = "") -> Any:
+    """A place where values are found, not the values themselves; `hint` says how to pass these."""
     if source is None or isinstance(source, str):
         return source
     if isinstance(source, Integral) and not isinstance(source, bool):
         return int(source)
+    hint = hint or (
+        "Values of given rows are passed to the scorer, or by metadata routing: "
+        f"make_ranking_scorer(...).set_score_request({option}=True)."
+    )
     raise TypeError(
         f"{option} must be the name of a column or index level of X, or the position of a column; "
-        f"got {type(source).__name__}. Values of given rows are passed to the scorer, or by "
-        f"metadata routing: make_ranking_scorer(...).set_score_request({option}=True)."
+        f"got {type(source).__name__}. {hint}"
     )
 
 

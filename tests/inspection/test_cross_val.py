@@ -359,3 +359,6 @@ def test_refuses_targets_before_any_fit(with_orders, metrics, change, message):
         cross_val_query_scores(model, X, y, metrics=metrics, **change)
     with pytest.raises(TypeError, match="target must be the name of a column"):
         cross_val_query_scores(QueryRanker(Unfit()), X, y, metrics="mrr", target=y)
+    given = {"metrics": "dcg@5", "propensity": np.full(len(y), 0.5)}
+    with pytest.raises(TypeError, match=r"propensity must be the name.*X.assign\(propensity="):
+        cross_val_query_scores(QueryRanker(Unfit()), X, y, **given)
