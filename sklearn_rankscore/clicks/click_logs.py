@@ -142,6 +142,11 @@ def _group(name: str, ids: Any, n_impressions: int) -> Grouping:
 def _check_shown(ranks: Array, last: int) -> None:
     """Refuse a rank without documents, before memory is needed for each pair of ranks."""
     present = np.unique(ranks)
+    if present[0] > 1:
+        raise ValueError(
+            f"no document was shown at rank 1; the first rank of the log is {present[0]}. Number "
+            "the ranks from 1 on, or add a log of rank 1."
+        )
     if len(present) < last:
         upto = np.arange(1, min(last, len(present) + 5) + 1)
         problem = "cannot be compared with rank 1: no document was shown at them"
@@ -183,8 +188,8 @@ def _check_connected(shown: Array, clicked: Array, *, pivot: bool) -> None:
     )
     if len(shown) == 1:
         return
-    if pivot and not clicked[0, 1:].all():
-        raise ValueError("some documents were never clicked at rank 1; use method='all_pairs'.")
+    if pivot:
+        _check_clicked_first(shown, clicked)
     was_clicked = np.append(True, clicked[1:, 0] > 0) if pivot else clicked.any(axis=1)
     _refuse(
         np.logical_not(was_clicked),
@@ -194,6 +199,22 @@ def _check_connected(shown: Array, clicked: Array, *, pivot: bool) -> None:
     _refuse(
         ~_reached(clicked + clicked.T, pivot=pivot),
         "cannot be compared with rank 1: the documents that connect them are without a click",
+    )
+
+
+def _check_clicked_first(shown: Array, clicked: Array) -> None:
+    """Refuse ranks whose documents were never clicked at rank 1, where "pivot" divides by 0."""
+    without = np.flatnonzero(clicked[0, 1:] == 0) + 2
+    if not len(without):
+        return
+    try:
+        _check_connected(shown, clicked, pivot=False)
+        advice = "Use method='all_pairs'"
+    except ValueError:
+        advice = "Add more of the log, because method='all_pairs' fails as well"
+    raise ValueError(
+        f"the documents of ranks {_some(without)} were never clicked at rank 1, with which "
+        f"method='pivot' compares them. {advice}."
     )
 
 
@@ -215,10 +236,14 @@ def _refuse(wrong: Array, problem: str) -> None:
 
 
 def _rank_error(ranks: Array, problem: str) -> ValueError:
-    some = ", ".join(map(str, ranks.tolist()[:5]))
-    return ValueError(
-        f"ranks {some} {problem}. Set a smaller max_rank, or add a log of other rankings."
-    )
+    # of rank 1 alone there is nothing to estimate
+    way = "Set a smaller max_rank, or add" if ranks[0] > 2 else "Add"
+    return ValueError(f"ranks {_some(ranks)} {problem}. {way} a log of other rankings.")
+
+
+def _some(ranks: Array) -> str:
+    """Up to five ranks as text."""
+    return ", ".join(map(str, ranks.tolist()[:5]))
 
 
 def _pivot(clicked: Array, skipped: Array) -> Array:

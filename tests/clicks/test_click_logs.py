@@ -154,7 +154,33 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("rows", "options", "message"), REFUSED)
+ADVICE = [
+    # a log that starts at rank 2, for which no max_rank is small enough
+    ([(c, 2 + i % 2, "q", "d") for i, c in enumerate([1, 0, 1, 1])], {}, "Number the ranks from 1"),
+    ([(1, 1, "q", "d"), (1, 3, "q", "d")], {}, r"at them\. Add a log of other rankings"),
+    ([(1, k, "q", "d") for k in (1, 2, 4)], {}, "Set a smaller max_rank, or add a log"),
+    (
+        [(0, 1, "a", "d"), (1, 2, "a", "d")],
+        {"method": "pivot"},
+        "documents of ranks 2 were never clicked at rank 1.* method='all_pairs' fails as well",
+    ),
+    (
+        [(1, 1, "q", "d"), (1, 2, "q", "d"), (0, 1, "q", "e"), (1, 2, "q", "f"), (1, 3, "q", "e"),
+         (1, 3, "q", "f")],
+        {"method": "pivot"},
+        "documents of ranks 3 were never clicked at rank 1.* Use method='all_pairs'",
+    ),
+]  # fmt: skip
+
+
+def test_advice_that_works():
+    assert len(estimate(ADVICE[2][0], max_rank=2)) == 2
+    assert len(estimate(ADVICE[4][0], method="all_pairs")) == 3
+    from_1 = [(clicked, rank - 1, *ids) for clicked, rank, *ids in ADVICE[0][0]]
+    assert estimate(from_1).tolist() == pytest.approx([1, 0.5], abs=1e-3)
+
+
+@pytest.mark.parametrize(("rows", "options", "message"), REFUSED + ADVICE)
 def test_refused(rows, options, message):
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
     clicks, ranks, queries, documents = columns
