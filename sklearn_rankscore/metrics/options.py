@@ -215,15 +215,21 @@ def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
         largest = max(gain)
         whole = queries.y_true.dtype.kind != "f" or not (queries.y_true % 1).any()
         if low < 0 or high >= len(gain) or not whole:
-            raise ValueError(
-                f"gain has {len(gain)} entries, for integer labels 0 to {len(gain) - 1}; y_true "
-                f"has labels from {low:g} to {high:g}."
-            )
+            raise _no_entry_error(len(gain), queries.y_true)
     if largest > np.finfo(np.float64).max / len(queries.y_true):
         raise ValueError(
             f"y_true has labels up to {high:g} with gains up to {largest:g}, whose sum may not be "
             "finite. Rescale the labels or the gains."
         )
+
+
+def _no_entry_error(n_entries: int, labels: Array) -> ValueError:
+    """The error for a label that is no position in a sequence of gains."""
+    has_entry = (labels >= 0) & (labels < n_entries) & (labels % 1 == 0)
+    return ValueError(
+        f"gain has {n_entries} entries, for integer labels 0 to {n_entries - 1}; y_true has the "
+        f"label {labels[~has_entry][0]:g}. Pass a gain for each label, or a function of labels."
+    )
 
 
 def _largest_gain(low: float, high: float, gain: str) -> float:
