@@ -62,7 +62,7 @@ def rank_overlap(
         ``qid``; without one, all documents are a single query, or each row of 2-D input is one.
     p : float, default=0.9
         Probability that the user continues to the next rank, between 0 and 1. The first 10 ranks
-        have 86 % of the weight of RBO for 0.9, and 55 % for 0.98.
+        have 86 % of the weight of RBO for 0.9, and 42 % for 0.98.
     k : int, default=10
         Depth of the overlap; the length of the longer ranking if it has fewer documents.
     ties : {"a", "b", "w"}, default="a"

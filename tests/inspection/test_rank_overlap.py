@@ -171,6 +171,15 @@ def test_scores_with_another_index_are_refused_by_their_names():
         rank_overlap(*other)
 
 
+def test_the_documented_weights_of_the_first_ten_ranks():
+    """Equation 21 of Webber et al. (2010)."""
+    pairs = re.findall(r"(\d+) %(?: of the weight of RBO)? for (0\.\d+)", rank_overlap.__doc__)
+    assert [p for _, p in pairs] == ["0.9", "0.98"]
+    for percent, p in ((int(percent), float(p)) for percent, p in pairs):
+        rest = math.log(1 / (1 - p)) - sum(p**i / i for i in range(1, 10))
+        assert percent == round(100 * (1 - p**9 + (1 - p) / p * 10 * rest))
+
+
 def test_values_of_metrics_are_no_rankings():
     values = query_scores([1, 0], [2, 1], "mrr")
     for scores in ((values, [2, 1]), ([2, 1], values), (values, values)):
