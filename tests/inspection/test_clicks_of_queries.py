@@ -127,3 +127,13 @@ def test_queries_with_weights_of_different_scales():
     assert scores.propensity_summary()["dcg"] == pytest.approx((4, 3, 1, 1, 0))
     first = scores.select([0, 2]).propensity_summary()["dcg"]
     assert first == pytest.approx((3, 2, 9 / 5, 2 / 3, 0))
+
+
+def test_intervals_by_the_range_of_a_weighted_metric():
+    """As the guide states: those without an upper bound have Student's t interval."""
+    names = ["dcg", "hits", "precision", "rbp", "ndcg", "recall"]
+    scores = query_scores(CLICKS, X[:, 0], names, groups=GROUPS, propensity=SEEN, k=3)
+    auto, t = (scores.interval(method=method) for method in ("auto", "t"))
+    assert [name for name in scores.metrics if auto[name] != t[name]] == ["ndcg", "recall"]
+    for name in ("ndcg", "recall"):
+        assert 0 <= auto[name].low <= auto[name].high <= 1
