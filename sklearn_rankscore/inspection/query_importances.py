@@ -33,7 +33,8 @@ class FeatureImportance:
     few_distinct : bool
         Whether fewer than six queries differ from the most common loss. The interval of
         ``method="auto"`` is then a bound that follows from the range of the metric, and nan without
-        a known range.
+        a known range. False for a feature that no permutation changes, such as one that is constant
+        within queries: its loss and both ends of its interval are exactly 0.
     standard_error : float
         Its standard error, over queries.
     repeats : tuple of float
