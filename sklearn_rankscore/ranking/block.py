@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from .._columns import as_numbers
 from .._typing import Array, ArrayFunction, Ties
 from .accumulate import accumulate
 from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
-from .plain import Labels, rank_rows
+from .plain import Labels, rank_rows, rows_of_lists
 from .threads import Result
 from .ties import BY_INPUT_ORDER, TiedRows, leading
 
@@ -83,7 +81,8 @@ class Block:
         Raises
         ------
         ValueError
-            If the lists differ in length, a query has no documents, or a value is NaN.
+            If labels or scores are not lists by query, or differ in length, a query has no
+            documents, or a value is NaN.
 
         Examples
         --------
@@ -92,21 +91,9 @@ class Block:
         >>> block.total(lambda labels: labels)
         array([1., 1.])
         """
-        sizes = np.array([len(row) for row in labels], dtype=np.intp)
-        if [len(row) for row in scores] != sizes.tolist() or not (len(sizes) and sizes.all()):
-            raise ValueError(
-                "labels and scores must hold one non-empty list per query, of equal length; got "
-                f"lists of {sizes.tolist()} labels and {[len(row) for row in scores]} scores."
-            )
-        as_numbers(list(chain.from_iterable(labels)), "labels")
-        as_numbers(list(chain.from_iterable(scores)), "scores")
-        width = sizes.max()
-        # padding takes a label that occurs, because a gain need not be defined for others
-        padded = [[*row, *[row[0]] * (width - len(row))] for row in labels]
-        minus_inf = [[*row, *[-np.inf] * (width - len(row))] for row in scores]
-        return block_of_rows(
-            np.arange(len(sizes)), np.array(padded), np.array(minus_inf), sizes, depth=width
-        )
+        rows = rows_of_lists(labels, scores)
+        n_queries, width = rows[0].shape
+        return block_of_rows(np.arange(n_queries), *rows, depth=width)
 
     @property
     def ranks(self) -> Array:

@@ -203,6 +203,12 @@ def test_a_block_of_lists_that_do_not_match(labels, scores):
         Block.from_lists(labels, scores)
 
 
+@pytest.mark.parametrize("labels", [[1, 2], [[1], 2], np.array([1, 2])])
+def test_a_block_of_values_without_queries(labels):
+    with pytest.raises(ValueError, match=r"one list per query; got single values.* as \[labels\]"):
+        Block.from_lists(labels, [1, 2])
+
+
 @pytest.mark.parametrize(("labels", "scores"), [([[np.nan]], [[1]]), ([[1]], [[np.nan]])])
 def test_a_block_of_lists_with_nan(labels, scores):
     with pytest.raises(ValueError, match="contains NaN"):
