@@ -164,8 +164,8 @@ class ClickSums:
     least : float array of shape (n_queries,)
         Smallest propensity of a click after clipping, 1 without a click.
     weights, squares : float array of shape (n_queries,)
-        Sum of the weights of the clicks relative to the largest, which `least` has, and of their
-        squares: weights themselves may have squares that are not finite.
+        Sum of the weights of the clicks and of their squares, with weights that are multiplied by
+        `_unit` of `least`, because their own squares may not be finite.
     """
 
     documents: Array
@@ -181,17 +181,22 @@ class ClickSums:
 
     def summary(self) -> PropensitySummary:
         """The summary of all queries together."""
-        # each query relative to the largest weight of all
-        scale = self.least.min() / self.least
+        least = self.least.min()
+        scale = _unit(least) / _unit(self.least)
         total, squares = float(scale @ self.weights), float(scale**2 @ self.squares)
         n_documents, n_clicks = int(self.documents.sum()), int(self.clicks.sum())
         return PropensitySummary(
             n_documents=n_documents,
             n_clicks=n_clicks,
             effective_clicks=total**2 / squares if n_clicks else 0.0,
-            largest_share=1.0 / total if n_clicks else float("nan"),
+            largest_share=float(_unit(least) / least) / total if n_clicks else float("nan"),
             clipped_share=int(self.clipped.sum()) / n_documents,
         )
+
+
+def _unit(propensity: Array) -> Array:
+    """A power of two between a propensity and its double, by which a product is not rounded."""
+    return np.ldexp(1.0, np.frexp(propensity)[1])
 
 
 def click_sums(
@@ -202,7 +207,7 @@ def click_sums(
     of_clicks, counted = codes[clicked], np.maximum(propensity, clip)[clicked]
     least = np.ones(n_queries)
     np.minimum.at(least, of_clicks, counted)
-    weights = least[of_clicks] / counted
+    weights = _unit(least)[of_clicks] / counted
 
     def count(queries: Array, weights: Array | None = None) -> Array:
         return np.bincount(queries, weights, minlength=n_queries)
