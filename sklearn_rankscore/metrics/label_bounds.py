@@ -225,8 +225,8 @@ def _of_equal_labels(queries: Queries, metric: Metric, max_label: int) -> tuple[
         query = shown(queries.ids[depends][0])
         raise ValueError(
             f"{metric.name!r} of query {query} is undefined for some labels of its unjudged "
-            f"documents, where its value would be replace_undefined_by={replacement}. score_bounds "
-            "compares defined values only with 0, the least one. Use replace_undefined_by=0."
+            f"documents, where its value would be replace_undefined_by={replacement}. The bounds "
+            "are known only if it is 0, the least possible value. Use replace_undefined_by=0."
         )
     return low.per_query(replacement), high.per_query(replacement)
 

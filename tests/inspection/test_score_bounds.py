@@ -243,7 +243,7 @@ def test_a_query_that_only_some_labels_define():
     for replacement in (NAN, 1.0):
         with pytest.raises(ValueError, match=r"undefined for some labels.*replace_undefined_by=0"):
             score_bounds([NAN, 0], [2, 1], "recall", replace_undefined_by=replacement)
-    with pytest.raises(ValueError, match="compares defined values only with 0, the least one"):
+    with pytest.raises(ValueError, match="known only if it is 0, the least possible value"):
         # between 0.5 and 0.693, the values of the other labels
         score_bounds([0, NAN, NAN], [3, 2, 1], "ndcg", replace_undefined_by=0.6)
     # always defined, or never
