@@ -73,6 +73,8 @@ def named_runs(runs: list[str]) -> dict[str, str]:
         name, equals, path = run.partition("=")
         if not equals or os.path.exists(run):
             name, path = "stdin" if run == "-" else _stem(run), run
+        elif not name.strip():
+            raise ValueError(f"the run {run!r} has an empty name. Name runs by NAME=PATH.")
         if name in named:
             raise ValueError(
                 f"two runs are named {name!r}: {named[name]} and {path}. Name them by NAME=PATH."
@@ -86,7 +88,7 @@ def _stem(path: str) -> str:
     name = Path(path)
     while name.suffix in (*COMPRESSED, *SEPARATORS, ".parquet", ".txt", ".run", ".trec", ".res"):
         name = name.with_suffix("")
-    return name.name
+    return name.name or path
 
 
 def is_table(path: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
+from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import did_you_mean
 from ..io.frame_rows import are_ranks, find_no_rank
@@ -189,7 +190,20 @@ class TableFile:
                 raise ValueError(
                     f"{self.locate(row)}, column {name}: must be a finite number; got {text!r}."
                 )
+            if abs(values[row]) >= LARGEST_EXACT_INTEGER and _is_rounded(text, values[row]):
+                raise ValueError(
+                    f"{self.locate(row)}, column {name}: the integer {text} is beyond 2**53, where "
+                    "numbers of double precision round it. Subtract a constant, or write ranks."
+                )
         return values
+
+
+def _is_rounded(value: Any, number: float) -> bool:
+    """Whether a number is written as an integer, and another one."""
+    try:
+        return int(value) != int(number)
+    except ValueError:  # such as 1e17
+        return False
 
 
 def read_csv(path: str, separator: str) -> TableFile:

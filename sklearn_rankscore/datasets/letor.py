@@ -194,6 +194,12 @@ def _check_type(values: Array, dtype: DTypeLike) -> None:
     """Refuse integers or booleans as type of other values."""
     if np.dtype(dtype).kind == "f":
         return
+    rounded = np.abs(values) >= LARGEST_EXACT_INTEGER
+    if rounded.any() and np.dtype(dtype).kind != "b":
+        raise ValueError(
+            f"the feature value {values[rounded][0]:.16g} may be rounded, because the file is read "
+            "as floats, which hold integers up to 2**53. Leave dtype out."
+        )
     with np.errstate(invalid="ignore"):
         changed = values.astype(dtype) != values
     if changed.any():

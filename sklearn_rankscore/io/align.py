@@ -29,7 +29,7 @@ def align_queries(actual: Any, predicted: Any) -> Aligned:
     if not _holds_systems(actual, predicted):
         ids, relevant, ranked = _align_one(actual, predicted, "predicted")
         return ids, relevant, {ALONE: ranked}
-    if not predicted or not all(isinstance(name, str) for name in predicted):
+    if not predicted or not all(isinstance(name, str) and name for name in predicted):
         raise TypeError(
             f"a dict of systems must have names as keys and at least one system; got "
             f"{list(predicted)!r:.80}."

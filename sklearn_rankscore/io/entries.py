@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from numbers import Real
 from typing import Any
 
-from .._columns import column_names, names_ids
+from .._columns import check_in_memory, column_names, names_ids
+from ..query_ids.read import is_missing
 
 
 def read_entries(queries: Any, name: str, *, with_missing: bool = False) -> list[Any]:
@@ -61,6 +62,7 @@ def is_items_and_scores(predicted: Any) -> bool:
 
 def refuse_long_frame(queries: Any, name: str) -> None:
     """Refuse a DataFrame with one row per query and item, such as a log of ratings."""
+    check_in_memory(queries, name)
     columns = column_names(queries)
     if not columns:
         return
@@ -77,8 +79,8 @@ def refuse_long_frame(queries: Any, name: str) -> None:
 
 
 def _kind(column: Any) -> str | None:
-    """Whether the first value of a column is text or a number."""
-    value = next(iter(column), None)
+    """Whether the first value of a column that is not missing is text or a number."""
+    value = next((value for value in column if not is_missing(value)), None)
     return "text" if isinstance(value, str) else "number" if isinstance(value, Real) else None
 
 

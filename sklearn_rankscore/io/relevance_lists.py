@@ -11,7 +11,7 @@ import numpy as np
 from .._columns import as_numbers
 from .._typing import Array
 from ..query_ids import as_ids
-from .entries import check_ordered, read_entries
+from .entries import check_ordered, read_entries, without_tensors
 from .items import query_positions, scores_by_rank
 from .join import (
     ItemLists,
@@ -95,8 +95,11 @@ def _holds_systems(relevances: Any) -> bool:
 def _holds_lists(entry: Any) -> bool:
     if isinstance(entry, Mapping) or hasattr(entry, "columns") or getattr(entry, "ndim", 1) == 2:
         return True
-    return isinstance(entry, list | tuple) and any(
-        isinstance(item, list | tuple) or getattr(item, "ndim", 0) == 1 for item in entry
+    if not isinstance(entry, list | tuple):  # a Series, or a column of polars or PyArrow
+        entry = list(entry)[:1] if hasattr(entry, "__iter__") and not hasattr(entry, "read") else []
+    return any(
+        hasattr(item, "__len__") and not isinstance(item, str | bytes)
+        for item in without_tensors(list(entry))
     )
 
 

@@ -185,7 +185,7 @@ def read_records(qrels: Any, run: Any, judgments: Format = QRELS) -> tuple[Recor
             f"{type(run).__name__} of {len(run)}."
         )
     if isinstance(run, Mapping) and not is_nested(run):
-        if not run or not all(isinstance(name, str) for name in run):
+        if not run or not all(isinstance(name, str) and name for name in run):
             raise TypeError(
                 "a dict of runs must have names as keys and at least one run; got "
                 f"{list(run)!r:.80}. A single run may be {{query: {{document: score}}}}."

@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from .._columns import LARGEST_EXACT_INTEGER, as_numbers
+from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory
 from .._typing import Array
 from ..query_ids.instants import of_python
 from ..query_ids.read import as_objects
@@ -107,6 +107,7 @@ class Format:
     def read(self, source: Any, system: str = "") -> Records:
         """The records of a path, file object, DataFrame or dict of dicts."""
         name = self.name(system)
+        check_in_memory(source, name)
         source = as_nested(source)
         if hasattr(source, "columns"):
             records = self._from_frame(source, name)

@@ -1,0 +1,85 @@
+"""Forms of input that look like others: missing cells first, columns of lists, lazy frames."""
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from requires import requires
+
+from sklearn_rankscore import (
+    evaluate,
+    from_ranked_lists,
+    from_relevance_lists,
+    from_trec,
+    load_letor,
+)
+from sklearn_rankscore.cli import main
+
+
+def test_a_frame_whose_first_row_lacks_an_item():
+    truth = pd.Series([["milk"], ["tea"]])
+    top = pd.DataFrame({"first": ["milk", "jam"], "second": [None, "tea"]})
+    for ranks in (top, top.astype(object), pl.from_pandas(top)):
+        arguments = from_ranked_lists(truth, ranks)
+        assert evaluate(metrics="mrr", **arguments) == {"mrr": 0.75}
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series, pa.array, list, tuple])
+def test_lists_of_relevance_of_several_systems(column):
+    arguments = from_relevance_lists({"s": column([[0, 1]]), "t": column([[1, 0]])})
+    assert evaluate(metrics="mrr", **arguments) == {"s": {"mrr": 0.5}, "t": {"mrr": 1.0}}
+    single = from_relevance_lists({"q": [0, 1], "r": [1, 0]})
+    assert evaluate(metrics="mrr", **single) == {"mrr": 0.75}
+
+
+def test_a_run_with_an_empty_name(tmp_path, capsys):
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 2.0}}
+    with pytest.raises(TypeError, match="must have names as keys"):
+        from_trec(qrels, {"": run})
+    with pytest.raises(TypeError, match="must have names as keys"):
+        from_ranked_lists([["a"]], {"": [["a"]]})
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
+    (tmp_path / "r1.run").write_text("q Q0 a 1 1.0 x\n")
+    with pytest.raises(SystemExit) as exit_status:
+        main(["evaluate", str(tmp_path / "qrels.txt"), f"={tmp_path / 'r1.run'}"])
+    assert exit_status.value.code == 2
+    assert "has an empty name" in capsys.readouterr().err
+
+
+def test_lazy_tables_are_refused():
+    lazy = pl.LazyFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})
+    for read in (
+        lambda: from_trec({"1": {"a": 1}}, lazy),
+        lambda: from_ranked_lists(pl.LazyFrame({"a": [1]}), [[1]]),
+        lambda: from_ranked_lists([[1]], pl.LazyFrame({"a": [1]})),
+    ):
+        with pytest.raises(TypeError, match=r"is a lazy frame; compute it first"):
+            read()
+    relation = requires("duckdb").sql("select 1 as a")
+    with pytest.raises(TypeError, match="must be read from the database first"):
+        from_ranked_lists(relation, relation)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_integer_scores_that_would_become_ties_are_refused(suffix, tmp_path, capsys):
+    run = pd.DataFrame({"user": [1, 1], "item": [10, 12]})
+    run["score"] = [1764177000000000000, 1764177000000000100]
+    (tmp_path / "qrels.txt").write_text("1 0 10 1\n")
+    path = tmp_path / f"run.{suffix}"
+    run.to_csv(path, index=False) if suffix == "csv" else run.to_parquet(path)
+    arguments = ["evaluate", str(tmp_path / "qrels.txt"), str(path), "-m", "mrr"]
+    assert main(arguments) == 1
+    message = capsys.readouterr().err
+    assert "column score: the integer 1764177000000000100 is beyond 2**53" in message
+    run["score"] = [2**60, 2**61]  # exact
+    run.to_csv(path, index=False) if suffix == "csv" else run.to_parquet(path)
+    assert main(arguments) == 0
+
+
+def test_integer_features_that_are_rounded_are_refused(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("1 qid:1 1:9007199254740993\n0 qid:1 1:3\n")
+    with pytest.raises(ValueError, match=r"may be rounded, .* integers up to 2\*\*53"):
+        load_letor(path, dtype="int64")
+    path.write_text("1 qid:1 1:9007199254740991\n0 qid:1 1:3\n")
+    assert load_letor(path, dtype="int64")[0].tolist() == [[9007199254740991], [3]]
