@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from .._columns import as_column, as_numbers, check_range
 from .._typing import Array, MatrixLike, UnjudgedDocuments
 from .._validation import check_choice
+from ..query_ids.read import any_missing
 from .entries import is_items_and_scores
 from .join import ItemLists, MetricArguments, SystemArguments, join
 
@@ -141,7 +142,7 @@ def _relevance(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
             "interactions must have one row per user and one column per item; got shape "
             f"{interactions.shape}."
         )
-    relevance = csr_array(interactions)
+    relevance = _sparse(interactions)
     has_zeros = not zeros_are_judged and bool((relevance.data == 0).any())
     if not relevance.has_canonical_format or has_zeros:
         relevance = relevance.copy()
@@ -153,6 +154,23 @@ def _relevance(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
     return relevance
 
 
+def _sparse(interactions: Any) -> csr_array:
+    """The matrix, of whatever holds one."""
+    try:
+        dense = None if hasattr(interactions, "tocsr") else np.asarray(interactions)
+        if dense is not None and dense.dtype.kind == "O":  # numbers that may be missing in pandas
+            dense = dense.astype(np.float64)
+        if dense is not None and (dense.ndim != 2 or dense.dtype.kind not in "biuf"):
+            raise ValueError(f"an array of {dense.dtype} with {dense.ndim} dimensions")
+        return csr_array(interactions if dense is None else dense)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "interactions must be a sparse matrix or a two-dimensional array of numbers, with one "
+            f"row per user and one column per item; got {type(interactions).__name__} ({error}). "
+            "Missing numbers are filled with 0."
+        ) from error
+
+
 def _items(recommended: ArrayLike, shape: Any) -> Array:
     if is_items_and_scores(recommended):
         raise TypeError(
@@ -160,8 +178,13 @@ def _items(recommended: ArrayLike, shape: Any) -> Array:
             "as two arguments, from_recommendations(interactions, *model.recommend(...)); with "
             "several systems, as two dicts."
         )
+    if hasattr(recommended, "tocsr"):
+        raise TypeError(
+            "recommended must hold the column numbers of items, one row per user; got a sparse "
+            "matrix. Write from_recommendations(interactions, recommended), in this order."
+        )
     try:
-        items = np.asarray(recommended)
+        items = _as_integers(np.asarray(recommended))
     except ValueError as error:
         raise ValueError(
             "recommended is ragged: its rows have different lengths. Fill them with -1 at the end, "
@@ -187,6 +210,12 @@ def _items(recommended: ArrayLike, shape: Any) -> Array:
     return items
 
 
+def _as_integers(items: Array) -> Array:
+    """Objects that are all integers, as those of pandas' nullable types, as such an array."""
+    are_integers = items.dtype.kind == "O" and set(map(type, items.ravel().tolist())) == {int}
+    return items.astype(np.int64) if are_integers else items
+
+
 def _rows_of_some_users(items: Array) -> str:
     """How to select the rows of the users with recommendations."""
     if not items.size or items.ndim > 2:
@@ -198,6 +227,8 @@ def _rows_of_some_users(items: Array) -> str:
 
 def _to_integers(items: Array, n_items: int) -> str:
     """How to obtain column numbers from scores, numbers with NaN, or ids."""
+    if any_missing(items.ravel().tolist()):
+        return " Fill missing numbers with -1, and convert them by astype(int)."
     if items.dtype.kind != "f":
         return " Lists of the ids of items are passed to from_ranked_lists."
     rounded = np.nan_to_num(items)

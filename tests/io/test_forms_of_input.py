@@ -5,10 +5,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from requires import requires
+from scipy import sparse
 
 from sklearn_rankscore import (
     evaluate,
     from_ranked_lists,
+    from_recommendations,
     from_relevance_lists,
     from_trec,
     load_letor,
@@ -83,3 +85,31 @@ def test_integer_features_that_are_rounded_are_refused(tmp_path):
         load_letor(path, dtype="int64")
     path.write_text("1 qid:1 1:9007199254740991\n0 qid:1 1:3\n")
     assert load_letor(path, dtype="int64")[0].tolist() == [[9007199254740991], [3]]
+
+
+INTERACTIONS = sparse.csr_array([[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "int32[pyarrow]", object])
+def test_matrices_of_nullable_integers(dtype):
+    top = pd.DataFrame([[0, 1], [0, 1]], dtype=dtype)
+    expected = {"mrr": 0.75}
+    assert evaluate(metrics="mrr", **from_recommendations(INTERACTIONS, top)) == expected
+    interactions = pd.DataFrame(INTERACTIONS.toarray(), dtype=dtype)
+    arguments = from_recommendations(interactions, [[0, 1], [0, 1]])
+    assert evaluate(metrics="mrr", **arguments) == expected
+    if dtype != "int64":
+        top = top.where(top != 1, None)
+        with pytest.raises(TypeError, match="Fill missing numbers with -1"):
+            from_recommendations(INTERACTIONS, top)
+
+
+@pytest.mark.parametrize("wrong", [None, "ab", [["a"]], [1, 2]])
+def test_what_is_no_matrix_is_refused(wrong):
+    with pytest.raises(TypeError, match="interactions must be a sparse matrix or a two-dim"):
+        from_recommendations(wrong, [[0, 1], [1, 0]])
+
+
+def test_swapped_arguments_are_named():
+    with pytest.raises(TypeError, match=r"got a sparse matrix\. .*in this order"):
+        from_recommendations([[0, 1], [1, 0]], INTERACTIONS)
