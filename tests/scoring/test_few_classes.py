@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, RidgeClassifierCV
 from sklearn.model_selection import cross_val_score, cross_validate
@@ -84,6 +85,10 @@ def test_weights_of_classes_do_not_weigh_scores(data, class_weight):
     model = RidgeClassifierCV(
         alphas, scoring="ndcg@10", cv=QueryKFold(3), class_weight=class_weight
     )
+    if class_weight and sklearn.__version__.startswith("1.7."):  # whose search weighs scores
+        with pytest.raises(ValueError, match="sample_weight varies within a query"):
+            QueryRanker(model).fit(X, is_relevant, groups=ids)
+        return
     fitted = QueryRanker(model).fit(X, is_relevant, groups=ids).estimator_
     means = [
         score(RidgeClassifier(alpha=alpha, class_weight=class_weight), X, is_relevant, ids).mean()
