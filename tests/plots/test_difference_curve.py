@@ -26,12 +26,6 @@ def data():
     return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2, "three": X[:, 2]}, groups
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_curves_and_bands_are_paired_differences(data, weighted):
     y, models, groups = data

@@ -42,12 +42,6 @@ def fitted():
     return {name: QueryRanker(model).fit(X, y) for name, model in models.items()}, X, y
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

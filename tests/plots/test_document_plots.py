@@ -6,7 +6,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 from scipy import stats
 from scipy.sparse import csr_array
@@ -30,12 +29,6 @@ LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
 def data():
     X, y, groups = make_ranking(n_queries=40, random_state=0, shuffle=True)
     return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2}, groups
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.mark.parametrize("scale", ["score", "query"])

@@ -2,7 +2,6 @@
 
 import matplotlib as mpl
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
@@ -22,12 +21,6 @@ mpl.use("Agg")
 def fitted():
     X, y = make_ranking(n_queries=40, as_frame=True, random_state=0)
     return QueryRanker(Ridge()).fit(X, y), X, y
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_rows_are_the_importances_of_one_metric(fitted):

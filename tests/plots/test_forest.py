@@ -22,12 +22,6 @@ def systems():
     return query_scores(y, models, METRICS, groups=groups, segments={"device": device})
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def drawn(display):
     """The value and the ends of each row, by label."""
     rows = zip(display.points_, display.intervals_, strict=True)

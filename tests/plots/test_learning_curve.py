@@ -28,12 +28,6 @@ def data():
     return make_ranking(n_queries=30, as_frame=True, random_state=0)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def test_points_are_cross_validated_scores(data):
     X, y = data
     models = {"weak": QueryRanker(Ridge(1), random_state=0),

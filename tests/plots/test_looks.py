@@ -23,12 +23,6 @@ def data():
     return X, y, groups
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def plot(display, data, ax=None, names=LONG):
     X, y, groups = data
     kind = getattr(rs, display)

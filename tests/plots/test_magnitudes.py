@@ -19,12 +19,6 @@ DISPLAYS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def plot(display, scale, size=None, baseline=0.0):
     X, y, groups = rs.make_ranking(n_queries=40, random_state=0)
     ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None

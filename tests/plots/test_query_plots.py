@@ -29,12 +29,6 @@ def data():
     return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2}, groups
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def test_scatter_has_a_point_for_each_query(data):
     y, models, groups = data
     scores = query_scores(y, models, ["map", "ndcg@10"], groups=groups)

@@ -21,12 +21,6 @@ from sklearn_rankscore.plots.text import fit_names
 mpl.use("Agg")
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 FEATURE = "user_item_interactions_in_the_last_{}_days_per_category".format
 
 
