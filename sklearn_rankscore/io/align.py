@@ -26,6 +26,7 @@ Aligned = tuple[Array, list[Any], dict[str, list[Any]]]
 def align_queries(actual: Any, predicted: Any) -> Aligned:
     """Query ids, the entry of each query in `actual`, and by system those in `predicted`."""
     refuse_long_frame(actual, "actual")
+    predicted = _in_one_form(actual, predicted, "predicted")
     if not _holds_systems(actual, predicted):
         ids, relevant, ranked = _align_one(actual, predicted, "predicted")
         return ids, relevant, {ALONE: ranked}
@@ -36,10 +37,28 @@ def align_queries(actual: Any, predicted: Any) -> Aligned:
         )
     systems = {}
     for name, of_system in predicted.items():
-        ids, relevant, systems[name] = _align_one(
-            actual, as_nested(of_system), f"predicted {name!r}"
-        )
+        label = f"predicted {name!r}"
+        of_system = _in_one_form(actual, as_nested(of_system), label)
+        ids, relevant, systems[name] = _align_one(actual, of_system, label)
     return ids, relevant, systems
+
+
+def _in_one_form(actual: Any, predicted: Any, name: str) -> Any:
+    """Scores by query id, in which an empty list stands for no documents."""
+    if not isinstance(actual, Mapping) or not isinstance(predicted, Mapping):
+        return predicted
+    lists = {query: entry for query, entry in predicted.items() if not isinstance(entry, Mapping)}
+    if not lists or len(lists) == len(predicted) or any(query not in actual for query in predicted):
+        return predicted
+    for query, entry in lists.items():
+        if np.size(entry):
+            scored = next(query for query in predicted if query not in lists)
+            raise TypeError(
+                f"{name} has a dict of scores for the query {shown(scored)} and a "
+                f"{type(entry).__name__} for {shown(query)}. Use dicts of scores for all queries, "
+                "or for all of them lists of items, best first."
+            )
+    return {**predicted, **{query: {} for query in lists}}
 
 
 def _holds_systems(actual: Any, predicted: Any) -> bool:

@@ -1,5 +1,6 @@
 """Forms of input that look like others: missing cells first, columns of lists, lazy frames."""
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -113,3 +114,25 @@ def test_what_is_no_matrix_is_refused(wrong):
 def test_swapped_arguments_are_named():
     with pytest.raises(TypeError, match=r"got a sparse matrix\. .*in this order"):
         from_recommendations([[0, 1], [1, 0]], INTERACTIONS)
+
+
+RELEVANT = {"q": {"a": 1}, "r": {"b": 1}}
+
+
+@pytest.mark.parametrize("empty", [[], (), np.array([])])
+def test_an_empty_list_among_dicts_of_scores_retrieves_nothing(empty):
+    run = {"q": {"a": 1.0}, "r": empty}
+    expected = [1, -np.inf]
+    assert from_ranked_lists(RELEVANT, run)["y_score"].tolist() == expected
+    assert from_ranked_lists(RELEVANT, dict(reversed(run.items())))["y_score"].tolist() == expected
+    systems = from_ranked_lists(RELEVANT, {"one": run, "two": {"q": run["q"]}})["y_score"]
+    assert systems["one"].tolist() == systems["two"].tolist() == expected
+
+
+@pytest.mark.parametrize("entry", [["b"], None])
+def test_lists_of_items_among_dicts_of_scores_are_refused(entry):
+    run = {"q": {"a": 1.0}, "r": entry}
+    kind = type(entry).__name__
+    for given, name in ((run, "predicted"), ({"one": run}, "predicted 'one'")):
+        with pytest.raises(TypeError, match=f"^{name} has a dict .* 'q' and a {kind} for 'r'"):
+            from_ranked_lists(RELEVANT, given)
