@@ -18,7 +18,7 @@ from ..ranking import Queries, read_queries
 from .axes import CHARACTER, finish_axes, font_points, is_narrow, normalize_style, width
 from .display import Display, check_two
 from .palette import BETTER, MUTED, WORSE
-from .text import literal, shortened, wrap
+from .text import fit_names, literal, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,12 +192,14 @@ class RankChangeDisplay(Display):
     def _write_names(self, ax: Axes, shown: Array) -> None:
         """Names of the documents on both sides, where they are among the first k."""
         size = font_points("x-small" if is_narrow(ax) else "small")
-        n_characters = int(0.3 * width(ax) / (CHARACTER * size))
+        names = _fit_documents(
+            [self.names[i] for i in shown.tolist()], int(0.3 * width(ax) / (CHARACTER * size))
+        )
         for side, (x, shift, align) in enumerate(((0, -8, "right"), (1, 8, "left"))):
-            for document in shown.tolist():
-                rank = self.ranks[document, side]
+            for rank, document, name in zip(
+                self.ranks[shown, side], shown.tolist(), names, strict=True
+            ):
                 if rank <= self.k:
-                    name = _with_label(self.names[document], max(n_characters, 6))
                     ax.annotate(
                         f"{rank:g}  {literal(name)}" if side else f"{literal(name)}  {rank:g}",
                         (x, rank), (shift, 0), textcoords="offset points", ha=align, va="center",
@@ -266,9 +268,11 @@ def _beyond(ranks: Array, k: int) -> str:
     return " or ".join([*texts, "not retrieved"] if np.isinf(ranks).any() else texts)
 
 
-def _with_label(name: str, n_characters: int) -> str:
-    """A name without its middle, so that it fits, and its label, which is last."""
-    if len(name) <= n_characters:
-        return name
-    document, _, label = name.rpartition(" ")
-    return f"{shortened(document, max(n_characters - len(label) - 1, 5))} {label}"
+def _fit_documents(names: Sequence[str], n_characters: int) -> list[str]:
+    """Names that fit and differ; the label at the end of each is not shortened."""
+    if max(map(len, names)) <= n_characters:
+        return [*names]
+    parts = [name.rpartition(" ") if " " in name else (name, "", "") for name in names]
+    room = n_characters - max(len(blank + label) for _, blank, label in parts)
+    documents = fit_names([document for document, _, _ in parts], room)
+    return [new + blank + label for new, (_, blank, label) in zip(documents, parts, strict=True)]
