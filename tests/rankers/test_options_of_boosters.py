@@ -9,6 +9,8 @@ from lightgbm import LGBMRanker, LGBMRegressor
 from requires import requires
 from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier, XGBRanker, XGBRegressor
 from xgboost.callback import TrainingCallback
 
@@ -139,6 +141,24 @@ def test_callbacks_of_xgboost_see_the_metric_of_the_same_round():
     model = XGBRanker(n_estimators=4, n_jobs=1, callbacks=[Record()])
     QueryRanker(model, early_stopping="ndcg@10").fit(*OF_TRAINING, **held_out)
     assert lengths == [{1}, {2}, {3}, {4}]
+
+
+@pytest.mark.parametrize("in_pipeline", [False, True])
+@pytest.mark.parametrize("stop", [False, "ndcg@10"])
+def test_a_callback_records_for_the_user(stop, in_pipeline):
+    class Record(TrainingCallback):
+        def __init__(self):
+            self.rounds = []
+
+        def after_iteration(self, model, epoch, evals_log):
+            self.rounds.append(epoch)
+
+    record = Record()
+    model = XGBRanker(n_estimators=4, n_jobs=1, callbacks=[record])
+    model = make_pipeline(StandardScaler(), model) if in_pipeline else model
+    ranker = QueryRanker(model, early_stopping=stop, refit_all=bool(stop), random_state=0)
+    ranker.fit(X, Y, groups=GROUPS)
+    assert record.rounds == [0, 1, 2, 3]  # a refit with all rows is no part of the record
 
 
 @pytest.mark.parametrize("model", [LGBMRanker, LGBMRegressor])

@@ -28,9 +28,9 @@ def booster_of(estimator: Any) -> Booster | None:
 
 
 def cloned(estimator: Any) -> Any:
-    """A clone; for CatBoost, the error shows how to make one possible."""
+    """A clone with the same callbacks; for CatBoost, the error shows how to make one possible."""
     try:
-        return clone(estimator)
+        copy = clone(estimator)
     except RuntimeError as error:
         if booster_of(estimator) is not BOOSTERS[1]:
             raise
@@ -40,6 +40,13 @@ def cloned(estimator: Any) -> Any:
             "monotone_constraints='price:-1'. custom_metric must be text, as 'NDCG:top=3', because "
             "CatBoost makes a list of a tuple."
         ) from error
+    # they record training for the user, or report it to a trial of Optuna; copies would do neither
+    callbacks = {
+        name: value
+        for name, value in estimator.get_params().items()
+        if name.rpartition("__")[2] == "callbacks" and value is not None
+    }
+    return copy.set_params(**callbacks) if callbacks else copy
 
 
 def find_booster(estimator: Any) -> Booster:
