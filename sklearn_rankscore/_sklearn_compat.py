@@ -1,4 +1,4 @@
-"""Private names of scikit-learn, each with a public fallback; no other module uses one.
+"""Private names of scikit-learn, each with a public fallback; no other module imports one.
 
 Where a future scikit-learn has no such name, the fallback takes its place. Scoring by strings has
 none: `scoring_hooks` raises ImportError, and `register` warns.
@@ -7,15 +7,13 @@ none: `scoring_hooks` raises ImportError, and `register` warns.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import joblib
 import numpy as np
 from sklearn import utils
-from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import GridSearchCV
@@ -190,89 +188,6 @@ def replace_scorers(before: dict[str, Any], after: dict[str, Any]) -> None:
                 setattr(module, name, after)
 
 
-def called_by_sklearn() -> bool:
-    """Whether a module of scikit-learn asks for the names of the scorers, or calls a scorer.
-
-    Its modules ask when they are imported and keep the answer for as long as they live, and its
-    tests have an estimator for each of its own scorers.
-    """
-    modules = (name for name in _modules_outside() if name != "sklearn.metrics._scorer")
-    return next(modules, "").partition(".")[0] == "sklearn"
-
-
-def called_within_sklearn() -> bool:
-    """Whether scikit-learn, or joblib for it, calls this package or a function that does."""
-    return any(name.partition(".")[0] in ("sklearn", "joblib") for name in _modules_outside())
-
-
-def called_by_scorer() -> bool:
-    """Whether a scorer that `sklearn.metrics.make_scorer` made calls a function of this package."""
-    return next(_modules_outside(), "") == str(_Base.__module__)
-
-
-def _modules_outside() -> Iterator[str]:
-    """Names of the modules that call this package, the last first."""
-    modules = (str(frame.f_globals.get("__name__")) for frame in _callers())
-    return (name for name in modules if name.partition(".")[0] != __name__.partition(".")[0])
-
-
-def scored_rows(n_rows: int) -> Any:
-    """The indices of the rows that cross-validation scores now, as its task was given them.
-
-    None unless it scores as many rows by a function of the user that calls this package.
-    """
-    frames = [f for f in _callers() if str(f.f_globals.get("__name__")).startswith("sklearn.")]
-    names = [(frame.f_globals["__name__"], frame.f_code.co_name) for frame in frames]
-    fold, score = (("sklearn.model_selection._validation", f) for f in ("_fit_and_score", "_score"))
-    scoring = {score, (_Base.__module__, "_score"), (_Base.__module__, "__call__")}
-    task = ("sklearn.utils.parallel", "__call__")
-    if names[:1] and names[0] in scoring and {score, fold, task} <= set(names):
-        scored, within, given = (frames[names.index(n)].f_locals for n in (score, fold, task))
-        if num_samples(scored["X_test"]) == n_rows:
-            of_training = scored["X_test"] is within.get("X_train")
-            return given.get("kwargs", {}).get("train" if of_training else "test")
-    return None
-
-
-def groups_of_call() -> Any:
-    """The `groups` of the call of cross-validation or a search that runs its tasks now, if any."""
-    for frame in _callers():
-        package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if package not in ("sklearn", "joblib", __name__.partition(".")[0]):
-            break
-        params: Any = frame.f_locals.get("routed_params")
-        if hasattr(params, "splitter"):
-            return params.splitter.split.get("groups")
-    return None
-
-
-def _callers() -> Iterator[FrameType]:
-    """The frames around the function that asks for them."""
-    frame = sys._getframe(2)
-    while frame.f_back:
-        frame = frame.f_back
-        yield frame
-
-
-def calling_estimator() -> str | None:
-    """The class of the outermost estimator of scikit-learn in whose method this runs.
-
-    None within a search or cross-validation alone, and within an estimator of this package, which
-    passes query ids on.
-    """
-    name = None
-    for frame in _callers():
-        package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        caller = frame.f_locals.get("self")
-        if package not in ("sklearn", "joblib", __name__.partition(".")[0]):
-            break
-        if name is not None and hasattr(caller, "needs_query_ids"):
-            return None
-        if isinstance(caller, BaseEstimator) and not isinstance(caller, Search):
-            name = type(caller).__name__ if package == "sklearn" else name
-    return name
-
-
 __all__ = [
     "FunctionScorer",
     "MultimetricScorer",
@@ -280,21 +195,15 @@ __all__ = [
     "PassthroughScorer",
     "ScorerBase",
     "Search",
-    "called_by_scorer",
-    "called_by_sklearn",
-    "called_within_sklearn",
-    "calling_estimator",
     "check_method_params",
     "delayed",
     "fold_functions",
-    "groups_of_call",
     "list_scorers",
     "metadata_request",
     "num_samples",
     "prediction_cache",
     "replace_scorers",
     "safe_indexing",
-    "scored_rows",
     "scoring_hooks",
     "shares_memory",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -49,8 +50,11 @@ def _rows_of_queries(rows: Array) -> Array:
     return rows.view(RowsOfQueries)
 
 
-def marked_as_queries(rows: Array) -> Array:
-    """The same indices, marked as rows of several queries, with the ids that they carry."""
+def marked_as_queries(rows: Any, codes: Array) -> Any:
+    """The same indices, marked if the rows are of several queries, with the ids they carry."""
+    is_array = isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and len(rows) > 0
+    if not is_array or np.ptp(codes[rows]) == 0:
+        return rows
     marked = rows.view(RowsOfQueries)
     marked.query_ids = getattr(rows, "query_ids", None)
     return marked
@@ -67,3 +71,23 @@ def carried_query_ids(*rows: Any) -> Any:
     """The ids that one of several index arrays carries; None without any."""
     ids = (indices.query_ids for indices in rows if isinstance(indices, FoldRows))
     return next((query_ids for query_ids in ids if query_ids is not None), None)
+
+
+class MarkedFolds:
+    """A splitter whose rows are marked as rows of several queries.
+
+    Parameters
+    ----------
+    cv : splitter
+        The splitter itself.
+    codes : int array of shape (n_rows,)
+        The number of the query of each row.
+    """
+
+    def __init__(self, cv: Any, codes: Array) -> None:
+        self.cv, self.codes = cv, codes
+
+    def split(self, *args: Any, **kwargs: Any) -> Iterator[tuple[Any, Any]]:
+        """The folds of the splitter."""
+        for train, test in self.cv.split(*args, **kwargs):
+            yield marked_as_queries(train, self.codes), marked_as_queries(test, self.codes)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._columns import check_in_memory, column_names
-from .._sklearn_compat import called_within_sklearn, calling_estimator
+from .._sklearn_calls import called_within_sklearn, calling_estimator
 from .._typing import Array, IdSource
 from .._validation import shown
 from .grouping import group_rows

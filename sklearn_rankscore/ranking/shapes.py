@@ -6,7 +6,7 @@ import warnings
 
 from sklearn.exceptions import DataConversionWarning
 
-from .._sklearn_compat import called_by_scorer, scored_rows
+from .._sklearn_calls import called_by_scorer, scored_rows
 from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids import no_groups_error

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sklearn_compat import groups_of_call, num_samples
+from .._sklearn_calls import groups_of_call
+from .._sklearn_compat import num_samples
 from .._typing import Array
 from ..query_ids import find_query_ids, group_rows
 from ..query_ids.lookup import source_or_ids

@@ -12,7 +12,7 @@ from sklearn import config_context, get_config
 
 from .._sklearn_compat import list_scorers, num_samples
 from ..query_ids import group_rows
-from ..query_ids.fold_rows import marked_as_queries
+from ..query_ids.fold_rows import MarkedFolds, marked_as_queries
 from ..query_ids.lookup import check_same_rows
 from ..query_ids.optuna_search import not_nan_in_optuna
 from ..query_ids.row_order import check_same_order
@@ -77,6 +77,7 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
         check_labels(task)
         check_pairs(task.candidate, task.fit_params)
         pass_query_ids(task)
+        _mark_queries(task)
         return function(**task.arguments)
 
     return with_query_ids
@@ -109,12 +110,12 @@ def _mark_queries(task: FoldTask) -> None:
     functions = (getattr(s, "_score_func", s) for s in list_scorers(task.scorer))
     if all(str(getattr(f, "__module__", "")).startswith(KNOWN) for f in functions):
         return
-    codes = task.query_codes()
-    for name in ("train", "test"):
-        rows: Any = task.arguments.get(name)
-        is_array = isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and len(rows) > 0
-        if codes is not None and is_array and np.ptp(codes[rows]) > 0:
-            task.arguments[name] = marked_as_queries(rows)
+    if (codes := task.query_codes()) is None:
+        return
+    for name in {"train", "test"} & task.arguments.keys():
+        task.arguments[name] = marked_as_queries(task.arguments[name], codes)
+    if "cv" in task.arguments:  # a permutation test splits within its task
+        task.arguments["cv"] = MarkedFolds(task.arguments["cv"], codes)
 
 
 def check_labels(task: FoldTask) -> None:

@@ -12,7 +12,8 @@ from sklearn import get_config
 from sklearn.base import is_classifier, is_outlier_detector
 
 from .._columns import refuse_masked
-from .._sklearn_compat import called_by_sklearn, calling_estimator, num_samples
+from .._sklearn_calls import called_by_sklearn, calling_estimator
+from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
 from ..query_ids import no_groups_error

@@ -23,8 +23,8 @@ from typing import Any
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 
+from .._sklearn_calls import called_by_sklearn
 from .._sklearn_compat import (
-    called_by_sklearn,
     delayed,
     fold_functions,
     replace_scorers,

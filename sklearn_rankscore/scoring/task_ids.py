@@ -17,7 +17,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
 from .._columns import column_names
-from .._sklearn_compat import Search, calling_estimator, num_samples
+from .._sklearn_calls import calling_estimator
+from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, fix_by_name, ids_in_index
 from ..query_ids.optuna_search import optuna_search

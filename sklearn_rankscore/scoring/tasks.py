@@ -67,17 +67,20 @@ class FoldTask:
         """
         if self.is_routed:
             return None
-        get = self.arguments.get
-        # a permutation test splits within its task
-        of_split = (get("split_params") or {}).get("groups")
-        carried = carried_query_ids(self.test, get("train"))
-        carried = of_split if carried is None else carried
+        carried = self._ids_of_split()
         # to a call without rankings, `groups` may mean anything
         if self.test is None or self.call_groups.are(carried) or not self.takes_ids:
             return carried
         ids = self.call_groups.ids(self.X, carried)
         is_divided = ids is not carried and self.call_groups.are_divided(self.X, self.test)
         return None if is_divided else ids
+
+    def _ids_of_split(self) -> Any:
+        """What the rows carry that the splitter returned, or what it will be given."""
+        carried = carried_query_ids(self.test, self.arguments.get("train"))
+        # a permutation test splits within its task
+        of_split = (self.arguments.get("split_params") or {}).get("groups")
+        return of_split if carried is None else carried
 
     @property
     def divides_groups(self) -> bool:
@@ -154,7 +157,7 @@ class FoldTask:
         None if there are no ids. Those that cannot be read are no ids, as `groups` may mean
         anything, or are refused by what needs them.
         """
-        carried = carried_query_ids(self.test, self.arguments.get("train"))
+        carried = self._ids_of_split()
         try:
             is_given = not self.call_groups.are(None)
             ids = self.call_groups.ids(self.X, carried) if is_given else carried

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.dummy import DummyRegressor
+from sklearn.feature_selection import RFECV
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
@@ -13,6 +14,7 @@ from sklearn.model_selection import (
     LeaveOneGroupOut,
     cross_val_score,
     cross_validate,
+    permutation_test_score,
 )
 
 from sklearn_rankscore import NoGroupsError, QueryKFold, evaluate, make_ranking, ndcg_score
@@ -55,6 +57,30 @@ def test_other_processes_refuse_whole_folds(cv):
         cross_val_score(Ridge(), X, Y, scoring=scoring, **options)
 
 
+@pytest.mark.parametrize("cv", [QueryKFold(3), GroupKFold(3)])
+@pytest.mark.parametrize("scoring", [make_scorer(of_labels), of_rows])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_folds_outside_of_cross_validation_are_refused(n_jobs, scoring, cv):
+    options = {"cv": cv, "scoring": scoring, "n_jobs": n_jobs}
+    with pytest.raises(NoGroupsError, match="which passes labels and predictions alone"):
+        RFECV(Ridge(), **options).fit(X, Y, groups=IDS)
+    with pytest.raises(NoGroupsError, match="which passes labels and predictions alone"):
+        permutation_test_score(Ridge(), X, Y, groups=IDS, n_permutations=2, **options)
+
+
+def test_folds_of_one_query_are_not_outside_of_cross_validation():
+    options = {"groups": IDS, "cv": LeaveOneGroupOut(), "n_permutations": 2, "random_state": 0}
+    for scoring in (make_scorer(of_labels), of_rows):
+        values = permutation_test_score(Ridge(), X, Y, scoring=scoring, **options)
+        expected = permutation_test_score(Ridge(), X, Y, scoring="ndcg@5", **options)
+        np.testing.assert_array_equal(values[0], expected[0])
+    search = [
+        RFECV(Ridge(), cv=QueryKFold(12), scoring=scoring).fit(X, Y, groups=IDS).cv_results_
+        for scoring in (make_scorer(of_labels), "ndcg@5")
+    ]
+    np.testing.assert_array_equal(*(of["mean_test_score"] for of in search))
+
+
 def test_a_search_fails_as_for_the_metric_alone():
     search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=QueryKFold(3), error_score="raise")
     with pytest.raises(NoGroupsError):
@@ -95,8 +121,10 @@ N_TEST = max(len(test) for _, test in QueryKFold(2).split(X, Y, groups=IDS))
 
 def test_a_metric_while_fitting_is_not():
     folds = QueryKFold(2)
-    values = cross_val_score(Looping(), X, Y, groups=IDS, cv=folds, scoring="ndcg@5")
-    assert np.isfinite(values).all()
+    options = {"groups": IDS, "cv": folds, "scoring": "ndcg@5"}
+    assert np.isfinite(cross_val_score(Looping(), X, Y, **options)).all()
+    test = permutation_test_score(Looping(), X, Y, n_permutations=2, **options)
+    assert np.isfinite(test[0])
 
 
 @pytest.mark.parametrize("scoring", FUNCTIONS)
