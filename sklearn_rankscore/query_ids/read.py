@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,14 +140,22 @@ def as_objects(ids: Any) -> Array:
 
 def concatenate_ids(parts: Sequence[Array]) -> Array:
     """Ids of several arrays as one, in which different ids stay different."""
-    kinds = {ids.dtype.kind for ids in parts}
-    if len(kinds) > 1 and not kinds.isdisjoint("mM"):
+    dtypes = {ids.dtype for ids in parts}
+    kinds = {dtype.kind for dtype in dtypes}
+    if not kinds.isdisjoint("mM"):
+        # a finer unit may not reach as far
+        if len(kinds) == 1 and all(map(partial(_holds, np.result_type(*dtypes)), parts)):
+            return np.concatenate(parts)
         return as_objects([in_one_form(value) for ids in parts for value in ids])
-    together = np.concatenate(parts)
-    if len(kinds) == 1 or (kinds <= set("biu") and together.dtype.kind in "iu"):
-        return together
-    # NumPy would round integers to floats, and convert numbers to text
+    if len(kinds) == 1 or (kinds <= set("biu") and np.result_type(*dtypes).kind in "iu"):
+        return np.concatenate(parts)
+    # NumPy would round integers to floats, and convert numbers and bytes to text
     return as_objects([value for ids in parts for value in ids.tolist()])
+
+
+def _holds(dtype: Any, values: Array) -> bool:
+    """Whether a dtype can express all values."""
+    return bool((values.astype(dtype).astype(values.dtype) == values).all())
 
 
 def _as_array(groups: Any) -> Array:

@@ -71,9 +71,10 @@ def random_key() -> Array:
 
 
 def keys_of(ids: Array) -> Array:
-    """A number of 64 bits for each id: equal for equal ids, different for different numbers.
+    """A number of 64 bits for each id: equal for equal ids, different for different integers.
 
-    Two other ids have the same key with the probability 2**-64.
+    Two other ids have the same key with the probability 2**-64, except for a negative integer and
+    an unsigned one of the same bits.
     """
     if ids.dtype.kind in "biu":
         return ids.astype(np.uint64)

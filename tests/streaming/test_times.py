@@ -272,3 +272,22 @@ def test_dates_beside_numbers_and_text():
     assert stream.result()["mrr"].n_queries == 8
     with pytest.raises(ValueError, match=r"2020-01-01.* returns after"):
         add(stream, of_python(DAYS[:1]))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (np.array(["2020-01-01"], "M8[ns]"), np.array(["2999-01-01"], "M8[D]")),
+        (np.array(["1600-01-01"], "M8[s]"), np.array(["2020-01-01"], "M8[ns]")),
+        (np.array([3], "m8[ns]"), np.array([200_000], "m8[D]")),
+        (np.array(["é"]), np.array([b"\xff"])),
+        (np.array([b"\xff"]), np.array(["é", "z"])),
+    ],
+    ids=str,
+)
+def test_ids_of_types_without_a_common_one_are_unchanged(first, second):
+    stream = RankingAccumulator("hits", per_query=True)
+    for ids in (first, second):
+        stream.update(np.ones(len(ids)), np.ones(len(ids)), groups=ids)
+    ids, _ = stream.query_values()
+    assert set(ids) == {*first, *second}
