@@ -63,16 +63,18 @@ def _weighted_sum(values: Array, weights: Array) -> Array:
 def standard_error(values: Array, weights: Array) -> Array:
     """Standard error of the weighted mean; s / sqrt(n) if all weights are equal.
 
-    The estimator HC2 of a regression on a constant: sqrt(Σ h² (v - mean)² / (1 - h)) with
-    h = w / Σ w. J. G. MacKinnon, H. White. Some Heteroskedasticity-Consistent Covariance Matrix
-    Estimators with Improved Finite Sample Properties. Journal of Econometrics 29, 1985.
+    sqrt(Σ h² (v - mean)² / (1 - 2 h + Σ h²)) with h = w / Σ w: each squared residual is divided by
+    its expectation for values of equal variance, so that the squared error is then unbiased. The
+    estimator CR2 of a regression on a constant: R. M. Bell, D. F. McCaffrey. Bias Reduction in
+    Standard Errors for Linear Regression with Multi-Stage Samples. Survey Methodology 28, 2002.
     """
     if len(values) < 2:
         return np.full(values.shape[1], np.nan)
     share, rest = _shares(weights)
     if rest.min() < ALL_OF_ONE:
         return np.full(values.shape[1], np.nan)
-    squares = _weighted_sum((values - mean(values, weights)) ** 2, share**2 / rest)
+    factor = _factors(share, rest)
+    squares = _weighted_sum((values - mean(values, weights)) ** 2, factor)
     return np.asarray(np.sqrt(squares))
 
 
@@ -84,17 +86,25 @@ def _shares(weights: Array) -> tuple[Array, Array]:
     return share, rest
 
 
+def _factors(share: Array, rest: Array) -> Array:
+    """What the squared error has of each squared residual."""
+    largest = np.argmax(share)
+    others = float((np.delete(share, largest) ** 2).sum())
+    of_others = others + share[largest] ** 2 - share**2  # the squared shares of all others
+    of_others[largest] = others  # where the difference would cancel
+    return np.asarray(share**2 / (rest**2 + of_others))
+
+
 def degrees_of_freedom(weights: Array) -> float:
     """Degrees of freedom of `standard_error`; n - 1 if all weights are equal.
 
     Satterthwaite's approximation for values of equal variance, (tr A)² / tr(A²), where the squared
-    error is the quadratic form of A: R. M. Bell, D. F. McCaffrey. Bias Reduction in Standard Errors
-    for Linear Regression with Multi-Stage Samples. Survey Methodology 28, 2002.
+    error is the quadratic form of A; Bell and McCaffrey, as above.
     """
     share, rest = _shares(weights)
     if rest.min() < ALL_OF_ONE:
         return np.nan
-    factor, largest = share**2 / rest, np.argmax(weights)
+    factor, largest = _factors(share, rest), np.argmax(weights)
     # the query of the largest weight by itself, whose terms cancel to a square of `rest`
     first, first_share, first_rest = (float(of[largest]) for of in (factor, share, rest))
     share, factor = np.delete(share, largest), np.delete(factor, largest)

@@ -215,21 +215,39 @@ def test_no_interval_excludes_zero_beside_a_large_p_value(weighted):
     assert n_extended > 3
 
 
-def test_weighted_standard_error_is_that_of_statsmodels():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_error_is_that_of_statsmodels(weighted):
+    """Whose residuals are divided by their expected squares for variances of 1 / w (HC2)."""
     sm = requires("statsmodels.api")
     random = np.random.default_rng(2)
-    values, weights = random.random(25), random.lognormal(size=25)
+    values, weights = random.random(25), random.lognormal(size=25) if weighted else np.ones(25)
+    share = weights / weights.sum()
     fitted = sm.WLS(values, np.ones(25), weights=weights).fit(cov_type="HC2")
-    weighted = scores(values, None, weights)
-    assert weighted.mean()["m0"] == pytest.approx(fitted.params[0])
-    assert weighted.standard_error()["m0"] == pytest.approx(fitted.bse[0])
+    for_equal_variances = np.sqrt((1 - share) / (1 - 2 * share + (share**2).sum()))
+    residuals = (values - fitted.params[0]) * for_equal_variances
+    expected = np.sqrt((share**2 * residuals**2 / (1 - share)).sum())
+    of_queries = scores(values, None, weights)
+    assert of_queries.mean()["m0"] == pytest.approx(fitted.params[0])
+    assert of_queries.standard_error()["m0"] == pytest.approx(expected)
+    if not weighted:
+        assert expected == pytest.approx(fitted.bse[0])
+
+
+@pytest.mark.parametrize("head", [1.0, 30, 1e3, 1e6, 1e12])
+def test_squared_errors_are_unbiased(head):
+    """The sum over unit vectors is the expectation for independent values of variance 1."""
+    weights = np.append(head, np.arange(1.0, 30))
+    one_at_a_time = scores(np.eye(30), None, weights).standard_error()
+    share = weights / weights.sum()
+    assert sum(error**2 for error in one_at_a_time.values()) == pytest.approx((share**2).sum())
 
 
 def test_degrees_of_freedom_are_those_of_the_quadratic_form():
     weights = np.random.default_rng(3).lognormal(size=9)
     share = weights / weights.sum()
     residuals = np.eye(9) - share  # of the weighted mean
-    form = residuals.T @ np.diag(share**2 / (1 - share)) @ residuals
+    factor = share**2 / (1 - 2 * share + (share**2).sum())
+    form = residuals.T @ np.diag(factor) @ residuals
     expected = np.trace(form) ** 2 / np.trace(form @ form)
     assert degrees_of_freedom(weights) == pytest.approx(expected)
     assert degrees_of_freedom(np.full(9, 3.0)) == pytest.approx(8)
@@ -241,8 +259,8 @@ def test_degrees_of_freedom_where_one_query_has_nearly_all_the_weight(n, head):
     weights = np.append(np.arange(1.0, n), head)
     total = Fraction(sum(map(int, weights)))
     share = [int(weight) / total for weight in weights]
-    factor = [h * h / (1 - h) for h in share]
     squares = sum(h * h for h in share)
+    factor = [h * h / (1 - 2 * h + squares) for h in share]
     entry = [[(k == j) - share[k] - share[j] + squares for j in range(n)] for k in range(n)]
     trace = sum(factor[k] * entry[k][k] for k in range(n))
     square = sum(factor[k] * factor[j] * entry[k][j] ** 2 for k in range(n) for j in range(n))
