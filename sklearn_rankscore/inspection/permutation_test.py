@@ -6,8 +6,10 @@ not count, as flipping their sign changes nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy import stats
@@ -23,6 +25,9 @@ MOST_RESAMPLED = 1000
 # a term is enumerated, not approximated, if its square is more than this share of the sum of the
 # squares of all smaller terms, and if there are at most this many possible sums
 DOMINANT, MOST_SUMS = 0.1, 2**20
+
+# steps of sums that are a smaller part of the largest term are as good as none
+FINEST_STEP = 10_000
 
 # standard deviations between which tails are interpolated; a sum exceeds the last of them with a
 # probability below 1e-15 (Hoeffding's inequality)
@@ -52,7 +57,7 @@ class _Sizes:
 
     @classmethod
     def of(cls, terms: Array, observed: float) -> _Sizes:
-        return cls(*np.unique(np.abs(terms[terms != 0]), return_counts=True), observed)
+        return cls(*_distinct(np.abs(terms[terms != 0])), observed)
 
     def n_sums(self) -> float:
         """The number of sums that flips can give, at most."""
@@ -80,6 +85,17 @@ class _Sizes:
         by_size = np.diff(up_to.astype(np.float64), axis=0)
         sums = self.values @ (self.counts[:, None] - 2 * by_size)
         return int((np.abs(sums) >= self.observed).sum())
+
+
+def _distinct(sizes: Array) -> tuple[Array, Array]:
+    """The distinct sizes, ascending, and how often each occurs.
+
+    Differences of values such as .6 - .4 and .4 - .2 differ by rounding, and count as equal.
+    """
+    ascending = np.sort(sizes)
+    differs = np.append(True, np.diff(ascending) > TOLERANCE * ascending[1:])[: len(sizes)]
+    (first,) = np.nonzero(differs)
+    return ascending[first], np.diff(first, append=len(sizes))
 
 
 def permutation_p_values(terms: Array, n_resamples: int, random: np.random.Generator) -> Array:
@@ -155,10 +171,7 @@ def _approximate(terms: Array) -> Array:
 def _enumerate_largest(sizes: Array, observed: float) -> float:
     """P(S >= observed), given each number of positive signs among the terms of one size."""
     largest = sizes.max()
-    ascending = np.sort(sizes[sizes > 0]) / largest
-    differs = np.append(True, np.diff(ascending) > TOLERANCE * ascending[1:])
-    (first,) = np.nonzero(differs)
-    values, counts = ascending[first], np.diff(first, append=len(ascending))
+    values, counts = _distinct(sizes[sizes > 0] / largest)
     squares = counts * values**2
     smaller, n_bits = np.cumsum(squares) - squares, np.cumsum(np.log2(counts[::-1] + 1))[::-1]
     # larger ones too, because similar terms dominate together
@@ -171,8 +184,40 @@ def _enumerate_largest(sizes: Array, observed: float) -> float:
         at = np.subtract.outer(at, value * (2 * positive - count)).ravel()
         of_count = stats.binom.pmf(positive, count, 0.5)
         probabilities = np.outer(probabilities, of_count).ravel()
+    if not n:
+        return float(probabilities @ (at <= 0))
     others = np.repeat(values[:n], counts[:n])[:, None]
-    return float(probabilities @ (_upper_tails(others, at) if n else at <= 0))
+    return float(probabilities @ _upper_tails(others, _between_sums(values[:n], counts[:n], at)))
+
+
+def _between_sums(values: Array, counts: Array, at: Array) -> Array:
+    """Half a step below the least possible sum of at least `at`, if the sums have equal steps.
+
+    There a continuous distribution has nearly the same tail (continuity correction). H. E. Daniels.
+    Tail Probability Approximations. International Statistical Review 55, 1987.
+    """
+    if not (half_step := _common_divisor(values)):
+        return at
+    highest = counts @ values
+    n_steps = np.floor((highest - at) / (2 * half_step))
+    return np.asarray(highest - (2 * n_steps + 1) * half_step)
+
+
+def _common_divisor(values: Array) -> float:
+    """The largest number of which all values, of at most 1, are multiples; 0 if it is tiny."""
+    numerator, denominator = 0, 1
+    for value in values.tolist():
+        ratio = Fraction(value).limit_denominator(FINEST_STEP)
+        if abs(value - ratio) > TOLERANCE:
+            return 0.0
+        common = math.lcm(denominator, ratio.denominator)
+        numerator = math.gcd(
+            numerator * (common // denominator), ratio.numerator * (common // ratio.denominator)
+        )
+        denominator = common
+        if denominator > FINEST_STEP * numerator:
+            return 0.0
+    return numerator / denominator
 
 
 def _upper_tails(sizes: Array, at: Array) -> Array:

@@ -52,6 +52,56 @@ def test_the_approximation_holds_if_few_queries_have_most_of_the_weight(exponent
     np.testing.assert_array_less(np.abs(approximate - resampled), 4 * error + 0.002)
 
 
+def exact_p_value(differences):
+    """Of integers, by the product of the characteristic functions of the random signs."""
+    sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+    n = 2 ** int(2 * sizes @ counts + 1).bit_length()
+    angles = 2 * np.pi * np.arange(n) / n
+    functions = [
+        np.cos(size * angles) ** int(count) for size, count in zip(sizes, counts, strict=True)
+    ]
+    probabilities = np.fft.ifft(np.prod(functions, axis=0)).real
+    sums = np.fft.fftfreq(n, 1 / n)
+    return probabilities[np.abs(sums) >= abs(differences.sum())].sum()
+
+
+def of_sizes(positive, negative):
+    sizes = np.arange(1, len(positive) + 1)
+    return np.concatenate([np.repeat(sizes, positive), -np.repeat(sizes, negative)])
+
+
+@pytest.mark.parametrize(
+    ("differences", "step"),
+    [
+        (of_sizes([432, 99, 30], [350, 99, 28]), 5),
+        (of_sizes([540, 0, 30], [480, 0, 28]), 10),
+        (of_sizes([500, 99, 30, 5], [430, 130, 28, 1]), 4),
+        # reciprocal ranks up to 10, whose steps are as good as none
+        (2520 // np.random.default_rng(0).integers(1, 11, size=(2, 3000)), 2520),
+    ],
+)
+def test_the_approximation_of_sums_in_equal_steps(differences, step):
+    integers = differences[1] - differences[0] if differences.ndim == 2 else differences
+    (approximate,) = p_values(integers[:, None] / step)
+    assert approximate == pytest.approx(exact_p_value(integers), rel=1e-3)
+
+
+def test_differences_that_rounding_tells_apart_are_equal():
+    """The test of precision at 5 is that of hits at 5, which enumerates all sums."""
+    hits = np.random.default_rng(1).integers(1, 5, size=200)
+    others = hits + np.where(np.arange(200) < 112, 1, -1)
+    assert len(np.unique(np.abs(others / 5 - hits / 5))) > 1
+    expected = 2 * stats.binom.sf(111, 200, 0.5)
+    for k, seed in itertools.product((1, 5), (0, 1)):
+        systems = {"a": hits / k, "b": others / k}
+        of_queries = {
+            name: QueryScores(range(200), values[:, None], ["m"])
+            for name, values in systems.items()
+        }
+        compared = compare(of_queries, random_state=seed)
+        assert compared["m", "b"].p_value == pytest.approx(expected)
+
+
 def test_the_approximation_of_equal_sizes_beside_few_large_ones():
     """A large difference among equal ones, against the two binomial distributions it leaves."""
     sizes = np.append(np.ones(300), 50.5)
