@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from requires import requires
+from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
 
@@ -77,15 +78,43 @@ def test_sample_sizes_at_the_limits(differences):
         observed.queries_needed(math.nan)
 
 
-def test_one_sided_tests_are_ttost_paired(differences):
+def test_one_sided_tests_without_skewness_are_ttost_paired(differences):
     ttost_paired = requires("statsmodels.stats.weightstats").ttost_paired
+    differences = np.concatenate([differences, 2 * differences.mean() - differences])
     second = differences + 0.5
     for margin in (0.005, 0.03, 0.2):
         (one,) = compare(systems(differences), test="t", margin=margin)
-        p, lower, upper = ttost_paired(second, np.full(60, 0.5), -margin, margin)
+        p, lower, upper = ttost_paired(second, np.full(120, 0.5), -margin, margin)
         assert one.equivalence_p_value == pytest.approx(p)
         assert one.noninferiority_p_value == pytest.approx(lower[1])
         assert max(lower[1], upper[1]) == p
+
+
+def after_losses(n, n_lost, margin):
+    """The comparison of n queries, of which a model loses some that the baseline answers."""
+    values = np.repeat([[0.0], [1.0]], [n_lost, n - n_lost], axis=0)
+    pair = {
+        "a": QueryScores(range(n), np.ones((n, 1)), ["hit_rate@10"]),
+        "b": QueryScores(range(n), values, ["hit_rate@10"]),
+    }
+    (one,) = compare(pair, test="t", margin=margin)
+    return one
+
+
+@pytest.mark.parametrize(
+    ("n", "margin"), [(50, 0.2), (100, 0.1), (200, 0.05), (200, 0.1), (500, 0.05), (2000, 0.02)]
+)
+def test_losses_as_frequent_as_the_margin_are_rarely_no_worse(n, margin):
+    """Few losses, whose variance is underestimated with the mean, against the binomial test."""
+    n_lost = np.arange(1, int(n * margin))
+    compared = [after_losses(n, x, margin) for x in n_lost.tolist()]
+    p_values = np.array([one.noninferiority_p_value for one in compared])
+    assert (np.diff(p_values) > 0).all()  # one more loss is no argument for the model
+    exact = stats.binom.cdf(n_lost, n, margin)
+    relevant = (exact > 0.01) & (exact < 0.2)
+    np.testing.assert_allclose(p_values[relevant], exact[relevant], rtol=0.2)
+    probabilities = stats.binom.pmf(n_lost, n, margin)
+    assert probabilities[p_values <= 0.05].sum() < 0.06
 
 
 @pytest.mark.parametrize(
