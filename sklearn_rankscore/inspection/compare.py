@@ -62,8 +62,9 @@ def compare(
     margin : float or mapping of str to float, default=None
         Largest difference that is considered negligible, or one for each metric. Each comparison
         then has a verdict, which follows from the two one-sided t-tests for non-inferiority and
-        equivalence, corrected for skewness, at the level ``1 - confidence``. `correction` adjusts each of the three kinds
-        of tests separately, and so controls the family-wise error rate of each kind.
+        equivalence, corrected for skewness, at the level ``1 - confidence``. `correction` adjusts
+        each of the three kinds of tests separately, and so controls the family-wise error rate of
+        each kind.
     confidence : float, default=0.95
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"

@@ -31,7 +31,8 @@ class RectifiedMean:
         Names of the metric, of the system, and of the system that it is compared with; `versus` is
         "" for a mean, and `system` is "" for a single system.
     estimate : float
-        Unbiased estimate of the mean that human labels for all queries would give.
+        Estimate of the mean that human labels for all queries would give; unbiased if the power is
+        not tuned, and otherwise with many human-labeled queries.
     interval : Interval
         Its confidence interval; nan like the standard error.
     standard_error : float

@@ -95,9 +95,8 @@ def rectify(
 
     The mean computed from machine labels has a small standard error, but is biased by the errors of
     the machine. This bias is estimated from the queries that have both kinds of labels. The result
-    is an unbiased estimate of the mean that human labels for all queries would give, for any errors
-    of the machine, and its interval is never much longer than that of the human labels alone [1]_,
-    [2]_::
+    estimates the mean that human labels for all queries would give, for any errors of the machine,
+    and its interval is never much longer than that of the human labels alone [1]_, [2]_::
 
         power * mean(machine, all other queries) + mean(human - power * machine, same queries)
 
@@ -113,7 +112,9 @@ def rectify(
         `human` are not counted twice.
     power_tuning : bool, default=True
         Whether to choose the value of `power` that minimizes the standard error; it is 0 if the
-        machine labels carry no information. False means 1, the estimator of [1]_.
+        machine labels carry no information. False means 1, the estimator of [1]_, which is unbiased
+        for any number of queries; a tuned one can have a bias with fewer than about 50
+        human-labeled queries.
     method : {"normal", "t"}, default="normal"
         "normal" is the interval of the references, whose coverage is too low with fewer than about
         50 human-labeled queries, or more if their weights are unequal; "t" uses Student's t
