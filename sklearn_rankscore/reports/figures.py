@@ -28,6 +28,7 @@ from .measurements import Measurements
 
 # inches, for windows from 700 pixels on and for narrower ones
 WIDE, NARROW = 8.0, 3.4
+FONTS = ("font.family", "font.sans-serif", "font.serif", "font.monospace")
 # replaced by the color of the surrounding text
 TEXT_COLOR = "#010203"
 STYLE: dict[str, Any] = {
@@ -50,11 +51,13 @@ class Figure:
 
     def svg(self, width: float, name: str) -> str:
         """The display at one width; `name` makes its ids unique."""
-        from matplotlib import style
+        from matplotlib import rcParams, style
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
 
-        with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
+        # names in other scripts than the default font has need one that the user has chosen
+        fonts = {name: rcParams[name] for name in FONTS}
+        with style.context(["default", {**STYLE, **fonts, "svg.hashsalt": name}]):
             height = self.height + (0.6 if width < WIDE else 0)
             figure = Canvas(figsize=(width, height), layout="constrained")
             FigureCanvasAgg(figure)

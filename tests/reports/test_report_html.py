@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 import sklearn
@@ -169,6 +170,14 @@ def test_plots_are_those_that_the_data_allow(data, html):
     assert "#010203" not in html
     flat = ranking_report([1, 0, 1, 0], [2, 1, 1, 2], groups=[0, 0, 1, 1], k=1, metrics="ndcg")
     assert "<svg" not in flat.to_html()
+
+
+def test_plots_have_the_font_of_the_user(report):
+    with mpl.rc_context({"font.family": "DejaVu Serif", "axes.facecolor": "red"}):
+        html = report.to_html()
+    assert "DejaVuSerif" in html
+    assert "DejaVuSans-" not in html
+    assert "red" not in html.partition("<svg")[2]
 
 
 def test_a_file_is_written(report, tmp_path):
