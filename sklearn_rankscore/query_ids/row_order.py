@@ -57,14 +57,15 @@ def check_same_index(y_true: Any, scores: Mapping[str, Any], name_of_true: str) 
 def check_same_order(**columns: Any) -> None:
     """Refuse pandas objects whose indexes hold the same row labels in different orders.
 
-    Scores with plain row numbers may be predictions for shuffled rows, made a Series.
+    A Series of scores without a name and with plain row numbers may be predictions for shuffled
+    rows; one with a name may be a column of the table before it was shuffled.
     """
     first_name, first = "", None
     for name, values in columns.items():
         index: Any = getattr(values, "index", None)
         if not hasattr(index, "get_indexer"):
             continue
-        if name == "y_score" and getattr(index, "start", None) == 0 and index.step == 1:
+        if name == "y_score" and _has_row_numbers(index) and getattr(values, "name", None) is None:
             continue
         if first is None:
             first_name, first = name, index
@@ -74,6 +75,10 @@ def check_same_order(**columns: Any) -> None:
                 "orders, but rows are combined by position. Align them, as in "
                 f"{name}.loc[{first_name}.index], or pass to_numpy() if the positions are right."
             )
+
+
+def _has_row_numbers(index: Any) -> bool:
+    return getattr(index, "start", None) == 0 and index.step == 1
 
 
 def _is_permutation(index: Any, other: Any) -> bool:

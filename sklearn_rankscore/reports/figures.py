@@ -28,7 +28,7 @@ from .measurements import Measurements
 
 # inches, for windows from 700 pixels on and for narrower ones
 WIDE, NARROW = 8.0, 3.4
-FONTS = ("font.family", "font.sans-serif", "font.serif", "font.monospace")
+FONTS = r"^font\.(family|sans-serif|serif|monospace)$"
 # replaced by the color of the surrounding text
 TEXT_COLOR = "#010203"
 STYLE: dict[str, Any] = {
@@ -56,7 +56,7 @@ class Figure:
         from matplotlib.figure import Figure as Canvas
 
         # names in other scripts than the default font has need one that the user has chosen
-        fonts = {name: rcParams[name] for name in FONTS}
+        fonts: Any = rcParams.find_all(FONTS)
         with style.context(["default", {**STYLE, **fonts, "svg.hashsalt": name}]):
             height = self.height + (0.6 if width < WIDE else 0)
             figure = Canvas(figsize=(width, height), layout="constrained")

@@ -82,6 +82,14 @@ def test_predictions_of_shuffled_rows_may_be_a_new_series():
     assert value == ndcg_score(labels.to_numpy(), predicted, groups=rows["qid"].to_numpy())
 
 
+@pytest.mark.parametrize("call", CALLS)
+def test_a_column_of_the_table_before_it_was_shuffled_is_refused(call):
+    before = FRAME.reset_index(drop=True)
+    shuffled = before.sample(frac=1, random_state=0)
+    with pytest.raises(ValueError, match="different orders|another index"):
+        CALLS[call](shuffled["label"], before["x0"], groups=shuffled["qid"])
+
+
 @pytest.mark.parametrize("scoring", ["ndcg", make_scorer(ndcg_score), None])
 def test_a_permutation_test_shuffles_labels_with_their_index(scoring):
     score, permuted, _ = permutation_test_score(
