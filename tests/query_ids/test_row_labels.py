@@ -86,7 +86,7 @@ def test_predictions_of_shuffled_rows_may_be_a_new_series():
 def test_a_column_of_the_table_before_it_was_shuffled_is_refused(call):
     before = FRAME.reset_index(drop=True)
     shuffled = before.sample(frac=1, random_state=0)
-    with pytest.raises(ValueError, match="different orders|another index"):
+    with pytest.raises(ValueError, match=r"different orders|another index"):
         CALLS[call](shuffled["label"], before["x0"], groups=shuffled["qid"])
 
 
