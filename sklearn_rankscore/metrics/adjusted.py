@@ -29,11 +29,10 @@ def of_block(
     if not adjust:
         return partial(function, **options), partial(random_order, function, options)
     if adjustable == "within cut-off" and options["k"] is None:
-        example = name.partition("(")[0] or "recall"
+        example = f", or '{name.partition('(')[0]}@10' in a name" if name else ""
         raise ValueError(
             f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
-            "has the same value for all orders. Give a cut-off: k=10, or "
-            f"'{example}@10' in a name."
+            f"has the same value for all orders. Give a cut-off: k=10{example}."
         )
     return partial(adjusted, function, options), None
 
