@@ -133,11 +133,11 @@ def from_frames(
     ------
     ValueError
         If a frame has no rows, a column is missing, an id, a relevance or a score is missing, a
-        document is duplicated, ids of the frames are numbers in one and text in the other, or the
-        frames have no query in common.
+        document is duplicated, or the frames have no query in common.
     TypeError
-        If an argument is not a DataFrame, both or neither of `score` and `rank` are given, or
-        `duplicates`, `missing_queries` or `unjudged_queries` is given for a single frame.
+        If an argument is not a DataFrame, both or neither of `score` and `rank` are given, systems
+        lack names, ids are numbers in one frame and text in the other, `document` is missing for
+        two frames, or a single one has no `relevance` or an option for two, such as `duplicates`.
 
     Warns
     -----

@@ -122,8 +122,8 @@ class QueryScoresDisplay(Display):
             Scores of one or several models, by name, the baseline first.
         groups : array-like of shape (n_documents,), default=None
             Query ids.
-        metric : str or callable, default="ndcg@10"
-            The metric.
+        metric : str, callable or iterable of them, default="ndcg@10"
+            The metrics; displays of a single metric take one.
         sample_weight : array-like of shape (n_documents,), default=None
             Query weights, constant within each query.
         like : str, default=None

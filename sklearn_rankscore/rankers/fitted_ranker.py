@@ -204,7 +204,10 @@ class FittedRanker:
 
 
 def fitted_model(model: Any) -> Any:
-    """The model inside of a QueryRanker or pipeline; LightGBM ignores those it does not know."""
+    """The model inside of a QueryRanker or pipeline, for `init_model`.
+
+    LightGBM ignores objects of other classes.
+    """
     while isinstance(model, FittedRanker):
         check_is_fitted(model, "estimator_")
         model = last_step(model.estimator_)[0]

@@ -95,7 +95,7 @@ class XGBoost(Booster):
         return {"n_estimators": self.n_iterations(estimator) - n_before}
 
     def predicts_by_all_rounds(self, estimator: Any) -> bool:
-        """Of a linear model XGBoost takes no round away, and DART changes trees afterwards."""
+        """XGBoost cannot discard the rounds of a linear model, and DART rescales earlier trees."""
         return estimator.get_params().get("booster") in ("gblinear", "dart")
 
     def use_all_rounds(self, estimator: Any) -> None:
@@ -158,8 +158,8 @@ class XGBoostMetric(TrainingMetric):
     @property
     def __name__(self) -> str:
         """The name in the log, from which XGBoost infers that higher is better."""
-        is_maximised = self.log_name.startswith(("auc", "pre", "map", "ndcg"))
-        return self.log_name if is_maximised else f"pre_{self.log_name}"
+        is_maximized = self.log_name.startswith(("auc", "pre", "map", "ndcg"))
+        return self.log_name if is_maximized else f"pre_{self.log_name}"
 
     def __call__(self, y_score: Any, data: Any) -> tuple[str, float]:
         """Name and value."""
