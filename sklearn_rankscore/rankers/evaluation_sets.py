@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._sklearn_compat import num_samples
+from .._validation import counted
 from ..query_ids import no_groups_error
 from .training_data import TrainingData
 
@@ -121,7 +122,13 @@ def _one_per_set(name: str, values: Any, n_sets: int) -> Sequence[Any]:
     if values is None:
         return [None] * n_sets
     if not isinstance(values, list | tuple) or len(values) != n_sets:
-        raise ValueError(f"{name} must be a list with one entry for each of {n_sets} eval_set.")
+        given = type(values).__name__
+        if isinstance(values, list | tuple):
+            given = f"{given} of {counted(len(values), 'entry')}"
+        raise ValueError(
+            f"{name} must be a list with one entry per evaluation set; got a {given} for "
+            f"{counted(n_sets, 'set')}."
+        )
     return values
 
 

@@ -131,8 +131,10 @@ def test_weights_are_one_per_row(name, library, data, valid):
     expected = history(fit_natively(library, data, valid, weight=weight))
     assert history(ranker.estimator_) == expected
     assert expected != history(fit_natively(library, data, valid))
-    with pytest.raises(ValueError, match=f"{name} must be a list with one entry for each of 1"):
-        ranker.fit(X, y, groups=qid, eval_set=[valid[:2]], **{name: weight})
+    for given, shown in ((weight, "a ndarray"), ([weight] * 2, "a list of 2 entries")):
+        message = f"{name} must be a list with one entry per evaluation set; got {shown} for 1 set"
+        with pytest.raises(ValueError, match=message):
+            ranker.fit(X, y, groups=qid, eval_set=[valid[:2]], **{name: given})
 
 
 @pytest.mark.parametrize("name", ["eval_init_score", "base_margin_eval_set"])

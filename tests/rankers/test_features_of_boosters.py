@@ -1,4 +1,4 @@
-"""Features in forms that the library of a booster refuses, or at which it ends the process."""
+"""Features in forms that the library of a booster refuses, or on which it crashes."""
 
 import warnings
 
@@ -59,7 +59,7 @@ def test_missing_texts_of_polars_are_refused_before_catboost_ends_the_process(of
     missing = given.with_columns(
         pl.when(pl.col("a") > 1).then(None).otherwise("color").alias("color")
     )
-    message = r"missing texts .*\['color'\]. Fill them.*pl.col\('color'\).cast"
+    message = r"missing text .*\['color'\]. Fill it.*pl.col\('color'\).cast"
     with pytest.raises(ValueError, match=message):
         ranker.fit(missing, y, **fit)
     filled = missing.with_columns(pl.col("color").cast(pl.String).fill_null("missing"))
@@ -144,7 +144,7 @@ def test_lightgbm_refuses_categories_of_arrow(of, shown, rows, colored):
             given = given.set_column(4, "color", given["color"].dictionary_encode())
     else:
         given = frame.with_columns(pl.col("color").cast(of))
-    message = rf"ends the process at columns of other types; got 'color': {shown}.*to_pandas\(\)"
+    message = rf"crashes on columns of other types; got 'color': {shown}.*to_pandas\(\)"
     plain = given.select(["a", "b", "c", "d"])
     fitted = QueryRanker(LGBM).fit(plain, y, groups=groups)
     calls = [

@@ -58,11 +58,11 @@ class CatBoost(Booster):
         if missing:
             fill = f"pl.col({missing[0]!r}).cast(pl.String).fill_null('missing')"
             raise ValueError(
-                "CatBoost ends the process at missing texts in frames of polars; they are in the "
-                f"columns {missing}. Fill them, as by X.with_columns({fill})."
+                "CatBoost crashes on missing text in polars DataFrames, which is in the columns "
+                f"{missing}. Fill it, as by X.with_columns({fill})."
             )
         categories = [name for name, of in types.items() if of.startswith("Categorical")]
-        if categories:  # at which CatBoost ends the process
+        if categories:  # on which CatBoost crashes
             import polars
 
             return X.with_columns(polars.col(categories).cast(polars.String))
@@ -105,7 +105,7 @@ class CatBoost(Booster):
         return {"early_stopping_rounds": stopping.n_rounds}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
-        """Let go of the metric and its data, so that the model can be copied and fitted again."""
+        """Remove the metric and its data from the parameters, to copy and fit the model again."""
         metric, own = estimator.get_params().get("eval_metric"), params.get("eval_metric")
         if not isinstance(metric, CatBoostMetric) or metric is own:
             return
@@ -195,7 +195,7 @@ def catboost_metric(
     -----
     In cross-validation the sets differ between folds. Use CatBoost's own metrics there, which
     receive the query ids, for example ``eval_metric="NDCG:top=10;type=Exp"``. With metric functions
-    and query ids, ``catboost.cv`` ends the process.
+    and query ids, ``catboost.cv`` crashes.
 
     With categorical features or ``boosting_type="Ordered"``, CatBoost passes the training rows in a
     random order, in which their queries are unknown: the log has -1 for the training set, as also

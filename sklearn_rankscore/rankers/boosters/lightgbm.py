@@ -42,7 +42,7 @@ ROUNDS = (
     "max_iter",
 )
 
-# the Arrow types that LightGBM reads, as pyarrow and polars name them; others end the process
+# the Arrow types that LightGBM reads, as pyarrow and polars name them; it crashes on others
 ARROW_TYPES = {
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     *("float", "double", "float32", "float64", "bool", "boolean"),
@@ -65,13 +65,13 @@ class LightGBM(Booster):
         return {"group": data.sizes, "sample_weight": data.weights}
 
     def read_features(self, X: Any) -> Any:
-        """Sparse arrays as matrices; an error for columns of Arrow that end the process."""
+        """Sparse arrays as matrices; an error for columns of Arrow on which it crashes."""
         refused = {name: of for name, of in arrow_types(X).items() if of.lower() not in ARROW_TYPES}
         if refused:
             shown = ", ".join(f"{name!r}: {of}" for name, of in list(refused.items())[:5])
             raise TypeError(
                 "LightGBM reads only integers, floats and booleans from frames of polars and "
-                f"pyarrow, and ends the process at columns of other types; got {shown}. Choose:\n"
+                f"pyarrow, and crashes on columns of other types; got {shown}. Choose:\n"
                 "- X.to_pandas(), with text columns as type 'category';\n"
                 "- numeric codes of the columns, with their names in categorical_feature of fit."
             )

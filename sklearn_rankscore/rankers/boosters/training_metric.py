@@ -34,7 +34,10 @@ class TrainingMetric:
     def __init__(self, metric: MetricLike, options: dict[str, Any]) -> None:
         self.metric = resolve(metric, **options)
         if self.metric.average is None:
-            raise ValueError("average=None gives one per query, but a booster needs one value.")
+            raise ValueError(
+                "average=None gives one value per query, but a booster needs a single number; use "
+                "average='macro'."
+            )
         if self.metric.propensity is not None:
             raise ValueError(
                 f"{self.metric.name!r}: training metrics and early stopping take no propensity, "

@@ -16,7 +16,7 @@ from sklearn_rankscore import catboost_metric, lightgbm_metric, xgboost_metric
 def test_bad_names_and_options_fail_at_once(make):
     with pytest.raises(ValueError, match="Did you mean 'ndcg@10'"):
         make("ndgc@10")
-    with pytest.raises(ValueError, match="average=None gives one per query"):
+    with pytest.raises(ValueError, match="a single number; use average='macro'"):
         make("ndcg", average=None)
 
 
