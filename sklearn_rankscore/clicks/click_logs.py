@@ -149,7 +149,7 @@ def _check_shown(ranks: Array, last: int) -> None:
         )
     if len(present) < last:
         upto = np.arange(1, min(last, len(present) + 5) + 1)
-        problem = "cannot be compared with rank 1: no document was shown at them"
+        problem = "cannot be compared with rank 1: no document was shown there"
         raise _rank_error(upto[~np.isin(upto, present)], problem)
 
 
@@ -193,8 +193,8 @@ def _check_connected(shown: Array, clicked: Array, *, pivot: bool) -> None:
     was_clicked = np.append(True, clicked[1:, 0] > 0) if pivot else clicked.any(axis=1)
     _refuse(
         np.logical_not(was_clicked),
-        f"were never clicked on documents that were shown at {'rank 1' if pivot else 'another'} "
-        "as well, so that their propensity cannot be estimated",
+        "cannot be estimated: no document shown there and at "
+        f"{'rank 1' if pivot else 'another rank'} was clicked there",
     )
     _refuse(
         ~_reached(clicked + clicked.T, pivot=pivot),
@@ -213,7 +213,7 @@ def _check_clicked_first(shown: Array, clicked: Array) -> None:
     except ValueError:
         advice = "Add more of the log, because method='all_pairs' fails as well"
     raise ValueError(
-        f"the documents of ranks {_some(without)} were never clicked at rank 1, with which "
+        f"the documents of {_named(without)} were never clicked at rank 1, with which "
         f"method='pivot' compares them. {advice}."
     )
 
@@ -238,12 +238,13 @@ def _refuse(wrong: Array, problem: str) -> None:
 def _rank_error(ranks: Array, problem: str) -> ValueError:
     # of rank 1 alone there is nothing to estimate
     way = "Set a smaller max_rank, or add" if ranks[0] > 2 else "Add"
-    return ValueError(f"ranks {_some(ranks)} {problem}. {way} a log of other rankings.")
+    return ValueError(f"{_named(ranks)} {problem}. {way} a log of other rankings.")
 
 
-def _some(ranks: Array) -> str:
+def _named(ranks: Array) -> str:
     """Up to five ranks as text."""
-    return ", ".join(map(str, ranks.tolist()[:5]))
+    some = ", ".join(map(str, ranks.tolist()[:5]))
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {some}"
 
 
 def _pivot(clicked: Array, skipped: Array) -> Array:

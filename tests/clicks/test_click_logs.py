@@ -46,7 +46,7 @@ def test_ranks_are_connected_by_chains():
         *impressions(8, 2, 3, "p", "third"),
     ]
     np.testing.assert_allclose(estimate(chain), [1, 0.5, 0.25], rtol=1e-4)
-    with pytest.raises(ValueError, match="ranks 3 cannot be compared with rank 1 directly"):
+    with pytest.raises(ValueError, match=r"^rank 3 cannot be compared with rank 1 directly"):
         estimate(chain, method="pivot")
 
 
@@ -138,9 +138,9 @@ REFUSED = [
     ([(1, 3, "q", "d")], {"max_rank": 2}, "no document was shown up to max_rank=2"),
     (EXACT, {"method": "swap"}, "method must be one of 'all_pairs', 'pivot'"),
     ([(0, 1, "q", "d"), (1, 2, "q", "d")], {"method": "pivot"}, "never clicked at rank 1"),
-    ([(1, 1, "q", "d"), (0, 2, "q", "d")], {"method": "pivot"}, "ranks 2 were never clicked"),
-    ([(0, 1, "q", "d"), (0, 2, "q", "d")], {}, "ranks 1, 2 were never clicked on documents"),
-    ([(1, 1, "q", "d"), (0, 2, "q", "d"), (1, 2, "q", "e")], {}, "ranks 2 were never clicked"),
+    ([(1, 1, "q", "d"), (0, 2, "q", "d")], {"method": "pivot"}, "^rank 2 .* at rank 1 was clicked"),
+    ([(0, 1, "q", "d"), (0, 2, "q", "d")], {}, "ranks 1, 2 cannot be .* at another rank was"),
+    ([(1, 1, "q", "d"), (0, 2, "q", "d"), (1, 2, "q", "e")], {}, "^rank 2 cannot be estimated"),
     (
         # two pairs of ranks, which only a document without clicks connects
         [
@@ -157,18 +157,18 @@ REFUSED = [
 ADVICE = [
     # a log that starts at rank 2, for which no max_rank is small enough
     ([(c, 2 + i % 2, "q", "d") for i, c in enumerate([1, 0, 1, 1])], {}, "Number the ranks from 1"),
-    ([(1, 1, "q", "d"), (1, 3, "q", "d")], {}, r"at them\. Add a log of other rankings"),
+    ([(1, 1, "q", "d"), (1, 3, "q", "d")], {}, r"rank 2 .* there\. Add a log of other"),
     ([(1, k, "q", "d") for k in (1, 2, 4)], {}, "Set a smaller max_rank, or add a log"),
     (
         [(0, 1, "a", "d"), (1, 2, "a", "d")],
         {"method": "pivot"},
-        "documents of ranks 2 were never clicked at rank 1.* method='all_pairs' fails as well",
+        "documents of rank 2 were never clicked at rank 1.* method='all_pairs' fails as well",
     ),
     (
         [(1, 1, "q", "d"), (1, 2, "q", "d"), (0, 1, "q", "e"), (1, 2, "q", "f"), (1, 3, "q", "e"),
          (1, 3, "q", "f")],
         {"method": "pivot"},
-        "documents of ranks 3 were never clicked at rank 1.* Use method='all_pairs'",
+        "documents of rank 3 were never clicked at rank 1.* Use method='all_pairs'",
     ),
 ]  # fmt: skip
 
