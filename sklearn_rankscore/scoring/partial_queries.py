@@ -17,15 +17,15 @@ from .task_ids import ids_of_rows
 from .tasks import FoldTask
 
 # more documents are relevant by chance in a short list, and more lists have no relevant document
-DISTORTED = "whose metrics are too high, or too low where few documents are relevant"
+DISTORTED = "which biases their metrics upwards, or downwards if few documents are relevant"
 
 SAMPLED_ROWS = (
-    f"max_samples draws rows, so that queries are incomplete, {DISTORTED}. Use "
+    f"max_samples samples rows and leaves queries incomplete, {DISTORTED}. Use "
     "max_samples=1.0; if that takes too long, take fewer queries (query_train_test_split)."
 )
 
 SUBSAMPLE = (
-    f"subsample of OptunaSearchCV draws rows, so that queries are incomplete, {DISTORTED}. "
+    f"subsample of OptunaSearchCV samples rows and leaves queries incomplete, {DISTORTED}. "
     "Use subsample=1.0; if that takes too long, tune QueryRanker(..., "
     "max_queries=...) or take fewer queries (query_train_test_split)."
 )

@@ -85,7 +85,7 @@ class WeightedScorer(RankingScorer):
     ) -> None:
         if not isinstance(weights, Mapping):
             raise TypeError(
-                "weights must be a dict of each metric to its weight, such as "
+                "weights must be a dict that maps each metric to its weight, such as "
                 f"{{'recall@20': 0.7, 'mrr': 0.3}}; got {type(weights).__name__}."
             )
         if not weights:

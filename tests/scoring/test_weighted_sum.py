@@ -147,7 +147,7 @@ def test_names_of_parts():
 
 REFUSED = [
     ({}, {}, ValueError, "weights is empty"),
-    (["mrr"], {}, TypeError, "weights must be a dict of each metric to its weight.* got list"),
+    (["mrr"], {}, TypeError, "weights must be a dict that maps each metric to its weight.* list"),
     ({"mrr": 0}, {}, ValueError, "the weight of 'mrr' must be above 0; got 0"),
     ({"mrr": -1}, {}, ValueError, "above 0; got -1"),
     ({"mrr": np.nan}, {}, ValueError, "the weight of 'mrr' must be finite"),
