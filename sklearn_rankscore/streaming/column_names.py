@@ -90,7 +90,8 @@ class ColumnNames:
         """
         for name in filter(None, [self.score, *self.ids, self.weight]):
             if counts[name]:
+                fix = "; a document that was not retrieved has the score -inf"
                 raise ValueError(
                     f"column {name!r} has {counts[name]} missing values. Drop or fill these "
-                    "documents first; a document that was not retrieved has the score -inf."
+                    f"documents first{fix if name == self.score else ''}."
                 )

@@ -12,6 +12,11 @@ from ..metrics.metric import Metric
 from ..metrics.resolve import resolve_all
 from .fingerprint import fingerprint, is_portable
 
+BY_NAME = (
+    "evaluate_parquet, evaluate_batches and the functions of sklearn_rankscore.spark and "
+    "sklearn_rankscore.dask take the column"
+)
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -102,22 +107,20 @@ def resolve_averaged(
     for argument, name in (("y_true", "label"), ("y_score", "score")):
         if argument in options:
             raise TypeError(
-                f"{argument}= names no column. Functions of files, Spark and Dask take the column "
-                f"as {name}={str(options[argument])!r:.60}; the method update of an accumulator "
-                f"takes {argument}=."
+                f"{argument}= names no column. {BY_NAME} as {name}={str(options[argument])!r:.60}; "
+                f"the method update of an accumulator takes {argument}=."
             )
     for option in ("groups", "qid", "query_id", "query", "group_id"):
         if option in options:
             raise TypeError(
-                f"{option}= names no column. Functions of files, Spark and Dask take the column of "
-                "query ids as group='qid'; the method update of an accumulator takes groups=ids."
+                f"{option}= names no column. {BY_NAME} of query ids as group='qid'; the method "
+                "update of an accumulator takes groups=ids."
             )
     for option in ("sample_weight", "weights"):
         if option in options:
             raise TypeError(
-                f"{option}= names no column. Functions of files, Spark and Dask take the column of "
-                "query weights as weight='w'; the method update of an accumulator takes "
-                "sample_weight=weights."
+                f"{option}= names no column. {BY_NAME} of query weights as weight='w'; the method "
+                "update of an accumulator takes sample_weight=weights."
             )
     resolved = resolve_all(metrics, like=like, **options)
     if any(metric.average is None for metric in resolved.values()):

@@ -91,7 +91,8 @@ def test_an_accumulator_can_be_given(tmp_path):
     ("change", "given", "message"),
     [
         ({"label": pa.array([1, None, 0])}, {}, r"row 1 .*: y_true contains NaN, which means"),
-        ({"qid": pa.array(["a", "a", None])}, {}, "column 'qid' has 1 missing values"),
+        ({"qid": pa.array(["a", "a", None])}, {}, r"'qid' has 1 missing values\. .* first\.$"),
+        ({"score": pa.array([1.0, None, 0.0])}, {}, r"'score' has 1 missing .* the score -inf\.$"),
         ({"score": pa.array([1.0, math.nan, 0.0])}, {}, "y_score contains NaN"),
         ({}, {"group": "query"}, "has no column 'query'; it has qid, label, score"),
         ({"qid": pa.array([1, 2, 1])}, {}, "not sorted by query: 1 comes after 2"),
