@@ -1,4 +1,4 @@
-"""Estimates of the probability that a document was examined, and what weights by it cost."""
+"""Propensities, and the effective sample size of clicks weighted by them."""
 
 from .click_logs import estimate_propensity
 from .propensities import (

@@ -32,7 +32,7 @@ ARTISTS = {
 }  # fmt: skip
 
 
-# what arguments are called here that other libraries, or readers, call differently
+# arguments under the names of other libraries, and what they are called here
 OTHER_NAMES = {
     "max_k": "Cut-offs are given as k=.",
     "top_k": "Cut-offs are given as k=.",

@@ -1,4 +1,4 @@
-"""What is known about arrays, without a change to the arrays."""
+"""A weak mapping from arrays to facts about them."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def in_nanoseconds(values: Array) -> tuple[Array, Array]:
 
 
 def in_one_form(value: Any) -> Any:
-    """A query id, of which dates, times and durations are of NumPy, in microseconds if exact.
+    """A query id; dates, times and durations as NumPy scalars, in microseconds if exact.
 
     Before NumPy 2.2, equal ones of two units have different hash values.
     """

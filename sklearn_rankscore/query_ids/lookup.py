@@ -47,7 +47,7 @@ def find_query_ids(
     check_in_memory(X, "X")
     check_place(id_source)
     check_same_order(X=X, groups=groups, qid=qid)
-    # a permutation test shuffles y together with its index, and is right to do so
+    # scikit-learn's permutation test reorders y on purpose
     if hasattr(X, "index") and hasattr(y, "index") and not called_within_sklearn():
         check_same_rows(X=X, y=y)
     if qid is not None:

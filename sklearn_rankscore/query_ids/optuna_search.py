@@ -17,5 +17,5 @@ def optuna_search() -> Any:
 
 
 def not_nan_in_optuna(error: ValueError) -> Exception:
-    """The error, or within a search of Optuna one that this search lets pass."""
+    """The error, as a RuntimeError within OptunaSearchCV, which turns a ValueError into nan."""
     return error if optuna_search() is None else RuntimeError(str(error))

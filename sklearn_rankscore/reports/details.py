@@ -1,4 +1,4 @@
-"""What stands at the end of a report: the worst queries, conventions and versions."""
+"""The last tables of a report: the worst queries, conventions and versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What unjudged documents, and clicks weighted by propensities, leave open."""
+"""Uncertainty due to unjudged documents and to clicks weighted by propensities."""
 
 from __future__ import annotations
 

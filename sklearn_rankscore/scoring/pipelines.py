@@ -1,4 +1,4 @@
-"""What is a pipeline."""
+"""Recognizing pipelines."""
 
 from __future__ import annotations
 

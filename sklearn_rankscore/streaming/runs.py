@@ -1,4 +1,4 @@
-"""What a run over many batches counts into."""
+"""The accumulator of a run over many batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an accumulator shows of itself: a table of its metrics, as text and as HTML."""
+"""Text and HTML representation of an accumulator."""
 
 from __future__ import annotations
 

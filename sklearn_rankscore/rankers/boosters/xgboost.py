@@ -30,7 +30,7 @@ class XGBoost(Booster):
         return {"qid": data.codes, "sample_weight": data.query_weights}
 
     def read_features(self, X: Any) -> Any:
-        """`X`; tables of pyarrow with categories, of which XGBoost fails at some, as pandas."""
+        """`X`; pyarrow tables with dictionary columns as pandas, because XGBoost fails on some."""
         types = arrow_types(X)
         text = [name for name, of in types.items() if of.lower() in TEXT]
         if text:
