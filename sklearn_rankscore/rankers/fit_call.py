@@ -50,11 +50,12 @@ class FitCall:
     estimator : estimator object
         The estimator to fit.
     group_param : str or None
-        The parameter of its `fit` for query ids or sizes; None for a pointwise model.
+        The parameter of its `fit` for query ids or sizes, "auto" to find it; None for a pointwise
+        model.
     source : str, callable or None
         Where the query ids are.
     needs_ids : bool
-        Whether query ids are required.
+        Whether query ids are required; a ranker always requires them.
     """
 
     estimator: Any
@@ -64,6 +65,9 @@ class FitCall:
 
     def __post_init__(self) -> None:
         self.ranker, self.prefix = last_step(self.estimator)
+        if self.group_param == "auto":
+            self.group_param = find_group_param(self.ranker)
+        self.needs_ids = self.needs_ids or self.group_param is not None
         self.name = f"{type(self.ranker).__name__}.fit"
         self.is_booster = booster_of(self.ranker) is not None
 
@@ -81,16 +85,6 @@ class FitCall:
     def is_routed(self) -> bool:
         """Whether parameters are those that steps request, and `fit` distributes them to these."""
         return sklearn.get_config()["enable_metadata_routing"] and not self.passes_ids_on
-
-    @classmethod
-    def of(
-        cls, estimator: Any, group_param: str | None, source: IdSource, needs_ids: bool
-    ) -> FitCall:
-        """A call of the `fit` of an estimator."""
-        ranker, _ = last_step(estimator)
-        if group_param == "auto":
-            group_param = find_group_param(ranker)
-        return cls(estimator, group_param, source, needs_ids or group_param is not None)
 
     def read_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Parameters by their names in `fit`; routed ones may have other names."""

@@ -257,7 +257,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
 
     def _call(self, estimator: Any) -> FitCall:
         needs_ids = bool(self.early_stopping) or self.max_queries is not None
-        return FitCall.of(estimator, self.group_param, self.groups, needs_ids)
+        return FitCall(estimator, self.group_param, self.groups, needs_ids)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata that QueryRanker requests and passes on to its estimator.
