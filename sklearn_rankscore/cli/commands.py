@@ -109,7 +109,7 @@ def metrics(_: Namespace) -> str:
     """The names of the metrics, with their options and defaults."""
     rows: list[list[Any]] = []
     for name, metric in METRICS.items():
-        options = ", ".join(f"{o}={v}" for o, v in metric.options.items() if o not in ("k",))
+        options = ", ".join(f"{o}={v}" for o, v in metric.options.items() if o != "k")
         cutoff = "@k" if "k" in metric.options else ""
         summary = (metric.function.__doc__ or "").strip().splitlines()[0]
         rows.append([f"{name}{cutoff}", summary, options])

@@ -69,8 +69,8 @@ def ambiguity(name: str) -> str | None:
     return next((text for word, text in AMBIGUOUS.items() if _key(word) == _key(name)), None)
 
 
-def suggestions(name: str, known: Iterable[str], n: int = 3) -> list[str]:
-    """The metrics whose names or aliases are most similar to a misspelled one, best first."""
+def suggestions(name: str, known: Iterable[str]) -> list[str]:
+    """Up to three metrics whose names or aliases are most similar to a misspelled one."""
     known = tuple(known)
     name, cutoff = split_cutoff(name)
     number = _WITH_NUMBER.fullmatch(name)
@@ -82,7 +82,7 @@ def suggestions(name: str, known: Iterable[str], n: int = 3) -> list[str]:
     for spelling, metric in _spellings(known).items():
         similarity[metric] = max(similarity.get(metric, 0.0), _similarity(_key(name), spelling))
     near = [metric for metric in known if similarity[metric] >= 0.6]
-    return sorted(near, key=lambda metric: -similarity[metric])[:n]
+    return sorted(near, key=lambda metric: -similarity[metric])[:3]
 
 
 def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:

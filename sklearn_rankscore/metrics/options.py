@@ -58,7 +58,7 @@ def check_order(ties: str) -> None:
 
 def read_gain(options: dict[str, Any]) -> dict[str, Any]:
     """Options in which a gain, if there is one, is a name, a callable or a sequence by label."""
-    return options | {name: _by_label(options[name]) for name in ("gain",) if name in options}
+    return options | {"gain": _by_label(options["gain"])} if "gain" in options else options
 
 
 def _by_label(gain: Any) -> Any:

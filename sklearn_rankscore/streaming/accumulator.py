@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 from numpy.typing import ArrayLike
 
@@ -186,7 +186,7 @@ class RankingAccumulator(StreamResults):
         ValueError
             For any input that `evaluate` refuses, and if the ids are not in this order.
         """
-        check_choice("order", order, ("ascending", "grouped"))
+        check_choice("order", order, get_args(QueryOrder))
         queries: Any = groups
         if not isinstance(queries, AdjacentQueries):
             columns = columns_of(segments, self.by)

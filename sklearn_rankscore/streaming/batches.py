@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 from .._typing import Library, QueryOrder
 from .._validation import check_choice, check_count
@@ -104,7 +104,7 @@ def evaluate_batches(
     {'mrr': 0.75}
     """
     accumulator = accumulator_of(metrics, like, by, n_jobs, options)
-    check_choice("order", order, ("ascending", "grouped"))
+    check_choice("order", order, get_args(QueryOrder))
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)
     run = emptied(accumulator)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 from .._typing import Library, QueryOrder
 from .._validation import check_choice, check_count
@@ -145,7 +145,7 @@ def evaluate_parquet(
     {'mrr': 0.75, 'precision@2': 0.5}
     """
     accumulator = accumulator_of(metrics, like, by, n_jobs, options)
-    check_choice("order", order, ("ascending", "grouped"))
+    check_choice("order", order, get_args(QueryOrder))
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)
     state_file = Checkpoint.check(checkpoint, checkpoint_seconds, accumulator)
