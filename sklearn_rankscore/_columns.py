@@ -20,7 +20,7 @@ _KINDS = {
     "c": "complex numbers",
 }
 # NumPy converts its own to nanoseconds, silently
-_TIMES = date, timedelta, np.datetime64, np.timedelta64
+INSTANTS = (date, timedelta, np.datetime64, np.timedelta64)
 
 
 # how to replace NaN, if not by dropping or filling documents
@@ -283,7 +283,7 @@ def _as_float(array: Array, name: str) -> Array:
         raise NotNumbersError(f"{name} must hold numbers; got {kind}.{_fix_of(name, array)}")
     if any(isinstance(value, str | bytes) for value in array.flat):
         raise NotNumbersError(f"{name} must hold numbers; got strings.{_fix_of(name, array)}")
-    if any(isinstance(value, _TIMES) for value in array.flat):
+    if any(isinstance(value, INSTANTS) for value in array.flat):
         raise NotNumbersError(f"{name} must hold numbers; got dates or durations.")
     is_na = np.array([type(value).__name__ == "NAType" for value in array.flat], dtype=bool)
     if is_na.any():  # pandas' missing value, which has no conversion to a float

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._columns import INSTANTS
 from .._typing import Array
 
-INSTANTS = (date, timedelta, np.datetime64, np.timedelta64)
 # units of no fixed length, and that of NaT alone
 _CALENDAR = ("Y", "M", "generic")
 # the types of NumPy, of dates and of durations
