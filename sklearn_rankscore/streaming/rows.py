@@ -19,6 +19,7 @@ from ..query_ids import (
 )
 from ..query_ids.instants import in_one_form
 from ..query_ids.judgments import judged_labels
+from ..query_ids.read import any_missing
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
 from ..ranking.unjudged import AS_GIVEN
@@ -171,19 +172,8 @@ def starts_of(ids: Array) -> Array:
 def check_none_missing(ids: Array) -> None:
     """Refuse NaN, NaT and None; neighbors are not equal to them, so all of them are distinct."""
     check_no_missing(ids)
-    if ids.dtype.kind == "O":
-        try:
-            missing = any(map(_is_missing, ids.tolist()))
-        except TypeError:  # pandas.NA is neither equal nor unequal
-            missing = True
-        if missing:
-            raise missing_ids_error()
-
-
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return any(map(_is_missing, value))
-    return value is None or bool(value != value)
+    if ids.dtype.kind == "O" and any_missing(ids.tolist()):
+        raise missing_ids_error()
 
 
 def _of_queries(name: str, column: Any, ids: Array, starts: Array, n_rows: int) -> Array:
