@@ -13,7 +13,7 @@ import numpy as np
 
 from ..io.trec import arguments_of_records, read_records
 from ..io.trec_records import QRELS, Records
-from .tables import GRADES, SEPARATORS, Table, read_csv, read_parquet
+from .tables import GRADES, SEPARATORS, TrecTable, read_csv, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 
@@ -40,7 +40,7 @@ def read_sources(
 
 def _located(records: Records, source: Any) -> Records:
     """Records whose errors name the line of a file."""
-    return replace(records, locate=source.locate) if isinstance(source, Table) else records
+    return replace(records, locate=source.locate) if isinstance(source, TrecTable) else records
 
 
 def _excluded(judged: Iterable[Any], runs: Iterable[Iterable[Any]]) -> Iterator[str]:

@@ -13,9 +13,9 @@ import numpy as np
 from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import did_you_mean
-from ..io.frame_rows import are_ranks, find_no_rank
+from ..io.frame_rows import MUST_BE_RANKS, are_ranks, find_no_rank
 from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
-from ..io.trec_text import OPENERS, damage_named
+from ..io.trec_text import NOT_TEXT, NOT_UTF8, OPENERS, damage_named
 
 # the column of documents in the judgments of BEIR, whose relevance is called score
 BEIR = "corpus-id"
@@ -47,7 +47,7 @@ NAMES = {
 }
 
 
-class Table(NamedTuple):
+class TrecTable(NamedTuple):
     """Columns by name, as `from_trec` takes them, and the file and line or row of each row."""
 
     data: dict[str, Any]
@@ -80,7 +80,7 @@ class TableFile:
     data: dict[str, Sequence[Any]]
     locate: Callable[[int], str]
 
-    def standard(self, value: str, columns: dict[str, str]) -> Table:
+    def standard(self, value: str, columns: dict[str, str]) -> TrecTable:
         """The columns under the names that `from_trec` knows."""
         is_rank = value == "score" and self._has_ranks(columns)
         names = {
@@ -97,7 +97,7 @@ class TableFile:
             self._check_negative(of_value, numbers)
         numbers = -numbers if is_rank else numbers
         ids = {"query_id": self._ids(query), "doc_id": self._ids(document)}
-        return Table({**ids, value: numbers}, self.locate)
+        return TrecTable({**ids, value: numbers}, self.locate)
 
     def _has_ranks(self, columns: dict[str, str]) -> bool:
         """Whether there are ranks instead of scores, or they were asked for."""
@@ -110,9 +110,8 @@ class TableFile:
         """Refuse scores as ranks and ranks as scores, which would reverse the ranking."""
         if is_rank and (wrong := find_no_rank(numbers)) is not None:
             raise ValueError(
-                f"{self.path}, column {name}: must hold ranks, 1 for the best, or means of two "
-                f"ranks from 1 on; got {wrong!r}. Name scores, of which "
-                f"higher is better, by --columns score={name}."
+                f"{self.path}, column {name}: {MUST_BE_RANKS}; got {wrong!r}. Name scores, of "
+                f"which higher is better, by --columns score={name}."
             )
         if not is_rank and are_ranks(name, numbers):
             raise ValueError(
@@ -266,17 +265,12 @@ def _check_text(path: str, line: int, cells: list[str]) -> None:
     """Refuse bytes that are not UTF-8, which were read as surrogates, and NUL bytes."""
     text = "".join(cells)
     if "\0" in text:
-        raise ValueError(
-            f"{path}, line {line}: not a text file, it has a NUL byte. Convert a file in "
-            "UTF-16 to UTF-8; the name of a compressed file must end in .gz, .bz2 or .xz."
-        )
+        raise ValueError(f"{path}, line {line}: {NOT_TEXT}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{path}, line {line}: not UTF-8, got the byte {ord(text[error.start]) - 0xDC00:#04x}. "
-            "Convert the file, for example by iconv -f LATIN1 -t UTF-8."
-        ) from error
+        wrong = NOT_UTF8.format(ord(text[error.start]) - 0xDC00)
+        raise ValueError(f"{path}, line {line}: {wrong}") from error
 
 
 def read_parquet(path: str) -> TableFile:

@@ -32,6 +32,7 @@ _REMEDIES = {
         "predictions. In a single frame, pass -rank as score=, with -inf for such documents."
     ),
 }
+MUST_BE_RANKS = "must hold ranks, 1 for the best, or means of two ranks from 1 on"
 # names of columns of ranks, unlike pagerank
 _RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 
@@ -126,9 +127,8 @@ class FrameRows:
     def _from_ranks(self, name: str, values: Array) -> Array:
         if (wrong := find_no_rank(values)) is not None:
             raise ValueError(
-                f"{name} must hold ranks, 1 for the best, or means of two ranks from 1 on; "
-                f"got {wrong!r}. Pass scores, of which higher is better, as "
-                "score=, and the negatives of other numbers of which lower is better."
+                f"{name} {MUST_BE_RANKS}; got {wrong!r}. Pass scores, of which higher is better, "
+                "as score=, and the negatives of other numbers of which lower is better."
             )
         return -values.astype(np.float64)
 

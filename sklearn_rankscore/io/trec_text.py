@@ -24,6 +24,13 @@ CHUNK = 2**22
 END = b"\0"
 NUMBER = re.compile(rb"[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf|nan)", re.IGNORECASE)
 BARE_RETURN = re.compile(rb"\r(?!\n)")
+NOT_TEXT = (
+    "not a text file, it has a NUL byte. Convert a file in UTF-16 to UTF-8; the name of a "
+    "compressed file must end in .gz, .bz2 or .xz."
+)
+NOT_UTF8 = (
+    "not UTF-8, got the byte {:#04x}. Convert the file, for example by iconv -f LATIN1 -t UTF-8."
+)
 _CSV = (
     " The command line reads CSV from files whose names end in .csv, but not from standard input; "
     "from_trec takes a DataFrame."
@@ -158,19 +165,14 @@ class Lines:
         """Refuse what is not UTF-8 text with lines that end in LF or CR LF."""
         if END in chunk:
             number = self.n_lines + 1 + chunk.count(b"\n", 0, chunk.index(END))
-            raise ValueError(
-                f"{self._line(number)}: not a text file, it has a NUL byte. Convert a file in "
-                "UTF-16 to UTF-8; the name of a compressed file must end in .gz, .bz2 or .xz."
-            )
+            raise ValueError(f"{self._line(number)}: {NOT_TEXT}")
         if not chunk.isascii():
             try:
                 chunk.decode()
             except UnicodeDecodeError as error:
                 number = self.n_lines + 1 + chunk.count(b"\n", 0, error.start)
-                raise ValueError(
-                    f"{self._line(number)}: not UTF-8, got the byte {chunk[error.start]:#04x}. "
-                    "Convert the file, for example by iconv -f LATIN1 -t UTF-8."
-                ) from error
+                wrong = NOT_UTF8.format(chunk[error.start])
+                raise ValueError(f"{self._line(number)}: {wrong}") from error
         if chunk.count(b"\r") != chunk.count(b"\r\n") and (bare := BARE_RETURN.search(chunk)):
             number = self.n_lines + 1 + chunk.count(b"\n", 0, bare.start())
             raise ValueError(
