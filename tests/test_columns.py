@@ -239,7 +239,7 @@ def test_a_relation_of_a_database_is_to_be_read_first():
     relation = requires("duckdb").sql("select 1 as user, 2 as item")
     with pytest.raises(TypeError, match="y_true must be read from the database first"):
         ndcg_score(relation["item"], [1])
-    with pytest.raises(TypeError, match=r"ids in column 'user': they must be read .* df"):
+    with pytest.raises(TypeError, match=r"truth must be read from the database first.* df"):
         from_frames(relation, relation, query="user", document="item", rank="item")
 
 

@@ -10,10 +10,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._columns import as_numbers, descending
+from .._columns import as_numbers, check_in_memory, column_names, descending
 from .._typing import Array
 from .._validation import counted, did_you_mean
 from ..query_ids.grouping import stable_order
+from ..query_ids.lookup import level_names
 from .join import ItemLists
 
 ColumnName: TypeAlias = str | int
@@ -67,18 +68,18 @@ class FrameRows:
 
     def column(self, name: Any) -> Any:
         """A column, or a level of the index of a pandas DataFrame."""
-        # a lazy frame of polars would compute its columns to tell their names
-        is_frame = not hasattr(self.frame, "collect") and hasattr(self.frame, "columns")
+        check_in_memory(self.frame, self.name)
+        # columns of Spark hold no values; a data frame may have a column named "collect"
+        is_frame = hasattr(self.frame, "columns") and not hasattr(type(self.frame), "collect")
         if not is_frame or not hasattr(self.frame, "__getitem__"):
             raise TypeError(
                 f"{self.name} must be a DataFrame with one row per query and document; got a "
                 f"{type(self.frame).__name__}. {_to_frame(self.frame, name)}"
             )
-        present = list(getattr(self.frame, "column_names", self.frame.columns))
+        present = column_names(self.frame)
         if present.count(name) == 1:
             return self.frame[name]
-        levels = getattr(getattr(self.frame, "index", None), "names", [])
-        if name in levels and name not in present:
+        if name in level_names(self.frame) and name not in present:
             return self.frame.index.get_level_values(name)
         if name in present:
             raise ValueError(
@@ -208,12 +209,9 @@ def _to_frame(source: Any, column: Any) -> str:
         return "Convert the columns, for example by pandas.DataFrame(columns)."
     if isinstance(source, str | os.PathLike):
         return "Read the file first, for example by pandas.read_csv."
-    if hasattr(source, "fetchdf"):
-        return "Fetch the result first, as DuckDB does by df()."
-    return (
-        "Lists by query go into from_ranked_lists, files and dicts of dicts into from_trec, and a "
-        "lazy frame must be collected."
-    )
+    if hasattr(source, "toPandas"):
+        return "Collect it first, as Spark does by toPandas()."
+    return "Lists by query go into from_ranked_lists, files and dicts of dicts into from_trec."
 
 
 def find_no_rank(values: Array) -> float | None:

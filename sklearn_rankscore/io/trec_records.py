@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory
+from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
 from .._typing import Array
 from ..query_ids.instants import of_python
 from ..query_ids.read import as_objects
@@ -166,7 +166,7 @@ class Format:
         )  # fmt: skip
 
     def _column(self, frame: Any, field: Field, name: str) -> Any:
-        present = list(getattr(frame, "column_names", frame.columns))
+        present = column_names(frame)
         for column in field.names:
             if column in present:
                 return frame[column]

@@ -161,7 +161,7 @@ def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> No
 
 def fix_by_name(X: Any) -> str | None:
     """The change that makes the ids known which `X` probably holds under another name, if any."""
-    level = next((name for name in _level_names(X) if isinstance(name, str)), None)
+    level = next((name for name in level_names(X) if isinstance(name, str)), None)
     if level is not None:
         change = f"X.rename_axis(index={{{level!r}: 'qid'}})"
         return f"if they are the index level {level!r}, rename it: {change}."
@@ -206,7 +206,7 @@ def _hold_the_same(column: Any, level: Any) -> bool:
 
 def index_level(data: Any, name: str) -> Any:
     """The level of that name of a pandas index; None without it."""
-    return data.index.get_level_values(name) if name in _level_names(data) else None
+    return data.index.get_level_values(name) if name in level_names(data) else None
 
 
 def ids_in_index(data: Any, source: Any) -> Any:
@@ -214,12 +214,12 @@ def ids_in_index(data: Any, source: Any) -> Any:
     if not isinstance(source, str | list | tuple):
         return None
     names = [source] if isinstance(source, str) else list(source)
-    if not set(names) <= set(_level_names(data)):
+    if not set(names) <= set(level_names(data)):
         return None
     return index_level(data, source) if isinstance(source, str) else ids_in(data, source)
 
 
-def _level_names(data: Any) -> list[Any]:
+def level_names(data: Any) -> list[Any]:
     """Names of the levels of a pandas index; empty for anything else."""
     return list(getattr(getattr(data, "index", None), "names", None) or ())
 

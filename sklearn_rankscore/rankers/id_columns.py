@@ -15,7 +15,7 @@ from sklearn.feature_selection import SelectorMixin
 from .._columns import column_names
 from .._typing import Array
 from .._validation import stacklevel_of_caller
-from ..query_ids.lookup import QID
+from ..query_ids.lookup import QID, level_names
 from ..scoring.columns import listed
 from .pipelines import leaves_out
 
@@ -137,7 +137,7 @@ def _dropped(
             yield names.index(column)
         elif not isinstance(column, str) and n_columns and -n_columns <= column < n_columns:
             yield int(column) % n_columns
-        elif column not in (getattr(getattr(X, "index", None), "names", None) or ()):
+        elif column not in level_names(X):
             raise ValueError(
                 f"drop_columns={column!r} is not a column of X"
                 + (f"; its columns are {', '.join(map(str, names))}." if names else ", an array.")

@@ -21,7 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._sklearn_compat import SEARCHES_WEIGH_SCORES
 from ..model_selection.splitter import QuerySplitter
 from ..query_ids import NoGroupsError, group_rows
-from ..query_ids.lookup import QID, column_or_level
+from ..query_ids.lookup import QID, column_or_level, level_names
 from ..scoring.pipelines import is_pipeline
 from .inner_splits import fitted_steps, splitters_replaced
 from .metadata import routing_of
@@ -65,7 +65,7 @@ def with_index_of_ids(X: Any, y: Any, original: Any, source: Any, ids: Any) -> t
     except ImportError:
         return X, y
     index: Any = getattr(X, "index", None)
-    levels = {name: index.get_level_values(name) for name in getattr(index, "names", ()) if name}
+    levels = {name: index.get_level_values(name) for name in level_names(X) if name}
     levels[QID] = group_rows(ids, len(np.asarray(y))).codes
     names = [source] if isinstance(source, str) else source
     for name in names if isinstance(names, list | tuple) else ():

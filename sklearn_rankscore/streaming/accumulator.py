@@ -18,7 +18,7 @@ from .grouped_queries import in_order
 from .open_queries import OpenQueries
 from .results import StreamResults
 from .rows import AdjacentQueries, Rows, check_unjudged_known
-from .segments import check_order_of_segments, column_names, columns_of, values_of_queries
+from .segments import check_order_of_segments, columns_of, segment_names, values_of_queries
 from .state import State
 from .totals import Totals
 
@@ -89,7 +89,7 @@ class RankingAccumulator(StreamResults):
     ) -> None:
         self.metrics = list_metrics(metrics)
         self.options = {name: comparable(value) for name, value in options.items()}
-        self.like, self.by = like, column_names(by)
+        self.like, self.by = like, segment_names(by)
         self.per_query, self.n_jobs = per_query, n_jobs
         self._resolved = resolve_averaged(self.metrics, like, self.options)
         shown = {"like": like, "per_query": per_query, **self.options}

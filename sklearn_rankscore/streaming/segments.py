@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._columns import column_names
 from .._typing import Array
 from ..metrics.segment import (
     MISSING,
@@ -25,7 +26,7 @@ from ..query_ids.row_order import check_same_order
 MOST_SEGMENTS = 10_000
 
 
-def column_names(by: Any) -> tuple[str, ...]:
+def segment_names(by: Any) -> tuple[str, ...]:
     """The names of the columns of segments, given as one name, several or None."""
     names = (by,) if isinstance(by, str) else tuple(by or ())
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
@@ -47,8 +48,7 @@ def columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
         if len(names) > 1:
             raise ValueError(f"segments must hold the columns {list(names)} by name.")
         return {names[0]: segments}
-    columns = getattr(segments, "column_names", None) or getattr(segments, "columns", segments)
-    available = list(columns)
+    available = column_names(segments) or list(segments)
     if missing := [name for name in names if name not in available]:
         raise ValueError(f"segments has no column {missing[0]!r}; it has {', '.join(available)}.")
     return {name: segments[name] for name in names}

@@ -330,7 +330,7 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             ValueError,
             "more than one column 'user'",
         ),
-        (pl.DataFrame(LOG).lazy(), PREDICTIONS, {}, TypeError, "must be collected"),
+        (pl.DataFrame(LOG).lazy(), PREDICTIONS, {}, TypeError, "truth is a lazy frame; compute it"),
         (
             pd.DataFrame({"user": ["ann"], "item": [["a", "b"]]}),
             PREDICTIONS,
@@ -403,8 +403,30 @@ def test_a_query_of_several_columns_is_one_of_tuples():
 
 def test_an_executed_query_of_duckdb_is_refused():
     executed = requires("duckdb").connect().execute("select 'ann' as user, 'tea' as item")
-    with pytest.raises(TypeError, match=r"Fetch the result first, as DuckDB does by df\(\)"):
+    with pytest.raises(TypeError, match=r"truth must be read from the database first.* by df\(\)"):
         from_frames(executed, PREDICTIONS, **BY, rank="rank")
+
+
+class SparkLike:
+    columns = ("user", "item")
+
+    def __getitem__(self, name): ...
+
+    def collect(self): ...
+
+    def toPandas(self): ...
+
+
+def test_a_frame_of_spark_is_refused():
+    with pytest.raises(TypeError, match=r"truth must be a DataFrame .* by toPandas\(\)"):
+        from_frames(SparkLike(), PREDICTIONS, **BY, rank="rank")
+
+
+def test_a_column_may_have_the_name_of_a_method():
+    log = pd.DataFrame(LOG).assign(collect=1, fetchall=1)
+    expected = from_frames(pd.DataFrame(LOG), PREDICTIONS, **BY, rank="rank")
+    documents = from_frames(log, PREDICTIONS, **BY, rank="rank")
+    np.testing.assert_array_equal(documents["y_true"], expected["y_true"])
 
 
 @pytest.mark.parametrize("library", LIBRARIES[:2])
