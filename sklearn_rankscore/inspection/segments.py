@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array
-from .._validation import counted, shown
 from ..metrics.segment import (
     MISSING,
     MOST_CATEGORIES,
+    constant_within,
     refuse_missing_as_text,
     values_and_missing,
 )
@@ -171,7 +171,7 @@ def _per_query(
     if values.ndim == 1 and codes is not None and len(values) == len(codes):
         label = "segments" if name == "segment" else f"segments[{name!r}]"
         check_same_order(**rows, **{label: column})
-        return _constant_within_queries(name, values, ids, codes)
+        return constant_within(name, values, ids, codes)
     if values.ndim == 1 and len(values) == len(ids):
         if index is not None:
             raise _wrong_index_error(name, index, ids)
@@ -228,20 +228,6 @@ def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueErr
         f"{problem}. If the values are in the order of the query ids, pass them without an index, "
         "as to_numpy() gives them."
     )
-
-
-def _constant_within_queries(name: str, values: Array, ids: Array, codes: Array) -> Array:
-    first = np.empty(len(ids), dtype=np.intp)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    of_first = values[first][codes]
-    differs = of_first != values
-    if differs.any():
-        query = ids[codes[int(differs.argmax())]]
-        raise ValueError(
-            f"segments must be constant within each query; {name!r} varies within "
-            f"{counted(len(np.unique(codes[differs])), 'query')} (such as {shown(query)})."
-        )
-    return np.asarray(values[first])
 
 
 def _column(name: str, values: Array) -> SegmentColumn:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._columns import detached, refuse_masked, to_numpy
 from .._typing import Array
+from .._validation import counted, shown
 from ..query_ids.read import is_missing
 
 # numbers with more distinct values than this are no categories
@@ -57,6 +58,27 @@ def refuse_missing_as_text(name: str, values: Array, missing: Array) -> None:
             f"segments must not hold missing values beside the text {MISSING!r}, because their "
             f"segment has this name; {name!r} has both. Replace one of them by another text."
         )
+
+
+def constant_within(name: str, values: Array, ids: Array, codes: Array) -> Array:
+    """The value of each query, from one value per row."""
+    first = np.empty(len(ids), dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    of_queries = values[first]
+    differs = of_queries[codes] != values
+    if differs.any():
+        raise varying_segment_error(name, ids[list(dict.fromkeys(codes[differs].tolist()))])
+    return np.asarray(of_queries)
+
+
+def varying_segment_error(name: str, queries: Array) -> ValueError:
+    """The error for queries in several segments of a column."""
+    example = shown(queries[0])
+    n_queries = counted(len(queries), "query")
+    where = f"query {example}" if len(queries) == 1 else f"{n_queries} (such as {example})"
+    return ValueError(
+        f"segments must be constant within each query; {name!r} varies within {where}."
+    )
 
 
 def _holds_integers(column: Any) -> bool:

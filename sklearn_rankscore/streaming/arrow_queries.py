@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from ..metrics.segment import varying_segment_error
 from ..query_ids.instants import of_python
 from .column_names import ColumnNames
 from .rows import AdjacentQueries, check_none_missing, starts_of
-from .segments import plain, varying_segment_error, with_missing
+from .segments import plain, with_missing
 
 
 def adjacent_queries(table: Any, columns: ColumnNames) -> AdjacentQueries:
@@ -62,7 +63,8 @@ def _segments(name: str, column: Any, ids: Array, starts: Array) -> Array:
     before, after = np.split(with_missing(name, _values_at(column, around)), 2)
     varies = within[np.flatnonzero(before != after)]
     if len(varies):
-        raise varying_segment_error(name, ids[np.searchsorted(starts, varies[0], "right") - 1])
+        queries = np.unique(np.searchsorted(starts, varies, "right") - 1)
+        raise varying_segment_error(name, ids[queries])
     return plain(with_missing(name, _values_at(column, starts)))
 
 

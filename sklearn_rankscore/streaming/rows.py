@@ -10,6 +10,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
+from ..metrics.segment import varying_segment_error
 from ..query_ids import (
     Grouping,
     as_ids,
@@ -23,7 +24,7 @@ from ..query_ids.read import any_missing
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
 from ..ranking.unjudged import AS_GIVEN
-from .segments import plain, varying_segment_error, with_missing
+from .segments import values_of_queries
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,11 @@ class AdjacentQueries:
         starts = starts_of(ids)
         distinct = ids[starts] if values is None else values[ids[starts]]
         check_none_missing(distinct)
+        grouping = Grouping(distinct, starts, np.diff(starts, append=len(ids)))
         of_queries = {
-            name: _of_queries(name, column, distinct, starts, len(ids))
-            for name, column in segments.items()
+            name: values_of_queries(name, column, grouping) for name, column in segments.items()
         }
-        return cls(distinct, np.diff(starts, append=len(ids)), of_queries)
+        return cls(distinct, grouping.sizes, of_queries)
 
     @property
     def n_rows(self) -> int:
@@ -153,7 +154,7 @@ class Rows:
             )
         for name, values in self.segments.items():
             if values[0] != before.segments[name][-1]:
-                raise varying_segment_error(name, query)
+                raise varying_segment_error(name, self.ids[:1])
 
     def _weight_at(self, row: int) -> float:
         return float(self.columns["sample_weight"][row]) if "sample_weight" in self.columns else 1.0
@@ -174,21 +175,6 @@ def check_none_missing(ids: Array) -> None:
     check_no_missing(ids)
     if ids.dtype.kind == "O" and any_missing(ids.tolist()):
         raise missing_ids_error()
-
-
-def _of_queries(name: str, column: Any, ids: Array, starts: Array, n_rows: int) -> Array:
-    """The value of each query, from one value per row."""
-    values = with_missing(name, column)
-    if len(values) != n_rows:
-        raise ValueError(
-            f"segments must hold one value per document ({n_rows}); {name!r} has {len(values)}."
-        )
-    changes = np.append(True, values[1:] != values[:-1])
-    changes[starts] = False
-    if changes.any():
-        query = int(np.searchsorted(starts, changes.argmax(), side="right")) - 1
-        raise varying_segment_error(name, ids[query])
-    return plain(values[starts])
 
 
 def check_unjudged_known(y_true: Any, rules: Iterable[str]) -> None:

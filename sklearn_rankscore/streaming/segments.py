@@ -14,6 +14,7 @@ from ..metrics.segment import (
     MISSING,
     MOST_CATEGORIES,
     Segment,
+    constant_within,
     refuse_missing_as_text,
     values_and_missing,
 )
@@ -88,18 +89,7 @@ def values_of_queries(name: str, column: Any, grouping: Grouping) -> Array:
             f"segments must hold one value per document ({grouping.sizes.sum()}); {name!r} has "
             f"{len(values)}."
         )
-    first = values[grouping.first_rows]
-    differs = first[grouping.codes] != values
-    if differs.any():
-        raise varying_segment_error(name, grouping.ids[grouping.codes[differs.argmax()]])
-    return plain(first)
-
-
-def varying_segment_error(name: str, query: Any) -> ValueError:
-    """The error for a query in two segments of a column."""
-    return ValueError(
-        f"segments must be constant within each query; {name!r} varies within query {query}."
-    )
+    return plain(constant_within(name, values, grouping.ids, grouping.codes))
 
 
 def segments_of(columns: Mapping[str, Array]) -> Iterator[tuple[Segment, Array]]:

@@ -308,7 +308,7 @@ def test_refuses_segments_that_vary_or_are_absent(data):
     y, models, groups, _ = data
     varying = groups.copy()
     varying[np.flatnonzero(groups == 7)[0]] = -1
-    with pytest.raises(ValueError, match=r"constant within each .* varies within 1 query .*7"):
+    with pytest.raises(ValueError, match=r"constant within each .* varies within query 7"):
         query_scores(y, models["one"], "mrr", groups=groups, segments=varying)
     systems = two_systems(data)
     with pytest.raises(ValueError, match=r"have no segments 'device'\. Pass"):
