@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._columns import as_column, as_numbers
 from .._typing import Library
 from ..metrics.metric import Metric
 from ..metrics.names import METRICS, parse_name
 from ..metrics.propensity import find_column
 from ..metrics.resolve import list_metrics, resolve_each
 from ..ranking import Queries
-from ..scoring.columns import ColumnSource, check_no_feature, check_source
+from ..scoring.columns import ColumnSource, check_no_feature, check_source, find_target
 from ..scoring.scorer import RankingScorer
 from ..scoring.weighted_sum import WeightedScorer
 from .per_query import check_per_query, measure_per_query
@@ -28,6 +27,11 @@ class TargetMetric(NamedTuple):
     name: str
     metric: Metric
     target: ColumnSource
+
+    @property
+    def resolved(self) -> Metric:
+        """The metric, under the name that it has in a scorer."""
+        return self.metric
 
     @property
     def propensity(self) -> Any:
@@ -98,10 +102,7 @@ def check_targets(metrics: list[TargetMetric], estimator: Any, X: Any, y: Any) -
     """Refuse targets that are missing, hold no numbers, or are features, before the first fit."""
     for one in metrics:
         check_no_feature(one, estimator, X)
-        if one.target is not None:
-            values = find_column(one.target, (X, y), "target")
-            read = as_numbers if one.metric.unjudged == "error" else as_column
-            read(values, f"target {one.target!r}")
+        find_target(one, None, X, y)
 
 
 def measure_targets(
