@@ -137,9 +137,14 @@ def font_points(size: str) -> float:
     return float(FontProperties(size=size).get_size_in_points())
 
 
+def tick_points(ax: Axes) -> float:
+    """The font size of names at ticks and beside curves, in points."""
+    return font_points("x-small" if is_narrow(ax) else "small")
+
+
 def wrap_for_ticks(ax: Axes, names: list[str]) -> list[str]:
     """Names of rows, which take at most half of the width of the axes and the height of a row."""
-    size = font_points("x-small" if is_narrow(ax) else "small")
+    size = tick_points(ax)
     n_characters = int(0.55 * width(ax) / (CHARACTER * size))
     n_lines = max(int(height(ax) / len(names) / (LINE * size)), 1)
     return [literal(name) for name in fit_names(names, n_characters, n_lines)]
@@ -148,7 +153,7 @@ def wrap_for_ticks(ax: Axes, names: list[str]) -> list[str]:
 def set_categories(ax: Axes, names: list[str], counts: Sequence[str]) -> None:
     """Names below the axes with their counts, upright where they are too wide side by side."""
     ax.set_xlim(-0.5, len(names) - 0.5)
-    size = font_points("x-small" if is_narrow(ax) else "small")
+    size = tick_points(ax)
     room = int(width(ax) / len(names) / (CHARACTER * size))
     longest = 9 if is_narrow(ax) else 20
     wrapped = [wrap(literal(name), min(longest, room)) for name in names]

@@ -15,7 +15,7 @@ from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
 from ..ranking import read_queries
-from .axes import draw_grid, font_points, is_narrow, normalize_style, width
+from .axes import draw_grid, normalize_style, tick_points, width
 from .display import Display, by_name
 from .palette import system_color
 from .text import literal
@@ -181,7 +181,7 @@ def label_cutoffs(ax: Axes, k: Array) -> None:
 
 def without_overlap(ax: Axes, ticks: Array, labels: Sequence[str]) -> list[int]:
     """Positions of the first tick, the last one, and those between whose labels have room."""
-    size = font_points("x-small" if is_narrow(ax) else "small")
+    size = tick_points(ax)
     scale = ax.xaxis.get_transform()
     low, high = scale.transform(np.array(ax.get_xlim()))
     # the layout may shrink the axes, and digits are wider than the mean character

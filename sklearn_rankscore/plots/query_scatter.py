@@ -18,8 +18,8 @@ from .axes import (
     finish_axes,
     font_points,
     height,
-    is_narrow,
     normalize_style,
+    tick_points,
     width,
 )
 from .display import QueryScoresDisplay, check_two, one_metric
@@ -205,7 +205,7 @@ class QueryScatterDisplay(QueryScoresDisplay):
     def _make_room_for_ticks(ax: Axes, side: float) -> None:
         """Fewer ticks below the axes if their labels are longer than matplotlib assumes."""
         labels = ax.xaxis.get_major_formatter().format_ticks(ax.get_xticks().tolist())
-        longest, size = max(map(len, labels)), font_points("x-small" if is_narrow(ax) else "small")
+        longest, size = max(map(len, labels)), tick_points(ax)
         if longest > USUAL_TICK:
             # the legend and the labels of the other axis take some of the side
             n_bins = int(0.7 * side / ((longest + 2) * CHARACTER * size))

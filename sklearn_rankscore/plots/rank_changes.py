@@ -15,7 +15,7 @@ from ..query_ids.document_ids import document_ids
 from ..query_ids.instants import of_python
 from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
-from .axes import CHARACTER, finish_axes, font_points, is_narrow, normalize_style, width
+from .axes import CHARACTER, finish_axes, normalize_style, tick_points, width
 from .display import Display, check_two
 from .palette import BETTER, MUTED, WORSE
 from .text import fit_names, literal, wrap
@@ -191,7 +191,7 @@ class RankChangeDisplay(Display):
 
     def _write_names(self, ax: Axes, shown: Array) -> None:
         """Names of the documents on both sides, where they are among the first k."""
-        size = font_points("x-small" if is_narrow(ax) else "small")
+        size = tick_points(ax)
         names = _fit_documents(
             [self.names[i] for i in shown.tolist()], int(0.3 * width(ax) / (CHARACTER * size))
         )
@@ -211,7 +211,7 @@ class RankChangeDisplay(Display):
         ax.set_xlim(-0.04, 1.04)
         ax.spines[["left", "bottom"]].set_visible(False)
         ax.set_yticks([])
-        size = font_points("x-small" if is_narrow(ax) else "small")
+        size = tick_points(ax)
         n_characters = int(0.4 * width(ax) / (CHARACTER * size))
         names = [wrap(literal(name), n_characters) for name in self.systems]
         sides: tuple[Literal["right", "left"], ...] = ("right", "left")

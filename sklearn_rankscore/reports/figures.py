@@ -22,6 +22,7 @@ from ..plots import (
     QueryPropertyDisplay,
     QueryScatterDisplay,
 )
+from ..plots.query_property import LABELS
 from ..plots.rows import size_of_rows
 from .cells import main_metrics
 from .measurements import Measurements
@@ -163,8 +164,8 @@ def _property_figures(measured: Measurements, main: str) -> Iterator[Figure]:
     scores = {name or main: _of_one(s.scores, main) for name, s in measured.systems.items()}
     facts = next(iter(measured.systems.values())).facts
     for name, values in (
-        ("documents of the query", facts.sizes),
-        ("relevant documents of the query", facts.relevant.astype(int)),
+        (LABELS["documents"], facts.sizes),
+        (LABELS["relevant"], facts.relevant.astype(int)),
     ):
         if values.min() < values.max():
             display = QueryPropertyDisplay._of_scores(
