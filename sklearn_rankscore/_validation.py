@@ -120,6 +120,16 @@ def check_number(
     return given
 
 
+def check_propensity_range(name: str, values: Any) -> None:
+    """Refuse numbers outside of (0, 1]."""
+    low, high = values.min(), values.max()
+    if low <= 0 or high > 1:
+        raise ValueError(
+            f"{name} must lie in (0, 1], the probability that the document was examined; got "
+            f"values from {low:g} to {high:g}. Leave out documents that nobody could examine."
+        )
+
+
 def check_fraction(name: str, value: Any) -> float:
     """A number strictly between 0 and 1."""
     fraction = check_number(name, value)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._columns import as_numbers
 from .._html import html_of_fields
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, check_propensity_range
 from ..query_ids.row_order import check_same_order
 
 
@@ -144,10 +144,7 @@ def propensity_summary(
         raise ValueError(
             f"propensity must have the shape of y_true, {labels.shape}; got {given.shape}."
         )
-    if given.min() <= 0 or given.max() > 1:
-        raise ValueError(
-            f"propensity must lie in (0, 1]; got values from {given.min():g} to {given.max():g}."
-        )
+    check_propensity_range("propensity", given)
     least = 0.0 if clip is None else check_number("clip", clip, 0, 1)
     one = np.zeros(given.size, dtype=np.intp)
     return click_sums(labels.ravel(), given.ravel(), least, one, 1).summary()

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
-from .._validation import check_number, counted
+from .._validation import check_number, check_propensity_range, counted
 from ..query_ids.lookup import ids_in
 from ..query_ids.row_order import check_same_order
 from ..ranking import Block, Queries
@@ -150,12 +150,7 @@ def read_propensity(given: Any, queries: Queries, data: Sequence[Any]) -> Array:
 def check_propensities(given: Any, shown: str) -> Array:
     """Numbers in (0, 1]."""
     values = as_numbers(given, shown).astype(np.float64)
-    if values.min() <= 0 or values.max() > 1:
-        raise ValueError(
-            f"{shown} must lie in (0, 1], the probability that the document was examined; got "
-            f"values from {values.min():g} to {values.max():g}. Leave out documents that nobody "
-            "could examine."
-        )
+    check_propensity_range(shown, values)
     return values
 
 
