@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from .._columns import column_names
 from .._sklearn_compat import num_samples, safe_indexing
 from .._typing import Array, RandomState
+from ..query_ids.lookup import column_at
 
 Within: TypeAlias = Literal["query", "all"]
 
@@ -49,13 +50,6 @@ def as_table(X: Any) -> Any:
     if array.ndim != 2:
         raise ValueError(f"X must have rows and columns; got an array of shape {array.shape}.")
     return array
-
-
-def column_at(X: Any, position: int) -> Any:
-    """One column of a table, of which rows can be taken."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, position]
-    return X[column_names(X)[position]] if column_names(X) else X[:, position]
 
 
 def with_columns(X: Any, columns: Sequence[tuple[int, Array]]) -> Any:

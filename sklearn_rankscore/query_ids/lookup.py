@@ -178,7 +178,7 @@ def ids_in(data: Any, source: Any) -> Any:
     if isinstance(source, str):
         return column_or_level(data, source)
     if isinstance(source, Integral):
-        return _column_at(data, int(source))
+        return column_at(data, int(source))
     if not _has_all(data, source):
         return None
     return _composite_ids([column_or_level(data, name) for name in source])
@@ -228,7 +228,7 @@ def _has_all(data: Any, names: Any) -> bool:
     return all(column_or_level(data, name) is not None for name in names)
 
 
-def _column_at(data: Any, position: int) -> Any:
+def column_at(data: Any, position: int) -> Any:
     """A column by position, as scikit-learn reads integers; None without two dimensions."""
     shape: tuple[int, ...] = getattr(data, "shape", ())
     if len(shape) != 2:
