@@ -143,7 +143,7 @@ def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> No
     Without `fix`, the change is the one that suits the names of columns and index levels of `X`.
     """
     if fix is None and (around := calling_estimator()) is not None:  # it passes no ids on
-        fix = f"wrap all as QueryRanker({around}(...)), whose fit takes groups=ids."
+        fix = wrap_fix(around)
     fix = fix or fix_by_name(X) or "pass them as groups=ids."
     return NoGroupsError(
         f"No query ids reached {caller}: {fix}\n"
@@ -157,6 +157,11 @@ def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> No
         "- as metadata: sklearn.set_config(enable_metadata_routing=True), then "
         "params={'groups': ids} or fit(X, y, groups=ids)."
     )
+
+
+def wrap_fix(name: str, what: str = "all") -> str:
+    """The change that passes query ids on to an estimator, given the name of its class."""
+    return f"wrap {what} as QueryRanker({name}(...)), whose fit takes groups=ids."
 
 
 def fix_by_name(X: Any) -> str | None:

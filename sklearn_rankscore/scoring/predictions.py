@@ -17,7 +17,7 @@ from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
 from ..query_ids import no_groups_error
-from ..query_ids.lookup import column_or_level
+from ..query_ids.lookup import column_or_level, wrap_fix
 from ..query_ids.optuna_search import optuna_search
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
@@ -273,7 +273,7 @@ def _way_of_ids() -> str:
     if estimator is not None and "HistGradientBoosting" in estimator:
         return "scikit-learn draws the rows itself; use scoring='loss'."
     if estimator is not None:
-        return f"wrap all as QueryRanker({estimator}(...))."
+        return wrap_fix(estimator)
     if optuna_search() is not None:  # with pruning, it fits and scores without cross_validate
         return "pass them in the data: X = pd.DataFrame(X, index=pd.Index(ids, name='qid'))."
     if called_by_sklearn() and not get_config()["enable_metadata_routing"]:

@@ -20,7 +20,7 @@ from .._columns import column_names
 from .._sklearn_calls import calling_estimator
 from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
-from ..query_ids.lookup import QID, fix_by_name, ids_in_index
+from ..query_ids.lookup import QID, fix_by_name, ids_in_index, wrap_fix
 from ..query_ids.optuna_search import optuna_search
 from .pipelines import is_pipeline
 from .scorers_with_ids import (
@@ -77,8 +77,8 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
         return
     for ranker in rankers_in(estimator):
         if _ids_in_data(task, ranker) is None:
-            fix = f"wrap all as QueryRanker({type(last).__name__}(...))."
-            fix = _fix(task) if task.carried_ids is None or ranker is last else fix
+            is_alone = task.carried_ids is None or ranker is last
+            fix = _fix(task) if is_alone else wrap_fix(type(last).__name__)
             raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=fix)
 
 
@@ -159,8 +159,7 @@ def _check_ranker(task: FoldTask, ranker: Any) -> None:
         name = type(ranker).__name__
         if has_fit_parameter(ranker, "qid") and QID in column_names(task.X):
             return  # XGBRanker reads this column
-        fix = f"wrap the ranker as QueryRanker({name}(...))."
-        raise no_groups_error(f"{name}.fit", fix=fix)
+        raise no_groups_error(f"{name}.fit", fix=wrap_fix(name, "the ranker"))
 
 
 def ignores_groups(search: Any) -> bool:

@@ -421,7 +421,7 @@ REFUSED = {
         lambda: cross_val_score(
             VotingRegressor([("a", never())]), X, Y, groups=QID, scoring="r2", cv=CV
         ),
-        "NeverFitted.fit: wrap all as QueryRanker(VotingRegressor(...)).",
+        "NeverFitted.fit: wrap all as QueryRanker(VotingRegressor(...)), whose fit takes groups",
     ),
     "inner folds": (
         lambda: cross_val_score(
