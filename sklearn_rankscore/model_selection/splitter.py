@@ -115,7 +115,7 @@ class QuerySplitter(BaseCrossValidator):
             raise not_nan_in_optuna(no_groups_error(type(self).__name__, X=X))
         carried = ids if groups is not None and qid is None else qid
         check_consistent_length(X, y)
-        labels = _as_numbers(y)
+        labels = _numeric_labels(y)
         # in this order a split depends on which rows share an id, not on the values of the ids
         queries = group_rows(ids, num_samples(X)).by_appearance()
         skipped = self._skipped(queries, labels)
@@ -156,7 +156,7 @@ def _rows_of(chosen: Array, queries: Grouping) -> Array:
     return np.flatnonzero(is_chosen[queries.codes])
 
 
-def _as_numbers(y: Any) -> Array | None:
+def _numeric_labels(y: Any) -> Array | None:
     """Labels as numbers; strings by their position in sorted order, missing ones as NaN."""
     if y is None:
         return None
