@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._sklearn_compat import num_samples
+from .._typing import Array
 from .._validation import counted
 from ..query_ids import no_groups_error
-from .training_data import TrainingData
+from .training_data import TrainingData, ids_from_sizes
 
 # parameters of LightGBM and XGBoost with one entry per set: query ids or sizes, weights, scores to
 # start from; QueryRanker takes them for every booster
@@ -62,7 +63,7 @@ def take_evaluation_sets(
     for i, (X, y) in enumerate(pairs):
         ids, sizes = columns[IDS][i], columns[SIZES][i]
         if ids is None and sizes is not None:
-            ids = ids_from_sizes(f"{SIZES}[{i}]", sizes, num_samples(X))
+            ids = ids_of_argument(f"{SIZES}[{i}]", sizes, num_samples(X))
         weights, start = (_first(columns[name][i] for name in names) for names in (WEIGHTS, STARTS))
         data = read(X, y, ids, weights, {} if start is None else {prefix + start_param: start})
         if needs_ids and data.codes is None:
@@ -71,16 +72,14 @@ def take_evaluation_sets(
     return sets
 
 
-def ids_from_sizes(name: str, sizes: Any, n_rows: int) -> Any:
-    """Query ids of contiguous rows from the sizes of the queries."""
-    given = np.asarray(sizes)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or given.sum() != n_rows:
-        raise ValueError(
-            f"{name} holds the sizes of the queries, which must be integers that sum up to the "
-            f"{n_rows} rows. A search or cross-validation cannot select sizes with the rows: "
-            "pass one query id per row instead, groups=np.repeat(np.arange(len(sizes)), sizes)."
-        )
-    return np.repeat(np.arange(len(given)), given)
+def ids_of_argument(name: str, sizes: Any, n_rows: int) -> Array:
+    """Query ids from an argument with the sizes of the queries."""
+    problem = (
+        f"{name} holds the sizes of the queries, which must be integers that sum up to the "
+        f"{n_rows} rows. A search or cross-validation cannot select sizes with the rows: "
+        "pass one query id per row instead, groups=np.repeat(np.arange(len(sizes)), sizes)."
+    )
+    return ids_from_sizes(sizes, n_rows, problem)
 
 
 def _pairs(params: dict[str, Any], prefix: str) -> list[tuple[Any, Any]]:

@@ -22,7 +22,7 @@ from .boosters import booster_of, find_group_param, fit_arguments, renumber_rows
 from .byte_order import in_native_order
 from .column_positions import check_column_positions, renumber_columns
 from .early_stopping import EarlyStopping, check_watched_rows, fit_with_evaluation_sets
-from .evaluation_sets import ids_from_sizes, take_evaluation_sets
+from .evaluation_sets import ids_of_argument, take_evaluation_sets
 from .fitted_ranker import fitted_model
 from .id_columns import IdColumns
 from .inner_ids import (
@@ -116,7 +116,7 @@ class FitCall:
                     "a column, an index level, groups or qid. Leave out the first: QueryRanker "
                     "passes the ids to the ranker in the form that it takes."
                 )
-            ids = ids_from_sizes(name, given, num_samples(X)) if name == "group" else given
+            ids = ids_of_argument(name, given, num_samples(X)) if name == "group" else given
         if ids is None and self.needs_ids:
             raise no_groups_error(self.name, X=X)
         return ids

@@ -160,6 +160,14 @@ class TrainingData:
         return self.take(train), self.take(held_out)
 
 
+def ids_from_sizes(sizes: Any, n_rows: int, problem: str) -> Array:
+    """Query ids of contiguous rows from the sizes of the queries; an error if they are others."""
+    given = np.asarray(sizes)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or given.sum() != n_rows:
+        raise ValueError(problem)
+    return np.repeat(np.arange(len(given)), given.astype(np.intp))
+
+
 def _read_weights(weights: Any) -> Array:
     """One float per row: CatBoost takes no integers, and XGBoost no other byte order."""
     numbers = as_numbers(weights, "sample_weight").astype(np.float64)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix, sparray
 
 from ..._sklearn_compat import num_samples
 from ...metrics.evaluate import MetricLike
-from ..training_data import TrainingData
+from ..training_data import TrainingData, ids_from_sizes
 from .booster import Booster, FitArguments, Stopping, arrow_types, rounds_param
 from .training_metric import (
     EvaluatedSet,
@@ -23,7 +23,6 @@ from .training_metric import (
     TrainingMetric,
     check_library,
     classes_of,
-    ids_from_sizes,
 )
 
 # parameters of LightGBM's estimators with their aliases: early stopping, and the number of rounds
@@ -284,11 +283,12 @@ class LightGBMMetric(TrainingMetric):
         if hasattr(y_score, "get_label"):  # lightgbm.train passes scores and a Dataset
             y_true, y_score, data = y_score.get_label(), y_true, y_score
             weight, group = data.get_weight(), data.get_group()
-        remedy = (
-            "group=sizes, as LGBMRanker and lightgbm.Dataset take; QueryRanker(LGBMRegressor(), "
-            "early_stopping='ndcg@10') knows the queries of other models"
+        problem = (
+            f"LightGBM's data has no queries for its {len(y_true)} rows; give it group=sizes, as "
+            "LGBMRanker and lightgbm.Dataset take; QueryRanker(LGBMRegressor(), "
+            "early_stopping='ndcg@10') knows the queries of other models."
         )
-        ids = ids_from_sizes(group, len(y_true), data="LightGBM's data", remedy=remedy)
+        ids = ids_from_sizes(group, len(y_true), problem)
         return self.log_name, self.value(y_true, y_score, ids, weight), True
 
 

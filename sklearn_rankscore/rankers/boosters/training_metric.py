@@ -172,13 +172,6 @@ def expected_classes(scores: Array, classes: Array | None) -> Array:
     return scores if scores.ndim == 1 else scores @ np.asarray(classes, dtype=np.float64)
 
 
-def ids_from_sizes(sizes: Any, n_rows: int, *, data: str, remedy: str) -> Array:
-    """Query ids of the rows from the sizes of the queries."""
-    if sizes is None or int(np.sum(sizes)) != n_rows:
-        raise ValueError(f"{data} has no queries for its {n_rows} rows; give it {remedy}.")
-    return np.repeat(np.arange(len(sizes)), np.asarray(sizes, dtype=np.intp))
-
-
 def check_library(data: Any, library: str) -> None:
     """Refuse the data set of another library than that of the metric."""
     other = type(data).__module__.partition(".")[0]

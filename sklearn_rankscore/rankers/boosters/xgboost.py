@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...metrics.evaluate import MetricLike
-from ..training_data import TrainingData
+from ..training_data import TrainingData, ids_from_sizes
 from .booster import Booster, FitArguments, Stopping, arrow_types
-from .training_metric import TrainingMetric, check_library, ids_from_sizes
+from .training_metric import TrainingMetric, check_library
 
 # the Arrow types of text, as pyarrow and polars name them
 TEXT = ("string", "large_string", "string_view")
@@ -172,7 +172,8 @@ class XGBoostMetric(TrainingMetric):
                 "such as XGBRanker(eval_metric='ndcg@10')."
             )
         y_true, sizes, weight = data.get_label(), data.get_group(), data.get_weight()
-        ids = ids_from_sizes(sizes, len(y_true), data="the DMatrix", remedy="qid=ids")
+        problem = f"the DMatrix has no queries for its {len(y_true)} rows; give it qid=ids."
+        ids = ids_from_sizes(sizes, len(y_true), problem)
         # a DMatrix has one weight per query
         weight = np.repeat(weight, sizes) if len(weight) else None
         return self.__name__, self.value(y_true, y_score, ids, weight)
