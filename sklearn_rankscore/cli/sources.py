@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import did_you_mean
 from ..io.trec import arguments_of_records, read_records
 from ..io.trec_records import QRELS, Records
 from .tables import GRADES, SEPARATORS, TrecTable, read_csv, read_parquet
@@ -28,6 +29,7 @@ def read_sources(
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
+    _check_named([run for run in systems.values() if isinstance(run, Table)], columns)
     # unlike in TREC files, relevance need not be an integer
     judgments, results = read_records(judged, systems, GRADES if is_table(qrels) else QRELS)
     judgments = _located(judgments, judged)
@@ -36,6 +38,18 @@ def read_sources(
     queries, of_runs = judgments.queries, [run.queries for run in results.values()]
     excluded = [] if complete else _excluded(queries, of_runs)
     return documents, [*excluded, *_missing(documents)]
+
+
+def _check_named(runs: list[Table], columns: dict[str, str]) -> None:
+    """Refuse a column of scores and one of ranks of which no run has one."""
+    present = [*dict.fromkeys(name for run in runs for name in run.names)]
+    for field in ("score", "rank"):
+        name = columns.get(field)
+        if runs and name is not None and name not in present:
+            raise ValueError(
+                f"--columns {field}={name}: no run has this column; they have "
+                f"{', '.join(present)}.{did_you_mean(name, present) or ' Leave it out.'}"
+            )
 
 
 def _located(records: Records, source: Any) -> Records:

@@ -48,10 +48,11 @@ NAMES = {
 
 
 class TrecTable(NamedTuple):
-    """Columns by name, as `from_trec` takes them, and the file and line or row of each row."""
+    """Columns by name, as `from_trec` takes them, the place of each row, and the names before."""
 
     data: dict[str, Any]
     locate: Callable[[int], str]
+    names: tuple[str, ...]
 
     @property
     def columns(self) -> list[str]:
@@ -97,14 +98,15 @@ class TableFile:
             self._check_negative(of_value, numbers)
         numbers = -numbers if is_rank else numbers
         ids = {"query_id": self._ids(query), "doc_id": self._ids(document)}
-        return TrecTable({**ids, value: numbers}, self.locate)
+        return TrecTable({**ids, value: numbers}, self.locate, tuple(self.data))
 
     def _has_ranks(self, columns: dict[str, str]) -> bool:
         """Whether there are ranks instead of scores, or they were asked for."""
-        if "score" not in columns and columns.get("rank") in self.data:
-            return True
-        is_known = "rank" in columns or self._find("rank", columns) is not None
-        return is_known and self._find("score", columns) is None
+        fields = ("score", "rank")
+        given = [field for field in fields if field in columns] or fields
+        # one of two that are named is enough, because runs may differ
+        present = (field for field in given if self._find(field, columns) is not None)
+        return next(present, given[0]) == "rank"
 
     def _check_direction(self, name: str, numbers: Array, *, is_rank: bool) -> None:
         """Refuse scores as ranks and ranks as scores, which would reverse the ranking."""

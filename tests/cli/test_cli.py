@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -285,6 +286,34 @@ def test_ranks_are_no_scores_and_win_over_scores_if_they_are_named(files, capsys
     assert main(["evaluate", *command, "--columns", "score=position"]) == 1
     message = "top.csv, column position: its name and values are those of ranks"
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("score=bm52", "no column for the score, 'bm52'; it has .* Did you mean 'bm25'"),
+        ("score=-rank", "no column for the score, '-rank'; it has .* Did you mean 'rank'"),
+        ("rank=rnk", "no column for the rank, 'rnk'; it has .* Did you mean 'rank'"),
+        ("score=bm52,rank=rank", "score=bm52: no run has this column; .* Did you mean 'bm25'"),
+        ("score=bm25,rank=other", "rank=other: no run has this column; .* Leave it out"),
+    ],
+)
+def test_a_column_that_is_named_must_be_there(columns, message, files, capsys):
+    (files / "truth.csv").write_text("qid,docno,label\n1,a,1\n1,b,0\n")
+    (files / "top.csv").write_text("qid,docno,score,bm25,rank\n1,a,1,9.25,2\n1,b,2,8,1\n")
+    run("truth.csv", "top.csv", "-m", "mrr", "--columns", columns, status=1)
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_one_run_may_have_the_scores_that_are_named_and_another_the_ranks(files, capsys):
+    (files / "truth.csv").write_text("qid,docno,label\n1,a,1\n1,b,0\n")
+    (files / "a.csv").write_text("qid,docno,bm25\n1,a,9.25\n1,b,8\n")
+    (files / "b.csv").write_text("qid,docno,place\n1,a,2\n1,b,1\n")
+    command = ["truth.csv", "a.csv", "b.csv", "-m", "mrr", "--format", "csv", "--columns"]
+    run(*command, "score=bm25,rank=place")
+    assert capsys.readouterr().out == "run,mrr\na,1.0\nb,0.5\n"
+    run(*command, "score=bm25", status=1)
+    assert "b.csv: no column for the score, 'bm25'" in capsys.readouterr().err
 
 
 def test_scores_of_any_name_are_no_ranks(files, capsys):
