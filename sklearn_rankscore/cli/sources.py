@@ -14,7 +14,8 @@ import numpy as np
 from .._validation import did_you_mean
 from ..io.trec import arguments_of_records, read_records
 from ..io.trec_records import QRELS, Records
-from .tables import GRADES, SEPARATORS, TrecTable, read_csv, read_parquet
+from .header import SEPARATORS
+from .tables import GRADES, TrecTable, read_csv, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 
@@ -29,7 +30,7 @@ def read_sources(
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
-    _check_named([run for run in systems.values() if isinstance(run, Table)], columns)
+    _check_named([run for run in systems.values() if isinstance(run, TrecTable)], columns)
     # unlike in TREC files, relevance need not be an integer
     judgments, results = read_records(judged, systems, GRADES if is_table(qrels) else QRELS)
     judgments = _located(judgments, judged)
@@ -40,7 +41,7 @@ def read_sources(
     return documents, [*excluded, *_missing(documents)]
 
 
-def _check_named(runs: list[Table], columns: dict[str, str]) -> None:
+def _check_named(runs: list[TrecTable], columns: dict[str, str]) -> None:
     """Refuse a column of scores and one of ranks of which no run has one."""
     present = [*dict.fromkeys(name for run in runs for name in run.names)]
     for field in ("score", "rank"):

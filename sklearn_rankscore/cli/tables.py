@@ -14,37 +14,14 @@ from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import did_you_mean
 from ..io.frame_rows import MUST_BE_RANKS, are_ranks, find_no_rank
-from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
-from ..io.trec_text import NOT_TEXT, NOT_UTF8, OPENERS, damage_named
+from ..io.trec_records import QRELS
+from ..io.trec_text import OPENERS, damage_named
+from .header import BEIR, NAMES, Header, check_text
 
-# the column of documents in the judgments of BEIR, whose relevance is called score
-BEIR = "corpus-id"
-NO_HEADER = (
-    "the first line names no columns. If it is a TREC file, which has no header, its name must not "
-    "end in .csv or .tsv: rename it, as to .txt."
-)
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # judgments of a table, whose relevance `TableFile` has checked
 GRADES = replace(QRELS, convert=lambda records: records.value)
 # as pandas, and DuckDB or polars, write them
 TRUTH: dict[Any, Any] = {"True": 1, "False": 0, "true": 1, "false": 0}
-# the usual names of each field's column
-NAMES = {
-    "query": (
-        *QUERY.names,
-        "query-id",
-        "user",
-        "user_id",
-        "userId",
-        "session",
-        "session_id",
-        "group",
-    ),
-    "document": (*DOCUMENT.names, BEIR, "item", "item_id", "itemId", "movieId", "product_id"),
-    "relevance": (*QRELS.value.names, "rating"),
-    "score": (*RUN.value.names, "prediction"),
-    "rank": ("rank",),
-}
 
 
 class TrecTable(NamedTuple):
@@ -75,11 +52,14 @@ class TableFile:
         Columns by name.
     locate : callable
         The file and the line or row of a position in the columns.
+    header : Header or None, default=None
+        The line that names the columns of a text file.
     """
 
     path: str
     data: dict[str, Sequence[Any]]
     locate: Callable[[int], str]
+    header: Header | None = None
 
     def standard(self, value: str, columns: dict[str, str]) -> TrecTable:
         """The columns under the names that `from_trec` knows."""
@@ -139,10 +119,10 @@ class TableFile:
 
     def _name(self, field: str, columns: dict[str, str]) -> str:
         name = self._find(field, columns)
+        if self.header is not None:
+            self.header.refuse_data(name)
         if name is not None:
             return name
-        if _is_of_trec(list(self.data)):
-            raise ValueError(f"{self.path}: {NO_HEADER}")
         wanted = columns.get(field)
         usual = ", ".join(str(n) for n in NAMES[field] if isinstance(n, str))
         fix = f"Name it by --columns {field}=NAME."
@@ -219,8 +199,8 @@ def _columns_of_csv(path: str, file: TextIO, separator: str) -> TableFile:
     rows = csv.reader(file, delimiter=separator, strict=True)
     lines: list[int] = []
     try:
-        header = next(rows, None)
-        columns = _header(path, header)
+        header = Header(path, next(rows, []), separator)
+        columns = header.columns()
         for row in rows:
             if not row:
                 continue
@@ -229,50 +209,13 @@ def _columns_of_csv(path: str, file: TextIO, separator: str) -> TableFile:
                     f"{path}, line {rows.line_num}: {len(row)} fields, but the header has "
                     f"{len(columns)}: {', '.join(columns)}."
                 )
-            _check_text(path, rows.line_num, row)
+            check_text(path, rows.line_num, row)
             lines.append(rows.line_num)
             for column, cell in zip(columns.values(), row, strict=True):
                 column.append(cell)
     except csv.Error as error:
         raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
-    return TableFile(path, {**columns}, lambda row: f"{path}, line {lines[row]}")
-
-
-def _header(path: str, header: list[str] | None) -> dict[str, list[str]]:
-    """An empty column for each name of the first line."""
-    if not header:
-        raise ValueError(f"{path}: the file is empty; its first line must name the columns.")
-    _check_text(path, 1, header)
-    one = len(header) == 1 and not _is_of_trec(header)
-    if one and (others := [mark for mark in ",;\t|" if mark in header[0]]):
-        raise ValueError(
-            f"{path}: the fields of the first line are separated by {others[0]!r}, but those of a "
-            ".csv file must be by ',', and those of a .tsv file by tabs. "
-            f"{'Rename it' if others[0] in SEPARATORS.values() else 'Convert it'}."
-        )
-    if len(set(header)) < len(header) and _is_of_trec(header):
-        raise ValueError(f"{path}: {NO_HEADER}")
-    if len(set(header)) < len(header):
-        raise ValueError(f"{path}, line 1: a column is named twice: {', '.join(header)}.")
-    return {name: [] for name in header}
-
-
-def _is_of_trec(header: list[str]) -> bool:
-    """Whether a first line is one of a file of judgments or of a run, without names."""
-    fields = " ".join(header).split()
-    return len(fields) in (4, 6) and fields[1] in ("0", "Q0")
-
-
-def _check_text(path: str, line: int, cells: list[str]) -> None:
-    """Refuse bytes that are not UTF-8, which were read as surrogates, and NUL bytes."""
-    text = "".join(cells)
-    if "\0" in text:
-        raise ValueError(f"{path}, line {line}: {NOT_TEXT}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        wrong = NOT_UTF8.format(ord(text[error.start]) - 0xDC00)
-        raise ValueError(f"{path}, line {line}: {wrong}") from error
+    return TableFile(path, {**columns}, lambda row: f"{path}, line {lines[row]}", header)
 
 
 def read_parquet(path: str) -> TableFile:

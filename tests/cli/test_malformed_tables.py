@@ -19,10 +19,13 @@ BAD_QRELS = [
     ("qid,docno\n1,a\n", r"BAD: no column for the relevance, such as .* add a column of ones"),
     ("qid,label\n1,1\n", r"BAD: no column for the document"),
     ("docno,label\na,1\n", r"BAD: no column for the query"),
-    ("1,a,2\n2,b,0\n", r"BAD: no column for the query"),
+    ("1,a,2\n2,b,0\n", r"BAD: the first line names no columns; it has 1, a, 2\. Add .* 3 names"),
+    ("1,7,1\n2,7,0\n", r"BAD: the first line names no columns; it has 1, 7, 1\. Add .* 3 names"),
+    ("qid,7,7\n2,7,0\n", r"BAD, line 1: a column is named twice: qid, 7, 7"),
+    ("uid,mid,stars\n2,7,0\n", r"BAD: no column for the query, .*; it has uid, mid, stars"),
     ("qid;docno;label\n1;a;1\n", r"BAD: .* first line are separated by ';', .* tabs. Convert it"),
     ("qid\tdocno\n1\ta\n", r"BAD: .* separated by '\\t', but those of a .csv file .* Rename it"),
-    ("1 0 a|b 0\n1 0 a|c 0\n", r"BAD: the first line names no columns. If it is a TREC file"),
+    ("1 0 a|b 0\n1 0 a|c 0\n", r"BAD: the first line names no columns. A TREC file"),
     ("qid,docno,label,label\n1,a,1,1\n", r"BAD, line 1: a column is named twice"),
     ("qid,docno,label\n1,a\n", r"BAD, line 2: 2 fields, but the header has 3"),
     (GOOD_QRELS + "3,c,1,9\n", r"BAD, line 4: 4 fields, but the header has 3"),
@@ -46,13 +49,13 @@ BAD_QRELS = [
     ((GOOD_QRELS + "3,é,1\n").encode("latin-1"), r"BAD, line 4: not UTF-8, got the byte 0xe9"),
     ("qid,docné,label\n".encode("latin-1"), r"BAD, line 1: not UTF-8, got the byte 0xe9"),
     (GOOD_QRELS + "3,c\0,1\n", r"BAD, line 4: (not a text file|line contains NUL)"),
-    ("1 0 a 0\n1 0 b 1\n", r"BAD: the first line names no columns. If it is a TREC file"),
-    ("1,0,a,0\n1,0,b,1\n", r"BAD: the first line names no columns. If it is a TREC file"),
-    ("1,0,a,2\n1,0,b,1\n", r"BAD: the first line names no columns. If it is a TREC file"),
+    ("1 0 a 0\n1 0 b 1\n", r"BAD: the first line names no columns. A TREC file"),
+    ("1,0,a,0\n1,0,b,1\n", r"BAD: the first line names no columns; .* of 4 names"),
+    ("1,0,a,2\n1,0,b,1\n", r"BAD: the first line names no columns; .* of 4 names"),
     (gzip.compress(GOOD_QRELS.encode(), mtime=0), r"BAD, line 1: not (UTF-8|a text file)"),
 ]
 BAD_RUNS = [
-    ("1,Q0,a,1,0.5,x\n", r"BAD: the first line names no columns. If it is a TREC file"),
+    ("1,Q0,a,1,0.5,x\n", r"BAD: the first line names no columns; .* of 6 names"),
     (
         "qid,docno,bm25\n1,a,2.5\n",
         r"BAD: no column for the score, such as score, sim, prediction; it has qid, docno, bm25\. "
@@ -151,6 +154,37 @@ def test_a_name_of_a_column_is_for_all_files(tmp_path, capsys):
     run = write(tmp_path / "bad.csv", GOOD_RUN)
     message = "BAD: no column for the document, 'movie'; .*document=movie is for all files: rename"
     check(message, capsys, tmp_path, qrels, run, "--columns", "document=movie")
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_a_first_line_of_data_is_no_header(suffix, separator, tmp_path, capsys):
+    """As in the files of MS MARCO."""
+    qrels = write(tmp_path / "qrels.txt", "10 0 71 1\n2 0 5 1\n")
+    rows = "10,71,1\n10,72,2\n2,5,1\n".replace(",", separator)
+    run = write(tmp_path / f"bad.{suffix}", rows)
+    message = r"BAD: the first line names no columns; it has 10, 71, 1\. Add a line before it, of 3"
+    check(message, capsys, tmp_path, qrels, run)
+    check(message, capsys, tmp_path, qrels, run, "--columns", "query=10,document=71,rank=1")
+    write(tmp_path / f"bad.{suffix}", separator.join(("query_id", "doc_id", "rank\n")) + rows)
+    assert main(["evaluate", qrels, run, "-m", "mrr"]) == 0
+    assert capsys.readouterr().out.split() == ["run", "mrr", "bad", "1.0000"]
+
+
+def test_names_of_columns_may_be_positions_and_beside_others_numbers(tmp_path, capsys):
+    rows, qrels = [(1, "a", 0.25), (1, "b", 0.5)], write(tmp_path / "qrels.txt", "1 0 a 1\n")
+    for header, columns in (
+        ("0,1,2", "query=0,document=1,score=2"), ("uid,item,2026", "query=uid,score=2026"),
+    ):  # fmt: skip
+        for index in (False, True):
+            frame = pd.DataFrame(rows, columns=header.split(","))
+            frame.to_csv(tmp_path / "run.csv", index=index)
+            run = str(tmp_path / "run.csv")
+            assert main(["evaluate", qrels, run, "-m", "mrr", "--columns", columns]) == 0
+            assert capsys.readouterr().out.split() == ["run", "mrr", "run", "0.5000"]
+            frame.to_parquet(tmp_path / "run.parquet")
+            run = str(tmp_path / "run.parquet")
+            assert main(["evaluate", qrels, run, "-m", "mrr", "--columns", columns]) == 0
+            assert capsys.readouterr().out.split() == ["run", "mrr", "run", "0.5000"]
 
 
 @pytest.mark.parametrize("spelling", [str.title, str.lower])
