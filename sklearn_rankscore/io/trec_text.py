@@ -31,10 +31,20 @@ NOT_TEXT = (
 NOT_UTF8 = (
     "not UTF-8, got the byte {:#04x}. Convert the file, for example by iconv -f LATIN1 -t UTF-8."
 )
-_CSV = (
-    " The command line reads CSV from files whose names end in .csv, but not from standard input; "
-    "from_trec takes a DataFrame."
+_TABLE = (
+    " The command line reads columns with names from files whose names end in .csv or .tsv, but "
+    "not from standard input; from_trec takes a DataFrame."
 )
+_JSON = (
+    " JSON is not read. To from_trec, pass {}. The command line takes what to_csv of a DataFrame "
+    "writes."
+)
+# by the first character of the file
+_JSON_FORMS = {
+    b"{": "json.load(file) if it is {query: {document: number}}, and pd.read_json(path, "
+    "lines=True, dtype=False) if each line is a record",
+    b"[": "pd.read_json(path, dtype=False)",
+}
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -119,19 +129,28 @@ class Lines:
         if len(fields) == self._width:
             return
         if len(fields) < self._width or not self.trailing:
-            is_csv = len(fields) == 1 and b"," in line
+            is_table = (number == 1 and b"\t" in line) or (len(fields) == 1 and b"," in line)
+            hint = self._json_hint(number, line) or (_TABLE if is_table else "")
             raise ValueError(
                 f"{self._line(number)}: a line must have {self._width} fields, "
                 f"'{self.layout}'; got {len(fields)}{'+' * (len(fields) > self._width)} in "
-                f"{_shown(line)}.{_CSV if is_csv else ''}"
+                f"{_shown(line)}.{hint}"
             )
         if _may_divide_id(fields):
-            raise ValueError(
-                f"{self._line(number)}: more than the fields '{self.layout}' in {_shown(line)}. "
-                "Ids must not have spaces: replace those of the document id here and in the qrels, "
-                "or pass DataFrames. Text after the tag is ignored if the rank is a number and the "
-                "tag is not a number."
+            hint = self._json_hint(number, line) or (
+                " Ids must not have spaces: replace those of the document id here and in the "
+                "qrels, or pass DataFrames. Text after the tag is ignored if the rank is a number "
+                "and the tag is not a number."
             )
+            raise ValueError(
+                f"{self._line(number)}: more than the fields '{self.layout}' in {_shown(line)}."
+                f"{hint}"
+            )
+
+    def _json_hint(self, number: int, line: bytes) -> str:
+        """How to read a file of JSON, which its first line shows."""
+        form = _JSON_FORMS.get(line.lstrip()[:1]) if number == 1 else None
+        return _JSON.format(form) if form else ""
 
     def _append(self, fields: list[bytes], numbers: Any) -> None:
         width = self._width + 1
@@ -145,10 +164,10 @@ class Lines:
         self.query.append(codes)
         self.document.append(np.array(document, dtype=f"S{max(map(len, document))}"))
         self.numbers.append((self.n_records, numbers))
-        self.value.append(self._parse(value, numbers))
+        self.value.append(self._parse(value, numbers, query))
         self.n_records += len(query)
 
-    def _parse(self, texts: list[bytes], numbers: Any) -> Array:
+    def _parse(self, texts: list[bytes], numbers: Any, query: list[bytes]) -> Array:
         """Numbers; Python would read 1_0 as 10."""
         if b"_" not in b" ".join(texts):
             remaining = iter(texts)
@@ -159,7 +178,10 @@ class Lines:
         else:
             at = next(i for i, text in enumerate(texts) if b"_" in text)
         name, text = self.layout.split()[self.value_at], texts[at].decode(errors="replace")
-        raise ValueError(f"{self._line(numbers[at])}: {name} must be a number; got {text!r}.")
+        raise ValueError(
+            f"{self._line(numbers[at])}: {name} must be a number; got {text!r}."
+            f"{self._json_hint(numbers[at], query[at])}"
+        )
 
     def _check_text(self, chunk: bytes) -> None:
         """Refuse what is not UTF-8 text with lines that end in LF or CR LF."""

@@ -2,9 +2,12 @@
 
 import bz2
 import gzip
+import json
 import lzma
+from functools import partial
 from io import StringIO
 
+import pandas as pd
 import pytest
 
 from sklearn_rankscore import from_trec
@@ -37,7 +40,8 @@ BAD_QRELS = [
     ("\n\n", "has no rows"),
     ("# only a comment\n", "has no rows"),
     ("query_id,doc_id,relevance\n1,a,1\n", "line 1: a line must have 4 fields"),
-    ('{"1": {"a": 1}}\n', "line 1: a line must have 4 fields"),
+    ("q\td\tlabel\n1\ta\t1\n", r"line 1: a line must have 4 fields.*or \.tsv.*takes a DataFrame"),
+    ("1\t0\ta\t1\n2\t0\tc\n", r"line 2: a line must have 4 fields.*got 3 in '2\\t0\\tc'\.$"),
     ("query iteration document relevance\n" + QRELS, "line 1: relevance must be a number"),
     ("1 Q0 a 1 0.5 t\n", "line 1: a line must have 4 fields"),
     ("1 0 a 1\r2 0 b 0\r", "line 1: a carriage return within the line"),
@@ -71,6 +75,7 @@ BAD_RUNS = [
     ("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 1 2 t\n", "line 3: duplicate document 'a'"),
     (RUN + "1 Q0 a 2 0.1 t extra text\n", "line 3: duplicate document 'a' for query '1'"),
     # with a space in the document id, another field would be read as the score
+    ("1\tQ0\td v2\t1\t9.5\tt\n", "line 1: more than the fields.* Ids must not have spaces"),
     (
         RUN + "1 Q0 d v2 1 9.5 t\n",
         r"line 3: more than the fields 'query Q0 .*' in '1 Q0 d v2 1 9\.5 t'\. Ids must not have",
@@ -141,6 +146,36 @@ def test_compressed_files(name, content, message, tmp_path):
     with pytest.raises(ValueError, match=message) as caught:
         from_trec(path, run)
     assert str(path) in str(caught.value)
+
+
+NESTED, COLUMNS = {"q": {"007": 1, "d": 0}}, ["query_id", "doc_id", "score"]
+RECORDS = [("q", "007", 0.25), ("q", "d", 0.75)]
+
+
+@pytest.mark.parametrize("separators", [None, (",", ":")])
+@pytest.mark.parametrize("form", ["dict", "indented", "list", "lines"])
+def test_json_is_refused_with_what_reads_it(form, separators, tmp_path):
+    frame = pd.DataFrame(RECORDS, columns=COLUMNS)
+    records = [dict(zip(COLUMNS, record, strict=True)) for record in RECORDS]
+    nested = {"q": dict(zip(frame["doc_id"], frame["score"], strict=True))}
+    write_json = partial(json.dumps, separators=separators)
+    content, advice = {
+        "dict": (write_json(nested), r"json\.load\(file\) if it is {query: {document: number}}"),
+        "indented": (write_json(nested, indent=1), r"json\.load\(file\)"),
+        "list": (write_json(records), r"To from_trec, pass pd\.read_json\(path, dtype=False\)\."),
+        "lines": (
+            "\n".join(map(write_json, records)),
+            r"\(path, lines=True, dtype=False\) if each",
+        ),
+    }[form]
+    path = write(tmp_path, "run.json", content)
+    with pytest.raises(ValueError, match=f"run.json, line 1: .* JSON is not read.*{advice}"):
+        from_trec(NESTED, path)
+    read = {
+        "list": partial(pd.read_json, dtype=False),
+        "lines": partial(pd.read_json, lines=True, dtype=False),
+    }.get(form, lambda path: json.loads(path.read_text()))
+    assert from_trec(NESTED, read(path))["y_score"].tolist() == [0.25, 0.75]
 
 
 def test_at_least_sixty_are_tried():
