@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
@@ -25,6 +24,7 @@ from .join import (
     warn_of_other_ids,
 )
 from .nested import as_nested, is_nested
+from .record_lists import runs_by_name
 from .trec_records import QRELS, RUN, Format, Nested, Records, Source
 
 Runs: TypeAlias = dict[str, Records]
@@ -178,10 +178,9 @@ def _without_pool(relevance: Array) -> Array:
 def read_records(qrels: Any, run: Any, judgments: Format = QRELS) -> tuple[Records, Runs]:
     """The judgments and the runs by name, with query ids of one type."""
     run = as_nested(run)
-    if isinstance(run, list | tuple):
-        named = ", ".join(f"{Path(str(path)).stem!r}: {path!r:.80}" for path in run[:2])
+    if isinstance(run, list | tuple) and RUN.as_frame(run) is None:
         raise TypeError(
-            f"several runs are given as a dict by name, such as {{{named}}}; got a "
+            f"several runs are given as a dict by name, such as {runs_by_name(run)}; got a "
             f"{type(run).__name__} of {len(run)}."
         )
     if isinstance(run, Mapping) and not is_nested(run):

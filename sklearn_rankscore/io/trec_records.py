@@ -16,6 +16,7 @@ from ..query_ids.read import as_objects
 from .codes import encode
 from .id_text import as_texts, as_utf8
 from .nested import ToDict, as_nested, flatten, is_nested
+from .record_lists import records_as_frame
 from .trec_text import Lines, read_chunks, source_name
 
 
@@ -117,14 +118,21 @@ class Format:
             records = self._from_text(source)
             name = source_name(source, self.kind)
         else:
+            frame = self.as_frame(source)
             raise TypeError(
                 f"{name} must be a path, a file object or a DataFrame; got a "
-                f"{type(source).__name__}. A dict of dicts, {{query: {{document: number}}}}, and "
-                "the Qrels and Run of ranx are accepted too."
+                f"{type(source).__name__}. {f'Pass {frame}. ' if frame else ''}A dict of dicts, "
+                "{query: {document: number}}, and the Qrels and Run of ranx are accepted too."
             )
         if not len(records.query):
             raise ValueError(f"the {name} has no rows; at least one is needed.")
         return replace(records, value=self.convert(records))
+
+    def as_frame(self, source: Any) -> str | None:
+        """The DataFrame of a list of records, as code; None of anything else."""
+        if not isinstance(source, list | tuple):
+            return None
+        return records_as_frame(source, self.kind, self.layout, self.value.names[0])
 
     def _from_text(self, source: Any) -> Records:
         name = source_name(source, self.kind)

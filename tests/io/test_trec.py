@@ -1,7 +1,10 @@
 """TREC files: numbers of trec_eval on random data, formats, and errors."""
 
 import gzip
+import re
 from io import BytesIO, StringIO
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -274,3 +277,71 @@ def test_documents_named_by_floats_are_refused(frame):
     judged = frame({"qid": [1, 1], "doc_id": [1.0, 2.0], "relevance": [1, 0]})
     with pytest.raises(ValueError, match=r"document ids of the type float, such as 1\.0"):
         from_trec(judged, StringIO("1 Q0 1 1 .5 t\n1 Q0 2 2 .4 t\n"))
+
+
+class ScoredDoc(NamedTuple):
+    """As in ir_measures and ir_datasets."""
+
+    query_id: str
+    doc_id: str
+    score: float
+
+
+class Qrel(NamedTuple):
+    """As in ir_measures and ir_datasets."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+SCORED = [("1", "a", 0.25), ("1", "b", 0.75)]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        SCORED,
+        [list(record) for record in SCORED],
+        [ScoredDoc(*record) for record in SCORED],
+        tuple(ScoredDoc(*record) for record in SCORED),
+        [ScoredDoc(*record)._asdict() for record in SCORED],
+        [(q, "Q0", d, 1, s, "t") for q, d, s in SCORED],
+    ],
+)
+def test_records_become_a_frame_by_the_advice(run):
+    qrels = {"1": {"a": 1, "b": 0}}
+    for given in (run, {"bm25": run}):
+        with pytest.raises(TypeError, match=r"got a (list|tuple)\. Pass pd\.DataFrame\(run") as e:
+            from_trec(qrels, given)
+    advice = re.search(r"Pass (.*?\))\. ", str(e.value))[1]
+    frame = eval(advice, {"pd": pd, "run": run})
+    assert from_trec(qrels, frame)["y_score"].tolist() == [0.25, 0.75]
+
+
+@pytest.mark.parametrize("qrels", [[("1", "a", 1)], [Qrel("1", "a", 1, "0")], [("1", "0", "a", 1)]])
+def test_judgments_become_a_frame_by_the_advice(qrels):
+    with pytest.raises(TypeError, match=r"qrels must be .* Pass pd\.DataFrame\(qrels") as e:
+        from_trec(qrels, StringIO(RUN))
+    advice = re.search(r"Pass (.*?\))\. ", str(e.value))[1]
+    frame = eval(advice, {"pd": pd, "qrels": qrels})
+    assert from_trec(frame, StringIO(RUN))["y_true"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("runs", "named"),
+    [
+        (["out/bm25.run", "out/dense.run"], "{'bm25': 'out/bm25.run', 'dense': 'out/dense.run'}"),
+        ([Path("a"), Path("b"), Path("c")], "{'a': 'a', 'b': 'b', …}"),
+        (["a/x.run", "b/x.run"], "{'a/x.run': 'a/x.run', 'b/x.run': 'b/x.run'}"),
+        ([pd.DataFrame(SCORED)] * 2, '{"a": run_a, "b": run_b}'),
+        ([{"1": {"a": 0.25}}] * 2, '{"a": run_a, "b": run_b}'),
+        ([("a", pd.DataFrame(SCORED)), ("b", "b.run")], "dict(run)"),
+        ([], '{"a": run_a, "b": run_b}'),
+    ],
+)
+def test_runs_in_a_list_are_named(runs, named):
+    message = rf"given as a dict by name, such as {re.escape(named)}; got a list of {len(runs)}\."
+    with pytest.raises(TypeError, match=message):
+        from_trec(StringIO(QRELS), runs)
