@@ -117,6 +117,11 @@ def check_ordered(entries: list[Any], name: str, content: str) -> None:
         problem = f"query number {at} is the {kind.__name__} {entries[at]!r}."
         if entries[at] is None:
             problem = f"that of query number {at} is missing. An empty list means that it has none."
+        elif issubclass(kind, Mapping) and name.startswith("predicted"):
+            problem += (
+                " Scores by item need query ids, as in dict(enumerate(actual)) and "
+                "dict(enumerate(predicted))."
+            )
         raise TypeError(f"{name} must hold a list of {content} for each query; {problem}")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from itertools import chain, repeat
-from numbers import Number
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,11 @@ from .._typing import Array
 from .._validation import shown
 from .id_text import mixes_text, refuse_lookalikes
 from .join import ItemLists
+
+_PAIRS = (
+    "Of pairs of an item and its score, make a dict: {query: dict(pairs)}; actual and predicted "
+    "are then both dicts by query id."
+)
 
 
 def item_lists(
@@ -94,7 +99,7 @@ def _check_same_type(lists: Mapping[str, list[Any]]) -> None:
         )
         fix = "Convert one of them."
         if other == "tuples":
-            fix = "Of pairs of an item and its score, make a dict: {query: dict(pairs)}."
+            fix = _PAIRS
         raise TypeError(
             f"the items of actual and predicted are {both[0]}, and {both[1]}, which are never "
             f"equal. {fix}"
@@ -127,9 +132,21 @@ def _unhashable(lists: Mapping[str, list[Any]]) -> str:
                 except TypeError:
                     return (
                         f"items must be hashable; query number {at} of {name.strip()} holds the "
-                        f"{type(item).__name__} {item!r}. Convert it to a tuple or a string."
+                        f"{type(item).__name__} {item!r:.100}. {_instead_of(item)}"
                     )
     return "items must be hashable."
+
+
+def _instead_of(item: Any) -> str:
+    """What to pass instead of an item that is not hashable."""
+    if isinstance(item, Mapping):
+        key = next((key for key in item if str(key).lower().endswith("id")), "id")
+        return f"Pass the id of the item alone, such as hit[{key!r}]."
+    if isinstance(item, list) and len(item) == 2 and isinstance(item[1], Real):
+        is_id = isinstance(item[1], Integral)
+        return _PAIRS + (" If the pair itself is the item, make it a tuple." if is_id else "")
+    way = "frozenset" if isinstance(item, Set) else "tuple or a string"
+    return f"Convert it to a {way}, in both arguments."
 
 
 def _sizes(lists: Sequence[Any]) -> Array:

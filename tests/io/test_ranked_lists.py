@@ -360,7 +360,23 @@ class Unhashable:
             TypeError,
             "that of query number 1 is missing. An empty list",
         ),
-        ([["a"]], [{"a": 0.5}], TypeError, "for each query; query number 0 is the dict"),
+        (
+            [["a"]],
+            [{"a": 0.5}],
+            TypeError,
+            "for each query; query number 0 is the dict .*enumerate",
+        ),
+        ({"q": ["a"]}, {"q": [["a", 0.5]]}, TypeError, r"{query: dict\(pairs\)}.*by query id\.$"),
+        ({"q": [["a", 1]]}, {"q": ["a"]}, TypeError, r"{query: dict\(pairs\)}.* it a tuple\.$"),
+        ({"q": ["a"]}, {"q": [("a", 0.5)]}, TypeError, r"make a dict: {query: dict\(pairs\)}"),
+        (
+            [["a"]],
+            [[{"id": "a"}]],
+            TypeError,
+            r"Pass the id of the item alone, such as hit\['id'\]",
+        ),
+        ([["a"]], [[{"of": 2, "doc_id": "a"}]], TypeError, r"such as hit\['doc_id'\]"),
+        ([["a"]], [[{"a"}]], TypeError, "to a frozenset, in both arguments"),
         (["a", "b"], ["a", "b"], TypeError, "a list of items, .* is the str 'a'"),
         ([["a"]], [5], TypeError, "query number 0 is the int 5"),
         ("abc", [["a"]], TypeError, "actual must be a sequence or dict"),
@@ -385,6 +401,18 @@ class Unhashable:
 def test_bad_lists_are_refused(actual, predicted, error, message):
     with pytest.raises(error, match=message):
         from_ranked_lists(actual, predicted)
+
+
+def test_scores_by_item_are_read_as_the_errors_advise():
+    pairs = [["a", 0.25], ["b", 0.75]]
+    by_query = from_ranked_lists({"q": ["a"]}, {"q": dict(pairs)})
+    assert evaluate(metrics="mrr", **by_query) == {"mrr": 0.5}
+    actual, predicted = [["a"]], [dict(pairs)]
+    numbered = from_ranked_lists(dict(enumerate(actual)), dict(enumerate(predicted)))
+    assert evaluate(metrics="mrr", **numbered) == {"mrr": 0.5}
+    hits = [{"id": "b"}, {"id": "a"}]
+    ids = from_ranked_lists(actual, [[hit["id"] for hit in hits]])
+    assert evaluate(metrics="mrr", **ids) == {"mrr": 0.5}
 
 
 @pytest.mark.parametrize(
