@@ -27,8 +27,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "spearman": ("spearmanr", "spearman_rho"),
 }
 
-# single letters mean a metric only with a cut-off
-NEED_CUTOFF = ("p", "r")
+# without a cut-off, a single letter may be a typo, and trec_eval computes a list of cut-offs
+_NEED_CUTOFF = {"p", "r", "ndcgcut", "mapcut", "success"}
 
 # names that libraries use for different metrics
 AMBIGUOUS: dict[str, str] = {
@@ -57,6 +57,11 @@ def split_cutoff(name: str) -> tuple[str, str | None]:
     """``"P_10"`` of trec_eval and ``"ndcg_at_10"`` as name and cut-off; the latter may be None."""
     match = _WITH_CUTOFF.fullmatch(name.lower())
     return (match[1] or match[2], match[3]) if match else (name, None)
+
+
+def needs_cutoff(name: str) -> bool:
+    """Whether a name means a metric only with a cut-off."""
+    return _key(name) in _NEED_CUTOFF
 
 
 def canonical_name(name: str, known: Iterable[str]) -> str | None:

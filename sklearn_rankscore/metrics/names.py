@@ -25,10 +25,10 @@ from . import (
     reciprocal_rank,
 )
 from .aliases import (
-    NEED_CUTOFF,
     ambiguity,
     canonical_name,
     is_near,
+    needs_cutoff,
     split_cutoff,
     suggestions,
 )
@@ -128,7 +128,7 @@ def _parse_metric(name: str, spelling: str, cutoff: str | None) -> tuple[str, st
     metric = canonical_name(spelling, METRICS)
     if metric is None:
         raise _unknown_metric(name, spelling)
-    if cutoff is None and spelling.lower() in NEED_CUTOFF:
+    if cutoff is None and needs_cutoff(spelling):
         raise ValueError(f"{name!r} needs a cut-off, such as '{spelling}@5', or is {metric!r}.")
     return metric, cutoff
 
