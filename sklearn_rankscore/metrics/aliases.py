@@ -30,6 +30,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
 # without a cut-off, a single letter may be a typo, and trec_eval computes a list of cut-offs
 _NEED_CUTOFF = {"p", "r", "ndcgcut", "mapcut", "success"}
 
+# numbers of documents that trec_eval counts; none of these metrics is similar
+_COUNTS = {"numq", "numret", "numrel"}
+
 # names that libraries use for different metrics
 AMBIGUOUS: dict[str, str] = {
     "auc": (
@@ -83,6 +86,8 @@ def suggestions(name: str, known: Iterable[str]) -> list[str]:
         return [f"rbp(p=0{persistence[1]})"]
     if cutoff is None and number and canonical_name(number[1], known):  # "ndcg10"
         return [f"{canonical_name(number[1], known)}@{number[2]}"]
+    if _key(name) in _COUNTS:
+        return []
     similarity: dict[str, float] = {}
     for spelling, metric in _spellings(known).items():
         similarity[metric] = max(similarity.get(metric, 0.0), _similarity(_key(name), spelling))

@@ -142,6 +142,10 @@ REFUSED = """
         ("NDCG-cut(gain=binary)", "needs a cut-off, such as 'NDCG-cut@5', or is 'ndcg'"),
         ("map_cut", "'map_cut' needs a cut-off, such as 'map_cut@5', or is 'map'"),
         ("success", "'success' needs a cut-off, such as 'success@5', or is 'hit_rate'"),
+        *(
+            (name, "is not a known metric. Known are")
+            for name in ("NumRet", "num_ret@5", "num_rel")
+        ),
         ("map_cut_10@5", "Did you mean 'map@5'"),
         ("NDCG:top=10;type=Exp", r"in CatBoost; here it is 'ndcg@10\(gain=exponential, like="),
         ("PrecisionAt:top=5", r"here it is 'precision@5\(like=catboost\)'"),
