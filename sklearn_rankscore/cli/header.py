@@ -8,24 +8,13 @@ from dataclasses import dataclass
 from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
 from ..io.trec_text import NOT_TEXT, NOT_UTF8
 
-# the column of documents in the judgments of BEIR, whose relevance is called score
-BEIR = "corpus-id"
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # the usual names of each field's column
 NAMES = {
-    "query": (
-        *QUERY.names,
-        "query-id",
-        "user",
-        "user_id",
-        "userId",
-        "session",
-        "session_id",
-        "group",
-    ),
-    "document": (*DOCUMENT.names, BEIR, "item", "item_id", "itemId", "movieId", "product_id"),
-    "relevance": (*QRELS.value.names, "rating"),
-    "score": (*RUN.value.names, "prediction"),
+    "query": QUERY.names,
+    "document": DOCUMENT.names,
+    "relevance": QRELS.value.names,
+    "score": RUN.value.names,
     "rank": ("rank",),
 }
 _KNOWN = {name for names in NAMES.values() for name in names if isinstance(name, str)}

@@ -14,9 +14,9 @@ from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import did_you_mean
 from ..io.frame_rows import MUST_BE_RANKS, are_ranks, find_no_rank
-from ..io.trec_records import QRELS
+from ..io.trec_records import BEIR, QRELS
 from ..io.trec_text import OPENERS, damage_named
-from .header import BEIR, NAMES, Header, check_text
+from .header import NAMES, Header, check_text
 
 # judgments of a table, whose relevance `TableFile` has checked
 GRADES = replace(QRELS, convert=lambda records: records.value)

@@ -67,8 +67,8 @@ def from_trec(
     qrels : path, file object, DataFrame or dict of dicts
         Lines of ``query iteration document relevance``. Relevance is an integer; negative values
         mean not judged. The columns of a DataFrame have one of the usual names: ``query_id`` or
-        ``qid``, ``doc_id`` or ``docno``, ``relevance`` or ``label``. Dicts as pytrec_eval takes
-        them, ``{query: {document: relevance}}``, and ranx's Qrels.
+        ``user``, ``doc_id`` or ``item``, ``relevance`` or ``label``; also those of BEIR. Dicts as
+        pytrec_eval takes them, ``{query: {document: relevance}}``, and ranx's Qrels.
     run : path, file object, DataFrame, dict of dicts, or dict of str to them
         Lines of ``query Q0 document rank score tag``, of which query, document and score are used;
         text after the tag is ignored, unless it may result from a space in the document id, which

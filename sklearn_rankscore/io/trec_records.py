@@ -73,8 +73,22 @@ class Field(NamedTuple):
 
 # read_csv(header=None) names columns by their positions; PyTerrier has both docno and docid, which
 # is a number of its index
-QUERY = Field(0, ("query_id", "qid", "q_id", "query", "topic", 0))
-DOCUMENT = Field(2, ("doc_id", "docno", "docid", "document_id", "document", 2))
+QUERY = Field(
+    0,
+    (
+        *("query_id", "qid", "q_id", "query", "topic", "query-id"),
+        *("user", "user_id", "userId", "session", "session_id", "group", 0),
+    ),
+)
+# the column of documents in the judgments of BEIR, whose relevance is called score
+BEIR = "corpus-id"
+DOCUMENT = Field(
+    2,
+    (
+        *("doc_id", "docno", "docid", "document_id", "document", BEIR),
+        *("item", "item_id", "itemId", "movieId", "product_id", 2),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -175,11 +189,15 @@ class Format:
 
     def _column(self, frame: Any, field: Field, name: str) -> Any:
         present = column_names(frame)
-        for column in field.names:
+        is_beir = self.kind == "qrels" and field is self.value and BEIR in present
+        for column in (*field.names, "score") if is_beir else field.names:
             if column in present:
                 return frame[column]
         known = ", ".join(repr(name) for name in field.names if isinstance(name, str))
-        raise ValueError(f"the {name} needs a column named one of {known}; it has {present}.")
+        raise ValueError(
+            f"the {name} needs a column named one of {known}; it has {present}. Rename one, "
+            "or use from_frames, which takes any names, and ranks in place of scores."
+        )
 
 
 def _as_grades(qrels: Records) -> Array:
@@ -206,13 +224,13 @@ def _as_scores(run: Records) -> Array:
 QRELS = Format(
     "qrels",
     "query iteration document relevance",
-    Field(3, ("relevance", "rel", "label", "grade", 3)),
+    Field(3, ("relevance", "rel", "label", "grade", "rating", 3)),
     _as_grades,
 )
 RUN = Format(
     "run",
     "query Q0 document rank score tag",
-    Field(4, ("score", "sim", 4)),
+    Field(4, ("score", "sim", "prediction", 4)),
     _as_scores,
     trailing=True,
 )

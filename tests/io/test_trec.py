@@ -184,6 +184,24 @@ def test_frames_equal_files(names, library):
     np.testing.assert_array_equal(mixed["groups"], expected["groups"])
 
 
+def test_judgments_of_beir():
+    """https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset"""
+    text = "query-id\tcorpus-id\tscore\nq1\td1\t0\nq1\td2\t2\n"
+    judged = pd.read_csv(StringIO(text), sep="\t")
+    run = pd.DataFrame({"query-id": "q1", "corpus-id": ["d1", "d2"], "score": [0.25, 0.75]})
+    documents = from_trec(judged, run)
+    assert documents["y_true"].tolist() == [0, 2]
+    assert documents["y_score"].tolist() == [0.25, 0.75]
+
+
+def test_frames_as_the_command_line_reads_them():
+    judged = pd.DataFrame({"user": [1, 1], "item": [7, 8], "rating": [0, 2]})
+    run = judged[["user", "item"]].assign(prediction=[0.25, 0.75])
+    documents = from_trec(judged, run)
+    assert documents["y_true"].tolist() == [0, 2]
+    assert documents["y_score"].tolist() == [0.25, 0.75]
+
+
 def test_frames_as_read_csv_reads_them():
     qrels, run = random_files(5)
     frames = [pd.read_csv(file, sep=r"\s+", header=None) for file in files(qrels, run)]
@@ -249,7 +267,7 @@ def test_a_query_without_judgments_is_dropped_or_refused():
         (
             pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}),
             ValueError,
-            r"'relevance', 'rel', 'label', 'grade'; it has \['qid', 'docno', 'x'\]",
+            r"'rel', 'label', 'grade', 'rating'; it has \['qid', 'docno', 'x'\].*use from_frames",
         ),
         (
             pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "label": [1, 1]}),
