@@ -40,6 +40,22 @@ def _holds_more(value: Any) -> bool:
     return isinstance(value, Mapping | list | tuple | set | frozenset) or hasattr(value, "__len__")
 
 
+def wrong_entry(source: Mapping[Any, Any], system: str) -> str:
+    """What keeps a dict from being a dict of dicts of numbers, and what to do about it."""
+    key, of_key = next((k, v) for k, v in source.items() if not is_nested({k: v}))
+    if not isinstance(of_key, Mapping):
+        is_score = system and isinstance(of_key, str)
+        advice = f" If {system!r} is a query, convert its scores to numbers." if is_score else ""
+        return f"the value of {key!r} is the {_kind(of_key)}.{advice}"
+    document, value = next(iter(of_key.items()))
+    advice = " Convert text to numbers." if isinstance(value, str | bytes) else ""
+    return f"the value of query {key!r} and document {document!r} is the {_kind(value)}.{advice}"
+
+
+def _kind(value: Any) -> str:
+    return f"{'text' if isinstance(value, str) else type(value).__name__} {value!r:.60}"
+
+
 def flatten(nested: Mapping[Any, Mapping[Any, Any]]) -> tuple[list[Any], list[int], list[Any]]:
     """Documents, the number of those of each query, and their values."""
     sizes = [len(of_query) for of_query in nested.values()]

@@ -15,7 +15,7 @@ from ..query_ids.instants import of_python
 from ..query_ids.read import as_objects
 from .codes import encode
 from .id_text import as_texts, as_utf8
-from .nested import ToDict, as_nested, flatten, is_nested
+from .nested import ToDict, as_nested, flatten, is_nested, wrong_entry
 from .record_lists import records_as_frame
 from .trec_text import Lines, read_chunks, source_name
 
@@ -127,7 +127,7 @@ class Format:
         if hasattr(source, "columns"):
             records = self._from_frame(source, name)
         elif isinstance(source, Mapping):
-            records = self._from_nested(source, name)
+            records = self._from_nested(source, name, system)
         elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
             records = self._from_text(source)
             name = source_name(source, self.kind)
@@ -172,11 +172,11 @@ class Format:
             lambda row: f"{name}, row {row}",
         )  # fmt: skip
 
-    def _from_nested(self, nested: Mapping[Any, Any], name: str) -> Records:
+    def _from_nested(self, nested: Mapping[Any, Any], name: str, system: str) -> Records:
         if nested and not is_nested(nested):
             raise TypeError(
                 f"{name} must be a path, a file object or a DataFrame; got a dict, which is "
-                "accepted if it is {query: {document: number}}."
+                f"accepted if it is {{query: {{document: number}}}}; {wrong_entry(nested, system)}"
             )
         documents, sizes, values = flatten(nested)
         queries, query = of_python(as_objects(nested)), np.repeat(np.arange(len(sizes)), sizes)

@@ -297,6 +297,21 @@ def test_documents_named_by_floats_are_refused(frame):
         from_trec(judged, StringIO("1 Q0 1 1 .5 t\n1 Q0 2 2 .4 t\n"))
 
 
+@pytest.mark.parametrize(
+    ("qrels", "run", "message"),
+    [
+        ({"q": {"a": "1"}}, {"q": {"a": 0.5}}, "'q' and document 'a' is the text '1'. Convert"),
+        ({"q": {"a": 1}}, {"q": {"a": "0.5"}}, "the text '0.5'. If 'q' is a query, convert"),
+        ({"q": {"a": 1}}, {"x": {"q": {"a": "0.5"}}}, "'q' and document 'a' is the text '0.5'"),
+        ({"q": {"a": 1}, "r": {"a": [1]}}, {"q": {"a": 0.5}}, r"'r' and .* is the list \[1\]\.$"),
+        ({"q": ["a"]}, {"q": {"a": 0.5}}, r"the value of 'q' is the list \['a'\]\.$"),
+    ],
+)
+def test_the_value_that_is_no_number_is_named(qrels, run, message):
+    with pytest.raises(TypeError, match=rf"accepted if it is {{query: .*{message}"):
+        from_trec(qrels, run)
+
+
 class ScoredDoc(NamedTuple):
     """As in ir_measures and ir_datasets."""
 
