@@ -185,7 +185,7 @@ def _add_arguments(add: Callable[..., Any]) -> None:
     add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip
     add("--digits", type=_whole("--digits"), metavar="N",
-        help="decimals (default: 4; csv and json are not rounded)")  # fmt: skip
+        help="decimals of values, bounds and p-values (default: 4; csv, json: all)")  # fmt: skip
 
 
 def _choice(name: str, allowed: tuple[str, ...]) -> Callable[[str], str]:

@@ -26,7 +26,8 @@ def evaluate(arguments: Namespace) -> str:
     scores = query_scores(metrics=arguments.metrics, like=arguments.like, **options, **documents)
     comparison = None if arguments.baseline is None else _compare(scores, arguments)
     if arguments.format == "json":
-        return render_json(_as_dict(scores, comparison, per_query=arguments.per_query))
+        result = _as_dict(scores, comparison, per_query=arguments.per_query)
+        return render_json(result, arguments.digits)
     tables = [_means(scores, comparison, per_query=arguments.per_query)]
     if comparison is not None:
         table = _comparison(comparison, for_programs=arguments.format == "csv")

@@ -40,17 +40,21 @@ def render(table: Rows, form: str, digits: int | None) -> str:
     return f"{text}\n\n{note}\n" if has_marks else f"{text}\n"
 
 
-def render_json(result: dict[str, Any]) -> str:
+def render_json(result: dict[str, Any], digits: int | None) -> str:
     """JSON without NaN, which its standard does not have."""
-    return json.dumps(_without_nan(result), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_json_value(result, digits), indent=2, ensure_ascii=False) + "\n"
 
 
-def _without_nan(value: Any) -> Any:
+def _json_value(value: Any, digits: int | None) -> Any:
     if isinstance(value, dict):
-        return {name: _without_nan(entry) for name, entry in value.items()}
+        return {name: _json_value(entry, digits) for name, entry in value.items()}
     if isinstance(value, list):
-        return [_without_nan(entry) for entry in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+        return [_json_value(entry, digits) for entry in value]
+    if not isinstance(value, float):
+        return value
+    if math.isnan(value):
+        return None
+    return value if digits is None else round(float(value), digits)
 
 
 def _cell(value: Any, digits: int | None) -> str:

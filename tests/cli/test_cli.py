@@ -58,7 +58,7 @@ def test_a_table_of_runs_and_metrics(files, capsys):
         assert line == [name, *(f"{value:.4f}" for value in values.values())]
 
 
-def test_csv_and_json_are_not_rounded(files, capsys):
+def test_csv_and_json_are_rounded_only_to_the_digits_that_are_given(files, capsys):
     run(*ALL, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     for row in rows:
@@ -70,6 +70,12 @@ def test_csv_and_json_are_not_rounded(files, capsys):
         assert result["runs"][name] == pytest.approx(values, rel=1e-15)
     run(*ALL, "--format", "csv", "--digits", "2")
     assert f",{expected()['bm25']['map']:.2f}\n" in capsys.readouterr().out
+    run(*ALL, "-q", "--baseline", "bm25", "--test", "t", "--format", "json", "--digits", "2")
+    result = json.loads(capsys.readouterr().out)
+    assert result["runs"]["bm25"]["map"] == round(expected()["bm25"]["map"], 2)
+    numbers = [*result["queries"]["bm25"]["3"].values(), *result["comparison"][0].values()]
+    assert all(n == round(n, 2) for n in numbers if isinstance(n, float))
+    assert type(result["comparison"][0]["wins"]) is int
 
 
 def test_markdown_and_latex(files, capsys):
