@@ -74,7 +74,7 @@ def test_csv_from_standard_input_is_refused_by_name(folder, monkeypatch):
     table = b"qid,docno,score\n1,a,1\n"
     done = rankscore(folder, monkeypatch, *arguments, encoding="utf-8", input=table)
     assert done.returncode == 1
-    assert b"names end in .csv, but not from standard input" in done.stderr
+    assert b"names end in .csv or .tsv, but not from standard input" in done.stderr
 
 
 def test_utf_16_is_refused_with_its_fix(folder, monkeypatch, capsys):
