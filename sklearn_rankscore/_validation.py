@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -71,6 +71,15 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
+
+
+def check_system_names(name: str, systems: Mapping[Any, Any], hint: str = "") -> None:
+    """Refuse a dict without systems, and names of systems other than text."""
+    if not systems or not all(isinstance(system, str) and system for system in systems):
+        raise TypeError(
+            f"{name} must be a dict of at least one system with names as keys, which are strings "
+            f"that are not empty; got {list(systems)!r:.80}.{hint}"
+        )
 
 
 def check_cutoff(k: Any) -> int | None:

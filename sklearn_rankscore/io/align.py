@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import counted, shown
+from .._validation import check_system_names, counted, shown
 from ..query_ids import as_ids
 from .entries import (
     check_ordered,
@@ -30,11 +30,7 @@ def align_queries(actual: Any, predicted: Any) -> Aligned:
     if not _holds_systems(actual, predicted):
         ids, relevant, ranked = _align_one(actual, predicted, "predicted")
         return ids, relevant, {ALONE: ranked}
-    if not predicted or not all(isinstance(name, str) and name for name in predicted):
-        raise TypeError(
-            f"a dict of systems must have names as keys and at least one system; got "
-            f"{list(predicted)!r:.80}."
-        )
+    check_system_names("predicted", predicted)
     systems = {}
     for name, of_system in predicted.items():
         label = f"predicted {name!r}"

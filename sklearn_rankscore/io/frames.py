@@ -8,17 +8,11 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, counted, shown
+from .._validation import check_choice, check_system_names, counted, shown
 from ..query_ids.document_ids import record_document_ids
 from .codes import encode
 from .frame_rows import ColumnName, Duplicates, FrameRows, Kind, check_names
-from .join import (
-    ALONE,
-    MetricArguments,
-    SystemArguments,
-    arguments,
-    join,
-)
+from .join import ALONE, MetricArguments, SystemArguments, arguments, join
 from .trec_records import Frame
 
 MissingQueries: TypeAlias = Literal["count", "drop", "error"]
@@ -216,25 +210,29 @@ def _check_score_or_rank(score: Any, rank: Any) -> None:
         )
 
 
+def _columns_of(score: Any, rank: Any) -> tuple[Mapping[str, Any], Kind]:
+    """The column of each system, and what it holds."""
+    kind: Kind = "score" if rank is None else "rank"
+    column = score if rank is None else rank
+    if not isinstance(column, Mapping):
+        return {ALONE: column}, kind
+    check_system_names(kind, column)
+    return column, kind
+
+
 def _systems(
     predictions: Any, score: ColumnName | Mapping[str, ColumnName] | None, rank: ColumnName | None
 ) -> dict[str, FrameRows]:
     """The predictions of each system by name."""
-    column: Any = score if rank is None else rank
-    kind: Kind = "score" if rank is None else "rank"
+    columns, kind = _columns_of(score, rank)
     if isinstance(predictions, Mapping):
-        if isinstance(column, Mapping):
+        if columns.keys() != {ALONE}:
             raise TypeError("only one of predictions and score can be a dict of systems; got two.")
-        if not predictions or not all(isinstance(name, str) for name in predictions):
-            raise TypeError(
-                "predictions must be a DataFrame, or a dict of systems by name with at least one; "
-                f"got a dict of {list(predictions)!r:.60}."
-            )
+        check_system_names("predictions", predictions)
         return {
-            name: FrameRows(f"predictions[{name!r}]", frame, column, kind)
+            name: FrameRows(f"predictions[{name!r}]", frame, columns[ALONE], kind)
             for name, frame in predictions.items()
         }
-    columns = column if isinstance(column, Mapping) else {ALONE: column}
     return {
         name: FrameRows("predictions", predictions, of_system, kind)
         for name, of_system in columns.items()
@@ -282,9 +280,7 @@ def _from_one(
         )
     labels = FrameRows("truth", frame, relevance, may_be_nan=unjudged == "nan")
     query_column = labels.query_ids(query)
-    column: Any = score if rank is None else rank
-    kind: Kind = "score" if rank is None else "rank"
-    columns = column if isinstance(column, Mapping) else {ALONE: column}
+    columns, kind = _columns_of(score, rank)
     scores = {
         name: FrameRows("truth", frame, of_system, kind).values()
         for name, of_system in columns.items()

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from .._columns import as_column, as_numbers, check_range
 from .._typing import Array, MatrixLike, UnjudgedDocuments
-from .._validation import check_choice
+from .._validation import check_choice, check_system_names
 from ..query_ids.read import any_missing
 from .entries import is_items_and_scores
 from .join import ItemLists, MetricArguments, SystemArguments, join
@@ -110,8 +110,9 @@ def from_recommendations(
     if not isinstance(recommended, Mapping):
         predicted = _predicted(recommended, scores, relevance.shape)
         return join(users, relevant, predicted, unjudged, items)
+    check_system_names("recommended", recommended)
     scores = dict.fromkeys(recommended) if scores is None else scores
-    if not isinstance(scores, Mapping) or scores.keys() != recommended.keys() or not scores:
+    if not isinstance(scores, Mapping) or scores.keys() != recommended.keys():
         raise TypeError(
             "with a dict of systems, recommended and scores must be dicts with the same names; got "
             f"{list(recommended)} and {list(scores) if isinstance(scores, Mapping) else scores!r}."

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._columns import as_numbers
 from .._typing import Array
+from .._validation import check_system_names
 from ..query_ids import as_ids
 from .entries import check_ordered, read_entries, without_tensors
 from .items import query_positions, scores_by_rank
@@ -120,11 +121,8 @@ def _labels(lists: list[Any], name: str) -> Array:
 
 
 def _from_systems(relevances: Mapping[Any, Any]) -> Any:
-    if not all(isinstance(name, str) for name in relevances):
-        raise TypeError(
-            f"a dict of systems must have names as keys; got {list(relevances)!r:.80}. Lists of "
-            "relevance by query id hold numbers, not lists."
-        )
+    hint = " Lists of relevance by query id hold numbers, not lists."
+    check_system_names("relevances", relevances, hint)
     read = {name: _read(entry, f"relevances[{name!r}]") for name, entry in relevances.items()}
     _check_same_queries(relevances, read)
     ids = list(dict.fromkeys(chain.from_iterable(own for own, _ in read.values())))

@@ -27,11 +27,16 @@ def by_system(
 
 
 def check_systems(y_true: Any, y_score: Mapping[str, Any], name: str = "y_true") -> None:
-    """Refuse a dict without systems, and scores of documents in other rows than `y_true`.
+    """Refuse no systems, one without a name, and documents in other rows than `y_true`.
 
     `name` is that of `y_true` for the user.
     """
     if not y_score:
         raise ValueError("y_score must hold the scores of at least one model; got an empty dict.")
+    if "" in y_score:
+        raise ValueError(
+            f"y_score has a model with the name ''; the names are {list(y_score)!r:.80}. Give it "
+            "another name."
+        )
     check_same_call([y_true, *y_score.values()])
     check_same_index(y_true, y_score, name)

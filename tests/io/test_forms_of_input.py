@@ -39,7 +39,7 @@ def test_a_run_with_an_empty_name(tmp_path, capsys):
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 2.0}}
     with pytest.raises(TypeError, match="must have names as keys"):
         from_trec(qrels, {"": run})
-    with pytest.raises(TypeError, match="must have names as keys"):
+    with pytest.raises(TypeError, match="names as keys"):
         from_ranked_lists([["a"]], {"": [["a"]]})
     (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
     (tmp_path / "r1.run").write_text("q Q0 a 1 1.0 x\n")

@@ -230,7 +230,7 @@ def test_a_dict_without_systems_and_metrics_of_one_system():
         from_trec(StringIO(QRELS), ["runs/bm25.txt", "b.run"])
     with pytest.raises(TypeError, match="names as keys"):
         from_ranked_lists([["a"]], {1: [["a"]]})
-    with pytest.raises(TypeError, match="names as keys; got \\[1, 2\\]"):
+    with pytest.raises(TypeError, match=r"names as keys.*; got \[1, 2\]"):
         from_relevance_lists({1: [[1, 0]], 2: [[0, 1]]})
     with pytest.raises(ValueError, match=r"different numbers of queries, {'a': 1, 'b': 2}"):
         from_relevance_lists({"a": [[1, 0]], "b": [[0, 1], [1]]})
@@ -240,6 +240,30 @@ def test_a_dict_without_systems_and_metrics_of_one_system():
         from_relevance_lists({"a": [[1, 0]], "b": [0, 1]})
     with pytest.raises(ValueError, match="predicted 'b' has 1"):
         from_ranked_lists([["a"], ["b"]], {"a": [["a"], []], "b": [["a"]]})
+
+
+def test_a_system_without_a_name_is_refused():
+    top = pd.DataFrame({"q": [1], "d": ["a"], "s": [1.0]})
+    columns = {"query": "q", "document": "d"}
+    interactions = csr_array([[1, 0]])
+    for call in (
+        lambda: from_frames(top, {"": top}, score="s", **columns),
+        lambda: from_frames(top, top, score={"": "s"}, **columns),
+        lambda: from_frames(top, relevance="s", score={"": "s"}, **columns),
+        lambda: from_frames(top, top, score={}, **columns),
+        lambda: from_frames(top, relevance="s", score={}, **columns),
+        lambda: from_relevance_lists({"": [[1, 0]]}),
+        lambda: from_ranked_lists([["a"]], {"": [["a"]]}),
+        lambda: from_recommendations(interactions, {"": [[0]]}),
+        lambda: from_recommendations(interactions, {1: [[0]]}),
+        lambda: from_recommendations(interactions, {}),
+    ):
+        with pytest.raises(TypeError, match=r"at least one system with names as keys.*; got \["):
+            call()
+    unnamed = {"": [1, 2], "b": [2, 1]}
+    for function in (evaluate, query_scores, ranking_report):
+        with pytest.raises(ValueError, match=r"the names are \['', 'b'\]\. Give it another name"):
+            function([1, 0], unnamed, metrics="mrr")
 
 
 def test_frames_of_one_call_have_the_same_rows():
