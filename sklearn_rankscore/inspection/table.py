@@ -95,7 +95,8 @@ class Table:
         return "\n".join(lines)
 
     def _rendered(self, render: Callable[[str | Cell], str]) -> list[list[str]]:
-        return [[render(cell) for cell in row] for row in self.rows]
+        # names of systems may be numbers
+        return [[render(c if isinstance(c, Cell) else str(c)) for c in row] for row in self.rows]
 
 
 def _aligned(rows: Sequence[Sequence[str]], n_labels: int) -> list[str]:

@@ -51,10 +51,10 @@ def rows_of_means(
         means, intervals = scores.mean(), scores.interval(**inference)
         segments = () if by is None and not scores.segments else scores.by(by, **inference)
         for chosen in select_metrics(scores.metrics, metric):
-            parts = (chosen, name, segment_name(ALL_QUERIES))
+            parts = (chosen, str(name), segment_name(ALL_QUERIES))
             rows.append(ForestRow(parts, means[chosen], intervals[chosen], position))
             rows += [
-                ForestRow((chosen, name, segment_name(s.segment)), s.mean, s.interval, position)
+                ForestRow((*parts[:2], segment_name(s.segment)), s.mean, s.interval, position)
                 for s in segments
                 if s.metric == chosen
             ]

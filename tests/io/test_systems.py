@@ -266,6 +266,19 @@ def test_a_system_without_a_name_is_refused():
             function([1, 0], unnamed, metrics="mrr")
 
 
+def test_systems_may_have_numbers_as_names():
+    y, groups = [1, 0, 0, 1], [0, 0, 1, 1]
+    numbered = {1: [2, 1, 2, 1], 2: [1, 2, 1, 2]}
+    assert evaluate(y, numbered, "mrr", groups=groups) == {1: {"mrr": 0.75}, 2: {"mrr": 0.75}}
+    comparison = compare(query_scores(y, numbered, "mrr", groups=groups))
+    for table in (comparison, comparison.system_table()):
+        assert "<td>0.75" in table._repr_html_() or "<b>0.75" in table._repr_html_()
+        assert "0.75" in table.to_markdown()
+        assert "0.75" in table.to_latex()
+    report = ranking_report(y, numbered, groups=groups, metrics="mrr", by={0: "x", 1: "y"})
+    assert "2 compared with 1" in report.to_html()
+
+
 def test_frames_of_one_call_have_the_same_rows():
     truth = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
     top = pd.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
