@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, QueryIds
 from ..clicks import ClickSums
-from ..query_ids.read import as_objects
+from ..query_ids.read import any_missing, as_id_column, check_no_missing, missing_ids_error
 from ..ranking.aggregate import scaled_weights
 from .intervals import mean
 from .segments import Segments, read_segments
@@ -44,7 +44,7 @@ class QueryValues:
         fields = {
             "ids": as_id_array(ids),
             "values": np.asarray(values, dtype=np.float64),
-            "metrics": tuple(metrics),
+            "metrics": read_names(metrics),
             "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
         }
         for name, field in fields.items():
@@ -95,12 +95,13 @@ class QueryValues:
         Raises
         ------
         TypeError
-            If `rows` holds text.
+            If `rows` is a single number, or holds text.
         """
-        if np.asarray(rows).dtype.kind in "USO" and not isinstance(rows, slice):
+        if not (isinstance(rows, slice) or _are_rows(np.asarray(rows))):
             raise TypeError(
-                f"rows must be positions or a mask of queries; got {rows!r:.80}. Select ids by "
-                "select(np.isin(scores.ids, ids)), and the values of a metric are scores['mrr']."
+                f"rows must be a list of positions, or a mask of queries; got {rows!r:.80}. Select "
+                "ids by select([i in wanted for i in scores.ids]), and the values of a metric are "
+                "scores['mrr']."
             )
         weights = None if self.weights is None else self.weights[rows]
         columns = self.segments
@@ -211,16 +212,26 @@ def with_fields(scores: Scores, **fields: Any) -> Scores:
     return copied
 
 
+def _are_rows(rows: Array) -> bool:
+    return rows.ndim == 1 and (rows.dtype.kind in "biu" or not rows.size)
+
+
+def read_names(metrics: Iterable[str]) -> tuple[str, ...]:
+    """The names of the columns; a text is no list of its characters."""
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names, such as [{metrics!r}]; got {metrics!r}.")
+    return tuple(metrics)
+
+
 def as_id_array(ids: Any) -> Array:
-    """Ids as a one-dimensional array; tuples stay tuples, and 1 and "1" stay distinct."""
-    if isinstance(ids, np.ndarray):
-        return ids
-    # the entries of a PyArrow array are scalars of its own
-    ids = ids.to_pylist() if hasattr(ids, "to_pylist") else list(ids)
-    types = {type(i) for i in ids}
-    if len(types) > 1 or any(issubclass(t, tuple) for t in types):
-        return as_objects(ids)
-    return np.asarray(ids)
+    """Ids as a one-dimensional array, in which different ids stay different."""
+    if isinstance(ids, Iterator | KeysView):
+        ids = list(ids)
+    column: Array = ids if isinstance(ids, np.ndarray) else as_id_column(ids)
+    check_no_missing(column)
+    if column.dtype.kind == "O" and any_missing(column.tolist()):
+        raise missing_ids_error()
+    return column
 
 
 def check_query_values(

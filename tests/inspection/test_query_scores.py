@@ -231,6 +231,9 @@ def test_tables():
         (([0], [[1.0]], ["m"], [1.0, 2.0]), "weights must have shape"),
         (([0], [[1.0]], ["m"], [-1.0]), "not negative"),
         (([0], [[1.0]], ["m"], [0.0]), "at least one must be positive"),
+        (([np.nan, np.nan], [[1.0], [0.0]], ["m"]), "missing values; every .* needs a query id"),
+        (([None, 1], [[1.0], [0.0]], ["m"]), "missing values; every .* needs a query id"),
+        (([("a", None)], [[1.0]], ["m"]), "missing values; every .* needs a query id"),
         (([], np.empty((0, 1)), ["m"]), "at least one query; got none"),
         ((["a"], [[-np.inf]], ["m"]), "must be finite, or nan .*'m' of query a is -inf"),
     ],
@@ -255,10 +258,37 @@ def test_refuses_arguments_out_of_range(call, message):
         call(skewed())
 
 
-@pytest.mark.parametrize("rows", ["m0", ["m0"], np.array(["a"], dtype=object)])
-def test_rows_are_no_names(rows):
-    with pytest.raises(TypeError, match=r"positions or a mask .*np.isin.*scores\['mrr'\]"):
+LARGE = [2**60 + 1, 2**60 + 2, 2**63]
+
+
+@pytest.mark.parametrize(
+    "ids", [["a", "a\0"], LARGE, [1, "1"], [("a", 1), ("a", 2)], [b"a", "a"]], ids=str
+)
+@pytest.mark.parametrize("form", [list, tuple, lambda ids: dict.fromkeys(ids).keys(), iter])
+def test_different_ids_stay_different(ids, form):
+    scores = QueryScores(form(ids), [[1]] * len(ids), ["m"])
+    assert scores.ids.tolist() == ids
+
+
+def test_a_text_is_no_list_of_metrics():
+    with pytest.raises(TypeError, match=r"metrics must be a list of names, such as \['mrr'\]"):
+        QueryScores([1], [[1, 0, 0]], "mrr")
+
+
+ROWS = ["m0", ["m0"], np.array(["a"], dtype=object), 0, np.int64(1), True, [[0]], [0.0], [("a", 1)]]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_are_no_names_and_no_single_numbers(rows):
+    with pytest.raises(TypeError, match=r"list of positions, or a mask of.*scores\['mrr'\]"):
         skewed().select(rows)
+
+
+@pytest.mark.parametrize("ids", [["a", "b"], [("a", 1), ("b", 2)], [1, "1"], [0.5, 1.5]])
+def test_ids_are_selected_as_the_error_says(ids):
+    scores = QueryScores(ids, [[1], [0]], ["m"])
+    wanted = ids[1:]
+    assert scores.select([i in wanted for i in scores.ids]).ids.tolist() == wanted
 
 
 @pytest.mark.parametrize("rows", [slice(2, 5), [2, 3, 4], range(2, 5)])
