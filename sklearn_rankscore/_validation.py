@@ -57,9 +57,14 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun[:-1]}ies" if noun.endswith("y") else f"{n:,} {noun}s"
 
 
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer of Python or NumPy, which True and False are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
 def check_count(name: str, value: Any, least: int) -> int:
     """An integer of at least `least`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+    if not is_integer(value):
         raise WrongTypeError(f"{name} must be an integer of at least {least}; got {shown(value)}.")
     if value < least:
         raise ValueError(f"{name} must be an integer of at least {least}; got {shown(value)}.")
@@ -86,7 +91,7 @@ def check_cutoff(k: Any) -> int | None:
     """A positive integer, or None for no cut-off."""
     if k is None:
         return None
-    if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
+    if not is_integer(k):
         raise TypeError(
             f"k must be a positive integer or None (no cut-off); got {shown(k)}.{_several(k)}"
         )

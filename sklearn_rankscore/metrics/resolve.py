@@ -6,10 +6,9 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from numbers import Integral
 from typing import Any
 
-from .._validation import check_number, did_you_mean
+from .._validation import check_number, did_you_mean, is_integer
 from ..ranking import Block
 from .conventions import convention
 from .metric import Metric
@@ -136,7 +135,7 @@ def _is_renamed(metrics: Any) -> bool:
     for name, cutoffs in metrics.items():
         listed = cutoffs if isinstance(cutoffs, list | tuple | range) else [cutoffs]
         # the values of earlier results are float, arrays or lists of them, and summaries
-        are_integers = all(isinstance(k, Integral) and not isinstance(k, bool) for k in listed)
+        are_integers = all(map(is_integer, listed))
         if are_integers and listed and "@" not in str(name):
             raise TypeError(
                 "a dict of metrics has names or functions as values, such as {'ndcg_5': 'ndcg@5'}; "

@@ -11,7 +11,7 @@ from scipy import sparse
 from .._columns import check_in_memory, column_names
 from .._sklearn_calls import called_within_sklearn, calling_estimator
 from .._typing import Array, IdSource
-from .._validation import shown
+from .._validation import is_integer, shown
 from .grouping import group_rows
 from .instants import of_python
 from .read import as_id_column, as_objects
@@ -73,10 +73,9 @@ def find_query_ids(
 
 def check_place(source: Any) -> None:
     """Refuse a source that is no place, such as the ids themselves, even if none is needed."""
-    is_position = isinstance(source, Integral) and not isinstance(source, bool)
     names = list(source) if isinstance(source, list | tuple) else [source]
     are_names = all(isinstance(name, str) for name in names) and len(names) > 0
-    if source is not None and not (are_names or is_position or callable(source)):
+    if source is not None and not (are_names or is_integer(source) or callable(source)):
         raise NotAPlaceError(
             "groups must be the name of a column or index level, a list of such names, the "
             f"position of a column, or a function of X; got {type(source).__name__}. Pass the "
@@ -128,7 +127,7 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     """
     if isinstance(groups, str) or callable(groups):
         return groups, None
-    if isinstance(groups, Integral) and not isinstance(groups, bool):
+    if is_integer(groups):
         return int(groups), None
     is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
     are_names = is_list and len(set(groups)) == len(groups) > 0

@@ -14,6 +14,7 @@ from sklearn.pipeline import FeatureUnion
 from sklearn.preprocessing import PolynomialFeatures
 
 from .._typing import Array
+from .._validation import is_integer
 from ..scoring.pipelines import is_pipeline
 from .id_columns import IdColumns
 
@@ -153,11 +154,7 @@ def _place(name: str, entry: Any, ids: IdColumns) -> Any:
 
 
 def _is_position(entry: Any) -> bool:
-    return _is_integer(entry) and entry >= 0
-
-
-def _is_integer(entry: Any) -> bool:
-    return isinstance(entry, int | np.integer) and not isinstance(entry, bool)
+    return is_integer(entry) and entry >= 0
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -166,7 +163,7 @@ def _as_list(value: Any) -> list[Any]:
 
 def _positions(value: Any) -> Iterator[int]:
     """Positions in a list, or in a list of lists."""
-    if _is_integer(value):
+    if is_integer(value):
         yield value
     elif isinstance(value, Iterable) and not isinstance(value, str | dict):
         for entry in value:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._columns import as_column, as_numbers, column_names
 from .._sklearn_compat import Search
+from .._validation import is_integer
 from ..metrics.names import OF_DATA, parse_name
 from ..metrics.propensity import check_propensities, find_column
 from ..query_ids.row_order import check_same_order
@@ -39,7 +40,7 @@ def check_source(option: str, source: Any, hint: str = "") -> Any:
     """A place where values are found, not the values themselves; `hint` says how to pass these."""
     if source is None or isinstance(source, str):
         return source
-    if isinstance(source, Integral) and not isinstance(source, bool):
+    if is_integer(source):
         return int(source)
     hint = hint or (
         "Values of given rows are passed to the scorer, or by metadata routing: "

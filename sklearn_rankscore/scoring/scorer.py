@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..metrics.evaluate import MetricLike
 from ..metrics.metric import Metric, measure
 from ..metrics.resolve import resolve
 from ..query_ids import find_query_ids, no_groups_error
+from ..query_ids.lookup import check_place
 from ..ranking import Queries, Ranking
 from ..ranking.shapes import SINGLE_QUERY
 from .columns import ColumnSource, check_no_feature, check_source, find_target, read_sources
@@ -123,13 +123,9 @@ class RankingScorer(RequestsMetadata, ScorerBase):
         metric, places, options = read_sources(metric, given, self.options)
         self.groups, self.target = places["groups"], check_source("target", places["target"])
         self.propensity = check_source("propensity", places["propensity"])
+        check_place(self.groups)
         if isinstance(self.groups, list):
             self.groups = tuple(self.groups)  # several names; the cache of predictions hashes it
-        if not isinstance(self.groups, Hashable):
-            raise TypeError(
-                "groups must be the name of a column or index level, or a function of X; got "
-                f"{type(groups).__name__}. Pass the query ids of given rows to fit, split or score."
-            )
         if self.propensity is not None:
             options["propensity"] = self.propensity
         self._resolved = resolve(metric, **options)
