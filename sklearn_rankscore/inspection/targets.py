@@ -89,13 +89,7 @@ def _split_scorer(scorer: RankingScorer, target: ColumnSource) -> tuple[str, Met
             f"{scorer!r} has groups of its own, but all metrics are computed on the same queries. "
             "Give groups= to cross_val_query_scores instead."
         )
-    name = scorer.metric if isinstance(scorer.metric, str) else scorer.resolved.name
-    if scorer.target is None:
-        return name, scorer.resolved, target
-    if "target" not in name:
-        joined = f"{name[:-1]}," if name.endswith(")") else f"{name}("
-        name = f"{joined}target={scorer.target})"
-    return name, scorer.resolved, scorer.target
+    return scorer.name, scorer.resolved, target if scorer.target is None else scorer.target
 
 
 def check_targets(metrics: list[TargetMetric], estimator: Any, X: Any, y: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any
@@ -201,6 +201,16 @@ def with_cutoff(metric: str, k: int) -> str:
     name, _ = parse_name(metric)
     _, parenthesis, options = metric.partition("(")
     return f"{name}@{k}{parenthesis}{options.strip()}"
+
+
+def with_options(name: str, options: Mapping[str, Any]) -> str:
+    """``"ndcg@5"`` as ``"ndcg@5(gain=exponential)"``; None and what the name sets is left out."""
+    in_name = dict(parse_name(name)[1]) if is_metric(name) else {}
+    shown = [f"{o}={v}" for o, v in options.items() if v is not None and o not in in_name]
+    if not shown:
+        return name
+    head = f"{name[:-1]}," if name.endswith(")") else f"{name}("
+    return f"{head}{','.join(shown)})"
 
 
 def names_metric(name: Any, others: Collection[str] = ()) -> bool:

@@ -43,7 +43,7 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     contradict each other, those of the convention `like`, the function's defaults.
     """
     recipe = partial(resolve, metric, like, **options), ()
-    metric, bound = _unbound(metric)
+    metric, bound = unbound(metric)
     options |= bound
     function_name = name_of_function(metric)
     if callable(metric) and function_name is None:
@@ -78,7 +78,7 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     return formula.with_options(str(metric), average, replacement, final, recipe)
 
 
-def _unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
+def unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
     """A metric function and the options that `functools.partial` has bound to it."""
     if isinstance(metric, partial) and not metric.args and name_of_function(metric.func):
         return metric.func, metric.keywords
@@ -192,7 +192,7 @@ def _applies(metric: Any, option: str) -> bool:
     """Whether a metric is given an option; a propensity is never left out silently."""
     if has_option(metric, option):
         return True
-    metric, bound = _unbound(metric)
+    metric, bound = unbound(metric)
     in_name = parse_name(metric)[1] if isinstance(metric, str) else ()
     if option != "propensity" or option in {**bound, **dict(in_name)}:
         return False
@@ -206,7 +206,7 @@ def has_option(metric: Any, option: str) -> bool:
     if isinstance(metric, str):
         name, in_name = parse_name(metric)
         return option in METRICS[name].options and option not in dict(in_name)
-    metric, bound = _unbound(metric)
+    metric, bound = unbound(metric)
     name_or_none = name_of_function(metric)
     if name_or_none is not None:
         return option in METRICS[name_or_none].options and option not in bound

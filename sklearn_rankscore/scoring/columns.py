@@ -9,9 +9,11 @@ import numpy as np
 
 from .._columns import as_column, as_numbers, column_names
 from .._sklearn_compat import Search
+from .._typing import IdSource
 from .._validation import is_integer
 from ..metrics.names import OF_DATA, parse_name
 from ..metrics.propensity import check_propensities, find_column
+from ..query_ids.lookup import check_place
 from ..query_ids.row_order import check_same_order
 from ..ranking.shapes import SINGLE_QUERY
 
@@ -26,14 +28,22 @@ def read_sources(
     metric: Any, given: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Metric, places of columns and options, with the places taken out of the name."""
-    name, in_name = parse_name(metric) if isinstance(metric, str) else (metric, ())
-    named = dict(in_name)
-    places = {place: named.pop(place) for place in OF_DATA if place in named}
-    if not places:
-        return metric, given, dict(options)
-    if places.get("groups", "") is None:
-        places["groups"] = SINGLE_QUERY
-    return name, given | places, options | named
+    name, options_of_name = parse_name(metric) if isinstance(metric, str) else (metric, ())
+    named = dict(options_of_name)
+    in_name = {place: named.pop(place) for place in OF_DATA if place in named}
+    if in_name.get("groups", "") is None:
+        in_name["groups"] = SINGLE_QUERY
+    places = {
+        place: read_place(source) if place == "groups" else check_source(place, source)
+        for place, source in (given | in_name).items()
+    }
+    return (name, places, options | named) if in_name else (metric, places, dict(options))
+
+
+def read_place(groups: IdSource) -> IdSource:
+    """A place of query ids; several names as a tuple, which the cache of predictions can hash."""
+    check_place(groups)
+    return tuple(groups) if isinstance(groups, list) else groups
 
 
 def check_source(option: str, source: Any, hint: str = "") -> Any:
@@ -82,9 +92,8 @@ def check_no_feature(scorer: Any, estimator: Any, X: Any) -> None:
             names = column_names(X)
             name = names[position] if names else source
             raise ValueError(
-                f"the column {name!r} of X, which is the {option} of the metric "
-                f"{getattr(scorer, 'name', scorer.metric)!r}, is a feature of "
-                f"{type(estimator).__name__} as well. Make it an index level, "
+                f"the column {name!r} of X, which is the {option} of the metric {scorer.name!r}, "
+                f"is a feature of {type(estimator).__name__} as well. Make it an index level, "
                 f"X.set_index({name!r}, append=True), or leave it out by "
                 f"QueryRanker(..., drop_columns=[{name!r}])."
             )

@@ -13,12 +13,12 @@ from .._sklearn_compat import ScorerBase, num_samples, prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from ..metrics.evaluate import MetricLike
 from ..metrics.metric import Metric, measure
-from ..metrics.resolve import resolve
+from ..metrics.names import parse_name, with_options
+from ..metrics.resolve import resolve, unbound
 from ..query_ids import find_query_ids, no_groups_error
-from ..query_ids.lookup import check_place
 from ..ranking import Queries, Ranking
 from ..ranking.shapes import SINGLE_QUERY
-from .columns import ColumnSource, check_no_feature, check_source, find_target, read_sources
+from .columns import ColumnSource, check_no_feature, find_target, read_sources
 from .predictions import (
     EACH_ROW,
     CallMethod,
@@ -121,11 +121,8 @@ class RankingScorer(RequestsMetadata, ScorerBase):
         self.metric, self.options, self._ids = metric, dict(options or {}), None
         given = {"groups": groups, "propensity": propensity, "target": target}
         metric, places, options = read_sources(metric, given, self.options)
-        self.groups, self.target = places["groups"], check_source("target", places["target"])
-        self.propensity = check_source("propensity", places["propensity"])
-        check_place(self.groups)
-        if isinstance(self.groups, list):
-            self.groups = tuple(self.groups)  # several names; the cache of predictions hashes it
+        self.groups, self.target = places["groups"], places["target"]
+        self.propensity = places["propensity"]
         if self.propensity is not None:
             options["propensity"] = self.propensity
         self._resolved = resolve(metric, **options)
@@ -146,18 +143,20 @@ class RankingScorer(RequestsMetadata, ScorerBase):
         """The metric with its options, which takes queries instead of an estimator."""
         return self._resolved
 
-    def __repr__(self) -> str:
-        shown = [repr(self.metric)]
-        if self.groups is not None and "groups" not in str(self.metric):
-            shown.append(f"groups={self.groups!r}")
+    @property
+    def name(self) -> str:
+        """The metric with its places and options, such as ``"recall@20(target=orders)"``."""
         places = {"propensity": self.propensity, "target": self.target}
-        shown += [
-            f"{name}={place!r}"
-            for name, place in places.items()
-            if place is not None and name not in str(self.metric)
-        ]
-        shown += [f"{name}={value!r}" for name, value in self.options.items()]
-        return f"make_ranking_scorer({', '.join(shown)})"
+        metric, bound = unbound(self.metric)
+        name = metric if isinstance(metric, str) else self._resolved.name
+        return with_options(name, places | bound | self.options)
+
+    def __repr__(self) -> str:
+        places = {"groups": self.groups, "propensity": self.propensity, "target": self.target}
+        named = dict(parse_name(self.metric)[1]) if isinstance(self.metric, str) else {}
+        given = {n: place for n, place in places.items() if place is not None and n not in named}
+        shown = [f"{name}={value!r}" for name, value in (given | self.options).items()]
+        return f"make_ranking_scorer({', '.join([repr(self.metric), *shown])})"
 
     def __call__(
         self,

@@ -13,7 +13,6 @@ from .._sklearn_compat import prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from .._validation import check_number
 from ..metrics.evaluate import MetricLike
-from ..metrics.names import display_name, parse_name
 from .predictions import CallMethod, call_method
 from .scorer import RankingScorer
 
@@ -93,14 +92,21 @@ class WeightedScorer(RankingScorer):
         self.parts: dict[str, RankingScorer] = {}
         self.weights: dict[str, float] = {}
         for metric, weight in weights.items():
-            part = metric if isinstance(metric, RankingScorer) else RankingScorer(metric, groups)
-            name = _name(part)
-            if name in self.parts or name == WHOLE:
-                raise ValueError(f"weights names {name!r} twice.")
-            self.parts[name], self.weights[name] = part, _check_weight(name, weight)
+            part = _part(metric, groups)
+            self._check_name(part.name)
+            self.parts[part.name] = part
+            self.weights[part.name] = _check_weight(part.name, weight)
         self.groups = _common_groups(self.parts)
         self.metric, self.options, self._ids = _as_text(self.weights), {}, None
         self.propensity = self.target = None
+
+    def _check_name(self, name: str) -> None:
+        if name == WHOLE:
+            raise ValueError(
+                f"{name!r} is the name of the sum itself; give the function another name."
+            )
+        if name in self.parts:
+            raise ValueError(f"weights names {name!r} twice.")
 
     def with_ids(self, ids: QueryIds) -> WeightedScorer:
         """A copy whose parts use `ids` where they find none themselves."""
@@ -192,6 +198,15 @@ def _check_no_target(target: Any) -> None:
         )
 
 
+def _part(metric: MetricLike | RankingScorer, groups: IdSource) -> RankingScorer:
+    """The scorer of one metric; one without a place of the ids reads them from `groups`."""
+    if isinstance(metric, WeightedScorer):
+        raise TypeError("a part of a weighted sum must be a single metric; add the weights up.")
+    if not isinstance(metric, RankingScorer):
+        return RankingScorer(metric, groups)
+    return metric
+
+
 def _common_groups(parts: Mapping[str, RankingScorer]) -> Any:
     places = list(dict.fromkeys(part.groups for part in parts.values()))
     if len(places) > 1:
@@ -199,21 +214,6 @@ def _common_groups(parts: Mapping[str, RankingScorer]) -> Any:
             f"the parts of a weighted sum must read query ids from one place; got {places}."
         )
     return places[0]
-
-
-def _name(part: RankingScorer) -> str:
-    """The metric of a part as the results of a search name it, with its places and options."""
-    if isinstance(part, WeightedScorer):
-        raise TypeError("a part of a weighted sum must be a single metric; add the weights up.")
-    metric = part.metric if isinstance(part.metric, str) else display_name(part.metric)
-    places = {"propensity": part.propensity, "target": part.target}
-    in_name = dict(parse_name(metric)[1]) if isinstance(part.metric, str) else {}
-    shown = [
-        f"{name}={value}"
-        for name, value in (places | part.options).items()
-        if value is not None and name not in in_name
-    ]
-    return f"{metric}({','.join(shown)})" if shown else metric
 
 
 def _as_text(weights: Mapping[str, float]) -> str:

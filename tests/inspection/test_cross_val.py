@@ -317,6 +317,24 @@ def test_metrics_that_judge_by_another_target(with_orders, metrics, target):
     assert not np.allclose(scores[RECALL], scores["recall@5"])
 
 
+def target_share(block):
+    """A metric whose name contains that of a place."""
+    return block.by_rank(lambda labels: labels)[:, 0]
+
+
+def test_scorers_of_one_metric_have_names_of_their_own(with_orders):
+    X, y, _ = with_orders
+    scorers = [make_ranking_scorer("ndcg", k=k) for k in (5, 10)]
+    scorers += [make_ranking_scorer(target_share, target="orders"), target_share]
+    scores = cross_val_query_scores(
+        QueryRanker(Ridge()), X, y, metrics=[*scorers, "ndcg@5"], cv=QueryKFold(3)
+    )
+    assert scores.metrics == (
+        *("ndcg(k=5)", "ndcg(k=10)", "target_share(target=orders)", "target_share", "ndcg@5"),
+    )
+    np.testing.assert_array_equal(scores["ndcg(k=5)"], scores["ndcg@5"])
+
+
 def test_one_target_for_all_metrics(with_orders):
     X, y, orders = with_orders
     given = {"cv": QueryKFold(3), "denominator": "min"}

@@ -1,6 +1,7 @@
 """Weighted sums of metrics as one scorer."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn_rankscore import (
     QueryRanker,
     make_ranking_scorer,
     make_weighted_scorer,
+    ndcg_score,
     recall_at_k,
 )
 
@@ -129,20 +131,44 @@ def test_labels_without_X():
     assert scorer.score_labels(y, SCORE) == pytest.approx(2 * parts[0] + 0.5 * parts[1])
 
 
+def target_share(block):
+    """A metric whose name contains that of a place."""
+    return block.by_rank(lambda labels: labels)[:, 0]
+
+
 def test_names_of_parts():
     scorer = make_weighted_scorer(
         {recall_at_k: 1, make_ranking_scorer("dcg", k=3, propensity="seen", target="orders"): 1,
          "mrr": 3}
     )  # fmt: skip
-    assert list(scorer.parts) == ["recall_at_k", "dcg(propensity=seen,target=orders,k=3)", "mrr"]
+    assert list(scorer.parts) == ["recall", "dcg(propensity=seen,target=orders,k=3)", "mrr"]
     persistence = [make_ranking_scorer("rbp", p=p) for p in (0.5, 0.9)]
     assert list(make_weighted_scorer(dict.fromkeys(persistence, 1)).parts) == [
         "rbp(p=0.5)",
         "rbp(p=0.9)",
     ]
+    names = [
+        make_ranking_scorer("ndcg(gain=linear)", k=5),
+        make_ranking_scorer(partial(ndcg_score, gain="exponential"), target="orders"),
+        make_ranking_scorer(target_share, target="orders"),
+    ]
+    assert [part.name for part in names] == [
+        "ndcg(gain=linear,k=5)",
+        "ndcg(target=orders,gain=exponential)",
+        "target_share(target=orders)",
+    ]
+    assert repr(names[2]) == f"make_ranking_scorer({target_share!r}, target='orders')"
+    assert repr(make_ranking_scorer("recall@5(target=orders)", propensity="p")) == (
+        "make_ranking_scorer('recall@5(target=orders)', propensity='p')"
+    )
     assert repr(make_weighted_scorer({"mrr": 3})) == (
         "make_weighted_scorer({make_ranking_scorer('mrr'): 3.0})"
     )
+
+
+def weighted_sum(block):
+    """A metric with the name that the sum has among its parts."""
+    return block.by_rank(lambda labels: labels)[:, 0]
 
 
 REFUSED = [
@@ -155,6 +181,7 @@ REFUSED = [
     ({"mrrr": 1}, {}, ValueError, "'mrrr' is not a known metric"),
     ({"mrr": 1, make_ranking_scorer("mrr"): 1}, {}, ValueError, "names 'mrr' twice"),
     ({"mrr(groups=a)": 1, "ndcg": 1}, {}, ValueError, "from one place; got .'a', None."),
+    ({weighted_sum: 1}, {}, ValueError, "'weighted_sum' is the name of the sum itself; give"),
     ({SCORER: 1}, {}, TypeError, "must be a single metric"),
 ]
 
