@@ -13,6 +13,7 @@ from .._sklearn_compat import prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from .._validation import check_number
 from ..metrics.evaluate import MetricLike
+from .columns import read_place
 from .predictions import CallMethod, call_method
 from .scorer import RankingScorer
 
@@ -31,7 +32,8 @@ def make_weighted_scorer(
         The weight of each metric, above 0: names such as ``"recall@20(target=orders)"``, metric
         functions, or what `make_ranking_scorer` returns.
     groups : str, list of str, int or callable, default=None
-        Where the query ids are, as for `make_ranking_scorer`; the same for all parts.
+        Where the query ids are, as for `make_ranking_scorer`; the same for all parts. Those that
+        name a place themselves must name the same one.
 
     Returns
     -------
@@ -89,6 +91,7 @@ class WeightedScorer(RankingScorer):
             )
         if not weights:
             raise ValueError("weights is empty; name at least one metric, such as 'ndcg@10'.")
+        groups = read_place(groups)
         self.parts: dict[str, RankingScorer] = {}
         self.weights: dict[str, float] = {}
         for metric, weight in weights.items():
@@ -96,7 +99,7 @@ class WeightedScorer(RankingScorer):
             self._check_name(part.name)
             self.parts[part.name] = part
             self.weights[part.name] = _check_weight(part.name, weight)
-        self.groups = _common_groups(self.parts)
+        self.groups = _common_groups(self.parts, groups)
         self.metric, self.options, self._ids = _as_text(self.weights), {}, None
         self.propensity = self.target = None
 
@@ -204,14 +207,20 @@ def _part(metric: MetricLike | RankingScorer, groups: IdSource) -> RankingScorer
         raise TypeError("a part of a weighted sum must be a single metric; add the weights up.")
     if not isinstance(metric, RankingScorer):
         return RankingScorer(metric, groups)
-    return metric
+    if metric.groups is not None:
+        return metric
+    part = copy.copy(metric)
+    part.groups = groups
+    return part
 
 
-def _common_groups(parts: Mapping[str, RankingScorer]) -> Any:
-    places = list(dict.fromkeys(part.groups for part in parts.values()))
+def _common_groups(parts: Mapping[str, RankingScorer], groups: Any) -> Any:
+    own = [part.groups for part in parts.values()]
+    places = list(dict.fromkeys(own if groups is None else [groups, *own]))
     if len(places) > 1:
         raise ValueError(
-            f"the parts of a weighted sum must read query ids from one place; got {places}."
+            f"the parts of a weighted sum must read query ids from one place; got {places}. Give "
+            "groups= to the sum, and none to its parts."
         )
     return places[0]
 

@@ -166,6 +166,19 @@ def test_names_of_parts():
     )
 
 
+def test_a_part_reads_ids_where_the_sum_does():
+    part = make_ranking_scorer("mrr")
+    data = Column(), X.rename(columns={"qid": "session"}).assign(user=SESSION // 2), Y
+    for place in ("session", "user", ["session", "user"], 0):
+        scorer = make_weighted_scorer({part: 1.0}, groups=place)
+        assert scorer(*data) == make_ranking_scorer("mrr", groups=place)(*data)
+    assert part.groups is None
+    named = make_ranking_scorer("recall@5", groups="user")
+    assert make_weighted_scorer({named: 1, part: 1}, groups="user")(*data) == pytest.approx(
+        named(*data) + make_ranking_scorer("mrr", groups="user")(*data)
+    )
+
+
 def weighted_sum(block):
     """A metric with the name that the sum has among its parts."""
     return block.by_rank(lambda labels: labels)[:, 0]
@@ -181,6 +194,13 @@ REFUSED = [
     ({"mrrr": 1}, {}, ValueError, "'mrrr' is not a known metric"),
     ({"mrr": 1, make_ranking_scorer("mrr"): 1}, {}, ValueError, "names 'mrr' twice"),
     ({"mrr(groups=a)": 1, "ndcg": 1}, {}, ValueError, "from one place; got .'a', None."),
+    ({"mrr(groups=a)": 1}, {"groups": "b"}, ValueError, "from one place; got .'b', 'a'."),
+    (
+        {make_ranking_scorer("mrr", groups="a"): 1},
+        {"groups": ["b", "c"]},
+        ValueError,
+        r"from one place; got \[\('b', 'c'\), 'a'\]\. Give groups= to the sum",
+    ),
     ({weighted_sum: 1}, {}, ValueError, "'weighted_sum' is the name of the sum itself; give"),
     ({SCORER: 1}, {}, TypeError, "must be a single metric"),
 ]
