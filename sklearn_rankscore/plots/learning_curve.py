@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._typing import Array, IntervalMethod, MatrixLike, QueryIds, Seed
+from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count
 from ..inspection.cross_val import cross_val_query_scores
 from ..inspection.progress import with_progress
 from ..metrics.evaluate import MetricLike
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
+from ..query_ids.lookup import source_or_ids
 from ..rankers import QueryRanker
 from .axes import axis_label, draw_grid, finish_axes
 from .cutoffs import draw_band, draw_curve, without_overlap
@@ -143,7 +144,7 @@ class QueryLearningCurveDisplay(Plot):
         """
         groups = getattr(cv, "groups", None) if groups is None else groups
         folds, n_train = _folds(cv, X, y, required_ids(X, y, groups, cls.__name__))
-        sizes = _sizes(max_queries, n_train)
+        sizes, (source, _) = _sizes(max_queries, n_train), source_or_ids(groups, X)
         scoring: Any = {"metrics": metric, "cv": folds, "groups": groups, "n_jobs": n_jobs}
         inference: Any = {
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
@@ -151,7 +152,7 @@ class QueryLearningCurveDisplay(Plot):
         }  # fmt: skip
         means, intervals, name = {}, {}, ""
         for model, unfitted in by_name(estimator, type(estimator).__name__).items():
-            ranker = _with_max_queries(unfitted, groups, random_state)
+            ranker = _with_max_queries(unfitted, source, random_state)
             results = [
                 cross_val_query_scores(clone(ranker).set_params(max_queries=size), X, y, **scoring)
                 for size in with_progress(sizes, len(sizes), f"sizes of {model}")
@@ -211,13 +212,13 @@ def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]]
     return folds, min(len(np.unique(codes[train])) for train, _ in folds)
 
 
-def _with_max_queries(estimator: Any, groups: Any, random_state: Seed) -> Any:
+def _with_max_queries(estimator: Any, source: IdSource, random_state: Seed) -> Any:
     """The estimator, in a QueryRanker if it cannot choose the number of queries itself."""
     if "max_queries" in estimator.get_params(deep=False):
         return estimator
     return QueryRanker(
         estimator,
-        groups=groups if isinstance(groups, str) else None,
+        groups=source,
         random_state=None if isinstance(random_state, np.random.Generator) else random_state,
     )
 
