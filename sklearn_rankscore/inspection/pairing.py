@@ -109,10 +109,16 @@ def defined_for_all(systems: Mapping[str, QueryScores]) -> dict[str, QueryScores
 
 def paired_differences(first: QueryScores, second: QueryScores) -> QueryScores:
     """The difference of two aligned systems for each query."""
-    differences = second.values - first.values
-    scale = np.maximum(np.maximum(np.abs(first.values), np.abs(second.values)), 1.0)
-    differences[np.abs(differences) <= TOLERANCE * scale] = 0.0
+    differences = value_differences(first.values, second.values)
     return QueryScores(first.ids, differences, first.metrics, first.weights)
+
+
+def value_differences(first: Array, second: Array) -> Array:
+    """The second values minus the first; 0 where they differ only by rounding."""
+    differences = second - first
+    scale = np.maximum(np.maximum(np.abs(first), np.abs(second)), 1.0)
+    differences[np.abs(differences) <= TOLERANCE * scale] = 0.0
+    return differences
 
 
 def difference_ranges(first: QueryScores, second: QueryScores) -> tuple[Array, Array]:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._typing import Array
-from ..inspection.pairing import align, baseline_first, paired_differences
+from ..inspection.pairing import align, baseline_first, paired_differences, value_differences
 from ..inspection.query_results import QueryScores
 from .axes import (
     CHARACTER,
@@ -158,7 +157,7 @@ class QueryScatterDisplay(QueryScoresDisplay):
         style = normalize_style(kwargs, "PathCollection")
         if "c" in style:
             style.setdefault("color", style.pop("c"))
-        signs = _signs(self.model_values - self.baseline_values)
+        signs = np.sign(value_differences(self.baseline_values, self.model_values))
         values = np.column_stack([self.baseline_values, self.model_values])
         most = np.unique(values, axis=0, return_counts=True)[1].max()
         area = min(AREA, LARGEST_AREA / most)
@@ -210,8 +209,3 @@ class QueryScatterDisplay(QueryScoresDisplay):
             # the legend and the labels of the other axis take some of the side
             n_bins = int(0.7 * side / ((longest + 2) * CHARACTER * size))
             ax.locator_params(axis="x", nbins=max(n_bins, 2))
-
-
-def _signs(differences: NDArray[np.float64]) -> Array:
-    """1, 0 or -1, where rounding is a tie."""
-    return np.where(np.abs(differences) <= 1e-12, 0, np.sign(differences))

@@ -64,6 +64,9 @@ def test_scatter_draws_equal_points_once_with_their_number():
     assert sizes[0, 1] == 2 * sizes[0, 0.5]
     assert display.ties_.get_offsets().tolist() == [[1, 1]]
     assert len(display.model_values) == 4
+    large, rounded = (QueryScores([1, 2], [[v], [2.0]], ["dcg"]) for v in (1000, 1000 + 1e-10))
+    display = QueryScatterDisplay.from_query_scores({"a": large, "b": rounded})
+    assert len(display.ties_.get_offsets()) == compare({"a": large, "b": rounded})["dcg", "b"].ties
     with pytest.raises(ValueError, match="compares two models"):
         QueryScatterDisplay.from_query_scores({"a": a})
     with pytest.raises(ValueError, match="no query to plot"):
