@@ -16,8 +16,8 @@ from .query_values import with_fields
 from .ranges import value_ranges
 
 
-def baseline_first(systems: Any, baseline: str | None) -> list[str]:
-    """Names of the models, that of the baseline first."""
+def check_query_scores(systems: Any) -> None:
+    """Refuse anything but results of models by name."""
     if not isinstance(systems, Mapping):
         raise TypeError(
             "systems must be a dict of names to QueryScores, which query_scores and "
@@ -29,6 +29,11 @@ def baseline_first(systems: Any, baseline: str | None) -> list[str]:
                 f"systems[{name!r}] must be a QueryScores; got a {type(scores).__name__}. Compute "
                 "it by query_scores(y_true, y_score, metrics, groups=ids)."
             )
+
+
+def baseline_first(systems: Any, baseline: str | None) -> list[str]:
+    """Names of the models, that of the baseline first."""
+    check_query_scores(systems)
     if len(systems) < 2:
         raise ValueError(f"systems must hold at least two models; got {len(systems)}.")
     baseline = next(iter(systems)) if baseline is None else baseline

@@ -11,7 +11,7 @@ from .._typing import Array, IntervalMethod, Seed
 from ..inspection.query_results import QueryScores
 from .axes import axis_label, finish_axes
 from .cutoffs import CutoffDisplay, columns_by_cutoff, draw_band, draw_curve, label_cutoffs
-from .display import by_name
+from .display import scores_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +112,7 @@ class CutoffCurveDisplay(CutoffDisplay):
         CutoffCurveDisplay
             The plotted display.
         """
-        named = by_name(systems, name)
+        named = scores_by_name(systems, name)
         first, *others = named
         metric, k, columns = columns_by_cutoff(named[first].metrics, metric)
         for model in others:

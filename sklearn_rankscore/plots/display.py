@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, MatrixLike, QueryIds
-from ..inspection.pairing import align
+from .._validation import counted
+from ..inspection.pairing import align, check_query_scores
 from ..inspection.per_query import query_scores
 from ..inspection.query_results import QueryScores
 from ..inspection.segments import Segments, select_segments
@@ -173,18 +174,28 @@ def required_ids(X: Any, y: Any, groups: QueryIds | str | None, caller: str) -> 
 
 def by_name(systems: Any, name: str) -> Mapping[str, Any]:
     """Systems by name; a single one has the given name."""
-    return systems if isinstance(systems, Mapping) else {name: systems}
+    if not isinstance(systems, Mapping):
+        return {name: systems}
+    if not systems:
+        raise ValueError("a display shows at least one model; got an empty dict.")
+    return systems
+
+
+def scores_by_name(systems: Any, name: str) -> Mapping[str, QueryScores]:
+    """Results of `query_scores` by name; a single one has the given name."""
+    named = by_name(systems, name) if isinstance(systems, Mapping | QueryScores) else systems
+    check_query_scores(named)
+    return named
 
 
 def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
     """Refuse anything but two systems by name."""
-    if isinstance(systems, Mapping) and len(systems) == 2:
-        return systems
-    n_models = f"{len(systems)} models" if isinstance(systems, Mapping) else type(systems).__name__
-    raise ValueError(
-        "the display compares two models: pass a dict of two names, the baseline first; got "
-        f"{n_models}."
-    )
+    needed = "the display compares two models: pass a dict of two names, the baseline first; got"
+    if not isinstance(systems, Mapping):
+        raise TypeError(f"{needed} {type(systems).__name__}.")
+    if len(systems) != 2:
+        raise ValueError(f"{needed} {counted(len(systems), 'model')}.")
+    return systems
 
 
 def align_by(

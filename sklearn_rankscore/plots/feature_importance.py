@@ -175,6 +175,11 @@ class FeatureImportanceDisplay(Plot):
         FeatureImportanceDisplay
             The plotted display.
         """
+        if not isinstance(importances, QueryImportances):
+            raise TypeError(
+                "importances must be the result of query_permutation_importance; got "
+                f"{type(importances).__name__}. For an estimator, use from_estimator."
+            )
         metric = one_metric(importances.baseline, metric)
         shown = None if max_features is None else check_count("max_features", max_features, 1)
         entries = [entry for entry in importances if entry.metric == metric][:shown]

@@ -13,7 +13,7 @@ from ..inspection.compare import compare
 from ..inspection.comparison import Comparison
 from ..inspection.query_results import QueryScores
 from .axes import finish_axes, is_narrow
-from .display import QueryScoresDisplay, by_name
+from .display import QueryScoresDisplay, scores_by_name
 from .forest_rows import ForestRow, common_and_own, rows_of_differences, rows_of_means
 from .palette import outcome_color, system_color
 from .rows import draw_rows, size_of_rows
@@ -132,7 +132,7 @@ class ForestDisplay(QueryScoresDisplay):
         ForestDisplay
             The plotted display.
         """
-        named = by_name(systems, name)
+        named = scores_by_name(systems, name)
         inference: Any = {
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": random_state,

@@ -17,7 +17,7 @@ from ..metrics.evaluate import MetricLike
 from ..ranking import read_queries
 from .axes import axis_label, draw_grid, finish_axes, normalize_style, set_categories
 from .cutoffs import MARKERS
-from .display import Display, align_by, by_name, one_metric
+from .display import Display, align_by, by_name, one_metric, scores_by_name
 from .palette import system_color
 from .text import literal
 
@@ -198,7 +198,7 @@ class QueryPropertyDisplay(Display):
         QueryPropertyDisplay
             The plotted display.
         """
-        named = by_name(systems, name)
+        named = scores_by_name(systems, name)
         inference: Any = {
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": random_state,

@@ -13,9 +13,11 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_rankscore import (
     CutoffCurveDisplay,
     DifferenceCurveDisplay,
+    ForestDisplay,
     NoGroupsError,
     QueryDeltaDisplay,
     QueryLearningCurveDisplay,
+    QueryPropertyDisplay,
     QueryRanker,
     QueryScatterDisplay,
     QueryScores,
@@ -240,6 +242,19 @@ def test_refuses_what_it_cannot_draw(data):
     never = QueryScores([0], [[np.nan]], ["m"])
     with pytest.raises(ValueError, match="'m' must be defined for both models"):
         QueryDeltaDisplay.from_query_scores({"a": never, "b": never})
+
+
+@pytest.mark.parametrize(
+    "display", [CutoffCurveDisplay, ForestDisplay, QueryPropertyDisplay, QueryDeltaDisplay]
+)
+def test_refuses_what_are_no_scores_by_name(display):
+    scores = QueryScores([1, 2], [[0, 1], [1, 0]], ["m@1", "m@2"])
+    with pytest.raises(ValueError, match=r"one model; got an empty dict|two models.* got 0 models"):
+        display.from_query_scores({})
+    with pytest.raises(TypeError, match=r"got a list of 2 QueryScores|two models: .* got list"):
+        display.from_query_scores([scores, scores])
+    with pytest.raises(TypeError, match=r"systems\['b'\] must be a QueryScores; got a ndarray"):
+        display.from_query_scores({"a": scores, "b": scores.values})
 
 
 def test_matplotlib_is_imported_only_to_draw():

@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn_rankscore import (
     FeatureImportanceDisplay,
     QueryRanker,
+    QueryScores,
     make_ranking,
     query_permutation_importance,
 )
@@ -45,6 +46,8 @@ def test_rows_are_the_importances_of_one_metric(fitted):
     assert display.ax_.get_xlabel() == "loss, 95 % interval"
     assert display.ax_.get_title() == "loss of NDCG@10 if permuted within queries"
     assert FeatureImportanceDisplay.from_importances(importances).metric == "mrr"
+    with pytest.raises(TypeError, match=r"query_permutation_importance; got QueryScores\."):
+        FeatureImportanceDisplay.from_importances(QueryScores([1], [[1.0]], ["mrr"]))
     with pytest.raises(KeyError, match="no metric 'map'"):
         FeatureImportanceDisplay.from_importances(importances, metric="map")
     with pytest.raises(ValueError, match="max_features must be an integer of at least 1"):
