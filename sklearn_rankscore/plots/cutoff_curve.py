@@ -115,17 +115,19 @@ class CutoffCurveDisplay(CutoffDisplay):
         named = scores_by_name(systems, name)
         first, *others = named
         metric, k, columns = columns_by_cutoff(named[first].metrics, metric)
+        columns_of = {first: columns}
         for model in others:
-            _, own, _ = columns_by_cutoff(named[model].metrics, metric)
-            if not np.array_equal(k, own):
+            _, cutoffs, columns_of[model] = columns_by_cutoff(named[model].metrics, metric)
+            if not np.array_equal(k, cutoffs):
                 raise ValueError(
                     f"all models must have {metric} at the same cut-offs; {first!r} has it at "
-                    f"{k.tolist()}, {model!r} at {own.tolist()}. Compute it at the same ones."
+                    f"{k.tolist()}, {model!r} at {cutoffs.tolist()}. Compute it at the same ones."
                 )
         means, intervals = {}, {}
         for model, scores in named.items():
-            rows = [scores.column(column) for column in columns]
-            part = QueryScores(scores.ids, scores.values[:, rows], columns, scores.weights)
+            own = columns_of[model]
+            values = scores.values[:, [scores.column(column) for column in own]]
+            part = QueryScores(scores.ids, values, own, scores.weights)
             ends = part.interval(
                 confidence, method=method, n_resamples=n_resamples, random_state=random_state
             )
