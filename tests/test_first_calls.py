@@ -686,6 +686,12 @@ REFUSED = {
         ),
         "or text, as monotone_constraints='price:-1'",
     ),
+    "columns of CatBoost as a list in a pipeline": (
+        lambda: ranker(make_pipeline(make_catboost().set_params(cat_features=[0]))).fit(
+            FRAME, Y, groups=IDS
+        ),
+        "write a tuple, as cat_features=('color', 'brand')",
+    ),
     "metrics of CatBoost as a tuple": (
         lambda: ranker(make_catboost().set_params(custom_metric=("MAP",))).fit(X, Y, groups=IDS),
         "custom_metric must be text, as 'NDCG:top=3'",

@@ -11,6 +11,7 @@ from typing import Any
 from sklearn.base import clone, is_classifier, is_regressor
 
 from ..._typing import Array
+from ..pipelines import last_step
 from ..training_data import TrainingData
 from .booster import Booster, FitArguments
 from .catboost import CatBoost
@@ -28,18 +29,14 @@ def booster_of(estimator: Any) -> Booster | None:
 
 
 def cloned(estimator: Any) -> Any:
-    """A clone with the same callbacks; for CatBoost, the error shows how to make one possible."""
+    """A clone with the same callbacks; the error for a booster says how to make one possible."""
     try:
         copy = clone(estimator)
     except RuntimeError as error:
-        if booster_of(estimator) is not BOOSTERS[1]:
+        booster = booster_of(last_step(estimator)[0])
+        if booster is None or not booster.clone_advice:
             raise
-        raise RuntimeError(
-            f"{error}. scikit-learn clones no CatBoost model with a list or dict in its "
-            "constructor: write a tuple, as cat_features=('color', 'brand'), or text, as "
-            "monotone_constraints='price:-1'. custom_metric must be text, as 'NDCG:top=3', because "
-            "CatBoost makes a list of a tuple."
-        ) from error
+        raise RuntimeError(f"{error}. {booster.clone_advice}") from error
     # they record training for the user, or report it to a trial of Optuna; copies would do neither
     callbacks = {
         name: value

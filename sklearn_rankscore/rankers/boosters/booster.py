@@ -47,8 +47,9 @@ class Booster(ABC):
 
     `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes,
     `start_param` the one that takes the scores to start from, `own_stopping` are the parameters of
-    the constructor that stop early, and `stops_without_sets` tells whether they have no effect
-    without an evaluation set, instead of being an error.
+    the constructor that stop early, `stops_without_sets` tells whether they have no effect
+    without an evaluation set, instead of being an error, and `clone_advice` says how to make a
+    model that scikit-learn can clone.
     """
 
     package: ClassVar[str]
@@ -56,6 +57,7 @@ class Booster(ABC):
     start_param: ClassVar[str]
     own_stopping: ClassVar[tuple[str, ...]] = ()
     stops_without_sets: ClassVar[bool] = False
+    clone_advice: ClassVar[str] = ""
 
     @abstractmethod
     def fit_arguments(self, data: TrainingData) -> FitArguments:

@@ -37,6 +37,11 @@ class CatBoost(Booster):
     group_param = "group_id"
     start_param = "baseline"
     stops_without_sets = True
+    clone_advice = (
+        "scikit-learn clones no CatBoost model with a list or dict in its constructor: write a "
+        "tuple, as cat_features=('color', 'brand'), or text, as monotone_constraints='price:-1'. "
+        "custom_metric must be text, as 'NDCG:top=3', because CatBoost makes a list of a tuple."
+    )
 
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query ids, and query weights repeated for each row."""
@@ -75,14 +80,13 @@ class CatBoost(Booster):
         from catboost import Pool
 
         columns = {name: train.params.get(name, estimator.get_param(name)) for name in COLUMNS}
-        weight_param = "group_weight" if ranks else "weight"
         pools = [
             Pool(
                 data.X,
                 data.y,
                 group_id=data.codes if ranks else None,
                 baseline=data.params.get(self.start_param),
-                **{weight_param: data.weights},
+                **{"group_weight" if ranks else "weight": data.weights},
                 **columns,
             )
             for data in sets
