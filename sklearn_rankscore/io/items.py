@@ -12,6 +12,7 @@ import numpy as np
 from .._columns import as_numbers
 from .._typing import Array
 from .._validation import shown
+from ..query_ids.read import any_missing
 from .id_text import mixes_text, refuse_lookalikes
 from .join import ItemLists
 
@@ -60,7 +61,7 @@ def _encode(lists: Mapping[str, list[Any]]) -> tuple[list[Array], list[Any]]:
         items = dict.fromkeys(chain.from_iterable(chain.from_iterable(lists.values())))
     except TypeError as error:
         raise TypeError(_unhashable(lists)) from error
-    if _any_missing(items):
+    if any_missing(items):
         raise ValueError(
             "an item of actual or predicted is missing (None or NaN). Remove it; a query without "
             "items has an empty list."
@@ -113,13 +114,6 @@ def _kind(examples: Mapping[type, Any]) -> str | None:
         if examples and all(issubclass(of_item, kind) for of_item in examples):
             return name
     return None
-
-
-def _any_missing(items: Iterable[Any]) -> bool:
-    try:
-        return any(item is None or bool(item != item) for item in items)
-    except TypeError:  # pandas' NA compared with itself is NA, which has no truth value
-        return True
 
 
 def _unhashable(lists: Mapping[str, list[Any]]) -> str:

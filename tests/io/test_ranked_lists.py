@@ -387,6 +387,7 @@ class Unhashable:
         ([["a", None]], [["a"]], ValueError, "is missing"),
         ([["a"]], [["a", math.nan]], ValueError, "is missing"),
         ([["a"]], [["a", pd.NA]], ValueError, "is missing"),
+        ([[("a", math.nan)]], [[("a", 1.0)]], ValueError, "is missing"),
         ([{"a": "high"}], [["a"]], TypeError, "actual must hold numbers; got strings"),
         ([{"a": math.nan}], [["a"]], ValueError, "actual contains NaN"),
         (pd.Series(["a"]), pd.DataFrame([["a"]], index=[7]), ValueError, "have different indexes"),
