@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .._validation import check_number, did_you_mean, is_integer
 from ..ranking import Block
 from .conventions import convention
@@ -56,7 +58,8 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     name, in_name = parse_name(function_name or metric)
     given = {**options, **dict(in_name)}
     for option, value in options.items():
-        if given[option] is not value and given[option] != value:
+        # the comparison of arrays has no truth value
+        if given[option] is not value and not np.array_equal(given[option], value):
             raise ValueError(
                 f"{option}={value!r} contradicts the name {metric!r}, which sets {option} to "
                 f"{given[option]!r}. Leave one of them out."

@@ -277,6 +277,11 @@ def test_a_metric_may_return_any_sequence_of_three_values(kind):
         ("ndcg@10", {"k": 2}, "k=2 contradicts the name 'ndcg@10', which sets k to 10"),
         ("ndcg(gain=exponential)", {"gain": "linear"}, "gain='linear' contradicts the name"),
         ("map@5", {"k": None}, "k=None contradicts"),
+        (
+            "ndcg(gain=linear)",
+            {"gain": np.array([0.0, 1, 3])},
+            "contradicts the name 'ndcg(gain=linear)'",
+        ),
     ],
 )
 def test_options_that_contradict_a_name_are_refused(name, options, message):
