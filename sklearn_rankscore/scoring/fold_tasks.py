@@ -23,13 +23,8 @@ from .columns import check_columns, check_no_feature
 from .partial_queries import FoldChecker
 from .pipelines import is_pipeline
 from .scorer import WITHOUT_IDS, RankingScorer
-from .scorers_with_ids import (
-    check_function,
-    query_ids_for,
-    query_rankers_in,
-    scorers_of_queries,
-)
-from .task_ids import ids_of_rows, pass_query_ids
+from .scorers_with_ids import check_function, query_rankers_in
+from .task_ids import ids_of_metrics, pass_query_ids
 from .tasks import FoldTask
 from .weighted_sum import WeightedScorer
 
@@ -135,7 +130,7 @@ def check_labels(task: FoldTask) -> None:
             if scorer.target is None and "target" not in task.score_params:
                 scorer.resolved.check(queries)
     except ValueError:
-        if _ids(task) is not None:  # otherwise they may be classes
+        if ids_of_metrics(task) is not None:  # otherwise they may be classes
             raise
 
 
@@ -162,20 +157,12 @@ def _is_of_catboost(query_ranker: Any) -> bool:
     return any(of.__module__.partition(".")[0] == "catboost" for of in type(ranker).__mro__)
 
 
-def _ids(task: FoldTask) -> Any:
-    """The id of each row; None if no metric ranks queries, or no ids are known."""
-    if not (scorers := scorers_of_queries(task.scorer)):
-        return None
-    ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
-    return ids_of_rows(task, task.candidate) if ids is None else ids
-
-
 def _check_weights(task: FoldTask) -> None:
     """Refuse weights of rows, which scikit-learn passes on from the fit to the scorer."""
     weights = task.score_params.get("sample_weight")
     if weights is None:
         return
-    ids = _ids(task)
+    ids = ids_of_metrics(task)
     if ids is None or num_samples(ids) != num_samples(weights):
         return
     if group_rows(ids, num_samples(weights)).varies(np.asarray(weights)).any():

@@ -12,8 +12,7 @@ from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids import find_query_ids, group_rows
 from ..query_ids.optuna_search import optuna_search
-from .scorers_with_ids import query_ids_for, scorers_of_queries
-from .task_ids import ids_of_rows
+from .task_ids import ids_of_metrics
 from .tasks import FoldTask
 
 # more documents are relevant by chance in a short list, and more lists have no relevant document
@@ -75,15 +74,11 @@ class FoldChecker:
 
 def _ids_of_all_rows(task: FoldTask) -> Any:
     """The query ids that a scorer, or else the ranker, reads; None where neither needs them."""
-    scorers = scorers_of_queries(task.scorer)
-    if scorers:
-        ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
-        return ids_of_rows(task, task.estimator) if ids is None else ids
     if task.scorer is None and getattr(task.estimator, "needs_query_ids", False):
         return find_query_ids(
             task.X, task.y, groups=task.carried_ids, id_source=task.estimator.groups
         )
-    return None
+    return ids_of_metrics(task)
 
 
 def _describe_partial_queries(codes: Array, test: Any) -> str | None:

@@ -193,6 +193,14 @@ def _check_optuna(param: str) -> None:
         )
 
 
+def ids_of_metrics(task: FoldTask) -> Any:
+    """The id of each row; None if no metric ranks queries, or no ids are known."""
+    if not (scorers := scorers_of_queries(task.scorer)):
+        return None
+    ids = query_ids_for(scorers[0], task.X, task.y, task.score_params)
+    return ids_of_rows(task, task.candidate) if ids is None else ids
+
+
 def ids_of_rows(task: FoldTask, estimator: Any) -> Any:
     """Ids where the ranker finds them in the data, or else those of the splitter.
 

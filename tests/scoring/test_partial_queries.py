@@ -19,6 +19,7 @@ from sklearn.model_selection import (
     cross_validate,
     learning_curve,
 )
+from sklearn.pipeline import Pipeline
 
 from sklearn_rankscore import (
     PartialQueryWarning,
@@ -59,6 +60,18 @@ def test_ids_that_the_ranker_finds_are_checked_too(scoring, groups):
 
     def call(cv):
         return warned(lambda: cross_validate(model, table, LABELS, scoring=scoring, cv=cv))
+
+    assert len(call(SPLITS_QUERIES)) == 1
+    assert call(QueryKFold(3, groups="session")) == []
+
+
+def test_ids_are_those_that_the_candidate_of_a_search_finds():
+    table = pd.DataFrame({"session": QID, "x": np.arange(len(QID)) % 7})
+    model, ranker = Pipeline([("model", Ridge())]), QueryRanker(Ridge(), groups="session")
+
+    def call(cv):
+        grid = {"model": [ranker]}
+        return warned(lambda: GridSearchCV(model, grid, scoring="mrr", cv=cv).fit(table, LABELS))
 
     assert len(call(SPLITS_QUERIES)) == 1
     assert call(QueryKFold(3, groups="session")) == []
