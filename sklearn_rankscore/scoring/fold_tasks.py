@@ -37,20 +37,17 @@ KNOWN = ("sklearn.metrics", "sklearn_rankscore.")
 def prepare_tasks(tasks: Iterable[Any], call_groups: CallGroups) -> Iterator[Any]:
     """Tasks of one parallel call, with query ids; warns once if folds split queries."""
     checker = FoldChecker()
-    checked: set[tuple[int, int]] = set()
+    # with the objects themselves, whose ids may be those of others once they die
+    checked: dict[tuple[int, int], tuple[Any, Any]] = {}
     # joblib prepares all but the first tasks in other threads, of which each has a configuration
     config = get_config()
 
     def prepare(task: FoldTask) -> None:
         checker.check(task)
         if (inputs := (id(task.scorer), id(task.X))) not in checked:
-            checked.add(inputs)
+            checked[inputs] = task.scorer, task.X
             check_scorers(task)
-        check_labels(task)
-        check_pairs(task.candidate, task.fit_params)
-        if task.fits:
-            pass_query_ids(task)
-            _mark_queries(task)
+        _pass_ids(task)
 
     for function, args, kwargs in tasks:
         with config_context(**config):
@@ -66,16 +63,22 @@ def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that fits a fold, called with query ids."""
 
     @functools.wraps(function)
-    def with_query_ids(*args: Any, **kwargs: Any) -> Any:
+    def prepared_call(*args: Any, **kwargs: Any) -> Any:
         task = FoldTask(function, args, kwargs, CallGroups.read())
         check_scorers(task)
-        check_labels(task)
-        check_pairs(task.candidate, task.fit_params)
-        pass_query_ids(task)
-        _mark_queries(task)
+        _pass_ids(task)
         return function(**task.arguments)
 
-    return with_query_ids
+    return prepared_call
+
+
+def _pass_ids(task: FoldTask) -> None:
+    """Pass query ids on to the fit and the scorers of a task whose labels no metric refuses."""
+    check_labels(task)
+    check_pairs(task.candidate, task.fit_params)
+    if task.fits:
+        pass_query_ids(task)
+        _mark_queries(task)
 
 
 def check_scorers(task: FoldTask) -> None:
