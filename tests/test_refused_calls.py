@@ -9,10 +9,14 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 
 from sklearn_rankscore import (
+    CutoffCurveDisplay,
+    ForestDisplay,
     NoGroupsError,
     QueryKFold,
     QueryRanker,
+    QueryScores,
     RankingAccumulator,
+    convention_report,
     cross_val_query_scores,
     evaluate,
     evaluate_parquet,
@@ -21,6 +25,7 @@ from sklearn_rankscore import (
     make_ranking,
     make_ranking_scorer,
     ndcg_score,
+    ranking_report,
 )
 
 X, LABELS = make_ranking(n_queries=8, n_features=3, n_documents=5, as_frame=True, random_state=0)
@@ -46,6 +51,11 @@ def fit(estimator=None, y=LABELS, groups=IDS, X=FEATURES, **options):
     return ranker.fit(X, y, groups=groups, sample_weight=weights)
 
 
+def flag(name):
+    """The text of the error for the flag ``"no"``."""
+    return f"^{name} must be True or False; got 'no'"
+
+
 class TakesAnything:
     def fit(self, X, y, **params):
         return self
@@ -55,9 +65,21 @@ LOG = pd.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12], "rating": [1, 0, 1]
 ITEMS_AND_SCORES = np.array([[1, 3], [2, 0]]), np.array([[0.9, 0.8], [0.7, 0.2]], dtype="f4")
 NUMBERS, TEXT = {"u1": [101, 102], "u2": [103]}, {"u1": ["101", "102"], "u2": ["103"]}
 PAIRS = {"u1": [("101", 0.9), ("102", 0.5)], "u2": [("103", 0.1)]}
+SCORES = QueryScores([1, 2], [[0, 1], [1, 0]], ["m@1", "m@2"])
 CALLS = [
     (lambda: score_by("ndcg", groups=FEATURES.index), ValueError, "row numbers of a table"),
     (lambda: split_by(groups=FEATURES.index), ValueError, "row numbers of a table"),
+    (
+        lambda: fit(LGBMRanker(verbose=-1), early_stopping=True, refit_all="no"),
+        TypeError,
+        flag("refit_all"),
+    ),
+    (lambda: ranking_report([1, 0], [2, 1], output_dict="no"), TypeError, flag("output_dict")),
+    (lambda: convention_report([1, 0], [2, 1], output_dict="no"), TypeError, flag("output_dict")),
+    (lambda: ranking_report([1, 0], [2, 1]).to_html(plots="no"), TypeError, flag("plots")),
+    (lambda: RankingAccumulator("mrr", per_query="no"), TypeError, flag("per_query")),
+    (lambda: ForestDisplay.from_query_scores(SCORES, means="no"), TypeError, flag("means")),
+    (lambda: CutoffCurveDisplay.from_query_scores(SCORES, bands="no"), TypeError, flag("bands")),
     (lambda: from_ranked_lists(NUMBERS, TEXT), TypeError, "numbers, such as 103, and text"),
     (lambda: from_ranked_lists(TEXT, {"a": TEXT, "b": NUMBERS}), TypeError, "Convert one of them"),
     (

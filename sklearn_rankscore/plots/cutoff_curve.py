@@ -10,7 +10,14 @@ import numpy as np
 from .._typing import Array, IntervalMethod, Seed
 from ..inspection.query_results import QueryScores
 from .axes import axis_label, finish_axes
-from .cutoffs import CutoffDisplay, columns_by_cutoff, draw_band, draw_curve, label_cutoffs
+from .cutoffs import (
+    CutoffDisplay,
+    columns_by_cutoff,
+    draw_band,
+    draw_curve,
+    label_cutoffs,
+    shows_bands,
+)
 from .display import scores_by_name
 
 if TYPE_CHECKING:
@@ -154,7 +161,7 @@ class CutoffCurveDisplay(CutoffDisplay):
             The display itself.
         """
         ax = self._prepare(ax)
-        bands = len(self.means) == 1 and not ax.lines if bands is None else bands
+        bands = shows_bands(ax, len(self.means), bands)
         self.lines_, self.bands_ = [], []
         # curves already on these axes have taken the first styles
         for i, (name, means) in enumerate(self.means.items(), start=len(ax.lines)):

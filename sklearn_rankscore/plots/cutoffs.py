@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds
-from .._validation import check_count, check_cutoff
+from .._validation import check_count, check_cutoff, check_flag
 from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
@@ -157,6 +157,11 @@ def draw_curve(
     }
     (line,) = ax.plot(x, values, **(style | normalize_style(kwargs, "Line2D")))
     return line
+
+
+def shows_bands(ax: Axes, n_models: int, bands: bool | None) -> bool:
+    """Whether to plot confidence bands, by default for a single model only."""
+    return n_models == 1 and not ax.lines if bands is None else check_flag("bands", bands)
 
 
 def draw_band(ax: Axes, x: Array, intervals: Array, line: Line2D) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import IntervalMethod, Seed
+from .._validation import check_flag
 from ..inspection.compare import compare
 from ..inspection.comparison import Comparison
 from ..inspection.query_results import QueryScores
@@ -137,7 +138,7 @@ class ForestDisplay(QueryScoresDisplay):
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": random_state,
         }  # fmt: skip
-        if len(named) > 1 and not means:
+        if not check_flag("means", means) and len(named) > 1:
             segments = next(iter(named.values())).segments if by is None else by
             segments = list(segments) if by is None and segments is not None else segments
             comparison = compare(named, baseline=baseline, by=segments, **inference)

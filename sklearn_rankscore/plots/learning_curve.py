@@ -20,7 +20,7 @@ from ..query_ids import group_rows
 from ..query_ids.lookup import source_or_ids
 from ..rankers import QueryRanker
 from .axes import axis_label, draw_grid, finish_axes
-from .cutoffs import draw_band, draw_curve, without_overlap
+from .cutoffs import draw_band, draw_curve, shows_bands, without_overlap
 from .display import Plot, by_name, required_ids
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class QueryLearningCurveDisplay(Plot):
         """
         ax = self._prepare(ax)
         self.lines_, self.bands_ = [], []
-        bands = len(self.means) == 1 and not ax.lines if bands is None else bands
+        bands = shows_bands(ax, len(self.means), bands)
         # curves already on these axes have taken the first styles
         for i, (name, means) in enumerate(self.means.items(), start=len(ax.lines)):
             line = draw_curve(ax, i, self.max_queries, means, name, kwargs)

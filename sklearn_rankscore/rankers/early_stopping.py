@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import IdSource, RandomState
-from .._validation import check_count
+from .._validation import check_count, check_flag
 from ..metrics.evaluate import MetricLike
 from ..query_ids import group_rows
 from .boosters import find_booster, fit_arguments
@@ -64,7 +64,8 @@ class EarlyStopping:
         if metric is None and not value:
             return None
         n_rounds = check_count("n_iter_no_change", ranker.n_iter_no_change, 1)
-        fraction, refit_all = ranker.validation_fraction, bool(ranker.refit_all)
+        fraction = ranker.validation_fraction
+        refit_all = check_flag("refit_all", ranker.refit_all)
         return cls(metric, fraction, n_rounds, refit_all, ranker.random_state)
 
     def fit(

@@ -37,6 +37,8 @@ def read_cells(
 def metric_cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:
     """Each metric to compute, and its cell in the table."""
     cutoffs = [check_cutoff(cutoff) for cutoff in (k if isinstance(k, Iterable) else [k])]
+    if not cutoffs:
+        raise ValueError("k is empty; name at least one cut-off, or None for no cut-off.")
     for metric in list_metrics(metrics):
         metric = name_of_function(metric) or metric
         if isinstance(metric, str):

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, overload
 from numpy.typing import ArrayLike
 
 from .._typing import QueryIds
+from .._validation import check_count, check_flag
 from ..inspection.table import Table
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.metric import Metric, measure
@@ -121,9 +122,10 @@ def convention_report(
         rectools  0.7188  0.6042
          recbole  0.7188  0.6042
     """
+    digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
     names = _check_names(metrics)
     report = _report(read_queries(y_true, y_score, groups=groups), names, (y_true, y_score))
-    return report if output_dict else _text(report, names, digits)
+    return report if as_dict else _text(report, names, digits)
 
 
 def _check_names(metrics: str | Iterable[str]) -> list[str]:

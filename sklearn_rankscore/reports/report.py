@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict, overload
 from numpy.typing import ArrayLike
 
 from .._typing import IntervalMethod, Library, QueryIds, Seed
+from .._validation import check_count, check_flag
 from ..inspection.segments import Segments
 from ..metrics.evaluate import Metrics
 from ..ranking import read_queries
@@ -216,6 +217,7 @@ def ranking_report(
     ndcg                  0.830 [0.762, 0.881]  0.830 [0.777, 0.863]
       random order        0.276                 0.457
     """
+    digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
     resolved, cells = read_cells(metrics, k, threshold=threshold, like=like, **options)
     inference: Any = {
         "confidence": confidence, "method": method, "n_resamples": n_resamples,
@@ -232,4 +234,4 @@ def ranking_report(
     systems = measure_each(compute, y_true, y_score, groups)
     conventions = {"like": like, "threshold": threshold, **options}
     measured = measure_all(systems, cells, inference, digits, conventions)
-    return measured.summary() if output_dict else RankingReport(measured)
+    return measured.summary() if as_dict else RankingReport(measured)

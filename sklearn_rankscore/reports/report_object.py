@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
+from .._validation import check_flag
 from ..inspection.comparison import Comparison
 from ..inspection.query_results import QueryScores
 from ..inspection.segment_scores import SegmentScores
@@ -78,7 +79,7 @@ class RankingReport(TableText):
         str or None
             The HTML if there is no path.
         """
-        html = document(self._measured, title, with_plots=plots)
+        html = document(self._measured, title, with_plots=check_flag("plots", plots))
         if path is None:
             return html
         Path(path).write_text(html, encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds, QueryOrder
-from .._validation import check_choice
+from .._validation import check_choice, check_flag
 from ..metrics.evaluate import Metrics
 from ..metrics.resolve import list_metrics
 from ..ranking import Queries, read_queries
@@ -90,7 +90,7 @@ class RankingAccumulator(StreamResults):
         self.metrics = list_metrics(metrics)
         self.options = {name: comparable(value) for name, value in options.items()}
         self.like, self.by = like, segment_names(by)
-        self.per_query, self.n_jobs = per_query, n_jobs
+        self.per_query, self.n_jobs = check_flag("per_query", per_query), n_jobs
         self._resolved = resolve_averaged(self.metrics, like, self.options)
         shown = {"like": like, "per_query": per_query, **self.options}
         shown |= {"by": self.by} if self.by else {}

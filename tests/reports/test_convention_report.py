@@ -83,6 +83,11 @@ def test_options_that_a_convention_does_not_have_are_a_dash(data):
     assert report["torchmetrics"]["mrr"] is not None
 
 
+def test_refuses_a_negative_number_of_digits(data):
+    with pytest.raises(ValueError, match="digits must be an integer of at least 0; got -1"):
+        convention_report(**data, digits=-1)
+
+
 def test_two_dimensional_and_single_query_input():
     table = convention_report([[0, 1], [1, 0]], [[0.2, 0.1], [0.2, 0.1]], metrics="mrr")
     assert table == convention_report(

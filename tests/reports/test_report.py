@@ -197,6 +197,8 @@ def test_a_single_query_says_little():
         ({"k": 0}, "k must be at least 1"),
         ({"metrics": []}, "metrics is empty"),
         ({"metrics": "ndgc"}, "Did you mean 'ndcg'"),
+        ({"k": []}, "k is empty; name at least one cut-off"),
+        ({"digits": -1}, "digits must be an integer of at least 0; got -1"),
         ({"confidence": 95}, "confidence must be between"),
         ({"gains": "linear"}, "no option 'gains'|has an option 'gains'"),
     ],
