@@ -54,8 +54,8 @@ def cross_val_query_scores(
     estimator: Any,
     X: MatrixLike,
     y: ArrayLike,
-    *,
     metrics: Metrics | RankingScorer | Iterable[MetricLike | RankingScorer],
+    *,
     target: str | int | None = None,
     cv: int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
     groups: QueryIds | str | None = None,
@@ -134,7 +134,7 @@ def cross_val_query_scores(
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn_rankscore import QueryRanker, cross_val_query_scores, make_ranking
     >>> X, y = make_ranking(as_frame=True, random_state=0)
-    >>> scores = cross_val_query_scores(QueryRanker(Ridge()), X, y, metrics="ndcg@10")
+    >>> scores = cross_val_query_scores(QueryRanker(Ridge()), X, y, "ndcg@10")
     >>> len(scores)
     100
     """

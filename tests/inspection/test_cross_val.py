@@ -340,7 +340,7 @@ def test_one_target_for_all_metrics(with_orders):
     given = {"cv": QueryKFold(3), "denominator": "min"}
     ranker = QueryRanker(Ridge())
     scores = cross_val_query_scores(ranker, X, y, metrics="recall@5", target="orders", **given)
-    named = cross_val_query_scores(ranker, X, y, metrics=["mrr", RECALL], **given)
+    named = cross_val_query_scores(ranker, X, y, ["mrr", RECALL], **given)
     np.testing.assert_array_equal(scores["recall@5"], named[RECALL])
     predicted = cross_val_predict(ranker, X, y, cv=QueryKFold(3))
     expected = evaluate(orders, predicted, "recall@5(denominator=min)", groups=X["qid"])
