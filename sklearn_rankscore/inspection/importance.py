@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._columns import column_names
-from .._typing import Array, IntervalMethod, Library, MatrixLike, QueryIds, RandomState
+from .._typing import Array, IntervalMethod, Library, MatrixLike, QueryIds, Seed
 from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from ..query_ids import group_rows
@@ -47,9 +47,10 @@ def query_permutation_importance(
     n_repeats: int = 5,
     confidence: float = 0.95,
     method: IntervalMethod = "auto",
+    n_resamples: int = 9999,
     sample_weight: ArrayLike | None = None,
     like: Library | None = None,
-    random_state: RandomState = None,
+    random_state: Seed = None,
     **options: Any,
 ) -> QueryImportances:
     """Measure by how much the metric of each query decreases if a feature is permuted.
@@ -79,12 +80,14 @@ def query_permutation_importance(
         Confidence level of the intervals.
     method : {"auto", "t", "bootstrap"}, default="auto"
         How intervals are computed, as for a difference in `compare`.
+    n_resamples : int, default=9999
+        Number of bootstrap resamples.
     sample_weight : array-like of shape (n_documents,), default=None
         Query weights, constant within each query.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the permutations, which are the same for all features.
+    random_state : int, RandomState instance, Generator or None, default=None
+        Seed of the permutations, which are the same for all features, and of the bootstrap.
     **options
         Options of the metrics except `average`. An option applies to each metric that has it.
 
@@ -128,14 +131,13 @@ def query_permutation_importance(
     True
     """
     check_choice("within", within, get_args(Within))
-    n_repeats = check_count("n_repeats", n_repeats, 1)
     resolved = resolve_per_query(metrics, like=like, **options)
-    X = as_table(X)
+    X, n_repeats = as_table(X), check_count("n_repeats", n_repeats, 1)
     id_source, ids = _find_ids(estimator, X, y, groups)
     grouping: Any = group_rows(ids, len(np.asarray(y)))
     positions, names = _features(X, IdColumns.find(X, id_source, ids).positions)
     rows = permutations(grouping.codes, within, n_repeats, random_state)
-    estimate = interval_estimate(difference_interval, confidence, method, 9999, random_state)
+    estimate = interval_estimate(difference_interval, confidence, method, n_resamples, random_state)
 
     def score(predictions: Array) -> QueryScores:
         queries = read_predictions(

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from .._columns import column_names
 from .._sklearn_compat import num_samples, safe_indexing
-from .._typing import Array, RandomState
+from .._typing import Array, Seed
 from ..query_ids.lookup import column_at
 
 Within: TypeAlias = Literal["query", "all"]
@@ -19,12 +19,12 @@ Within: TypeAlias = Literal["query", "all"]
 BATCH_VALUES = 2**24
 
 
-def permutations(codes: Array, within: Within, n_repeats: int, seed: RandomState) -> list[Array]:
+def permutations(codes: Array, within: Within, n_repeats: int, seed: Seed) -> list[Array]:
     """For each repeat, the row from which each row takes its value.
 
     Those of all rows are the ones that scikit-learn's `permutation_importance` draws from the seed.
     """
-    random = np.random.RandomState(check_random_state(seed).randint(np.iinfo(np.int32).max + 1))
+    random = np.random.RandomState(_draw_seed(seed))
     n = len(codes)
     if within == "query":
         by_query = np.argsort(codes, kind="stable")
@@ -36,6 +36,13 @@ def permutations(codes: Array, within: Within, n_repeats: int, seed: RandomState
         order = order[shuffled]  # scikit-learn permutes the column that it permuted before
         orders.append(order)
     return orders
+
+
+def _draw_seed(random_state: Seed) -> int:
+    end = np.iinfo(np.int32).max + 1
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(end))
+    return int(check_random_state(random_state).randint(end))
 
 
 def as_table(X: Any) -> Any:

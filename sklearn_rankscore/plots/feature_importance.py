@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import IntervalMethod, MatrixLike, QueryIds, RandomState
+from .._typing import IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count
 from ..inspection.importance import query_permutation_importance
 from ..inspection.permuted_features import Within
@@ -105,7 +105,8 @@ class FeatureImportanceDisplay(Plot):
         n_repeats: int = 5,
         confidence: float = 0.95,
         method: IntervalMethod = "auto",
-        random_state: RandomState = None,
+        n_resamples: int = 9999,
+        random_state: Seed = None,
         max_features: int | None = MAX_FEATURES,
         ax: Axes | None = None,
         **kwargs: Any,
@@ -125,7 +126,7 @@ class FeatureImportanceDisplay(Plot):
             `query_permutation_importance`.
         metric : str or callable, default="ndcg@10"
             The metric.
-        within, n_repeats, confidence, method, random_state
+        within, n_repeats, confidence, method, n_resamples, random_state
             See `query_permutation_importance`.
         max_features : int, default=20
             Number of features to show, the most important ones; None shows all.
@@ -141,7 +142,8 @@ class FeatureImportanceDisplay(Plot):
         """
         importances = query_permutation_importance(
             estimator, X, y, metric, groups=groups, within=within, n_repeats=n_repeats,
-            confidence=confidence, method=method, random_state=random_state,
+            confidence=confidence, method=method, n_resamples=n_resamples,
+            random_state=random_state,
         )  # fmt: skip
         return cls.from_importances(importances, max_features=max_features, ax=ax, **kwargs)
 

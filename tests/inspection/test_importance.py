@@ -221,6 +221,24 @@ def test_categories_missing_values_and_column_order():
     assert ours["x2", "ndcg"].importance == 0
 
 
+def test_generators_and_resamples_of_the_bootstrap():
+    X, y = frame()
+    model = QueryRanker(Ridge()).fit(X, y)
+
+    def intervals(seed, n_resamples):
+        importances = query_permutation_importance(
+            model, X, y, "ndcg", method="bootstrap", n_resamples=n_resamples, random_state=seed
+        )
+        return [entry.interval for entry in importances]
+
+    def rng():
+        return np.random.default_rng(0)
+
+    assert intervals(rng(), 99) == intervals(rng(), 99) != intervals(rng(), 98)
+    with pytest.raises(ValueError, match="n_resamples must be an integer of at least 1"):
+        intervals(0, 0)
+
+
 def test_where_ids_are_found():
     X, y = frame()
     expected = query_permutation_importance(
