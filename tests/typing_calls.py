@@ -191,7 +191,7 @@ def values_of_queries(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
 
 
 def values_of_cross_validation(X: pd.DataFrame, y: pd.Series) -> None:
-    scores = cross_val_query_scores(QueryRanker(Ridge()), X, y, "ndcg@5", cv=3)
+    scores = cross_val_query_scores(QueryRanker(Ridge()), X, y, "ndcg@5", cv=3, groups=["qid"])
     assert_type(scores, QueryScores)
     values: NDArray[Any] = scores["ndcg@5"]
     assert len(values) == len(scores)
@@ -219,8 +219,9 @@ def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
     scores = query_scores(y, models, ["ndcg@5", "mrr"], groups=g)
     assert_type(ForestDisplay.from_query_scores(scores, metric="mrr"), ForestDisplay)
     DifferenceCurveDisplay.from_predictions(y, models, groups=g).plot(lw=1)
-    rng = np.random.default_rng(0)
-    importances = query_permutation_importance(fitted, X, y, "mrr", random_state=rng)
+    importances = query_permutation_importance(
+        fitted, X, y, "mrr", groups=lambda X: X["qid"], random_state=np.random.default_rng(0)
+    )
     assert_type(FeatureImportanceDisplay.from_importances(importances), FeatureImportanceDisplay)
     QueryPropertyDisplay.from_predictions(y, s, groups=g, property="relevant")
     assert_type(LabelScoresDisplay.from_predictions(y, s, groups=g), LabelScoresDisplay)

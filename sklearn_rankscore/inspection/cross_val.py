@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from .._sklearn_compat import Parallel, check_method_params, delayed, num_samples, safe_indexing
-from .._typing import Array, Library, MatrixLike, QueryIds
+from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from ..clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
 from ..model_selection.k_fold import check_query_cv
@@ -58,7 +58,7 @@ def cross_val_query_scores(
     *,
     target: str | int | None = None,
     cv: int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
-    groups: QueryIds | str | None = None,
+    groups: QueryIds | IdSource = None,
     sample_weight: ArrayLike | None = None,
     params: dict[str, Any] | None = None,
     like: Library | None = None,
@@ -90,10 +90,11 @@ def cross_val_query_scores(
     cv : int, splitter or iterable of (train, test), default=None
         Folds of whole queries; each query must be in exactly one test fold. An integer k means
         ``QueryKFold(k)``, None means ``QueryKFold(5)``.
-    groups : array-like of shape (n_documents,) or str, default=None
-        Query ids, or the name of their column or index level. None means the `groups` of `cv`, or a
-        column or index level ``qid`` of X, or an index level ``qid`` of y. An array is also passed
-        to the splitter, and to the fit of the ranker or search, also inside a pipeline.
+    groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+        Query ids, or where they are: the name of a column or index level, several such names, the
+        position of a column, or a function of X. None means the `groups` of `cv`, or a column or
+        index level ``qid`` of X, or an index level ``qid`` of y. An array is also passed to the
+        splitter, and to the fit of the ranker or search, also inside a pipeline.
     sample_weight : array-like of shape (n_documents,), default=None
         Query weights in the result, constant within each query. They are not passed to the fit.
     params : dict, default=None

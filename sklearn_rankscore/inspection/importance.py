@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._columns import column_names
-from .._typing import Array, IntervalMethod, Library, MatrixLike, QueryIds, Seed
+from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed
 from .._validation import check_choice, check_count
 from ..metrics.evaluate import Metrics
 from ..query_ids import group_rows
@@ -42,7 +42,7 @@ def query_permutation_importance(
     y: ArrayLike,
     metrics: Metrics,
     *,
-    groups: QueryIds | str | None = None,
+    groups: QueryIds | IdSource = None,
     within: Within = "query",
     n_repeats: int = 5,
     confidence: float = 0.95,
@@ -66,9 +66,10 @@ def query_permutation_importance(
         Relevance labels.
     metrics : str, callable or iterable of them
         As in `query_scores`.
-    groups : array-like of shape (n_documents,) or str, default=None
-        Query ids, or the name of their column or index level. None means the parameter `groups` of
-        the estimator, or a column or index level ``qid`` of X, or an index level ``qid`` of y.
+    groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+        Query ids, or where they are: the name of a column or index level, several such names, the
+        position of a column, or a function of X. None means the parameter `groups` of the
+        estimator, or a column or index level ``qid`` of X, or an index level ``qid`` of y.
     within : {"query", "all"}, default="query"
         Whether values are permuted among the documents of each query, or among all rows as in
         scikit-learn. Only differences between the documents of a query affect their order: with

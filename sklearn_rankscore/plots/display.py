@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Library, MatrixLike, QueryIds
+from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from .._validation import counted
 from ..inspection.pairing import align, check_query_scores
 from ..inspection.per_query import query_scores
@@ -56,7 +56,7 @@ class Display(Plot):
         X: MatrixLike,
         y: ArrayLike,
         *,
-        groups: QueryIds | str | None = None,
+        groups: QueryIds | IdSource = None,
         **options: Any,
     ) -> Self:
         """Plot the predictions of fitted estimators.
@@ -69,9 +69,10 @@ class Display(Plot):
             Documents.
         y : array-like of shape (n_documents,)
             Relevance labels.
-        groups : array-like of shape (n_documents,) or str, default=None
-            Query ids, or the name of their column or index level. None means a column or index
-            level ``qid`` of X or an index level ``qid`` of y.
+        groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+            Query ids, or where they are: the name of a column or index level, several such names,
+            the position of a column, or a function of X. None means a column or index level ``qid``
+            of X or an index level ``qid`` of y.
         **options
             Any other argument of `from_predictions`.
 
@@ -154,7 +155,7 @@ class QueryScoresDisplay(Display):
 
 
 def ids_and_scores(
-    estimators: Any, X: MatrixLike, y: ArrayLike, groups: QueryIds | str | None, caller: str
+    estimators: Any, X: MatrixLike, y: ArrayLike, groups: QueryIds | IdSource, caller: str
 ) -> tuple[Any, dict[str, Array]]:
     """Query ids, and the scores of each estimator under its name."""
     ids = required_ids(X, y, groups, caller)
@@ -162,7 +163,7 @@ def ids_and_scores(
     return ids, {name: predict_scores(estimator, X) for name, estimator in named.items()}
 
 
-def required_ids(X: Any, y: Any, groups: QueryIds | str | None, caller: str) -> Any:
+def required_ids(X: Any, y: Any, groups: QueryIds | IdSource, caller: str) -> Any:
     """Query ids that are given, named or in the data; an error without any."""
     id_source, ids = source_or_ids(groups, X)
     check_same_rows(X=X, y=y)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import IntervalMethod, MatrixLike, QueryIds, Seed
+from .._typing import IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count
 from ..inspection.importance import query_permutation_importance
 from ..inspection.permuted_features import Within
@@ -99,7 +99,7 @@ class FeatureImportanceDisplay(Plot):
         X: MatrixLike,
         y: ArrayLike,
         *,
-        groups: QueryIds | str | None = None,
+        groups: QueryIds | IdSource = None,
         metric: MetricLike = "ndcg@10",
         within: Within = "query",
         n_repeats: int = 5,
@@ -121,9 +121,8 @@ class FeatureImportanceDisplay(Plot):
             Documents that were not used for training.
         y : array-like of shape (n_documents,)
             Relevance labels.
-        groups : array-like of shape (n_documents,) or str, default=None
-            Query ids, or the name of their column or index level, as in
-            `query_permutation_importance`.
+        groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+            Query ids, or where they are, as in `query_permutation_importance`.
         metric : str or callable, default="ndcg@10"
             The metric.
         within, n_repeats, confidence, method, n_resamples, random_state

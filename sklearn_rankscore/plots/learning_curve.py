@@ -94,7 +94,7 @@ class QueryLearningCurveDisplay(Plot):
         X: MatrixLike,
         y: ArrayLike,
         *,
-        groups: QueryIds | str | None = None,
+        groups: QueryIds | IdSource = None,
         metric: MetricLike = "ndcg@10",
         max_queries: Iterable[int] | None = None,
         cv: Any = None,
@@ -117,9 +117,10 @@ class QueryLearningCurveDisplay(Plot):
             Documents.
         y : array-like of shape (n_documents,)
             Relevance labels.
-        groups : array-like of shape (n_documents,) or str, default=None
-            Query ids, or the name of their column or index level. None means a column or index
-            level ``qid`` of X or an index level ``qid`` of y.
+        groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+            Query ids, or where they are: the name of a column or index level, several such names,
+            the position of a column, or a function of X. None means a column or index level ``qid``
+            of X or an index level ``qid`` of y.
         metric : str or callable, default="ndcg@10"
             The metric.
         max_queries : iterable of int, default=None

@@ -247,6 +247,16 @@ def test_where_ids_are_found():
     renamed = X.rename(columns={"qid": "session"})
     model = QueryRanker(Ridge(), groups="session").fit(renamed, y)
     first = query_permutation_importance(model, renamed, y, "ndcg", random_state=0)
+    ridge = Ridge().fit(renamed, y)
+    by_name = query_permutation_importance(
+        ridge, renamed, y, "ndcg", groups="session", random_state=0
+    )
+    position = renamed.columns.get_loc("session")
+    for groups in (["session"], position, lambda X: X["session"]):
+        given = query_permutation_importance(
+            ridge, renamed, y, "ndcg", groups=groups, random_state=0
+        )
+        assert given["x0", "ndcg"] == by_name["x0", "ndcg"]
     array = renamed.to_numpy()
     place = renamed.columns.get_loc("session")
     model = QueryRanker(Ridge(), groups=place).fit(array, y)
