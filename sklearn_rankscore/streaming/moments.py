@@ -23,7 +23,8 @@ class MetricSummary(NamedTuple):
     mean : float
         What `evaluate` returns: the mean over queries, or the ratio of sums.
     standard_error : float
-        The standard error of the mean; nan for fewer than two queries.
+        The standard error of the mean, as that of a ratio of sums; nan for fewer than two queries.
+        If few queries have most of the weight, it is too small: use that of `query_scores`.
     n_queries : int
         Number of queries.
     n_undefined : int
