@@ -1,4 +1,4 @@
-"""Choose a model by clicks that favor what was shown on top, with and without propensities.
+"""Choose a model by clicks, which favor documents shown at the top, with and without propensities.
 
 A shop has ranked its products by popularity. Users examine rank k with probability 1 / k, and click
 what they examine if it is relevant. A search over two models that are trained on these clicks

@@ -1,7 +1,7 @@
 """Test whether two rankers differ significantly.
 
 Trains two rankers, prints a report for the second, compares both on each query and saves two plots.
-Without ``--data``, on the web search queries that the package contains.
+Without ``--data``, it uses the web search queries that the package contains.
 
     python compare_rankers.py
     python compare_rankers.py --data rank.train --query rank.train.query --out plots

@@ -267,7 +267,7 @@ def test_messages_show_values_without_the_types_of_numpy():
     one, two = (pd.DataFrame({"user": [u], "item": [1], "rank": [1]}) for u in (1, 2))
     with pytest.raises(ValueError, match="truth has 1, predictions has 2"):
         from_frames(one, two, query="user", document="item", rank="rank")
-    with pytest.raises(ValueError, match=r"\(such as 7\)"):
+    with pytest.raises(ValueError, match=r"within query 7\."):
         query_scores([1, 0], [1, 2], "mrr", groups=np.array([7, 7]), segments=["a", "b"])
     with pytest.raises(TypeError, match="numbers, such as 1, and text, such as 'a', which"):
         from_ranked_lists([np.array([1])], [np.array(["a"])])

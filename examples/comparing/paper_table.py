@@ -64,6 +64,6 @@ axes.set_title("Intervals of single systems overlap more than the pairs")
 plt.show()
 
 # %%
-# Decision: report the table. The figure is a reminder why overlapping intervals of single systems
-# do not replace the paired tests.
+# Decision: report the table. The figure is a reminder of why overlapping intervals of single
+# systems do not replace the paired tests.
 # See :doc:`/guide/comparing`.

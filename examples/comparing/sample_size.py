@@ -46,7 +46,10 @@ for difference in (0.01, 0.02, 0.03):
     ]
     axes.plot(powers, needed, label=f"a difference of {difference}")
 axes.set(
-    xlabel="power", ylabel="queries", yscale="log", title="Halving the effect takes four times"
+    xlabel="power",
+    ylabel="queries",
+    yscale="log",
+    title="Half the effect needs four times the queries",
 )
 axes.legend()
 plt.show()

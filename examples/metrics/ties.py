@@ -41,4 +41,4 @@ plt.show()
 
 # %%
 # Decision: keep ``ties="average"``, the default. A difference between two models that is smaller
-# than the width of this histogram may be the order of the rows. See :doc:`/guide/ties`.
+# than the width of this histogram may be due to the order of the rows. See :doc:`/guide/ties`.

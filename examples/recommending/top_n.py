@@ -6,8 +6,8 @@ A log of purchases, two recommenders that return lists, and the question which o
 """
 
 # %%
-# The log has one row per purchase. Users like items of their own taste; the last purchases of each
-# user are held out.
+# The log has one row per purchase. Users like items that match their taste; the last purchases of
+# each user are held out.
 import numpy as np
 import pandas as pd
 

@@ -120,7 +120,9 @@ def propensity_summary(
     Returns
     -------
     PropensitySummary
-        A named tuple.
+        A named tuple of `n_documents`, `n_clicks`, `effective_clicks` (the effective sample size),
+        `largest_share` (of the click with the largest weight in the sum of all weights) and
+        `clipped_share` (of the documents).
 
     Raises
     ------

@@ -74,10 +74,10 @@ def load_letor(
     """Load learning-to-rank files in the SVMlight format, with their query ids.
 
     This is the format of LETOR, MSLR-WEB, Yahoo, Istella and of the examples of LightGBM and
-    XGBoost: one document per line, ``label qid:ID feature:value feature:value ... # comment``.
-    If the lines have no ``qid:``, the query sizes are read from the file beside it that LightGBM
-    (``path.query``) or XGBoost (``path.group``) would read. Queries are then numbered from 0, and
-    on through several files, after the largest integer ID that any of them has.
+    XGBoost: one document per line, ``label qid:ID feature:value feature:value ... # comment``. If
+    the lines have no ``qid:``, the query sizes are read from the file beside it that LightGBM
+    (``path.query``) or XGBoost (``path.group``) would read. Queries are then numbered consecutively
+    over all files, from 0 or, if some files have integer IDs, from the largest of these plus 1.
 
     Parameters
     ----------

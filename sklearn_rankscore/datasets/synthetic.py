@@ -61,9 +61,9 @@ def make_ranking(
     """Generate a learning-to-rank problem.
 
     The utility of a document is a fixed function of its informative features, plus a random effect
-    of its query and noise. Grades are quantile bins of the utility; each grade has about half as
-    many documents as the one below it, so that high grades are rare and some queries have no
-    relevant document.
+    of its query and noise. Grades are quantile bins of the utility; each grade but the highest,
+    which is as frequent as the one below it, has half as many documents as that one, so that high
+    grades are rare and some queries have no relevant document.
 
     Parameters
     ----------

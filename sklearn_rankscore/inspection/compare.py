@@ -75,10 +75,11 @@ def compare(
     n_resamples : int, default=9999
         Number of resamples of the bootstrap and the permutation test. The latter is exact if
         changes of signs can give at most that many sums, as they do for few queries, or for values
-        such as hits that differ by few distinct amounts. If more than 1,000 queries differ, it is
-        otherwise a saddlepoint approximation [3]_. If the randomized Tukey HSD test would permute
-        more than 5,000 values of queries for which the models differ, it is the studentized range
-        of normal means; if few queries dominate, only the sum of all other queries is normal.
+        such as hits that differ by few distinct amounts. Otherwise, if more than 1,000 queries
+        differ, it is a saddlepoint approximation [3]_. If the randomized Tukey HSD test would
+        permute more than 5,000 values of queries for which the models differ, its p-values are
+        those of the studentized range of normal means; if few queries dominate, these are permuted,
+        and only the sum of all others is taken as normal.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 

@@ -102,8 +102,8 @@ def query_scores(
     Returns
     -------
     QueryScores
-        One row per query, in the order of ``np.unique(groups)``. Its `mean` equals `evaluate`.
-        For several systems, a dict of them, as `compare` takes it.
+        One row per query, in the order of ``np.unique(groups)``. Its method `mean` returns what
+        `evaluate` does. For several systems, a dict of them, as `compare` takes it.
 
     Raises
     ------

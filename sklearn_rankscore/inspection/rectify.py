@@ -96,7 +96,8 @@ def rectify(
     The mean computed from machine labels has a small standard error, but is biased by the errors of
     the machine. This bias is estimated from the queries that have both kinds of labels. The result
     estimates the mean that human labels for all queries would give, for any errors of the machine,
-    and its interval is never much longer than that of the human labels alone [1]_, [2]_::
+    and with `power_tuning` its interval is never much longer than that of the human labels alone
+    [2]_. With uninformative machine labels, ``power_tuning=False`` [1]_ lengthens it::
 
         power * mean(machine, all other queries) + mean(human - power * machine, same queries)
 

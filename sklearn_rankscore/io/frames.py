@@ -78,7 +78,7 @@ def from_frames(
     unjudged_queries: UnjudgedQueries = "drop",
     unjudged: UnjudgedDocuments = "irrelevant",
 ) -> Any:
-    """Arguments of a metric from long DataFrames, such as a log of ratings and a top-N list.
+    """Build the arguments of a metric from long DataFrames, such as a log and a top-N list.
 
     Parameters
     ----------

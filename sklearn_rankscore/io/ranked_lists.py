@@ -38,7 +38,7 @@ def from_ranked_lists(
 def from_ranked_lists(
     actual: Any, predicted: Any, *, unjudged: UnjudgedDocuments = "irrelevant"
 ) -> Any:
-    """Arguments of a metric from relevant items and predicted items by rank.
+    """Build the arguments of a metric from relevant items and predicted items by rank.
 
     Parameters
     ----------

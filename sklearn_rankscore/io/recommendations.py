@@ -42,7 +42,7 @@ def from_recommendations(
     *,
     unjudged: UnjudgedDocuments = "irrelevant",
 ) -> Any:
-    """Arguments of a metric from a user-item matrix and recommended items.
+    """Build the arguments of a metric from a user-item matrix and recommended items.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def from_relevance_lists(relevances: Mapping[str, Mapping[Hashable, Any]]) -> Sy
 @overload
 def from_relevance_lists(relevances: QueryLists) -> MetricArguments: ...
 def from_relevance_lists(relevances: Any) -> Any:
-    """Arguments of a metric from the relevance of documents by rank.
+    """Build the arguments of a metric from the relevance of documents by rank.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def from_trec(
     unjudged_queries: Literal["drop", "error"] = "drop",
     unjudged: UnjudgedInPool = "irrelevant",
 ) -> Any:
-    r"""Arguments of a metric from TREC relevance judgments and one or several runs.
+    r"""Build the arguments of a metric from TREC relevance judgments and one or several runs.
 
     Parameters
     ----------

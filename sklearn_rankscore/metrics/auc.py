@@ -38,7 +38,7 @@ def query_auc_score(
     """Area under the ROC curve (AUC) within each query, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that relevant documents rank above all others, 0.5 is
-    expected of random scores. Also known as GAUC, in advertising weighted by impressions::
+    expected of random scores. Also known as GAUC, which advertising weights by impressions::
 
         AUC = (pairs with the relevant document above the irrelevant one) / (all such pairs)
 

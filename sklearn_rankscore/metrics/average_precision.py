@@ -94,9 +94,9 @@ def map_score(
     Notes
     -----
     Defined in [1]_. Tied scores give the exact expectation over all orders [2]_. LightGBM, XGBoost
-    and CatBoost divide by min(R, k), trec_eval, ranx and rax by R, torchmetrics by the relevant
-    documents within the first k. LightGBM and XGBoost score a query with no relevant document as 1.
-    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+    and CatBoost divide by min(R, k); trec_eval, ranx and rax by R; torchmetrics by the number of
+    relevant documents within the first k. LightGBM and XGBoost score a query with no relevant
+    document as 1. See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References
     ----------

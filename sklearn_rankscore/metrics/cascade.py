@@ -89,7 +89,7 @@ def err_score(
     Notes
     -----
     Defined in [1]_. Tied scores give the exact expectation over all orders, by elementary symmetric
-    polynomials of 1 - p. CatBoost takes labels for probabilities, as ``max_grade=None`` does.
+    polynomials of 1 - p. CatBoost reads labels as probabilities, as ``max_grade=None`` does.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References

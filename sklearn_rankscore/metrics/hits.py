@@ -190,8 +190,8 @@ def hit_rate_at_k(
     Notes
     -----
     Where the cut-off falls within a tie group, the value is the probability that a relevant
-    document ranks above it, over all orders of the group [1]_. trec_eval calls the metric success.
-    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+    document is within the first k, over all orders of the group [1]_. trec_eval calls the metric
+    success. See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References
     ----------

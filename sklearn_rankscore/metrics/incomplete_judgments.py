@@ -91,9 +91,9 @@ def judged_at_k(
     Notes
     -----
     Equals ``Judged@k`` of ir_measures if judged documents have labels of at least 0; the ``unj`` of
-    trec_eval 10 is 1 minus this value where k documents were retrieved. All metrics but `bpref`
-    and `infap` have the option `unjudged` for documents that were not judged.
-    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/labels`.
+    trec_eval 10 is 1 minus this value where k documents were retrieved. All metrics but `judged`,
+    `bpref` and `infap` have the option `unjudged` for documents that were not judged. See
+    :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/labels`.
 
     Examples
     --------

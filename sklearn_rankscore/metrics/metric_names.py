@@ -49,11 +49,11 @@ class MetricNames(dict[str, MetricName]):
 def metric_names() -> MetricNames:
     """The names of all metrics, with their aliases and their meaning.
 
-    A name or an alias is followed by a cut-off and options, ``name@k(option=value, ...)``, wherever
-    a metric is named: in `evaluate`, in `scoring` and in all other functions. Case, "_" and "-" do
-    not matter in a name, so that ``"nDCG@10"`` is ``"ndcg@10"``. The spellings ``"P_10"``,
-    ``"recall_10"``, ``"success_10"``, ``"ndcg_cut_10"`` and ``"map_cut_10"`` of trec_eval are
-    accepted, and so is ``"ndcg_at_10"``.
+    A name or an alias may be followed by a cut-off and options, ``name@k(option=value, ...)``,
+    wherever a metric is named: in `evaluate`, in `scoring` and in all other functions. Case, "_"
+    and "-" do not matter in a name, so that ``"nDCG@10"`` is ``"ndcg@10"``. The spellings
+    ``"P_10"``, ``"recall_10"``, ``"success_10"``, ``"ndcg_cut_10"`` and ``"map_cut_10"`` of
+    trec_eval are accepted, and so is ``"ndcg_at_10"``.
 
     Returns
     -------

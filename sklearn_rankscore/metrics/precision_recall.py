@@ -103,7 +103,7 @@ def precision_at_k(
     Notes
     -----
     Tied documents share the mean relevance of their tie group [1]_. A query with fewer than k
-    relevant documents stays below 1. trec_eval, ranx and torchmetrics divide by k, XGBoost,
+    relevant documents stays below 1. trec_eval, ranx and torchmetrics divide by k; XGBoost,
     CatBoost and rax by min(k, n). ``denominator="attainable"`` is trec_eval's ``relative_P`` and,
     with ``average="micro"``, implicit's precision.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.

@@ -30,7 +30,7 @@ class QueryKFold(QuerySplitter):
     shuffle : bool, default=False
         Whether to shuffle queries of similar size before they are assigned to folds.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffle, which it requires.
+        Seed of the shuffle; an error without ``shuffle=True``.
     groups : str, list of str, int or callable, default=None
         Where the query ids are: the name of a column or index level, several names for ids that
         combine them, the position of a column, or a function of X. None means ``"qid"``.

@@ -124,8 +124,9 @@ class QueryLearningCurveDisplay(Plot):
         metric : str or callable, default="ndcg@10"
             The metric.
         max_queries : iterable of int, default=None
-            Numbers of training queries; larger ones than the smallest training set of a fold has
-            are replaced by its number. None means 5 %, 10 %, 25 %, 50 % and 100 % of that number.
+            Numbers of training queries; those above the number in the smallest training set of a
+            fold are replaced by that number. None means 5 %, 10 %, 25 %, 50 % and 100 % of that
+            number.
         cv : int, splitter or iterable of (train, test), default=None
             Folds of whole queries, as in `cross_val_query_scores`.
         n_jobs : int, default=None

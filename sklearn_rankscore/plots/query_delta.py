@@ -116,7 +116,7 @@ class QueryDeltaDisplay(QueryScoresDisplay):
         baseline : str, default=None
             The model whose values are subtracted; None means the first.
         confidence, method, n_resamples, random_state
-            See `QueryScores.interval`.
+            See `compare`.
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure.
         **kwargs

@@ -108,8 +108,8 @@ class RankChangeDisplay(Display):
         query : hashable, default=None
             Id of the query to plot; may be left out if it is the only one.
         names : array-like of shape (n_documents,), default=None
-            Names of all documents. None means their ids, if a function such as `from_trec` or
-            `from_frames` has made `y_true`, and else their row numbers.
+            Names of all documents. None means their ids, if `y_true` was made by a function such as
+            `from_trec` or `from_frames`, and otherwise their row numbers.
         k : int, default=10
             Documents are shown if they are among the first k in either ranking.
         threshold : float, default=0

@@ -25,7 +25,7 @@ from .metadata import router_of
 
 
 class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
-    """Let any ranker or pointwise model take part in scikit-learn's model selection.
+    """Make any ranker or pointwise model compatible with scikit-learn's model selection.
 
     `fit` takes one query id per row, in any row order, and passes them to the ranker as ``qid``
     (XGBRanker), ``group_id`` (CatBoostRanker), ``group`` sizes (LGBMRanker) or not at all
@@ -96,7 +96,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     index level ``qid`` of X, an index level ``qid`` of y. A ranker receives the queries in the
     order of their first rows; parameters of `fit` with one entry per row, and evaluation sets
     (``eval_set=[(X_valid, y_valid)]``), are sorted like the training rows. With metadata routing,
-    parameters of `fit` are passed to the estimator without a request.
+    parameters of `fit` except `sample_weight` are passed to the estimator without a request.
 
     With ``early_stopping=True``, the metric is a parameter of the ranker:
     ``XGBRanker(eval_metric="ndcg@10")``, ``CatBoostRanker(eval_metric="NDCG:top=10;type=Exp")`` or

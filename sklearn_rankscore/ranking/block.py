@@ -97,7 +97,8 @@ class Block:
 
     @property
     def ranks(self) -> Array:
-        """1, 2, …; not cached, because a single query may have millions of documents."""
+        """1, 2, …, up to the largest cut-off of the call."""
+        # not cached, because a single query may have millions of documents
         return np.arange(1, self._ranked.shape[1] + 1)
 
     def by_rank(self, gain: ArrayFunction, ties: Ties = "average") -> Array:
@@ -188,7 +189,7 @@ class Block:
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
     ) -> FirstGroup:
-        """Return where the first retrieved document stands whose label meets a condition.
+        """Return the place of the first retrieved document whose label meets a condition.
 
         Parameters
         ----------

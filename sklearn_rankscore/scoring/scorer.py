@@ -59,7 +59,7 @@ def make_ranking_scorer(
         the name of a column or index level of X (or an index level of y), or the position of a
         column of X. For DCG, NDCG, hits, precision, recall and RBP.
     target : str or int, default=None
-        Where the labels to judge by are found, in place of y.
+        Where the labels for the evaluation are found, which replace y.
     **options
         Options of the metric, such as ``k=10`` or ``gain="exponential"``.
 

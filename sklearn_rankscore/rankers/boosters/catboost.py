@@ -193,13 +193,13 @@ def catboost_metric(
     See Also
     --------
     lightgbm_metric, xgboost_metric : The same for other boosters.
-    QueryRanker : Stops early on CatBoost's own metrics within a cross-validation.
+    QueryRanker : Stops early on any metric, also within a cross-validation.
 
     Notes
     -----
-    In cross-validation the sets differ between folds. Use CatBoost's own metrics there, which
-    receive the query ids, for example ``eval_metric="NDCG:top=10;type=Exp"``. With metric functions
-    and query ids, ``catboost.cv`` crashes.
+    In cross-validation the sets differ between folds: use ``early_stopping="ndcg@10"`` of
+    `QueryRanker`, or one of CatBoost's own metrics, such as ``eval_metric="NDCG:top=10;type=Exp"``.
+    With metric functions and query ids, ``catboost.cv`` crashes.
 
     With categorical features or ``boosting_type="Ordered"``, CatBoost passes the training rows in a
     random order, in which their queries are unknown: the log has -1 for the training set, as also
