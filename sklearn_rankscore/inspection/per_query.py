@@ -142,7 +142,7 @@ def query_scores(
         return replace(values, segments=columns)
 
     if isinstance(y_score, Mapping):
-        return by_system(compute, y_true, y_score, groups)
+        return by_system(compute, y_true, y_score, groups, sample_weight)
     return compute(y_score, groups)
 
 

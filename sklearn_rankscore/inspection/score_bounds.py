@@ -193,5 +193,5 @@ def score_bounds(
         )
 
     if isinstance(y_score, Mapping):
-        return by_system(compute, y_true, y_score, groups)
+        return by_system(compute, y_true, y_score, groups, sample_weight)
     return compute(y_score, groups)

@@ -127,7 +127,7 @@ def evaluate(
         )  # fmt: skip
 
     if isinstance(y_score, Mapping):
-        return by_system(compute, y_true, y_score, groups)
+        return by_system(compute, y_true, y_score, groups, sample_weight)
     return compute(y_score, groups)
 
 

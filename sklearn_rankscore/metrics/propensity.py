@@ -133,7 +133,7 @@ def _check_total_gain(queries: Queries, weights: Array, options: dict[str, Any])
 def read_propensity(given: Any, queries: Queries, data: Sequence[Any]) -> Array:
     """One propensity per document from an array, or from a column or index level of `data`."""
     if data:
-        check_same_order(y_true=data[0], propensity=given)
+        check_same_order(**dict(zip(("y_true", "y_score"), data, strict=False)), propensity=given)
     is_place = isinstance(given, str | Integral)
     shown = f"propensity {given!r}" if is_place else "propensity"
     values = find_column(given, data, "propensity") if is_place else given

@@ -5,22 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..query_ids import group_rows
+from ..query_ids.lookup import index_ids
 from ..query_ids.row_order import check_same_call, check_same_index, check_same_order
 
 T = TypeVar("T")
 
 
 def by_system(
-    compute: Callable[[Any, Any], T], y_true: Any, y_score: Mapping[str, Any], groups: Any
+    compute: Callable[[Any, Any], T],
+    y_true: Any,
+    y_score: Mapping[str, Any],
+    groups: Any,
+    sample_weight: Any = None,
 ) -> dict[str, T]:
     """Compute something for the scores of each system, ``compute(scores, groups)``.
 
     All systems must have scored the documents of `y_true` in the same rows; arrays that are known
-    to have other rows are refused. The rows are grouped by query only once.
+    to have other rows are refused. The rows are grouped by query only once, and by the same ids for
+    all systems.
     """
     check_systems(y_true, y_score)
-    check_same_order(y_true=y_true, groups=groups)
+    weights = {"sample_weight": sample_weight}
+    for scores in y_score.values():
+        check_same_order(y_true=y_true, y_score=scores, groups=groups, **weights)
+    # of two-dimensional scores each row is a query
+    if groups is None and all(np.ndim(scores) == 1 for scores in y_score.values()):
+        groups = index_ids(y_true=y_true, **{f"y_score[{n!r}]": s for n, s in y_score.items()})
     if groups is not None and not isinstance(groups, str) and hasattr(y_true, "__len__"):
         groups = group_rows(groups, len(y_true))
     return {name: compute(scores, groups) for name, scores in y_score.items()}

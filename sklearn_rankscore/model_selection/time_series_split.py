@@ -117,8 +117,8 @@ def _time_order(X: Any, times: Any) -> Array:
     values = column_or_level(X, times) if isinstance(times, str) else times
     if values is None:
         raise ValueError(f"times={times!r} names no column or index level of X.")
-    check_same_order(X=X, times=values)
     values = times(X) if callable(times) else values
+    check_same_order(X=X, times=values)
     refuse_masked(values, "times")
     values = np.asarray(values)
     if values.ndim != 1:

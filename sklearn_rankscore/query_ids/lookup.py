@@ -53,7 +53,9 @@ def find_query_ids(
     if qid is not None:
         return qid
     if callable(id_source):
-        return id_source(X)
+        ids = id_source(X)
+        check_same_order(X=X, groups=ids)
+        return ids
     for data in (X, y):
         ids = ids_in(data, QID if id_source is None else id_source)
         if ids is not None:

@@ -60,21 +60,21 @@ def check_same_order(**columns: Any) -> None:
     A Series of scores without a name and with plain row numbers may be predictions for shuffled
     rows; one with a name may be a column of the table before it was shuffled.
     """
-    first_name, first = "", None
+    known: dict[str, Any] = {}
     for name, values in columns.items():
         index: Any = getattr(values, "index", None)
         if not hasattr(index, "get_indexer"):
             continue
         if name == "y_score" and _has_row_numbers(index) and getattr(values, "name", None) is None:
             continue
-        if first is None:
-            first_name, first = name, index
-        elif _is_permutation(index, first):
+        other = next((n for n, earlier in known.items() if _is_permutation(index, earlier)), None)
+        if other is not None:
             raise ValueError(
-                f"the indexes of {first_name} and {name} hold the same row labels in different "
-                "orders, but rows are combined by position. Align them, as in "
-                f"{name}.loc[{first_name}.index], or pass to_numpy() if the positions are right."
+                f"the indexes of {other} and {name} hold the same row labels in different orders, "
+                f"but rows are combined by position. Align them, as in {name}.loc[{other}.index], "
+                "or pass to_numpy() if the positions are right."
             )
+        known[name] = index
 
 
 def _has_row_numbers(index: Any) -> bool:
