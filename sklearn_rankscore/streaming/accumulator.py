@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds, QueryOrder
 from .._validation import check_choice, check_flag
 from ..metrics.evaluate import Metrics
 from ..metrics.resolve import list_metrics
+from ..query_ids.lookup import index_ids
+from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
 from .batch_errors import name_batch
 from .configuration import Configuration, comparable, resolve_averaged
@@ -114,7 +117,9 @@ class RankingAccumulator(StreamResults):
         y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
             Relevance and score of each document.
         groups : array-like of shape (n_documents,), default=None
-            Query id of each document, in any row order; no id may occur in two batches.
+            Query id of each document, in any row order; no id may occur in two batches. None takes
+            those of an index level ``qid``; without one, a batch is a single query, or each row of
+            2-D input is one.
         sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
             Query weights, constant within each query.
         segments : array-like of shape (n_documents,), mapping or DataFrame of them, default=None
@@ -131,6 +136,8 @@ class RankingAccumulator(StreamResults):
             For any input that `evaluate` refuses, and if the batch starts with the query with which
             the previous batch ended.
         """
+        if groups is None and np.ndim(y_true) == np.ndim(y_score) == 1:
+            groups = index_ids(y_true=y_true, y_score=y_score)
         if groups is None and (self.per_query or self.by):
             option = "per_query=True" if self.per_query else "by="
             raise ValueError(f"{option} needs groups, the ids of the queries.")
@@ -187,6 +194,7 @@ class RankingAccumulator(StreamResults):
             For any input that `evaluate` refuses, and if the ids are not in this order.
         """
         check_choice("order", order, get_args(QueryOrder))
+        check_same_order(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
         queries: Any = groups
         if not isinstance(queries, AdjacentQueries):
             columns = columns_of(segments, self.by)

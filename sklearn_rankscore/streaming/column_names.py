@@ -85,8 +85,8 @@ class ColumnNames:
     def check_missing(self, counts: dict[str, int]) -> None:
         """Refuse missing values, given their number in each column, except among the labels.
 
-        A missing label means that nobody judged the document, of which the metrics decide; queries
-        whose segment is missing are a segment.
+        A missing label means that nobody judged the document; the metrics decide how it counts.
+        Queries whose segment is missing are a segment.
         """
         for name in filter(None, [self.score, *self.ids, self.weight]):
             if counts[name]:

@@ -51,9 +51,8 @@ class Configuration:
         values = {name: fingerprint(_plain_number(value)) for name, value in options.items()}
         options_shown = ", ".join(f"{name}={value!r}" for name, value in options.items())
         shown = f"{', '.join(names)} ({options_shown})"
-        return cls(
-            dict(zip(names, texts, strict=True)), values, shown, [*metrics, *options.values()]
-        )
+        given = [*metrics, *(options[name] for name in sorted(options))]
+        return cls(dict(zip(names, texts, strict=True)), values, shown, given)
 
     def __str__(self) -> str:
         return self.shown

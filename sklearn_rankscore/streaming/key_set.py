@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from datetime import time, timedelta
@@ -106,6 +107,8 @@ def _key(value: Any) -> int:
     if isinstance(value, INSTANTS):
         return int(keys_of(np.array([as_numpy(value)]))[0])
     value = value.item() if isinstance(value, np.number | np.bool_) else value
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
+        return int(keys_of(np.array([float(value)]))[0])
     if isinstance(value, int | float | Decimal | Fraction):
         exact = Fraction(value)
         if exact.denominator == 1 and -(2**63) <= exact < 2**64:
@@ -127,6 +130,8 @@ def _content(value: Any) -> bytes:
     if isinstance(value, tuple):
         parts = [_content(part) for part in value]
         return b"t" + b"".join(b"%d:%s" % (len(part), part) for part in parts)
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
+        return b"f" + repr(float(value)).encode()
     if isinstance(value, int | float | Decimal | Fraction):
         exact = Fraction(value)
         return b"n%x/%x" % (exact.numerator, exact.denominator)

@@ -55,8 +55,8 @@ def evaluate_parquet(
 ) -> dict[str, float] | ScoresBySegment:
     """Compute ranking metrics over Parquet files that are larger than memory.
 
-    Rows are read in batches. Batches and files may end within a query; memory holds one batch and
-    the incomplete queries.
+    Rows are read in batches. Batches and files may end within a query; memory holds two
+    batches, of which one is being read, and the incomplete queries.
 
     Parameters
     ----------

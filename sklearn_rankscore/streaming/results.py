@@ -62,8 +62,8 @@ class StreamResults(Shown):
         Returns
         -------
         dict of Segment to dict of str to MetricSummary
-            The summaries of each ``(column, value)``, sorted by column and value; queries whose
-            value is missing are those of ``(column, "missing")``.
+            The summaries of each ``(column, value)``, in the order of `by`, and by value within a
+            column; queries whose value is missing are those of ``(column, "missing")``.
 
         Raises
         ------
@@ -100,9 +100,12 @@ class StreamResults(Shown):
         ValueError
             If the values were not stored, or a query is split over several batches.
         """
+        self._check_stored()
+        return copy(self).close()._state.totals.values.sorted()
+
+    def _check_stored(self) -> None:
         if not self.per_query:
             raise ValueError("the values of queries are stored only with per_query=True.")
-        return copy(self).close()._state.totals.values.sorted()
 
     def take_values(self) -> tuple[Array, dict[str, Array]] | None:
         """Return the values of the queries completed since the last call, and release them.
@@ -112,7 +115,13 @@ class StreamResults(Shown):
         tuple of (ids, values) or None
             As `query_values`, in the order of the batches; None if no query was completed. Use it
             for streams whose values do not fit into memory.
+
+        Raises
+        ------
+        ValueError
+            If the values were not stored.
         """
+        self._check_stored()
         taken = self._state.totals.values
         self._state = self._state.without_values()
         return taken.concatenated()

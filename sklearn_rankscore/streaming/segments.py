@@ -117,7 +117,7 @@ def in_order_of_values(segments: Iterable[Segment]) -> list[Segment]:
 
 
 def check_number(segments: Iterable[Segment]) -> None:
-    """Refuse columns of so different values that they are no categories."""
+    """Refuse columns with too many distinct values to be segments."""
     counts: Counter[str] = Counter()
     numbers: Counter[str] = Counter()
     for column, value in segments:
