@@ -72,8 +72,8 @@ def make_ranking(
     n_features : int, default=20
         Number of features; the informative ones come first.
     n_documents : int, default=20
-        Mean number of documents per query; sizes are uniform from half of it to one and a half
-        times.
+        Mean number of documents per query, if it is even; sizes are uniform from half of it to one
+        and a half times, both rounded down.
     n_informative : int, default=None
         Number of features with an effect on the grades; None means 5, or all if they are fewer.
     n_grades : int, default=5

@@ -139,7 +139,7 @@ def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
     if metric.propensity is not None:
         raise ValueError(
             f"score_bounds has no bounds of {metric.name!r} with propensity=, because a document "
-            "without a click is none that nobody judged. Leave propensity out."
+            "without a click is not an unjudged document. Leave propensity out."
         )
     function = getattr(metric.function, "func", None)
     options: dict[str, Any] = getattr(metric.function, "keywords", {})

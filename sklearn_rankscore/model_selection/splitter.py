@@ -91,8 +91,8 @@ class QuerySplitter(BaseCrossValidator):
         Yields
         ------
         train, test : ndarray of int
-            Row indices in ascending order. They carry `groups` or `qid` along, from where the
-            fits and scores of scikit-learn's cross-validation and searches obtain them.
+            Row indices in ascending order. They carry `groups` or `qid`, which the fits and
+            scores of scikit-learn's cross-validation and searches read from them.
 
         Raises
         ------

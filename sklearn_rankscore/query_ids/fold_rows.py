@@ -40,7 +40,7 @@ class FoldRows(np.ndarray):
 
 
 class RowsOfQueries(FoldRows):
-    """Row indices of several queries, as which pickles restore them, without the ids."""
+    """Row indices of several queries; unpickling restores this class, without the ids."""
 
     def __reduce__(self) -> Any:
         return _rows_of_queries, (self.view(np.ndarray),)

@@ -15,7 +15,7 @@ class MetricValues:
     Parameters
     ----------
     n_queries : int
-        Number of queries, all of which `set` gives a value.
+        Number of queries, each of which must be given a value by `set`.
 
     Attributes
     ----------

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
+from .._validation import check_choice
 from .accumulate import accumulate
 from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
 from .plain import Labels, rank_rows, rows_of_lists
 from .threads import Result
-from .ties import BY_INPUT_ORDER, TiedRows, leading
+from .ties import BY_INPUT_ORDER, TIES, TiedRows, leading
 
 
 class Block:
@@ -182,6 +183,7 @@ class Block:
             The number of tied documents before the rank, and in the whole group; 0 and 1 if
             nothing is tied or if `ties` is not "average".
         """
+        check_choice("ties", ties, TIES)
         if ties != "average" or self._tied is None:
             return 0, 1
         return self._tied.offsets(self._ranked), self._tied.sizes(self._ranked)
@@ -221,6 +223,8 @@ class Block:
             beyond = self._first_by_score(condition, ties, missing)
             first.before[missing], first.size[missing] = beyond.before, beyond.size
             first.count[missing] = beyond.count
+        if k is not None:
+            first.size[first.before >= k] = 0
         return first
 
     def complete(self) -> Block:

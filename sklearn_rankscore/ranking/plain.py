@@ -38,7 +38,7 @@ def rows_of_lists(labels: Sequence[Any], scores: Sequence[Any]) -> tuple[Array, 
     as_numbers(list(chain.from_iterable(scores)), "scores")
     width = sizes.max()
     # padding takes a label that occurs, because a gain need not be defined for others
-    padded = [[*row, *[row[0]] * (width - len(row))] for row in labels]
+    padded = [[*row, *[*row][:1] * (width - len(row))] for row in labels]
     minus_inf = [[*row, *[-np.inf] * (width - len(row))] for row in scores]
     return np.array(padded), np.array(minus_inf), sizes
 

@@ -44,7 +44,7 @@ if hasattr(os, "register_at_fork"):  # the threads of the parent do not exist in
 
 
 def check_n_jobs(n_jobs: int | None) -> None:
-    """Refuse what is no number of threads."""
+    """Refuse anything but a number of threads."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
         raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
     if n_jobs == 0:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_rankscore import Block, evaluate, map_score, mrr_score, ndcg_score
@@ -314,3 +315,23 @@ def test_the_best_of_negative_gains_is_that_of_each_query_alone(dtype, sign):
 
     actual = evaluate(y, random.random(len(g)), {"best": best}, groups=g, average=None)["best"]
     assert actual.tolist() == [(sign * y[g == query]).max() for query in range(60)]
+
+
+def test_no_group_within_the_cut_off_has_the_size_0():
+    block = Block.from_lists([[0, 0, 1], [1, 0, 0]], [[3, 2, 1.0], [3, 2, 1.0]])
+    assert block.first_group(lambda y: y > 0, k=1).size.tolist() == [0, 1]
+    assert block.first_group(lambda y: y > 0, k=3).size.tolist() == [1, 1]
+
+
+def test_a_misspelled_tie_rule_is_refused():
+    block = Block.from_lists([[0, 1]], [[1.0, 1.0]])
+    with pytest.raises(ValueError, match="ties must be one of 'average'"):
+        block.tie_groups("mean")
+
+
+def test_lists_of_a_data_frame():
+    frame = pd.DataFrame({"qid": [7, 7, 8], "y": [0, 2, 1], "s": [1.0, 2, 3]})
+    groups = [group for _, group in frame.groupby("qid")]
+    block = Block.from_lists([g["y"] for g in groups], [g["s"] for g in groups])
+    expected = Block.from_lists([[0, 2], [1]], [[1.0, 2], [3]])
+    np.testing.assert_array_equal(block.by_rank(np.sqrt), expected.by_rank(np.sqrt))

@@ -49,7 +49,7 @@ def plan_blocks(
 
 
 def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:
-    """Sort keys without labels, for labels that are no grades."""
+    """Sort keys without labels, for labels that are not grades."""
     queries, width = bucket.queries, bucket.width
     sizes, retrieved = _sizes(documents, bucket, queries)
     labels, scores = documents.rows(queries, width)

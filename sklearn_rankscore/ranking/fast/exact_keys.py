@@ -1,4 +1,4 @@
-"""Keys of which different scores have different ones."""
+"""Exact keys: different scores have different keys."""
 
 from __future__ import annotations
 

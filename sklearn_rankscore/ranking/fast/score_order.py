@@ -1,4 +1,4 @@
-"""Rows ranked by keys that end in the column of a document, for labels that are no grades."""
+"""Rows ranked by keys that end in the column of a document, for labels that are not grades."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _take(rows: Array, columns: Array) -> Array:
 
 
 class RawLabels(plain.Labels):
-    """Labels that are no grades."""
+    """Labels that are not grades."""
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
