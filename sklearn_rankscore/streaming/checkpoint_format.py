@@ -27,7 +27,7 @@ from .moments import Moments
 from .open_queries import OpenQueries
 from .rows import Rows
 from .state import State
-from .totals import QueryValues, Totals
+from .totals import StoredValues, Totals
 
 _START = b"sklearn_rankscore checkpoint, format "
 _FIRST_LINE = _START + b"1\n"
@@ -155,10 +155,10 @@ def _read_state(tree: dict[str, Any], arrays: dict[str, Array]) -> State:
         columns, segments = ({n: read(c) for n, c in part.items()} for part in (columns, segments))
         return Rows(columns, read(ids), read(sizes), segments)
 
-    values = QueryValues()
+    values = StoredValues()
     if tree["values"] is not None:
         ids, of_metrics = tree["values"]
-        values = QueryValues(((read(ids), {n: read(v) for n, v in of_metrics.items()}),))
+        values = StoredValues(((read(ids), {n: read(v) for n, v in of_metrics.items()}),))
     moments = {name: _read_moments(entry) for name, entry in tree["moments"].items()}
     segments = {
         Segment(column, one(value)): {name: _read_moments(m) for name, m in entries.items()}

@@ -14,7 +14,7 @@ from .key_set import KeySet, keys_of
 from .open_queries import OpenQueries
 from .rows import Rows
 
-Interval = tuple[Any, Any]
+IdInterval = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class GroupedQueries(OpenQueries):
         """Queries between two intervals that have become one, of which more parts may be merged."""
         return self.rows.keys() - set(_edges(self.intervals))
 
-    def _outside(self, joints: set[Any]) -> list[Interval]:
+    def _outside(self, joints: set[Any]) -> list[IdInterval]:
         """The intervals but those that consist of one query, a joint of another stream."""
         shared = joints & self.rows.keys()
         for query in shared:
@@ -112,7 +112,7 @@ class GroupedQueries(OpenQueries):
             )
 
 
-def _joined(intervals: list[Interval], new: Interval) -> list[Interval]:
+def _joined(intervals: list[IdInterval], new: IdInterval) -> list[IdInterval]:
     """Intervals with one more, which may continue one of them and be continued by another."""
     before = [i for i in intervals if i[1] == new[0]]
     after = [i for i in intervals if i[0] == new[1] and i not in before]
@@ -157,7 +157,7 @@ def returning_error(query: Any) -> ValueError:
     )
 
 
-def _edges(intervals: list[Interval]) -> list[Any]:
+def _edges(intervals: list[IdInterval]) -> list[Any]:
     """The first and the last query of each interval."""
     return [query for interval in intervals for query in dict.fromkeys(interval)]
 

@@ -116,7 +116,7 @@ def in_order_of_values(segments: Iterable[Segment]) -> list[Segment]:
     return present + [segment for segment in listed if segment.value == MISSING]
 
 
-def check_number(segments: Iterable[Segment]) -> None:
+def check_number_of_segments(segments: Iterable[Segment]) -> None:
     """Refuse columns with too many distinct values to be segments."""
     counts: Counter[str] = Counter()
     numbers: Counter[str] = Counter()

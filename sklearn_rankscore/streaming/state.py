@@ -9,7 +9,7 @@ from .grouped_queries import merged
 from .key_set import KeySet, random_key
 from .moments import Moments
 from .open_queries import OpenQueries
-from .totals import QueryValues, Totals
+from .totals import StoredValues, Totals
 
 
 @dataclass(frozen=True)
@@ -62,4 +62,4 @@ class State:
 
     def without_values(self) -> State:
         """The same without the values of each query."""
-        return replace(self, totals=replace(self.totals, values=QueryValues()))
+        return replace(self, totals=replace(self.totals, values=StoredValues()))

@@ -12,17 +12,17 @@ from ..metrics.segment import Segment
 from ..query_ids import concatenate_ids, group_rows
 from ..ranking import Queries
 from .moments import MetricSummary, Moments
-from .segments import check_number, in_order_of_values, segments_of
+from .segments import check_number_of_segments, in_order_of_values, segments_of
 
 
 @dataclass(frozen=True)
-class QueryValues:
+class StoredValues:
     """The ids of queries and the values of each metric, one part per batch."""
 
     parts: tuple[tuple[Array, dict[str, Array]], ...] = ()
 
-    def __add__(self, other: QueryValues) -> QueryValues:
-        return QueryValues(self.parts + other.parts)
+    def __add__(self, other: StoredValues) -> StoredValues:
+        return StoredValues(self.parts + other.parts)
 
     def concatenated(self) -> tuple[Array, dict[str, Array]] | None:
         """Ids and values in the order of the batches; None without any."""
@@ -55,7 +55,7 @@ class Totals:
     ----------
     moments : dict of str to Moments
         The moments of each metric.
-    values : QueryValues
+    values : StoredValues
         The values of each query, if they are stored.
     has_positive_weight : bool
         Whether some query has a positive weight.
@@ -64,7 +64,7 @@ class Totals:
     """
 
     moments: dict[str, Moments]
-    values: QueryValues = QueryValues()
+    values: StoredValues = StoredValues()
     has_positive_weight: bool = False
     segments: dict[Segment, dict[str, Moments]] = field(default_factory=dict)
 
@@ -81,10 +81,10 @@ class Totals:
         weights, metric_values = queries.weights, measure(queries, metrics.values(), n_jobs=n_jobs)
         measured = list(zip(metrics.items(), metric_values, strict=True))
         moments = {name: Moments.of(values, m, weights) for (name, m), values in measured}
-        stored = QueryValues()
+        stored = StoredValues()
         if per_query:
             columns = {name: v.per_query(m.replace_undefined_by) for (name, m), v in measured}
-            stored = QueryValues(((queries.ids, columns),))
+            stored = StoredValues(((queries.ids, columns),))
         has_positive_weight = weights is None or bool(weights.any())
         of_segments = {
             segment: {
@@ -93,7 +93,7 @@ class Totals:
             }
             for segment, rows in segments_of(segments)
         }
-        check_number(of_segments)
+        check_number_of_segments(of_segments)
         return cls(moments, stored, has_positive_weight, of_segments)
 
     def __add__(self, other: Totals) -> Totals:
@@ -110,7 +110,7 @@ class Totals:
             mine = both.get(segment)
             both[segment] = theirs if mine is None else _sums(mine, theirs)
         if len(both) > len(self.segments):
-            check_number(both)
+            check_number_of_segments(both)
         return both
 
     def summaries(self, metrics: dict[str, Metric]) -> dict[str, MetricSummary]:
