@@ -28,12 +28,14 @@ def by_system(
     all systems.
     """
     check_systems(y_true, y_score)
-    weights = {"sample_weight": sample_weight}
+    others = {"groups": groups, "sample_weight": sample_weight}
     for scores in y_score.values():
-        check_same_order(y_true=y_true, y_score=scores, groups=groups, **weights)
-    # of two-dimensional scores each row is a query
-    if groups is None and all(np.ndim(scores) == 1 for scores in y_score.values()):
-        groups = index_ids(y_true=y_true, **{f"y_score[{n!r}]": s for n, s in y_score.items()})
+        check_same_order(y_true=y_true, y_score=scores, **others)
+    if groups is None:
+        ids = index_ids(y_true=y_true, **{f"y_score[{n!r}]": s for n, s in y_score.items()})
+        # each row of two-dimensional scores is a query
+        if ids is not None and all(np.ndim(scores) == 1 for scores in y_score.values()):
+            groups = ids
     if groups is not None and not isinstance(groups, str) and hasattr(y_true, "__len__"):
         groups = group_rows(groups, len(y_true))
     return {name: compute(scores, groups) for name, scores in y_score.items()}

@@ -136,8 +136,10 @@ class RankingAccumulator(StreamResults):
             For any input that `evaluate` refuses, and if the batch starts with the query with which
             the previous batch ended.
         """
-        if groups is None and np.ndim(y_true) == np.ndim(y_score) == 1:
-            groups = index_ids(y_true=y_true, y_score=y_score)
+        if groups is None:
+            ids = index_ids(y_true=y_true, y_score=y_score)
+            # each row of two-dimensional input is a query
+            groups = ids if ids is not None and np.ndim(y_true) == np.ndim(y_score) == 1 else None
         if groups is None and (self.per_query or self.by):
             option = "per_query=True" if self.per_query else "by="
             raise ValueError(f"{option} needs groups, the ids of the queries.")
