@@ -22,7 +22,7 @@ VALIDATION = "sklearn.model_selection._validation"
 # functions that fit and score a fold, that score one, and that run a task
 FOLD, SCORE = (VALIDATION, "_fit_and_score"), (VALIDATION, "_score")
 TASK = ("sklearn.utils.parallel", "__call__")
-# where scorers are called, of which functions of the user may be one
+# what calls a function of the user as a scorer
 PERMUTATION = (VALIDATION, "_permutation_test_score")
 SCORING = {SCORE, PERMUTATION, (SCORERS, "_score"), (SCORERS, "__call__")}
 

@@ -87,7 +87,7 @@ def _shares(weights: Array) -> tuple[Array, Array]:
 
 
 def _factors(share: Array, rest: Array) -> Array:
-    """What the squared error has of each squared residual."""
+    """The factor of each squared residual in the squared standard error."""
     largest = np.argmax(share)
     others = float((np.delete(share, largest) ** 2).sum())
     of_others = others + share[largest] ** 2 - share**2  # the squared shares of all others

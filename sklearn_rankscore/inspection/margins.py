@@ -65,7 +65,7 @@ def _p_values(values: Array, weights: Array, at: Array, low: Array, few: Array) 
         skewness = _skewness_of_mean(values - center, weights)
     p_values = stats.t.sf(np.fmin(t, _without_skewness(t, skewness)), df)
     p_values[few] = np.nan
-    # beyond, the transformation is nearly constant
+    # if the mean is this skewed, the transformed statistic hardly depends on t
     bounded = (few | (skewness * t < -1)) & ~np.isnan(low)
     tails = bounded_tail(values[:, bounded], weights, at[bounded], low[bounded])
     p_values[bounded] = np.fmin(p_values[bounded], tails)

@@ -26,7 +26,7 @@ MOST_RESAMPLED = 1000
 # squares of all smaller terms, and if there are at most this many possible sums
 DOMINANT, MOST_SUMS = 0.1, 2**20
 
-# steps of sums that are a smaller part of the largest term are as good as none
+# sums are taken for continuous if the largest term is more than this many of their steps
 FINEST_STEP = 10_000
 
 # standard deviations between which tails are interpolated; a sum exceeds the last of them with a
