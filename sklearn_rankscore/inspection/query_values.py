@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, QueryIds
 from ..clicks import ClickSums
-from ..query_ids.read import any_missing, as_id_column, check_no_missing, missing_ids_error
+from ..query_ids.read import as_id_column, check_none_missing
 from ..ranking.aggregate import scaled_weights
 from .intervals import mean
 from .segments import Segments, read_segments
@@ -228,9 +228,7 @@ def as_id_array(ids: Any) -> Array:
     if isinstance(ids, Iterator | KeysView):
         ids = list(ids)
     column: Array = ids if isinstance(ids, np.ndarray) else as_id_column(ids)
-    check_no_missing(column)
-    if column.dtype.kind == "O" and any_missing(column.tolist()):
-        raise missing_ids_error()
+    check_none_missing(column)
     return column
 
 

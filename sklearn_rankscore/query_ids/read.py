@@ -82,6 +82,13 @@ def check_no_missing(ids: Array) -> None:
         raise missing_ids_error()
 
 
+def check_none_missing(ids: Array) -> None:
+    """Refuse NaN, NaT and None, among objects too."""
+    check_no_missing(ids)
+    if ids.dtype.kind == "O" and any_missing(ids.tolist()):
+        raise missing_ids_error()
+
+
 def _describe(groups: Any) -> str:
     """What was given instead of one-dimensional ids."""
     if isinstance(groups, str):

@@ -9,8 +9,9 @@ import numpy as np
 from .._typing import Array
 from ..metrics.segment import varying_segment_error
 from ..query_ids.instants import of_python
+from ..query_ids.read import check_none_missing
 from .column_names import ColumnNames
-from .rows import AdjacentQueries, check_none_missing, starts_of
+from .rows import AdjacentQueries, starts_of
 from .segments import plain, with_missing
 
 

@@ -14,13 +14,11 @@ from ..metrics.segment import varying_segment_error
 from ..query_ids import (
     Grouping,
     as_ids,
-    check_no_missing,
     concatenate_ids,
-    missing_ids_error,
 )
 from ..query_ids.instants import in_one_form
 from ..query_ids.judgments import judged_labels
-from ..query_ids.read import any_missing
+from ..query_ids.read import check_none_missing
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
 from ..ranking.unjudged import AS_GIVEN
@@ -49,7 +47,7 @@ class AdjacentQueries:
         ids, values = as_ids(groups)
         starts = starts_of(ids)
         distinct = ids[starts] if values is None else values[ids[starts]]
-        check_none_missing(distinct)
+        check_none_missing(distinct)  # each starts a query, because it equals no neighbor
         grouping = Grouping(distinct, starts, np.diff(starts, append=len(ids)))
         of_queries = {
             name: values_of_queries(name, column, grouping) for name, column in segments.items()
@@ -168,13 +166,6 @@ class Rows:
 def starts_of(ids: Array) -> Array:
     """The positions at which an id differs from the one before."""
     return np.flatnonzero(np.concatenate((np.ones(len(ids[:1]), bool), ids[1:] != ids[:-1])))
-
-
-def check_none_missing(ids: Array) -> None:
-    """Refuse NaN, NaT and None; neighbors are not equal to them, so all of them are distinct."""
-    check_no_missing(ids)
-    if ids.dtype.kind == "O" and any_missing(ids.tolist()):
-        raise missing_ids_error()
 
 
 def check_unjudged_known(y_true: Any, rules: Iterable[str]) -> None:

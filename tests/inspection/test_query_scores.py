@@ -232,6 +232,11 @@ def test_tables():
         (([0], [[1.0]], ["m"], [-1.0]), "not negative"),
         (([0], [[1.0]], ["m"], [0.0]), "at least one must be positive"),
         (([np.nan, np.nan], [[1.0], [0.0]], ["m"]), "missing values; every .* needs a query id"),
+        (
+            (np.array([1, np.nan]), [[1.0], [0.0]], ["m"]),
+            "missing values; every .* needs a query id",
+        ),
+        ((np.array(["NaT"], "M8[s]"), [[1.0]], ["m"]), "missing values; every .* needs a query id"),
         (([None, 1], [[1.0], [0.0]], ["m"]), "missing values; every .* needs a query id"),
         (([("a", None)], [[1.0]], ["m"]), "missing values; every .* needs a query id"),
         (([], np.empty((0, 1)), ["m"]), "at least one query; got none"),
