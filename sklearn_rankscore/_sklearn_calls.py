@@ -72,7 +72,7 @@ def scored_rows(n_rows: int) -> Any:
             continue  # it may have made plain arrays of the indices
         if name == TASK:
             arguments = arguments.get("kwargs", {})
-        if {"train", "test"} <= arguments.keys():
+        if {"train", "test"}.issubset(arguments):
             rows = arguments["train" if of_training else "test"]
             return rows if hasattr(rows, "__len__") and len(rows) == n_rows else None
     return None
