@@ -342,6 +342,7 @@ def test_refit_all_trains_as_many_rounds_on_all_queries(name, data):
 
 @pytest.mark.parametrize("refit_all", [False, True])
 @pytest.mark.parametrize("given", [False, True])
+@pytest.mark.filterwarnings("ignore:.*`booster=gblinear` is deprecated:UserWarning")
 def test_a_linear_model_of_xgboost_is_that_of_the_best_round(given, refit_all):
     X, y, groups = make_ranking(n_queries=60, n_features=4, n_informative=2, random_state=3)
     linear = {"booster": "gblinear", "learning_rate": 0.5, "n_jobs": 1}

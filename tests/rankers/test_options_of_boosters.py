@@ -66,14 +66,17 @@ def test_the_log_of_lightgbm_has_every_round():
         assert len(log["mrr_rankscore"]) == min(5, ranker.n_iter_ + n_rounds)
 
 
-@pytest.mark.parametrize("library", ["xgboost", "dart", "catboost"])
+@pytest.mark.parametrize("library", ["xgboost", "dart", "dropout", "catboost"])
+@pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")  # DART as a booster
+@pytest.mark.filterwarnings("ignore:(?s).*are not used:UserWarning")  # before XGBoost 3.4
 def test_the_watched_metric_is_that_of_the_predictions(library):
     """Which come from margins of a softmax, and from trees that DART rescales in later rounds."""
     if library == "catboost":
         catboost = requires("catboost")
         model = catboost.CatBoostClassifier(loss_function="MultiClassOneVsAll", **CATBOOST)
-    elif library == "dart":
-        model = XGBRegressor(booster="dart", rate_drop=0.3, n_estimators=40, n_jobs=1)
+    elif library in ("dart", "dropout"):
+        booster = {"booster": "dart"} if library == "dart" else {}
+        model = XGBRegressor(**booster, rate_drop=0.3, n_estimators=40, n_jobs=1)
     else:
         model = XGBClassifier(n_estimators=20, max_depth=3, n_jobs=1, objective="multi:softmax")
     ranker = QueryRanker(model, early_stopping="ndcg@10", n_iter_no_change=15)

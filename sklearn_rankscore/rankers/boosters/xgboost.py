@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,7 +97,11 @@ class XGBoost(Booster):
 
     def predicts_by_all_rounds(self, estimator: Any) -> bool:
         """XGBoost cannot discard the rounds of a linear model, and DART rescales earlier trees."""
-        return estimator.get_params().get("booster") in ("gblinear", "dart")
+        model = json.loads(estimator.get_booster().save_config())["learner"]["gradient_booster"]
+        # from XGBoost 3.4 on, DART is any booster of trees that drops some of them
+        dropout = model.get("dart_train_param", {})
+        is_dart = any(float(dropout.get(name, 0)) > 0 for name in ("rate_drop", "one_drop"))
+        return is_dart or model["name"] == "gblinear"
 
     def use_all_rounds(self, estimator: Any) -> None:
         """Forget the best round of `xgb_model`, of which XGBoost keeps the attributes."""
