@@ -1,7 +1,6 @@
 """Threads that share the work of one call."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -13,22 +12,19 @@ from sklearn_rankscore.ranking.threads import parallel_for
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 @pytest.mark.parametrize("n_items", [0, 1, 2, 50])
 def test_each_item_is_processed_once(n_items, jobs):
-    done, used = [], set()
+    done, used, n_threads = [], set(), min(jobs, n_items)
+    together = threading.Barrier(max(1, n_threads))
 
     def work(item):
-        time.sleep(0.001)
-        used.add(threading.get_ident())
+        if threading.get_ident() not in used:
+            used.add(threading.get_ident())
+            together.wait(60)  # until each thread has an item
         done.append(item)
 
     parallel_for(work, range(n_items), jobs)
     assert sorted(done) == list(range(n_items))
-    limit = min(jobs, n_items)
-    assert len(used) <= limit
-    if n_items == 50:
-        assert len(used) == jobs
-        assert threading.get_ident() in used
-    if limit == 1:
-        assert used == {threading.get_ident()}
+    assert len(used) == n_threads
+    assert n_items == 0 or threading.get_ident() in used
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -55,12 +51,12 @@ def test_work_that_no_thread_has_started_runs_in_the_calling_thread(monkeypatch)
 
 @pytest.mark.parametrize("here", [True, False])
 def test_an_error_in_any_thread_is_raised(here):
-    this = threading.get_ident()
+    this, together = threading.get_ident(), threading.Barrier(2)
 
     def work(item):
-        time.sleep(0.001)
+        together.wait(60)  # until each of two threads has an item
         if (threading.get_ident() == this) == here:
             raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        parallel_for(work, range(50), 2)
+        parallel_for(work, range(2), 2)
