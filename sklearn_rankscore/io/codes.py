@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import shown
 from ..query_ids.factorize import factorize
-from ..query_ids.instants import of_python
+from ..query_ids.instants import in_unit, of_python
 from ..query_ids.read import as_ids, as_objects, check_no_missing
 from .id_text import mixes_text, refuse_lookalikes
 
@@ -109,11 +109,9 @@ def _in_one_unit(columns: list[Array], name: str) -> list[Array]:
     if len(types) == 1 or not {dtype.kind for dtype in types} <= set("mM"):
         return columns
     for unit in ("us", "ns"):
-        converted = [values.astype(f"{values.dtype.kind}8[{unit}]") for values in columns]
-        # NumPy does not refuse those that are out of range
-        pairs = zip(columns, converted, strict=True)
-        if all((new.astype(values.dtype) == values).all() for values, new in pairs):
-            return converted
+        converted = [in_unit(values, unit) for values in columns]
+        if all(are_exact.all() for _, are_exact in converted):
+            return [values for values, _ in converted]
     raise ValueError(f"no unit of time holds all of {name}. Convert them to one, or to text.")
 
 

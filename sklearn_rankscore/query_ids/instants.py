@@ -25,9 +25,8 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
         return list(values.tolist())
     if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in _CALENDAR:
         # those in nanoseconds would become integers, as would those beyond the year 9999
-        in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
-        listed = in_microseconds.tolist()
-        is_exact = (in_microseconds.astype(values.dtype) == values).tolist()
+        in_microseconds, are_exact = in_unit(values, "us")
+        listed, is_exact = in_microseconds.tolist(), are_exact.tolist()
         if all(is_exact) and int not in set(map(type, listed)):
             return list(listed)
         return [
@@ -62,10 +61,26 @@ def as_numpy(value: Any) -> Instant:
     return np.timedelta64(value, "us") if isinstance(value, timedelta) else value
 
 
-def in_nanoseconds(values: Array) -> tuple[Array, Array]:
-    """Dates or durations in nanoseconds, and which of them these can express."""
-    converted = values.astype(f"{values.dtype.kind}8[ns]")
-    return converted, converted.astype(values.dtype) == values
+def in_unit(values: Any, unit: str) -> tuple[Any, Any]:
+    """Dates or durations in another unit, and which of them it can express."""
+    return as_type(values, np.dtype(f"{values.dtype.kind}8[{unit}]"))
+
+
+def as_type(values: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Dates or durations as another type of these, and which of them it can express."""
+    converted = _cast(values, dtype)
+    return converted, _cast(converted, values.dtype) == values
+
+
+def _cast(values: Any, dtype: np.dtype[Any]) -> Any:
+    """Dates or durations as another type; NaT or any others where they are out of its range."""
+    try:
+        return values.astype(dtype)
+    except OverflowError:  # NumPy before 2.5 returns others
+        if values.size == 1:
+            return np.full_like(values, "NaT", dtype=dtype)
+        halves = values[: values.size // 2], values[values.size // 2 :]
+        return np.concatenate([_cast(half, dtype) for half in halves])
 
 
 def in_one_form(value: Any) -> Any:
@@ -76,5 +91,13 @@ def in_one_form(value: Any) -> Any:
     if not isinstance(value, INSTANTS) or getattr(value, "tzinfo", None) is not None:
         return value
     instant = as_numpy(value)
-    in_microseconds = instant.astype(f"{instant.dtype.kind}8[us]")
-    return in_microseconds if in_microseconds.astype(instant.dtype) == instant else instant
+    in_microseconds, is_exact = in_unit(instant, "us")
+    return in_microseconds if is_exact else instant
+
+
+def are_equal(first: Any, second: Any) -> bool:
+    """Whether two query ids are equal."""
+    try:
+        return bool(first == second)
+    except OverflowError:  # from NumPy 2.5 on, if one is beyond the range of the other's unit
+        return False

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._columns import column_names, detached, large_integers, to_numpy
 from .._typing import Array
-from .instants import in_one_form
+from .instants import as_type, in_one_form
 
 # types of most ids, among which nothing is missing
 NEVER_MISSING = {str, bytes, int, bool}
@@ -151,18 +150,15 @@ def concatenate_ids(parts: Sequence[Array]) -> Array:
     kinds = {dtype.kind for dtype in dtypes}
     if not kinds.isdisjoint("mM"):
         # a finer unit may not reach as far
-        if len(kinds) == 1 and all(map(partial(_holds, np.result_type(*dtypes)), parts)):
-            return np.concatenate(parts)
+        if len(kinds) == 1:
+            converted = [as_type(ids, np.result_type(*dtypes)) for ids in parts]
+            if all(are_exact.all() for _, are_exact in converted):
+                return np.concatenate([values for values, _ in converted])
         return as_objects([in_one_form(value) for ids in parts for value in ids])
     if len(kinds) == 1 or (kinds <= set("biu") and np.result_type(*dtypes).kind in "iu"):
         return np.concatenate(parts)
     # NumPy would round integers to floats, and convert numbers and bytes to text
     return as_objects([value for ids in parts for value in ids.tolist()])
-
-
-def _holds(dtype: Any, values: Array) -> bool:
-    """Whether a dtype can express all values."""
-    return bool((values.astype(dtype).astype(values.dtype) == values).all())
 
 
 def _as_array(groups: Any) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._columns import INSTANTS
 from .._typing import Array
-from ..query_ids.instants import as_numpy, in_nanoseconds
+from ..query_ids.instants import as_numpy, in_unit
 
 # keep keys of fractions, dates and durations apart from those of small integers
 _FRACTIONS, _DATES, _DURATIONS = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -92,9 +92,9 @@ def keys_of(ids: Array) -> Array:
 
 def _keys_of_instants(ids: Array) -> Array:
     """Keys that do not depend on the unit."""
-    nanoseconds, exact = in_nanoseconds(ids)
+    nanoseconds, exact = in_unit(ids, "ns")
     kind = _DATES if ids.dtype.kind == "M" else _DURATIONS
-    keys = nanoseconds.view(np.uint64) ^ np.uint64(kind)
+    keys: Array = nanoseconds.view(np.uint64) ^ np.uint64(kind)
     keys[~exact] = [_hash(_content(value)) for value in ids[~exact]]
     return keys
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import Grouping
-from ..query_ids.instants import in_one_form, of_python
+from ..query_ids.instants import are_equal, in_one_form, of_python
 from ..query_ids.read import as_objects
 from .rows import Rows
 
@@ -87,7 +87,7 @@ class OpenQueries:
 
     def _check_new(self, first: Any) -> None:
         """Refuse a batch that starts with the last query of a batch of complete queries."""
-        if self.last_id is not None and first == self.last_id:
+        if self.last_id is not None and are_equal(first, self.last_id):
             raise ValueError(
                 f"query {first} is split: it ends the previous batch and starts this one. Pass "
                 "complete queries to update(), or use update_sorted() for a stream sorted by query."
