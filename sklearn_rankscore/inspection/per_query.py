@@ -135,9 +135,10 @@ def query_scores(
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
-        codes = None if segments is None else queries.grouping.codes
-        rows = {"y_true": y_true, "groups": groups}
-        columns = None if segments is None else read_segments(segments, queries.ids, codes, rows)
+        columns = None
+        if segments is not None:
+            rows = {"y_true": y_true, "groups": groups}
+            columns = read_segments(segments, queries.ids, queries.grouping, rows)
         values = measure_per_query(queries, resolved, n_jobs, (y_true, scores))
         return replace(values, segments=columns)
 

@@ -132,8 +132,9 @@ def rank_overlap(
         first, second = (Places.of(s.ravel()[rows].astype(np.float64)) for s in (a, b))
         rbo = rank_biased_overlap(first, second, p, ties, estimate)
         values[members] = np.column_stack([rbo, *_overlaps(first, second, k)])
-    codes = None if segments is None else queries.grouping.codes
-    columns = None if segments is None else read_segments(segments, queries.ids, codes, given)
+    columns = None
+    if segments is not None:
+        columns = read_segments(segments, queries.ids, queries.grouping, given)
     metrics = ("rbo", f"overlap@{k}", "top_changed")
     return QueryScores(queries.ids, values, metrics, queries.weights, columns)
 

@@ -18,6 +18,7 @@ from ..metrics.segment import (
     refuse_missing_as_text,
     values_and_missing,
 )
+from ..query_ids import Grouping
 from ..query_ids.instants import of_python
 from ..query_ids.lookup import index_level
 from ..query_ids.read import as_objects
@@ -39,11 +40,14 @@ class SegmentColumn:
 
 
 def read_segments(
-    segments: Any, ids: Array, codes: Array | None = None, rows: Mapping[str, Any] | None = None
+    segments: Any,
+    ids: Array,
+    grouping: Grouping | None = None,
+    rows: Mapping[str, Any] | None = None,
 ) -> dict[str, Array]:
     """Columns of one value per query, in the order of `ids`.
 
-    `codes` holds the query of each row, if columns may be aligned with rows, which must then be in
+    With a `grouping`, whose ids these are, columns may be aligned with rows, which must then be in
     the order of the columns in `rows`. Beside other columns, one of the query ids says which query
     each value belongs to, and is no segment itself.
     """
@@ -61,9 +65,9 @@ def read_segments(
         columns = {str(getattr(segments, "name", None) or "segment"): segments}
     if not columns:
         raise ValueError("segments must hold at least one column; got none.")
-    position = _positions_by_key(columns, ids, codes) if len(columns) > 1 else None
+    position = _positions_by_key(columns, ids, grouping) if len(columns) > 1 else None
     read = {
-        name: _per_query(name, column, ids, codes, rows or {})
+        name: _per_query(name, column, ids, grouping, rows or {})
         if position is None or isinstance(column, Mapping)
         else _values(column)[position]
         for name, column in columns.items()
@@ -73,14 +77,14 @@ def read_segments(
 
 
 def _positions_by_key(
-    columns: Mapping[str, Any], ids: Array, codes: Array | None
+    columns: Mapping[str, Any], ids: Array, grouping: Grouping | None
 ) -> list[int] | None:
     """The position of each query in a column that holds every query id once, if there is one."""
     orders: dict[str, list[int]] = {}
     for name, column in columns.items():
         values = [] if isinstance(column, Mapping) else _values(column).tolist()
         # values of documents are no key, even if those of some column are all distinct
-        if codes is not None and len(values) == len(codes) != len(ids):
+        if _are_of_rows_alone(values, ids, grouping):
             continue
         if all(isinstance(value, Hashable) for value in values) and _holds(values, ids):
             position = {query: row for row, query in enumerate(values)}
@@ -157,32 +161,37 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
 
 
 def _per_query(
-    name: str, column: Any, ids: Array, codes: Array | None, rows: Mapping[str, Any]
+    name: str, column: Any, ids: Array, grouping: Grouping | None, rows: Mapping[str, Any]
 ) -> Array:
     if isinstance(column, Mapping):
         column = _from_mapping(column, ids)
     values = _values(column)
     index = _index_of(column)
     # a column of values of documents may have any index
-    is_of_rows = codes is not None and len(values) == len(codes) != len(ids)
-    if index is not None and not is_of_rows and _holds(index, ids):
+    if index is not None and not _are_of_rows_alone(values, ids, grouping) and _holds(index, ids):
         position = {query: row for row, query in enumerate(index)}
         return np.asarray(values[[position[query] for query in of_python(ids)]])
-    if values.ndim == 1 and codes is not None and len(values) == len(codes):
+    if values.ndim == 1 and grouping is not None and len(values) == grouping.n_rows:
         label = "segments" if name == "segment" else f"segments[{name!r}]"
         check_same_order(**rows, **{label: column})
-        return constant_within(name, values, ids, codes)
+        return constant_within(name, values, grouping)
     if values.ndim == 1 and len(values) == len(ids):
         if index is not None:
             raise _wrong_index_error(name, index, ids)
         _refuse_numbers_in_another_order(name, column, ids)
         return values
-    of_rows = "" if codes is None else f" or one per document ({len(codes)})"
-    hint = " Values of documents are passed to query_scores(segments=)." if codes is None else ""
+    of_rows, hint = "", " Values of documents are passed to query_scores(segments=)."
+    if grouping is not None:
+        of_rows, hint = f" or one per document ({grouping.n_rows})", ""
     raise ValueError(
         f"segments must hold one value per query ({len(ids)}){of_rows}, several such columns by "
         f"name, or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
     )
+
+
+def _are_of_rows_alone(values: Sequence[Any], ids: Array, grouping: Grouping | None) -> bool:
+    """Whether a column has as many values as there are documents, and not as there are queries."""
+    return grouping is not None and len(values) == grouping.n_rows != len(ids)
 
 
 def _values(column: Any) -> Array:

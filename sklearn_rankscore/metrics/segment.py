@@ -10,7 +10,8 @@ import numpy as np
 from .._columns import detached, refuse_masked, to_numpy
 from .._typing import Array
 from .._validation import counted, shown
-from ..query_ids.read import is_missing
+from ..query_ids import Grouping
+from ..query_ids.read import which_missing
 
 # numbers with more distinct values than this are no categories
 MOST_CATEGORIES = 10
@@ -44,7 +45,7 @@ def values_and_missing(column: Any) -> tuple[Array, Array]:
     if values.dtype.kind in "fmM":
         missing = values != values
     else:
-        missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+        missing = which_missing(values)
     if values.dtype.kind == "f" and missing.any() and _holds_integers(column):
         listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         values = np.fromiter(listed, dtype=object, count=len(values))
@@ -60,15 +61,15 @@ def refuse_missing_as_text(name: str, values: Array, missing: Array) -> None:
         )
 
 
-def constant_within(name: str, values: Array, ids: Array, codes: Array) -> Array:
+def constant_within(name: str, values: Array, grouping: Grouping) -> Array:
     """The value of each query, from one value per row."""
-    first = np.empty(len(ids), dtype=np.intp)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    of_queries = values[first]
-    differs = of_queries[codes] != values
-    if differs.any():
-        raise varying_segment_error(name, ids[list(dict.fromkeys(codes[differs].tolist()))])
-    return np.asarray(of_queries)
+    by_query = values if grouping.rows is None else values[grouping.rows]
+    changes = np.append(True, by_query[1:] != by_query[:-1])
+    changes[grouping.starts] = False
+    if changes.any():
+        rows = np.flatnonzero(changes) if grouping.rows is None else grouping.rows[changes]
+        raise varying_segment_error(name, grouping.ids[np.unique(grouping.codes[rows])])
+    return np.asarray(values[grouping.first_rows])
 
 
 def varying_segment_error(name: str, queries: Array) -> ValueError:

@@ -23,7 +23,7 @@ from ..query_ids import (
 )
 from ..query_ids.lookup import check_place, source_or_ids
 from ..query_ids.optuna_search import not_nan_in_optuna
-from ..query_ids.read import is_missing
+from ..query_ids.read import which_missing
 
 # indices of a training set and of a test set
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -172,7 +172,7 @@ def _numeric_labels(y: Any) -> Array | None:
         return labels
     if labels.dtype.kind != "O":
         return np.unique(labels, return_inverse=True)[1]
-    is_known = np.array([not is_missing(label) for label in labels], dtype=bool)
+    is_known = ~which_missing(labels)
     numbers = np.full(len(labels), np.nan)
     numbers[is_known] = np.unique(labels[is_known], return_inverse=True)[1]
     return numbers

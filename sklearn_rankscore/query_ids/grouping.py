@@ -47,6 +47,11 @@ class Grouping:
         return len(self.sizes)
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows of all queries."""
+        return int(self.sizes.sum())
+
+    @property
     def codes(self) -> Array:
         """Position in `ids` of the query of each row."""
         # no cached_property: before Python 3.12 its lock is one of the class, held meanwhile
@@ -56,7 +61,7 @@ class Grouping:
 
     def _number_rows(self) -> Array:
         by_start = np.argsort(self.starts, kind="stable")
-        codes = np.empty(int(self.sizes.sum()), dtype=np.intp)
+        codes = np.empty(self.n_rows, dtype=np.intp)
         rows = slice(None) if self.rows is None else self.rows
         codes[rows] = np.repeat(by_start, self.sizes[by_start])
         return codes

@@ -131,6 +131,14 @@ def any_missing(values: Collection[Any]) -> bool:
     return not set(map(type, values)) <= NEVER_MISSING and any(map(is_missing, values))
 
 
+def which_missing(values: Array) -> Array:
+    """Which objects of an array are missing."""
+    listed = values.tolist()
+    if any_missing(listed):
+        return np.array(list(map(is_missing, listed)), dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
 def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
     """Distinct ids in sorted order, and codes that refer to them."""
     order = np.argsort(unique, kind="stable")

@@ -16,7 +16,7 @@ from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, RandomState
 from ..model_selection import QueryShuffleSplit
 from ..query_ids import group_rows
-from ..query_ids.read import is_missing
+from ..query_ids.read import which_missing
 
 Renumber: TypeAlias = Callable[[dict[str, Any], Array, int], dict[str, Any]]
 
@@ -184,7 +184,7 @@ def _check_judged(labels: Array) -> None:
     if labels.dtype.kind == "f":
         unjudged = np.isnan(labels)
     elif labels.dtype.kind == "O":
-        unjudged = np.array([is_missing(label) for label in labels.flat], dtype=bool)
+        unjudged = which_missing(labels.ravel())
     else:
         return
     if unjudged.any():

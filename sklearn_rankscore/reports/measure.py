@@ -43,7 +43,7 @@ def measure_system(
     by_segment = None
     if segments is not None:
         rows: dict[str, Any] = dict(zip(("y_true", "y_score", "groups"), data, strict=True))
-        columns = read_segments(segments, queries.ids, queries.grouping.codes, rows)
+        columns = read_segments(segments, queries.ids, queries.grouping, rows)
         scores = replace(scores, segments=columns)
         by_segment = scores.by(**inference)
     intervals = scores.interval(**inference)

@@ -84,12 +84,12 @@ def plain(values: Array) -> Array:
 def values_of_queries(name: str, column: Any, grouping: Grouping) -> Array:
     """The value of each query, from one value per row in any order."""
     values = with_missing(name, column)
-    if len(values) != int(grouping.sizes.sum()):
+    if len(values) != grouping.n_rows:
         raise ValueError(
-            f"segments must hold one value per document ({grouping.sizes.sum()}); {name!r} has "
+            f"segments must hold one value per document ({grouping.n_rows}); {name!r} has "
             f"{len(values)}."
         )
-    return plain(constant_within(name, values, grouping.ids, grouping.codes))
+    return plain(constant_within(name, values, grouping))
 
 
 def segments_of(columns: Mapping[str, Array]) -> Iterator[tuple[Segment, Array]]:
