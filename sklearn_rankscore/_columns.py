@@ -168,7 +168,7 @@ def check_in_memory(table: Any, name: str) -> None:
         raise TypeError(f"{name} is a lazy frame; compute it first, as polars does by collect().")
 
 
-def detached(values: Any, name: str = "groups") -> Any:
+def detached(values: Any, name: str) -> Any:
     """An array of another library in main memory, without gradient; anything else unchanged.
 
     A tensor on another device is copied once; one in main memory shares its data.

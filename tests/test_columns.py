@@ -211,7 +211,7 @@ def test_missing_numbers_are_refused(column):
     ],
 )
 def test_missing_ids_are_refused(column):
-    with pytest.raises(ValueError, match="groups contains missing values"):
+    with pytest.raises(ValueError, match="groups must not have missing values"):
         ndcg_score([1, 0], [1, 2], groups=column)
 
 

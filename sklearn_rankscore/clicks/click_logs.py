@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._columns import as_numbers
 from .._typing import Array, QueryIds
 from .._validation import check_choice, check_count
-from ..query_ids import Grouping, group_rows
+from ..query_ids import group_rows
 from ..query_ids.row_order import check_same_order
 from .propensities import read_ranks
 
@@ -98,8 +98,8 @@ def estimate_propensity(
     check_choice("method", method, ("all_pairs", "pivot"))
     check_same_order(clicks=clicks, ranks=ranks, queries=queries, documents=documents)
     clicked, shown = _read_log(clicks, ranks)
-    by_query = _group("queries", queries, len(shown))
-    by_document = _group("documents", documents, len(shown))
+    by_query = group_rows(queries, len(shown), "queries")
+    by_document = group_rows(documents, len(shown), "documents")
     items = by_query.codes * len(by_document) + by_document.codes
     last = int(shown.max()) if max_rank is None else check_count("max_rank", max_rank, 1)
     kept = shown <= last
@@ -123,20 +123,6 @@ def _read_log(clicks: Any, ranks: Any) -> tuple[Array, Array]:
     if not np.isin(clicked, (0, 1)).all():
         raise ValueError(f"clicks must be 0 or 1; got {clicked[~np.isin(clicked, (0, 1))][0]:g}.")
     return clicked.astype(np.float64), shown.astype(np.intp)
-
-
-def _group(name: str, ids: Any, n_impressions: int) -> Grouping:
-    """Impressions grouped by one of the columns of ids, which errors name."""
-    if hasattr(ids, "__len__") and not isinstance(ids, str) and len(ids) != n_impressions:
-        raise ValueError(
-            f"{name} must hold one id per impression: got {len(ids)} for {n_impressions} clicks."
-        )
-    try:
-        return group_rows(ids, n_impressions)
-    except (TypeError, ValueError) as error:
-        message = str(error).replace("groups contains", f"{name} contain").replace("groups", name)
-        message = message.replace("a query id", "an id").replace("query id", "id")
-        raise type(error)(message if name in message else f"{name}: {message}") from error
 
 
 def _check_shown(ranks: Array, last: int) -> None:

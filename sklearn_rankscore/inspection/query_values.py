@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, QueryIds
 from ..clicks import ClickSums
-from ..query_ids.read import as_id_column, check_none_missing
+from ..query_ids.read import as_id_column, check_no_missing
 from ..ranking.aggregate import scaled_weights
 from .intervals import mean
 from .segments import Segments, read_segments
@@ -227,8 +227,8 @@ def as_id_array(ids: Any) -> Array:
     """Ids as a one-dimensional array, in which different ids stay different."""
     if isinstance(ids, Iterator | KeysView):
         ids = list(ids)
-    column: Array = ids if isinstance(ids, np.ndarray) else as_id_column(ids)
-    check_none_missing(column)
+    column: Array = ids if isinstance(ids, np.ndarray) else as_id_column(ids, "ids")
+    check_no_missing(column, "ids")
     return column
 
 

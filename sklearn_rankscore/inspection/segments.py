@@ -189,7 +189,7 @@ def _per_query(
     )
 
 
-def _are_of_rows_alone(values: Sequence[Any], ids: Array, grouping: Grouping | None) -> bool:
+def _are_of_rows_alone(values: Any, ids: Array, grouping: Grouping | None) -> bool:
     """Whether a column has as many values as there are documents, and not as there are queries."""
     return grouping is not None and len(values) == grouping.n_rows != len(ids)
 

@@ -12,7 +12,7 @@ from .._typing import Array
 from .._validation import shown
 from ..query_ids.factorize import factorize
 from ..query_ids.instants import in_unit, of_python
-from ..query_ids.read import as_ids, as_objects, check_no_missing
+from ..query_ids.read import as_ids, as_objects, check_no_nan, missing_ids_error
 from .id_text import mixes_text, refuse_lookalikes
 
 _KINDS = {
@@ -51,29 +51,21 @@ def _encode_one(column: Any, name: str) -> tuple[Array, Array]:
         if native is not None:
             codes, values = native
             if codes.size and codes.min() < 0:
-                raise ValueError(_missing(name))
+                raise missing_ids_error(name)
             return codes, values
-        ids, categories = as_ids(column)
-        if ids.ndim != 1:
-            raise ValueError(_missing(name))
-        check_no_missing(ids)
+        ids, categories = as_ids(column, name)
+        check_no_nan(ids, name)
         if not len(ids):
             return np.zeros(0, dtype=np.intp), ids
-        values, codes = factorize(ids)
-    except (TypeError, ValueError) as error:
-        if "missing values" in str(error):
-            raise ValueError(_missing(name)) from error
-        if "unhashable" in str(error):
-            raise TypeError(
-                f"{name} must hold one id per row; got lists. Give each item a row of its own, as "
-                "explode does, or pass a dict {query: items} of each frame to from_ranked_lists."
-            ) from error
-        raise type(error)(f"{name}: {str(error).replace('groups', 'they')}") from error
+        values, codes = factorize(ids, name)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        raise TypeError(
+            f"{name} must hold one id per row; got lists. Give each item a row of its own, as "
+            "explode does, or pass a dict {query: items} of each frame to from_ranked_lists."
+        ) from error
     return codes, values if categories is None else categories[values]
-
-
-def _missing(name: str) -> str:
-    return f"{name} have missing values: there are rows without a query or document id."
 
 
 def _native(column: Any) -> tuple[Array, Array] | None:

@@ -42,10 +42,7 @@ def values_and_missing(column: Any) -> tuple[Array, Array]:
     values = to_numpy(detached(column, "segments"))
     if values.ndim != 1 or values.dtype.kind in "biuUS":
         return values, np.zeros(values.shape, dtype=bool)
-    if values.dtype.kind in "fmM":
-        missing = values != values
-    else:
-        missing = which_missing(values)
+    missing = values != values if values.dtype.kind in "fmM" else which_missing(values)
     if values.dtype.kind == "f" and missing.any() and _holds_integers(column):
         listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         values = np.fromiter(listed, dtype=object, count=len(values))

@@ -8,19 +8,17 @@ from .lookup import (
     find_query_ids,
     no_groups_error,
 )
-from .read import as_ids, check_no_missing, concatenate_ids, missing_ids_error
+from .read import as_ids, concatenate_ids
 
 __all__ = [
     "Grouping",
     "NoGroupsError",
     "as_ids",
     "carried_query_ids",
-    "check_no_missing",
     "concatenate_ids",
     "find_explicit_ids",
     "find_query_ids",
     "group_rows",
-    "missing_ids_error",
     "no_groups_error",
     "with_query_ids",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array
-from .read import any_missing, in_sorted_order, missing_ids_error
+from .read import any_missing, as_objects, in_sorted_order, missing_ids_error
 
 # Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, section 6.4):
 # 2**64 over the golden ratio, whose multiples are spread evenly
@@ -16,10 +16,11 @@ HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 LONGEST_TEXT = 4 * 64
 
 
-def factorize(ids: Array) -> tuple[Array, Array]:
+def factorize(ids: Array, name: str = "groups") -> tuple[Array, Array]:
     """Distinct ids and the code of each id.
 
-    The distinct ids are sorted, or in order of appearance if they cannot be compared.
+    The distinct ids are sorted, or in order of appearance if they cannot be compared. `name` is
+    what errors call them.
     """
     if ids.dtype.kind in "iu":
         return _factorize_integers(ids)
@@ -29,23 +30,20 @@ def factorize(ids: Array) -> tuple[Array, Array]:
             return hashed
     if ids.dtype.kind not in "OUS":
         return np.unique(ids, return_inverse=True)
-    return _factorize_objects(ids)
+    return _factorize_objects(ids, name)
 
 
-def _factorize_objects(ids: Array) -> tuple[Array, Array]:
+def _factorize_objects(ids: Array, name: str) -> tuple[Array, Array]:
     """By a dictionary, which visits every id once; a sort would compare each some twenty times."""
     keys = ids.tolist()
     try:
         table = {key: code for code, key in enumerate(dict.fromkeys(keys))}
         codes = np.fromiter(map(table.__getitem__, keys), dtype=np.intp, count=len(keys))
     except TypeError as error:
-        raise TypeError(
-            f"groups must hold hashable query ids, such as strings ({error})."
-        ) from error
-    unique = np.empty(len(table), dtype=object)
-    unique[:] = list(table)
+        raise TypeError(f"{name} must hold hashable ids, such as strings ({error}).") from error
     if any_missing(table):
-        raise missing_ids_error()
+        raise missing_ids_error(name)
+    unique = as_objects(table)
     if ids.dtype.kind != "O":
         unique = unique.astype(ids.dtype)
     try:

@@ -14,7 +14,7 @@ from .factorize import factorize
 from .read import (
     any_missing,
     as_ids,
-    check_no_missing,
+    check_no_nan,
     check_no_row_numbers,
     missing_ids_error,
 )
@@ -85,29 +85,29 @@ class Grouping:
         return Grouping(self.ids[order], self.starts[order], self.sizes[order], self.rows)
 
 
-def group_rows(groups: Any, n_rows: int) -> Grouping:
-    """Group rows by their query ids."""
-    check_no_row_numbers(groups)
-    ids, values = as_ids(groups)
-    _check_ids(ids, n_rows)
+def group_rows(groups: Any, n_rows: int, name: str = "groups") -> Grouping:
+    """Group rows by their ids, which errors call `name`."""
+    check_no_row_numbers(groups, name)
+    ids, values = as_ids(groups, name)
+    _check_ids(ids, n_rows, name)
     try:
-        return _group(ids, values, n_rows)
+        return _group(ids, values, n_rows, name)
     except TypeError as error:
         if any_missing(ids.tolist()):
-            raise missing_ids_error() from error
+            raise missing_ids_error(name) from error
         raise
 
 
-def _group(ids: Array, values: Array | None, n_rows: int) -> Grouping:
+def _group(ids: Array, values: Array | None, n_rows: int, name: str) -> Grouping:
     if _is_scattered(ids):
-        unique, codes = factorize(ids)
+        unique, codes = factorize(ids, name)
         return _gathered(unique if values is None else values[unique], codes)
     edges = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1, [n_rows]])
     starts, sizes = edges[:-1], edges[1:] - edges[:-1]
     firsts = ids[starts]
     if values is None and ids.dtype.kind in "biuf" and (firsts[1:] > firsts[:-1]).all():
         return Grouping(firsts, starts, sizes)
-    unique, codes = factorize(firsts)
+    unique, codes = factorize(firsts, name)
     names = unique if values is None else values[unique]
     if len(unique) < len(starts):
         return _gathered(names, np.repeat(codes, sizes))
@@ -141,12 +141,10 @@ def _is_scattered(ids: Array) -> bool:
         return False
 
 
-def _check_ids(ids: Array, n_rows: int) -> None:
+def _check_ids(ids: Array, n_rows: int, name: str) -> None:
     if len(ids) != n_rows:
-        message = (
-            f"groups must hold one query id per document: got {len(ids)} for {n_rows} documents."
-        )
+        message = f"{name} must hold one id per row: got {len(ids)} for {n_rows} rows."
         if ids.dtype.kind in "iuf" and len(ids) and ids.sum() == n_rows:
             message += " These look like group sizes: pass np.repeat(np.arange(len(sizes)), sizes)."
         raise ValueError(message)
-    check_no_missing(ids)
+    check_no_nan(ids, name)

@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import Array
 from ..metrics.segment import varying_segment_error
 from ..query_ids.instants import of_python
-from ..query_ids.read import check_none_missing
+from ..query_ids.read import check_no_missing
 from .column_names import ColumnNames
 from .rows import AdjacentQueries, starts_of
 from .segments import plain, with_missing
@@ -24,7 +24,7 @@ def adjacent_queries(table: Any, columns: ColumnNames) -> AdjacentQueries:
     # codes of a dictionary differ where its values are equal
     distinct = starts_of(values)
     values, starts = values[distinct], starts[distinct]
-    check_none_missing(values)
+    check_no_missing(values)
     segments = {
         name: _segments(name, _combined(table[name]), values, starts) for name in columns.by
     }

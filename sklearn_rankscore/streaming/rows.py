@@ -18,7 +18,7 @@ from ..query_ids import (
 )
 from ..query_ids.instants import in_one_form
 from ..query_ids.judgments import judged_labels
-from ..query_ids.read import check_none_missing
+from ..query_ids.read import check_no_missing
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
 from ..ranking.unjudged import AS_GIVEN
@@ -47,7 +47,7 @@ class AdjacentQueries:
         ids, values = as_ids(groups)
         starts = starts_of(ids)
         distinct = ids[starts] if values is None else values[ids[starts]]
-        check_none_missing(distinct)  # each starts a query, because it equals no neighbor
+        check_no_missing(distinct)  # each starts a query, because it equals no neighbor
         grouping = Grouping(distinct, starts, np.diff(starts, append=len(ids)))
         of_queries = {
             name: values_of_queries(name, column, grouping) for name, column in segments.items()

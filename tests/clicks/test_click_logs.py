@@ -191,19 +191,19 @@ def test_refused(rows, options, message):
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="of equal length"):
         estimate_propensity([1, 0], [1], queries=[1], documents=[1])
-    with pytest.raises(ValueError, match="queries must hold one id per impression: got 1 for 2"):
+    with pytest.raises(ValueError, match="queries must hold one id per row: got 1 for 2"):
         estimate_propensity([1, 0], [1, 2], queries=[1], documents=[1, 1])
-    with pytest.raises(ValueError, match="documents must hold one id per impression: got 3 for 2"):
+    with pytest.raises(ValueError, match="documents must hold one id per row: got 3 for 2"):
         estimate_propensity([1, 1], [1, 2], queries=["q", "q"], documents=["d"] * 3)
 
 
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (["d", None], "documents contain missing values; every document needs an id"),
-        ([["d"], ["e"]], "documents must be one-dimensional, one id per document"),
+        (["d", None], "documents must not have missing values; every row needs an id"),
+        ([["d"], ["e"]], "documents must be one-dimensional, one id per row"),
         ("document", "documents must be one-dimensional, .* the string 'document'"),
-        ([2.0**53, 1], "documents: the ids are numbers of the type float64"),
+        ([2.0**53, 1], "documents must not hold numbers of the type float64"),
     ],
 )
 def test_the_column_of_wrong_ids_is_named(ids, message):

@@ -298,7 +298,7 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             PREDICTIONS,
             {},
             ValueError,
-            "the query ids in column 'user' have missing values",
+            "the query ids in column 'user' must not have missing values",
         ),
         (
             pd.DataFrame({"user": [1, 2], "item": ["a", "b"]}),

@@ -272,7 +272,7 @@ def test_a_query_without_judgments_is_dropped_or_refused():
         (
             pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "label": [1, 1]}),
             ValueError,
-            "without a query or document id",
+            "document ids must not have missing values; every row needs an id",
         ),
         (
             pd.DataFrame({"qid": [1, 1], "docno": ["a", "a"], "label": [1, 1]}),

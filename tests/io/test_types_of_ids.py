@@ -153,9 +153,9 @@ def test_missing_dates_are_refused(column, missing):
     predictions = wrong.rename(columns={"relevance": "score"})
     names = {"query": "query", "document": "item", "relevance": "relevance", "score": "score"}
     kind = "query" if column == "query" else "document"
-    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' have missing"):
+    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' must not have"):
         from_frames(truth, predictions, **names)
-    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' have missing"):
+    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' must not have"):
         from_frames(wrong.assign(score=1), **names)
 
 

@@ -430,7 +430,7 @@ def test_times_without_an_order_are_refused(times, message):
             lambda: folds(QueryTimeSeriesSplit(2, test_size=3), QUERY, groups=QUERY),
             "number of queries=5 with test_size=3",
         ),
-        (lambda: folds(QueryKFold(2), QUERY, groups=QUERY[:4]), "one query id per document"),
+        (lambda: folds(QueryKFold(2), QUERY, groups=QUERY[:4]), "one id per row"),
         (
             lambda: folds(QueryKFold(2, skip_constant_queries=True), QUERY, groups=QUERY),
             "skip_constant_queries=True needs y",

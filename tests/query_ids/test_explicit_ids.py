@@ -163,7 +163,7 @@ def test_composite_ids_are_tuples():
 
 def test_missing_values_in_a_part_are_refused():
     rows = FRAME.assign(user=np.where(USERS == 2, np.nan, USERS), session=QID)
-    with pytest.raises(ValueError, match="groups contains missing values"):
+    with pytest.raises(ValueError, match="groups must not have missing values"):
         next(QueryKFold(3, groups=["user", "session"]).split(rows, Y))
 
 

@@ -226,9 +226,9 @@ def test_errors_have_the_same_precedence(large, n_jobs):
     y, s, g = large
     bad_ids, bad_labels = g * 1.0, y * 1.0
     bad_ids[7] = bad_labels[7] = np.nan
-    with pytest.raises(ValueError, match="groups contains missing"):
+    with pytest.raises(ValueError, match="groups must not have missing"):
         ndcg_score(y, s, groups=bad_ids, n_jobs=n_jobs)
-    with pytest.raises(ValueError, match="groups contains missing"):
+    with pytest.raises(ValueError, match="groups must not have missing"):
         ndcg_score(bad_labels, s, groups=bad_ids, n_jobs=n_jobs)
     with pytest.raises(ValueError, match="y_true contains NaN"):
         ndcg_score(bad_labels, s, groups=g, n_jobs=n_jobs)

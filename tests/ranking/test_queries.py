@@ -66,7 +66,7 @@ def test_no_groups_error_is_a_value_error():
 
 @pytest.mark.parametrize("groups", [[1, 1, 1], ["a", "b"], [2, 4]])
 def test_ids_that_do_not_sum_to_the_rows_are_no_sizes(groups):
-    with pytest.raises(ValueError, match="one query id per document") as error:
+    with pytest.raises(ValueError, match="one id per row") as error:
         ndcg_score(Y, S, groups=groups)
     assert "sizes" not in str(error.value)
 

@@ -111,7 +111,7 @@ def test_an_evaluation_set_in_another_order_is_refused(parts):
     ("sets", "error", "message"),
     [
         ([], ValueError, "needs the labels and query ids"),
-        ([([1, 0], [1, 1, 2])], ValueError, "one query id per document"),
+        ([([1, 0], [1, 1, 2])], ValueError, "one id per row"),
         ([np.ones(3)], TypeError, r"pairs \(y, groups\)"),
         ([([1, 0, 0], [1, 1, 2]), ([1, 0, 0], [1, 2, 2])], ValueError, "equal labels but other"),
     ],
