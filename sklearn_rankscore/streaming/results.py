@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from copy import copy
+from html import escape
 from typing import Self
 
+from .._html import html_table
 from .._typing import Array
 from ..metrics.metric import Metric
 from ..metrics.segment import Segment
 from .moments import MetricSummary
-from .shown import Shown
 from .state import State
 
+HEADER = ["", "mean", "std. error", "queries", "undefined"]
 
-class StreamResults(Shown):
+
+class StreamResults(ABC):
     """The results of a `RankingAccumulator`, of which this is the part that reads its state."""
 
     by: tuple[str, ...]
@@ -125,3 +128,35 @@ class StreamResults(Shown):
         taken = self._state.totals.values
         self._state = self._state.without_values()
         return taken.concatenated()
+
+    def __repr__(self) -> str:
+        rows = [HEADER, *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([label.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+            for label, *numbers in rows
+        ]
+        return "\n".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [list(map(escape, row)) for row in self._rows()]
+        return html_table(HEADER, rows, title=self._title())
+
+    def _title(self) -> str:
+        return f"{type(self).__name__} of {self.n_documents:,} documents"
+
+    def _rows(self) -> list[list[str]]:
+        try:
+            result = self.result()
+        except ValueError:  # no documents so far, or none with a weight
+            return [[name, *["-"] * (len(HEADER) - 1)] for name in self.names]
+        return [
+            [
+                name,
+                f"{summary.mean:.4f}",
+                f"{summary.standard_error:.4f}",
+                f"{summary.n_queries:,}",
+                f"{summary.n_undefined:,}",
+            ]
+            for name, summary in result.items()
+        ]

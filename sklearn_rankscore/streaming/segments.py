@@ -37,14 +37,12 @@ def segment_names(by: Any) -> tuple[str, ...]:
 
 def columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
     """The columns named by `names` among those given to an update."""
-    if segments is None or not names:
-        if segments is None and not names:
-            return {}
-        raise ValueError(
-            f"segments= needs one column for each name of by, {list(names)}; got none."
-            if names
-            else "segments= needs an accumulator with by=, the names of the columns."
-        )
+    if not names:
+        if segments is not None:
+            raise ValueError("segments= needs an accumulator with by=, the names of the columns.")
+        return {}
+    if segments is None:
+        raise ValueError(f"segments= needs one column for each name of by, {list(names)}; got none.")
     if not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
         if len(names) > 1:
             raise ValueError(f"segments must hold the columns {list(names)} by name.")
