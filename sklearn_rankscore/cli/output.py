@@ -9,7 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..inspection.table import Table, latex_text, markdown_text, p_text
+from .._table import Table, latex_text, markdown_text
+from ..inspection.tabular import p_text
 
 
 class PValue(float):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._columns import as_numbers
-from .._html import html_of_fields
+from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_number, check_propensity_range
 from ..query_ids.row_order import check_same_order

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from .._table import Table
 from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number
 from ..metrics.segment import ALL_QUERIES
@@ -17,7 +18,7 @@ from .power import detectable_effect, queries_for_power
 from .segment_scores import no_test_note
 from .significance import significance_level
 from .system_table import SystemTable
-from .table import Table, Tabular, p_text
+from .tabular import Tabular, p_text
 
 Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]

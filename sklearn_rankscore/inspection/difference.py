@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._html import html_of_fields
+from .._table import html_of_fields
 from ..metrics.segment import Segment
 from .intervals import Interval
 from .margins import Verdict

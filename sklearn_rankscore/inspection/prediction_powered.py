@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from .._html import html_of_fields
+from .._table import html_of_fields
 from .._typing import Array
 from .intervals import (
     TOLERANCE,

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .._html import html_of_fields
+from .._table import Table, html_of_fields
 from .._typing import IntervalMethod
 from .._validation import counted
 from .comparison import few_distinct_note
 from .intervals import Interval, number_text
 from .permuted_features import Within
 from .query_results import QueryScores
-from .table import Table, Tabular
+from .tabular import Tabular
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._table import Table
 from .._typing import IntervalMethod, Seed
 from .._validation import counted
 from ..clicks import PropensitySummary
@@ -14,7 +15,7 @@ from .ranges import value_ranges
 from .resampling import generator
 from .segment_scores import SegmentScores, segment_parts, summarize_segments
 from .segments import Segments, bin_segments, select_segments
-from .table import Table, Tabular
+from .tabular import Tabular
 
 
 class QueryScores(QueryValues, Tabular):

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from .._table import Table
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction
 from ..query_ids.instants import of_python
@@ -16,7 +17,7 @@ from .intervals import TOLERANCE
 from .pairing import align
 from .prediction_powered import RectifiedMean, Sample
 from .query_results import QueryScores
-from .table import Table, Tabular
+from .tabular import Tabular
 
 RectifyMethod: TypeAlias = Literal["normal", "t"]
 Scores: TypeAlias = QueryScores | Mapping[str, QueryScores]

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._table import Table
 from .._typing import Library, QueryIds
 from .._validation import check_count, counted
 from ..metrics.evaluate import Metrics
@@ -19,7 +20,7 @@ from .intervals import Interval
 from .per_query import resolve_per_query
 from .query_results import QueryScores
 from .ranges import metric_name
-from .table import Table, Tabular
+from .tabular import Tabular
 
 
 @dataclass(repr=False)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from .._html import html_of_fields
+from .._table import Table, html_of_fields
 from .._typing import Array
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
@@ -18,7 +18,7 @@ from .intervals import Interval, has_few_distinct
 from .query_values import QueryValues
 from .segments import SegmentColumn
 from .significance import holm
-from .table import Table, Tabular, p_text
+from .tabular import Tabular, p_text
 
 # queries that are checked first, because they suffice nearly always
 SOME = 1000

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .table import Cell, Table, Tabular
+from .._table import MarkedNumber, Table
+from .tabular import Tabular
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,9 +64,12 @@ class SystemTable(Tabular):
         defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
         best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}
         letters = self._letters()
-        rows: list[list[str | Cell]] = [
+        rows: list[list[str | MarkedNumber]] = [
             [letters[system], system]
-            + [Cell(shown[m][i], self._mark(system, m), shown[m][i] == best[m]) for m in metrics]
+            + [
+                MarkedNumber(shown[m][i], self._mark(system, m), shown[m][i] == best[m])
+                for m in metrics
+            ]
             for i, system in enumerate(self.means)
         ]
         note = f"Letters: significantly better than these systems, {self.caption}"

@@ -6,7 +6,7 @@ import inspect
 from html import escape
 from typing import NamedTuple
 
-from .._html import html_of_fields, html_table
+from .._table import html_of_fields, html_table
 from .aliases import ALIASES
 from .names import METRICS
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeAlias, overload
 
 from numpy.typing import ArrayLike
 
+from .._table import Table
 from .._typing import QueryIds
 from .._validation import check_count, check_flag
-from ..inspection.table import Table
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.metric import Metric, measure
 from ..metrics.names import parse_name

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .._table import Table
 from .._typing import Array
 from ..inspection.pairing import paired_differences
-from ..inspection.table import Table
 from ..metrics.conventions import convention
 from ..metrics.names import METRICS, parse_name
 from .cells import main_metrics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from ..inspection.table import Table
+from .._table import Table
 from .details import convention_table, version_table, worst_query_tables
 from .figures import NARROW, WIDE, report_figures
 from .measurements import UNNAMED, Measurements

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from .._table import Table
 from ..inspection.comparison import Comparison, few_distinct_note
 from ..inspection.difference import Difference
 from ..inspection.intervals import Interval, number_text
 from ..inspection.segment_scores import SegmentScore
-from ..inspection.table import Table
 from ..metrics.segment import ALL_QUERIES, Segment
 from .cells import Cell, cutoffs_of
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._html import html_of_fields
+from .._table import html_of_fields
 from .._typing import Array
 from ..metrics.metric import Metric
 from ..ranking import MetricValues

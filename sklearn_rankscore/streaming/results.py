@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from html import escape
 from typing import Self
 
-from .._html import html_table
+from .._table import Table
 from .._typing import Array
 from ..metrics.metric import Metric
 from ..metrics.segment import Segment
@@ -130,20 +129,14 @@ class StreamResults(ABC):
         return taken.concatenated()
 
     def __repr__(self) -> str:
-        rows = [HEADER, *self._rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join([label.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
-            for label, *numbers in rows
-        ]
-        return "\n".join([self._title(), *lines])
+        return self._table().text()
 
     def _repr_html_(self) -> str:
-        rows = [list(map(escape, row)) for row in self._rows()]
-        return html_table(HEADER, rows, title=self._title())
+        return self._table().html()
 
-    def _title(self) -> str:
-        return f"{type(self).__name__} of {self.n_documents:,} documents"
+    def _table(self) -> Table:
+        title = f"{type(self).__name__} of {self.n_documents:,} documents"
+        return Table(title, HEADER, self._rows())
 
     def _rows(self) -> list[list[str]]:
         try:

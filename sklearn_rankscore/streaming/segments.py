@@ -42,7 +42,9 @@ def columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
             raise ValueError("segments= needs an accumulator with by=, the names of the columns.")
         return {}
     if segments is None:
-        raise ValueError(f"segments= needs one column for each name of by, {list(names)}; got none.")
+        raise ValueError(
+            f"segments= needs one column for each name of by, {list(names)}; got none."
+        )
     if not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
         if len(names) > 1:
             raise ValueError(f"segments must hold the columns {list(names)} by name.")

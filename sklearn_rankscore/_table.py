@@ -1,26 +1,14 @@
-"""Tables as text, HTML, Markdown and LaTeX, and results that are shown as one."""
+"""Tables as text, HTML, Markdown and LaTeX."""
 
 from __future__ import annotations
 
-import importlib
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, is_dataclass
+from dataclasses import fields as fields_of
 from html import escape
-from numbers import Integral, Real
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
-
-import numpy as np
-
-from .._html import html_table
-from .._typing import DataFrameLibrary
-from .._validation import check_choice
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
+from typing import Any
 
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
@@ -28,7 +16,7 @@ LATEX |= {"≤": r"$\leq$", "<": "$<$", ">": "$>$"}
 
 
 @dataclass(frozen=True)
-class Cell:
+class MarkedNumber:
     """A number with a raised mark, which is the best of its column or not."""
 
     number: str
@@ -48,7 +36,7 @@ class Table:
 
     title: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str | Cell]]
+    rows: Sequence[Sequence[str | MarkedNumber]]
     n_labels: int = 1
     note: str = ""
 
@@ -59,7 +47,7 @@ class Table:
 
     def html(self) -> str:
         """An HTML table."""
-        rows = self._rendered(_html)
+        rows = self._rendered(_html_cell)
         note = f"<p>{escape(self.note)}</p>" if self.note else ""
         return html_table(self.header, rows, title=self.title, n_labels=self.n_labels) + note
 
@@ -94,9 +82,11 @@ class Table:
         ]
         return "\n".join(lines)
 
-    def _rendered(self, render: Callable[[str | Cell], str]) -> list[list[str]]:
+    def _rendered(self, render: Callable[[str | MarkedNumber], str]) -> list[list[str]]:
         # names of systems may be numbers
-        return [[render(c if isinstance(c, Cell) else str(c)) for c in row] for row in self.rows]
+        return [
+            [render(c if isinstance(c, MarkedNumber) else str(c)) for c in row] for row in self.rows
+        ]
 
 
 def _aligned(rows: Sequence[Sequence[str]], n_labels: int) -> list[str]:
@@ -111,7 +101,7 @@ def _aligned(rows: Sequence[Sequence[str]], n_labels: int) -> list[str]:
     return ["  ".join(cells).rstrip() for cells in padded]
 
 
-def _html(cell: str | Cell) -> str:
+def _html_cell(cell: str | MarkedNumber) -> str:
     if isinstance(cell, str):  # indented, or padded to align columns of text
         return escape(cell.strip()) if cell[:1] != " " else f"\N{EM SPACE}{escape(cell.strip())}"
     number = f"<b>{escape(cell.number)}</b>" if cell.is_best else escape(cell.number)
@@ -123,7 +113,7 @@ def markdown_text(text: str) -> str:
     return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", text)
 
 
-def _markdown(cell: str | Cell) -> str:
+def _markdown(cell: str | MarkedNumber) -> str:
     if isinstance(cell, str):
         return markdown_text(cell)
     number = f"**{cell.number}**" if cell.is_best else cell.number
@@ -135,109 +125,45 @@ def latex_text(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in text)
 
 
-def _latex(cell: str | Cell) -> str:
+def _latex(cell: str | MarkedNumber) -> str:
     if isinstance(cell, str):
         return latex_text(cell)
     number = f"\\textbf{{{cell.number}}}" if cell.is_best else cell.number
     return number + (f"$^{{{cell.mark}}}$" if cell.mark else "")
 
 
-def p_text(p_value: float, digits: int = 4) -> str:
-    """A p-value with some decimals; one that would be rounded to 0 as a bound."""
-    least = 10.0**-digits
-    return f"<{least:.{digits}f}" if p_value < least else f"{p_value:.{digits}f}"
+def html_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", n_labels: int = 1
+) -> str:
+    """A table of cells that are HTML already; the first `n_labels` columns are headers of rows."""
+    tags = ["th" if i < n_labels else "td" for i in range(len(header))]
+    body = "".join(
+        f"<tr>{''.join(f'<{t}>{c}</{t}>' for t, c in zip(tags, row, strict=True))}</tr>"
+        for row in rows
+    )
+    # a corner above all labels of the rows
+    span = n_labels if header[0] and n_labels > 1 and not any(header[1:n_labels]) else 1
+    corner = f'<th colspan="{span}">' if span > 1 else "<th>"
+    head = corner + "</th><th>".join(map(escape, [header[0], *header[span:]])) + "</th>"
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _of_one_type(column: Any) -> Any:
-    """A column as floats if it mixes numbers, and as text if it mixes other types."""
-    if not isinstance(column, list) and column.dtype != object:
-        return column
-    present = [value for value in column if value is not None]
-    types = {_general_type(value) for value in present}
-    if types == {int, float}:
-        return [None if value is None else float(value) for value in column]
-    if len(types) <= 1:
-        return column
-    return [None if value is None else str(value) for value in column]
+def html_of_fields(record: Any) -> str:
+    """A table of the names and values of a dataclass or a named tuple."""
+    if is_dataclass(record):
+        fields = {field.name: getattr(record, field.name) for field in fields_of(record)}
+    else:
+        fields = record._asdict()
+    rows = [(escape(name), escape(_text(value))) for name, value in fields.items()]
+    return html_table(["", "value"], rows, title=type(record).__name__)
 
 
-def _general_type(value: Any) -> type:
-    """The type of a value in Python, also of a number of NumPy."""
-    if isinstance(value, bool | np.bool_):
-        return bool
-    if isinstance(value, Real):
-        return int if isinstance(value, Integral) else float
-    return type(value)
-
-
-class Tabular(ABC):
-    """Results that are printed as a table and convert to a DataFrame, Markdown and LaTeX."""
-
-    @abstractmethod
-    def _table(self) -> Table: ...
-
-    @abstractmethod
-    def _columns(self) -> dict[str, Any]:
-        """The columns of the DataFrame."""
-
-    @overload
-    def to_frame(self, library: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-    @overload
-    def to_frame(self, library: Literal["polars"]) -> pl.DataFrame: ...
-    def to_frame(self, library: DataFrameLibrary = "pandas") -> Any:
-        """Convert the results to a DataFrame.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            DataFrame library.
-
-        Returns
-        -------
-        DataFrame
-            Its columns are listed in the Notes of the class. In polars, where all values of a
-            column have the same type, values of several types, such as those of different
-            segments, become text.
-        """
-        check_choice("library", library, get_args(DataFrameLibrary))
-        columns = self._columns()
-        if library == "polars":
-            columns = {name: _of_one_type(column) for name, column in columns.items()}
-        return importlib.import_module(library).DataFrame(columns)
-
-    def to_markdown(self) -> str:
-        """Return the printed table as a Markdown table.
-
-        Returns
-        -------
-        str
-            A table of GitHub's Markdown.
-        """
-        return self._table().markdown()
-
-    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
-        """Return the printed table as LaTeX.
-
-        Parameters
-        ----------
-        caption : str, default=None
-            Caption, which may contain commands of LaTeX; None means the title of the table, if it
-            has one.
-        label : str, default=None
-            Label for references to the table, which needs a caption.
-
-        Returns
-        -------
-        str
-            A table environment, which requires the package booktabs.
-        """
-        table = self._table()
-        if label is not None and not (table.title or caption):
-            raise ValueError(f"label={label!r} refers to a caption, and the table has none.")
-        return table.latex(caption, label)
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if hasattr(value, "_asdict"):  # an interval or a segment
+        return ", ".join(f"{name}: {_text(part)}" for name, part in value._asdict().items())
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, value))
+    return str(value)

@@ -1,0 +1,119 @@
+"""Results that are printed as a table, and convert to other forms of it."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+
+import numpy as np
+
+from .._table import Table
+from .._typing import DataFrameLibrary
+from .._validation import check_choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+def p_text(p_value: float, digits: int = 4) -> str:
+    """A p-value with some decimals; one that would be rounded to 0 as a bound."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if p_value < least else f"{p_value:.{digits}f}"
+
+
+def _of_one_type(column: Any) -> Any:
+    """A column as floats if it mixes numbers, and as text if it mixes other types."""
+    if not isinstance(column, list) and column.dtype != object:
+        return column
+    present = [value for value in column if value is not None]
+    types = {_general_type(value) for value in present}
+    if types == {int, float}:
+        return [None if value is None else float(value) for value in column]
+    if len(types) <= 1:
+        return column
+    return [None if value is None else str(value) for value in column]
+
+
+def _general_type(value: Any) -> type:
+    """The type of a value in Python, also of a number of NumPy."""
+    if isinstance(value, bool | np.bool_):
+        return bool
+    if isinstance(value, Real):
+        return int if isinstance(value, Integral) else float
+    return type(value)
+
+
+class Tabular(ABC):
+    """Results that are printed as a table and convert to a DataFrame, Markdown and LaTeX."""
+
+    @abstractmethod
+    def _table(self) -> Table: ...
+
+    @abstractmethod
+    def _columns(self) -> dict[str, Any]:
+        """The columns of the DataFrame."""
+
+    @overload
+    def to_frame(self, library: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> pl.DataFrame: ...
+    def to_frame(self, library: DataFrameLibrary = "pandas") -> Any:
+        """Convert the results to a DataFrame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            DataFrame library.
+
+        Returns
+        -------
+        DataFrame
+            Its columns are listed in the Notes of the class. In polars, where all values of a
+            column have the same type, values of several types, such as those of different
+            segments, become text.
+        """
+        check_choice("library", library, get_args(DataFrameLibrary))
+        columns = self._columns()
+        if library == "polars":
+            columns = {name: _of_one_type(column) for name, column in columns.items()}
+        return importlib.import_module(library).DataFrame(columns)
+
+    def to_markdown(self) -> str:
+        """Return the printed table as a Markdown table.
+
+        Returns
+        -------
+        str
+            A table of GitHub's Markdown.
+        """
+        return self._table().markdown()
+
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        """Return the printed table as LaTeX.
+
+        Parameters
+        ----------
+        caption : str, default=None
+            Caption, which may contain commands of LaTeX; None means the title of the table, if it
+            has one.
+        label : str, default=None
+            Label for references to the table, which needs a caption.
+
+        Returns
+        -------
+        str
+            A table environment, which requires the package booktabs.
+        """
+        table = self._table()
+        if label is not None and not (table.title or caption):
+            raise ValueError(f"label={label!r} refers to a caption, and the table has none.")
+        return table.latex(caption, label)
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
