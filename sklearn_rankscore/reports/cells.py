@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from .._typing import Library
@@ -65,7 +65,7 @@ def cutoffs_of(cells: Iterable[Cell]) -> list[int | None]:
     return sorted({cell.k for cell in cells}, key=lambda k: (k is None, k))
 
 
-def main_metrics(cells: dict[str, Cell]) -> list[str]:
+def main_metrics(cells: Mapping[str, Cell]) -> list[str]:
     """One metric of each row: that with the largest cut-off, or without any."""
     largest: dict[str, str] = {}
     for metric, cell in cells.items():

@@ -23,7 +23,7 @@ PACKAGES = (__name__.partition(".")[0], "sklearn", "numpy", "scipy", "matplotlib
 
 def worst_query_tables(measured: Measurements) -> Iterator[Table]:
     """The queries on which each model loses most, or those of a single system that score lowest."""
-    metric = main_metrics(dict(measured.cells))[0]
+    metric = main_metrics(measured.cells)[0]
     (name, first), *others = measured.systems.items()
     if not others:
         values = first.scores[metric]

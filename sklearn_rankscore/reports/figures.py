@@ -80,7 +80,7 @@ def _inline(svg: str, title: str, name: str) -> str:
 
 def report_figures(measured: Measurements) -> Iterator[Figure]:
     """The plots that these measurements allow."""
-    main = main_metrics(dict(measured.cells))
+    main = main_metrics(measured.cells)
     if measured.comparison is not None:
         yield from _comparison_figures(measured, main)
     yield from _cutoff_figures(measured, main[0])

@@ -9,7 +9,7 @@ from .._table import Table
 from .details import convention_table, version_table, worst_query_tables
 from .figures import NARROW, WIDE, report_figures
 from .measurements import UNNAMED, Measurements
-from .tables import bounds_table, difference_table, facts_rows, mean_table, segment_table
+from .tables import difference_tables, facts_rows, system_tables
 
 CSS = """
 .rankscore { color: inherit; font: 15px/1.5 system-ui, sans-serif; }
@@ -65,26 +65,17 @@ def document(measured: Measurements, title: str, *, with_plots: bool) -> str:
 
 
 def _tables(measured: Measurements) -> Iterator[str]:
-    cells, level, spec = measured.cells, measured.confidence, measured.spec
     yield f"<h2>Data</h2>{_scroll(_facts_table(measured))}<h2>Metrics</h2>"
     for name, system in measured.systems.items():
         yield f"<h3>{escape(str(name))}</h3>" if name != UNNAMED else ""
-        chance = system.random_order
-        yield _scroll(
-            mean_table(system.scores.mean(), system.intervals, chance, cells, level, spec)
-        )
-        if system.bounds:
-            yield _scroll(bounds_table(system.bounds, cells, spec))
-        if system.segments is not None:
-            yield _scroll(segment_table(system.segments, cells, level, spec))
+        yield from map(_scroll, system_tables(system, measured))
     if measured.comparison is not None:
         yield "<h2>Differences</h2>"
-        for model in list(measured.systems)[1:]:
-            yield _scroll(difference_table(measured.comparison, model, cells, spec))
+        yield from map(_scroll, difference_tables(measured))
 
 
 def _facts_table(measured: Measurements) -> Table:
-    columns = [facts_rows(system.facts.summary()) for system in measured.systems.values()]
+    columns = [facts_rows(system) for system in measured.systems.values()]
     names = dict.fromkeys(name for column in columns for name in column)
     rows = [[name, *(column.get(name, "") for column in columns)] for name in names]
     if all(len({*row[1:]}) == 1 for row in rows):
@@ -108,8 +99,7 @@ def _plots(measured: Measurements) -> str:
 
 def _queries(measured: Measurements) -> Iterator[str]:
     yield "<h2>Queries</h2>"
-    for table in worst_query_tables(measured):
-        yield _scroll(table)
+    yield from map(_scroll, worst_query_tables(measured))
 
 
 def _scroll(table: Table) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from .._table import Table
 from ..inspection.comparison import Comparison, few_distinct_note
 from ..inspection.difference import Difference
-from ..inspection.intervals import Interval, number_text
-from ..inspection.segment_scores import SegmentScore
+from ..inspection.intervals import number_text
+from ..inspection.segment_scores import SegmentScores
 from ..metrics.segment import ALL_QUERIES, Segment
 from .cells import Cell, cutoffs_of
+from .measurements import Measurements, SystemMeasurements
 
 # the row below that of a metric
 RANDOM_ORDER = Segment("", "random order")
@@ -31,8 +32,9 @@ class Entry(NamedTuple):
     share: float = 1.0
 
 
-def facts_rows(data: Mapping[str, float]) -> dict[str, str]:
+def facts_rows(system: SystemMeasurements) -> dict[str, str]:
     """Names and values of the properties of the data."""
+    data = system.facts.summary()
     facts = {
         "queries": f"{data['queries']:,}",
         "documents": f"{data['documents']:,}",
@@ -60,54 +62,64 @@ def _sizes(data: Mapping[str, float], what: str) -> str:
     return f"{fewest:,} to {most:,}, median {median:g}"
 
 
-def bounds_table(bounds: Mapping[str, Interval], cells: Mapping[str, Cell], spec: str) -> Table:
+def system_tables(system: SystemMeasurements, measured: Measurements) -> Iterator[Table]:
+    """Means of a system and, if they were asked for, their bounds and those by segment."""
+    yield _mean_table(system, measured)
+    if system.bounds:
+        yield _bounds_table(system, measured)
+    if system.segments is not None:
+        yield _segment_table(system.segments, measured)
+
+
+def difference_tables(measured: Measurements) -> Iterator[Table]:
+    """Differences of each other system from the first."""
+    if measured.comparison is not None:
+        for model in list(measured.systems)[1:]:
+            yield _difference_table(measured.comparison, model, measured)
+
+
+def _mean_table(system: SystemMeasurements, measured: Measurements) -> Table:
+    """One row per metric, with that of random orders below it, and one column per cut-off."""
+    entries, means, spec = [], system.scores.mean(), measured.spec
+    for name, cell in measured.cells.items():
+        interval = f" {system.intervals[name]:{spec}}"
+        entries.append(Entry(cell, f"{means[name]:{spec}}{interval}"))
+        if name in system.random_order:
+            # as far to the left as the mean above it
+            chance = f"{system.random_order[name]:{spec}}{' ' * len(interval)}"
+            entries.append(Entry(cell, chance, RANDOM_ORDER))
+    return _by_cutoff(entries, f"mean {_level(measured.confidence)}", with_segments=False)
+
+
+def _bounds_table(system: SystemMeasurements, measured: Measurements) -> Table:
     """One row per metric that has bounds, one column per cut-off."""
-    entries = [Entry(cells[name], f"{interval:{spec}}") for name, interval in bounds.items()]
+    entries = [
+        Entry(measured.cells[name], f"{interval:{measured.spec}}")
+        for name, interval in system.bounds.items()
+    ]
     corner = "[lowest, highest mean of any missing labels]"
     return _by_cutoff(entries, corner, with_segments=False)
 
 
-def mean_table(
-    means: Mapping[str, float],
-    intervals: Mapping[str, Interval],
-    random_order: Mapping[str, float],
-    cells: Mapping[str, Cell],
-    confidence: float,
-    spec: str,
-) -> Table:
-    """One row per metric, with that of random orders below it, and one column per cut-off."""
-    entries = []
-    for name, cell in cells.items():
-        interval = f" {intervals[name]:{spec}}"
-        entries.append(Entry(cell, f"{means[name]:{spec}}{interval}"))
-        if name in random_order:
-            # as far to the left as the mean above it
-            chance = f"{random_order[name]:{spec}}{' ' * len(interval)}"
-            entries.append(Entry(cell, chance, RANDOM_ORDER))
-    return _by_cutoff(entries, f"mean {_level(confidence)}", with_segments=False)
-
-
-def segment_table(
-    scores: Iterable[SegmentScore], cells: Mapping[str, Cell], confidence: float, spec: str
-) -> Table:
+def _segment_table(scores: SegmentScores, measured: Measurements) -> Table:
     """One row per metric and segment, one column per cut-off."""
+    cells, spec = measured.cells, measured.spec
     entries = [
         Entry(
             cells[s.metric], f"{s.mean:{spec}} {s.interval:{spec}}", s.segment, s.queries, s.share
         )
         for s in scores
     ]
-    return _by_cutoff(entries, f"mean by segment {_level(confidence)}", with_segments=True)
+    corner = f"mean by segment {_level(measured.confidence)}"
+    return _by_cutoff(entries, corner, with_segments=True)
 
 
-def difference_table(
-    comparison: Comparison, model: str, cells: Mapping[str, Cell], spec: str
-) -> Table:
+def _difference_table(comparison: Comparison, model: str, measured: Measurements) -> Table:
     """Differences of one model: one row per metric and segment, one column per cut-off."""
     own = [d for d in comparison if d.model == model]
-    spec = f"+{spec}"
+    spec = f"+{measured.spec}"
     entries = [
-        Entry(cells[d.metric], _difference_text(d, spec), d.segment, d.queries, d.share)
+        Entry(measured.cells[d.metric], _difference_text(d, spec), d.segment, d.queries, d.share)
         for d in own
     ]
     title = f"{model} compared with {comparison.baseline} by the {comparison.test} test"
