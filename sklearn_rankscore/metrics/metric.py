@@ -64,14 +64,14 @@ class Formula:
     """
 
     function: Callable[..., tuple[Array, Any, Array]]
-    ratio: bool
-    check_labels: Callable[..., None]
-    denominators: tuple[str, ...]
-    ranks: Callable[..., int | None]
-    reads_unjudged: bool
-    best_order: bool
-    adjustable: Adjustable
-    limits: Callable[..., Limits]
+    ratio: bool = False
+    check_labels: Callable[..., None] = _accept_labels
+    denominators: tuple[str, ...] = ()
+    ranks: Callable[..., int | None] = _up_to_the_cut_off
+    reads_unjudged: bool = False
+    best_order: bool = True
+    adjustable: Adjustable = "always"
+    limits: Callable[..., Limits] = from_0_to_1
 
     def with_options(
         self,
@@ -101,18 +101,20 @@ class Formula:
         return Metric(
             name,
             function,
-            self.ranks(**ready),
-            check_average(average, ratio=self.ratio and ready.get("denominator") != "hits"),
-            check_number("replace_undefined_by", replace_undefined_by, allow_nan=True),
-            partial(self.check_labels, **options),
-            rule,
-            recipe,
-            propensity,
-            clip,
-            partial(weighted_gains, self.function, ready),
-            chance,
-            ready.get("ties", "average"),
-            with_value(self._limits(propensity, options), replace_undefined_by),
+            cutoff=self.ranks(**ready),
+            average=check_average(average, ratio=self.ratio and ready.get("denominator") != "hits"),
+            replace_undefined_by=check_number(
+                "replace_undefined_by", replace_undefined_by, allow_nan=True
+            ),
+            check_labels=partial(self.check_labels, **options),
+            unjudged=rule,
+            recipe=recipe,
+            propensity=propensity,
+            clip=clip,
+            weight_clicks=partial(weighted_gains, self.function, ready),
+            chance=chance,
+            ties=ready.get("ties", "average"),
+            limits=with_value(self._limits(propensity, options), replace_undefined_by),
         )
 
     def _limits(self, propensity: Any, options: dict[str, Any]) -> Limits:
@@ -120,29 +122,9 @@ class Formula:
         return UNKNOWN if is_estimate else self.limits(**options)
 
 
-def formula(
-    *,
-    ratio: bool = False,
-    check_labels: Callable[..., None] = _accept_labels,
-    denominators: tuple[str, ...] = (),
-    ranks: Callable[..., int | None] = _up_to_the_cut_off,
-    reads_unjudged: bool = False,
-    best_order: bool = True,
-    adjustable: Adjustable = "always",
-    limits: Callable[..., Limits] = from_0_to_1,
-) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
-    """Declare a function of a block to be a formula."""
-    return lambda function: Formula(
-        function,
-        ratio,
-        check_labels,
-        denominators,
-        ranks,
-        reads_unjudged,
-        best_order,
-        adjustable,
-        limits,
-    )
+def formula(**allowed: Any) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
+    """Declare a function of a block to be a formula, with the fields of `Formula` that differ."""
+    return partial(Formula, **allowed)
 
 
 @dataclass(frozen=True)
