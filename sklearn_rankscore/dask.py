@@ -276,9 +276,8 @@ def _query_values(part: Any, empty: RankingAccumulator, columns: ColumnNames) ->
     if taken is None:
         return part[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
     ids, values = taken
-    parts = [ids] if isinstance(columns.group, str) else zip(*ids, strict=True)
     series = {
-        name: pd.Series(values_of_part, name=name).astype(part[name].dtype)
-        for name, values_of_part in zip(columns.ids, parts, strict=True)
+        name: pd.Series(column, name=name).astype(part[name].dtype)
+        for name, column in columns.id_columns(ids).items()
     }
     return pd.DataFrame({**series, **values})

@@ -19,7 +19,7 @@ from ._typing import Library
 from ._validation import check_count
 from .metrics.evaluate import Metrics
 from .streaming import RankingAccumulator
-from .streaming.arrow import BATCH_ROWS, add_batches
+from .streaming.arrow import BATCH_ROWS, add_table, as_tables
 from .streaming.column_names import ColumnNames, refuse_segments
 from .streaming.runs import ScoresBySegment, scores_of
 from .streaming.state import State
@@ -242,11 +242,13 @@ def _check_frame(df: Any, columns: ColumnNames) -> None:
 def _add_batches(
     accumulator: RankingAccumulator, columns: ColumnNames, batches: Iterator[Any], batch_rows: int
 ) -> Iterator[Any]:
-    """Add a partition, with the column names of the DataFrame."""
+    """Add a partition, with the column names of the DataFrame; yield each table that was added."""
     import pyarrow as pa
 
     named = (pa.RecordBatch.from_arrays(b.columns, columns.distinct) for b in batches)
-    return add_batches(accumulator, columns, named, batch_rows, "ascending")
+    for table in as_tables(named, batch_rows):
+        add_table(accumulator, columns, table, "ascending")
+        yield table
 
 
 def _state_of(
@@ -292,7 +294,5 @@ def _completed(
     taken = accumulator.take_values()
     if taken is not None:
         ids, values = taken
-        parts = [ids] if isinstance(columns.group, str) else zip(*ids, strict=True)
-        named = zip(types.items(), parts, strict=True)
-        id_columns = {name: pa.array(part, kind) for (name, kind), part in named}
-        yield pa.RecordBatch.from_pydict({**id_columns, **values})
+        of_ids = {n: pa.array(part, types[n]) for n, part in columns.id_columns(ids).items()}
+        yield pa.RecordBatch.from_pydict({**of_ids, **values})

@@ -15,19 +15,6 @@ from .column_types import converted
 BATCH_ROWS = 2**21
 
 
-def add_batches(
-    accumulator: RankingAccumulator,
-    columns: ColumnNames,
-    batches: Iterable[Any],
-    batch_rows: int,
-    order: QueryOrder,
-) -> Iterator[Any]:
-    """Add Arrow batches of a stream to an accumulator; yield each table that was added."""
-    for table in as_tables(batches, batch_rows):
-        add_table(accumulator, columns, table, order)
-        yield table
-
-
 def add_table(
     accumulator: RankingAccumulator, columns: ColumnNames, table: Any, order: QueryOrder
 ) -> None:

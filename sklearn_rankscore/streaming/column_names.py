@@ -47,6 +47,11 @@ class ColumnNames:
         """The columns that together identify a query."""
         return [self.group] if isinstance(self.group, str) else list(map(str, self.group))
 
+    def id_columns(self, ids: Any) -> dict[str, Any]:
+        """The columns of which ids, tuples if there are several, consist."""
+        parts = [ids] if isinstance(self.group, str) else zip(*ids, strict=True)
+        return dict(zip(self.ids, parts, strict=True))
+
     @property
     def distinct(self) -> list[str]:
         """The columns to read."""
