@@ -13,7 +13,7 @@ import numpy as np
 from .._columns import as_numbers, check_in_memory, column_names, descending
 from .._typing import Array
 from .._validation import counted, did_you_mean
-from ..query_ids.grouping import stable_order
+from ..query_ids.grouping import order_by_code
 from ..query_ids.lookup import level_names
 from .join import ItemLists
 
@@ -153,7 +153,7 @@ class FrameRows:
                 first = np.sort(np.unique(_pairs(query, document), return_index=True)[1])
                 query, document, values = query[first], document[first], values[first]
         elif (query[1:] < query[:-1]).any():
-            order = stable_order(query, int(query.max()) + 1)
+            order = order_by_code(query, int(query.max()) + 1)
             query, document, values = query[order], document[order], values[order]
         return ItemLists(query, document, values)
 

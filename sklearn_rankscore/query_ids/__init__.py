@@ -1,7 +1,7 @@
 """Query ids: where they are found, how they are read, and the rows grouped by them."""
 
 from .fold_rows import carried_query_ids, with_query_ids
-from .grouping import Grouping, group_rows
+from .grouping import Grouping, group_rows, vary_within_queries
 from .lookup import (
     NoGroupsError,
     find_explicit_ids,
@@ -20,5 +20,6 @@ __all__ = [
     "find_query_ids",
     "group_rows",
     "no_groups_error",
+    "vary_within_queries",
     "with_query_ids",
 ]

@@ -98,6 +98,12 @@ def group_rows(groups: Any, n_rows: int, name: str = "groups") -> Grouping:
         raise
 
 
+def vary_within_queries(values: Any, ids: Any) -> bool:
+    """Whether the rows of some query have different numbers, besides NaN."""
+    numbers = np.asarray(values)
+    return bool(group_rows(ids, len(numbers)).varies(numbers).any())
+
+
 def _group(ids: Array, values: Array | None, n_rows: int, name: str) -> Grouping:
     if _is_scattered(ids):
         unique, codes = factorize(ids, name)
@@ -119,10 +125,10 @@ def _group(ids: Array, values: Array | None, n_rows: int, name: str) -> Grouping
 def _gathered(ids: Array, codes: Array) -> Grouping:
     """Bring the rows of each query together."""
     sizes = np.bincount(codes, minlength=len(ids))
-    return Grouping(ids, np.cumsum(sizes) - sizes, sizes, stable_order(codes, len(ids)))
+    return Grouping(ids, np.cumsum(sizes) - sizes, sizes, order_by_code(codes, len(ids)))
 
 
-def stable_order(codes: Array, n_codes: int) -> Array:
+def order_by_code(codes: Array, n_codes: int) -> Array:
     """Row numbers in ascending order of code, by a stable counting sort in linear time."""
     n_rows = len(codes)
     # converting a sparse matrix with one entry per row from CSR to CSC is such a sort

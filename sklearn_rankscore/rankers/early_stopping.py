@@ -12,7 +12,7 @@ from sklearn.base import clone
 from .._typing import IdSource, RandomState
 from .._validation import check_count, check_flag
 from ..metrics.evaluate import MetricLike
-from ..query_ids import group_rows
+from ..query_ids import vary_within_queries
 from .boosters import find_booster, fit_arguments
 from .boosters.booster import Stopping
 from .boosters.training_metric import EvaluatedSet, TrainingMetric, classes_of
@@ -168,8 +168,8 @@ def _check_classes(ranker: Any, train: TrainingData, sets: Sequence[TrainingData
 
 def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: TrainingData) -> None:
     """Raise what the metric raises about labels and weights before training, not during it."""
-    weights, codes = watched.weights, np.asarray(watched.codes)
-    if weights is not None and group_rows(codes, len(codes)).varies(weights).any():
+    weights = watched.weights
+    if weights is not None and vary_within_queries(weights, watched.codes):
         raise ValueError(
             "sample_weight varies within a query, but early_stopping stops on a metric that "
             "averages over queries. Choose:\n"

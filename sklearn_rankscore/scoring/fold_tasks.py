@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from .._sklearn_compat import list_scorers, num_samples
-from ..query_ids import group_rows
+from ..query_ids import vary_within_queries
 from ..query_ids.fold_rows import MarkedFolds, marked_as_queries
 from ..query_ids.lookup import check_same_rows
 from ..query_ids.optuna_search import not_nan_in_optuna
@@ -168,7 +168,7 @@ def _check_weights(task: FoldTask) -> None:
     ids = ids_of_metrics(task)
     if ids is None or num_samples(ids) != num_samples(weights):
         return
-    if group_rows(ids, num_samples(weights)).varies(np.asarray(weights)).any():
+    if vary_within_queries(weights, ids):
         raise ValueError(
             "sample_weight varies within a query, but ranking metrics average over queries, and "
             "scikit-learn passes weights to the metric as well. To weight rows in training alone:\n"

@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 from ..._sklearn_compat import num_samples
 from ..._typing import Array, QueryIds
 from ...metrics.evaluate import MetricLike
-from ...query_ids import group_rows, no_groups_error
+from ...query_ids import group_rows, no_groups_error, vary_within_queries
 from ..training_data import TrainingData
 from .booster import Booster, FitArguments, Stopping, arrow_types, rounds_param
 from .training_metric import EvaluatedSet, MetricOfSets, classes_of
@@ -274,8 +274,7 @@ class CatBoostMetric(MetricOfSets):
         train = self.sets[0]
         if weight is None or not np.array_equal(train.passed, labels):
             return False
-        queries = group_rows(train.codes, len(train.codes))
-        return bool(queries.varies(np.asarray(weight)).any())
+        return vary_within_queries(weight, train.codes)
 
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""

@@ -15,7 +15,7 @@ from ..._typing import Array
 from ...metrics.evaluate import MetricLike
 from ...metrics.metric import measure
 from ...metrics.resolve import resolve
-from ...query_ids import group_rows
+from ...query_ids import vary_within_queries
 from ...ranking import read_queries
 from ..training_data import TrainingData
 
@@ -48,10 +48,9 @@ class TrainingMetric:
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:
         """The metric after a boosting round."""
-        if weight is not None and not self._refuses_row_weights:
-            codes = np.asarray(groups)
-            if group_rows(codes, len(codes)).varies(np.asarray(weight)).any():
-                return np.nan
+        is_lenient = weight is not None and not self._refuses_row_weights
+        if is_lenient and vary_within_queries(weight, np.asarray(groups)):
+            return np.nan
         queries = read_queries(y_true, y_score, groups=groups, sample_weight=weight)
         (values,) = measure(queries, [self.metric])
         return float(self.metric.aggregate(values, queries))
