@@ -11,7 +11,7 @@ from ..inspection import QueryScores, compare, query_scores
 from ..inspection.comparison import Comparison, few_distinct_note
 from ..inspection.significance import significance_level
 from ..metrics.names import METRICS
-from .output import PValue, Rows, render, render_json
+from .output import PValue, ValueTable, render, render_json
 from .sources import read_sources
 
 
@@ -51,7 +51,7 @@ def _compare(scores: dict[str, QueryScores], arguments: Namespace) -> Comparison
 
 def _means(
     scores: dict[str, QueryScores], comparison: Comparison | None, *, per_query: bool
-) -> Rows:
+) -> ValueTable:
     """One row per run, after one per query if asked for; a star marks significant differences."""
     level = 0 if comparison is None else significance_level(comparison.confidence)
     stars = {} if comparison is None else {
@@ -69,10 +69,10 @@ def _means(
     note = "" if comparison is None else (
         f"* differs from {comparison.baseline} (p ≤ {level:g}, {comparison.test} test, Holm)"
     )  # fmt: skip
-    return Rows(["run", *(["query"] if per_query else []), *metrics], rows, note)
+    return ValueTable(["run", *(["query"] if per_query else []), *metrics], rows, note)
 
 
-def _comparison(comparison: Comparison, *, for_programs: bool) -> Rows:
+def _comparison(comparison: Comparison, *, for_programs: bool) -> ValueTable:
     """One row per metric and run; programs read the p-value before the correction as well."""
     p = ["p", "p_holm"] if for_programs else ["p (holm)"]
     header = ["metric", "run", "baseline", "mean", "difference", "low", "high", *p,
@@ -83,7 +83,7 @@ def _comparison(comparison: Comparison, *, for_programs: bool) -> Rows:
          *map(PValue, [d.p_value, d.adjusted_p_value][-len(p):]), d.wins, d.ties, d.losses]
         for d in comparison.differences
     ]  # fmt: skip
-    return Rows(header, rows, few_distinct_note(comparison, comparison.method))
+    return ValueTable(header, rows, few_distinct_note(comparison, comparison.method))
 
 
 def _as_dict(
@@ -114,7 +114,7 @@ def metrics(_: Namespace) -> str:
         cutoff = "@k" if "k" in metric.options else ""
         summary = (metric.function.__doc__ or "").strip().splitlines()[0]
         rows.append([f"{name}{cutoff}", summary, options])
-    return render(Rows(["metric", "", "options"], rows, left=3), "table", None)
+    return render(ValueTable(["metric", "", "options"], rows, left=3), "table", None)
 
 
 COMMANDS: dict[str, Callable[[Namespace], str]] = {"evaluate": evaluate, "metrics": metrics}

@@ -18,7 +18,7 @@ class PValue(float):
 
 
 @dataclass(frozen=True)
-class Rows:
+class ValueTable:
     """A header and rows of text and numbers; a number may come with a mark, (number, mark)."""
 
     header: list[str]
@@ -27,7 +27,7 @@ class Rows:
     left: int = 1
 
 
-def render(table: Rows, form: str, digits: int | None) -> str:
+def render(table: ValueTable, form: str, digits: int | None) -> str:
     """A table in one of the formats, ended by a newline."""
     if form == "csv":
         return _csv(table, digits)
@@ -69,7 +69,7 @@ def _cell(value: Any, digits: int | None) -> str:
     return str(value)
 
 
-def _csv(table: Rows, digits: int | None) -> str:
+def _csv(table: ValueTable, digits: int | None) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(table.header)

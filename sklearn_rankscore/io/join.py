@@ -52,7 +52,7 @@ class ItemLists:
 
 
 @dataclass(frozen=True)
-class Documents:
+class JoinedDocuments:
     """Documents by query: for each query those retrieved, then those that were missed.
 
     Parameters
@@ -110,7 +110,7 @@ def join_relevance(
     systems: Mapping[str, ItemLists],
     *,
     sorted_items: bool = False,
-) -> Documents:
+) -> JoinedDocuments:
     """Label predicted items with their relevance, and add the relevant items that were missed.
 
     Predicted items without a relevance have the label NaN. The entries of each system are
@@ -170,7 +170,7 @@ def _occurrence(lists: ItemLists, n_items: int) -> Array:
 
 def _join_one(
     n_queries: int, relevant: ItemLists, predicted: ItemLists, system: str = ALONE
-) -> Documents:
+) -> JoinedDocuments:
     """The documents of one system."""
     # a query and an item as one integer
     n_items = 1 + max(int(lists.item.max(initial=0)) for lists in (relevant, predicted))
@@ -208,7 +208,7 @@ def _match(relevant: Array, predicted: Array, n_pairs: int) -> tuple[Array, Arra
 
 def append_missed(
     n_queries: int, retrieved: ItemLists, label: Array, missed: ItemLists, system: str = ALONE
-) -> Documents:
+) -> JoinedDocuments:
     """Each query's retrieved documents, which have the given labels, then those it missed.
 
     The retrieved documents are sorted by query, and their values are scores. A query without
@@ -231,10 +231,10 @@ def append_missed(
     labels[is_missed], labels[~is_missed] = missed.value, label
     items[is_missed], items[~is_missed] = missed.item, retrieved.item
     scores[~is_missed] = retrieved.value
-    return Documents(labels, {system: scores}, sizes, items)
+    return JoinedDocuments(labels, {system: scores}, sizes, items)
 
 
-def warn_of_other_ids(documents: Documents, items: Any) -> None:
+def warn_of_other_ids(documents: JoinedDocuments, items: Any) -> None:
     """Warn if a system retrieved many items and none of the many that have a relevance.
 
     Items without a relevance have the label NaN.
@@ -267,7 +267,7 @@ def _least(ids: set[Any]) -> str:
 
 
 def metric_arguments(
-    ids: Array, documents: Documents, items: Sequence[Any] | Array | None = None
+    ids: Array, documents: JoinedDocuments, items: Sequence[Any] | Array | None = None
 ) -> Any:
     """Arguments of a metric for documents by query, whose ids are given once for each query."""
     if items is not None:

@@ -15,8 +15,8 @@ from ..query_ids import as_ids
 from ..query_ids.judgments import fill_unjudged, record_pool
 from .join import (
     ALONE,
-    Documents,
     ItemLists,
+    JoinedDocuments,
     MetricArguments,
     SystemArguments,
     join_relevance,
@@ -223,7 +223,9 @@ def _select_queries(
     return [query for query in judged.queries if complete or query in in_runs]
 
 
-def _join_batches(judged: Records, runs: Runs, selected: list[Any]) -> tuple[Documents, Array]:
+def _join_batches(
+    judged: Records, runs: Runs, selected: list[Any]
+) -> tuple[JoinedDocuments, Array]:
     """The documents of all queries, joined for some thousands at a time, and their ids by code."""
     position = {query: at for at, query in enumerate(selected)}
     sources = [_ByQuery(records, position) for records in (judged, *runs.values())]
@@ -233,7 +235,7 @@ def _join_batches(judged: Records, runs: Runs, selected: list[Any]) -> tuple[Doc
         *(_join_batch(sources, list(runs), a, b) for a, b in pairwise(cuts)), strict=True
     )
     starts = np.cumsum([0, *map(len, texts)])
-    return Documents(
+    return JoinedDocuments(
         np.concatenate([part.labels for part in parts]),
         {name: np.concatenate([part.scores.pop(name) for part in parts]) for name in runs},
         np.concatenate([part.sizes for part in parts]),
@@ -263,7 +265,7 @@ class _ByQuery:
 
 def _join_batch(
     sources: list[_ByQuery], names: list[str], first: int, last: int
-) -> tuple[Documents, Array]:
+) -> tuple[JoinedDocuments, Array]:
     """The documents of the queries from `first` to before `last`, and their ids by code."""
     batches = [source.batch(first, last) for source in sources]
     query = np.concatenate([of_source for _, of_source in batches])

@@ -22,7 +22,7 @@ ROW_HEIGHT, LINE_HEIGHT, MARGIN = 0.3, 0.2, 1.3
 LABEL_WIDTH = 40  # characters in a line of a label beside axes of that size
 
 
-class Rows(NamedTuple):
+class RowArtists(NamedTuple):
     """What is drawn for each row; no texts on narrow axes."""
 
     points: list[Line2D]
@@ -45,12 +45,12 @@ def draw_rows(
     *,
     is_signed: bool,
     style: Mapping[str, Any],
-) -> Rows:
+) -> RowArtists:
     """Draw a point and an interval for each row, from top to bottom, and write their numbers.
 
     Signed values have a line at 0, and their signs are written.
     """
-    n_rows, rows = len(labels), Rows([], [], [])
+    n_rows, rows = len(labels), RowArtists([], [], [])
     ax.set_yticks(np.arange(n_rows), wrap_for_ticks(ax, labels))
     ax.set_ylim(n_rows - 0.5, -0.5)
     line_style = {"linewidth": 2, "solid_capstyle": "butt", **normalize_style({**style}, "Line2D")}

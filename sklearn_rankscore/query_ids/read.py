@@ -153,6 +153,11 @@ def as_objects(ids: Any) -> Array:
     return np.fromiter(ids, dtype=object, count=len(ids))
 
 
+def array_of_one(query_id: Any) -> Array:
+    """One id as an array; that of NumPy keeps its type."""
+    return np.array([query_id]) if isinstance(query_id, np.generic) else as_objects([query_id])
+
+
 def concatenate_ids(parts: Sequence[Array]) -> Array:
     """Ids of several arrays as one, in which different ids stay different."""
     dtypes = {ids.dtype for ids in parts}

@@ -24,7 +24,7 @@ ColumnSource: TypeAlias = str | int | None
 OF_MODELS = ("sklearn", "lightgbm", "xgboost", "catboost")
 
 
-def read_sources(
+def read_places(
     metric: Any, given: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Metric, places of columns and options, with the places taken out of the name."""

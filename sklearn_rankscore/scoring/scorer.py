@@ -18,7 +18,7 @@ from ..metrics.resolve import resolve, unbound
 from ..query_ids import find_query_ids, no_groups_error
 from ..ranking import Queries, Ranking
 from ..ranking.shapes import SINGLE_QUERY
-from .columns import ColumnSource, check_no_feature, find_target, read_sources
+from .columns import ColumnSource, check_no_feature, find_target, read_places
 from .predictions import (
     EACH_ROW,
     CallMethod,
@@ -120,7 +120,7 @@ class RankingScorer(RequestsMetadata, ScorerBase):
     ) -> None:
         self.metric, self.options, self._ids = metric, dict(options or {}), None
         given = {"groups": groups, "propensity": propensity, "target": target}
-        metric, places, options = read_sources(metric, given, self.options)
+        metric, places, options = read_places(metric, given, self.options)
         self.groups, self.target = places["groups"], places["target"]
         self.propensity = places["propensity"]
         if self.propensity is not None:

@@ -220,7 +220,7 @@ def _takes(estimator: Any, param: str) -> bool:
     return param in inspect.signature(estimator.score).parameters
 
 
-def describe(scorer: Any) -> str:
+def name_in_messages(scorer: Any) -> str:
     """A scorer as messages name it."""
     if isinstance(scorer, RankingScorer):
         return f"the metric {scorer.metric!r}"

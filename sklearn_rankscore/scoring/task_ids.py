@@ -24,7 +24,7 @@ from ..query_ids.lookup import QID, fix_by_name, ids_in_index, wrap_fix
 from ..query_ids.optuna_search import optuna_search
 from .pipelines import is_pipeline
 from .scorers_with_ids import (
-    describe,
+    name_in_messages,
     query_ids_for,
     rankers_in,
     scorers_of_queries,
@@ -238,7 +238,7 @@ def _pass_to_scorers(task: FoldTask, estimator: Any) -> None:
     if ids is not None:
         task.pass_to_scorer(takes_groups(task.scorer), ids)
     elif _needs_ids(task.y, estimator):
-        raise no_groups_error(describe(missing[0]), fix=_fix(task))
+        raise no_groups_error(name_in_messages(missing[0]), fix=_fix(task))
 
 
 def _needs_ids(y: Any, estimator: Any) -> bool:

@@ -106,9 +106,7 @@ class FoldTask:
         A `QueryRanker` takes them even if a metric of all rows scores a pointwise model, because it
         has a `decision_function` only if it was fitted with ids.
         """
-        if self.ranks_queries:
-            return True
-        return any(query_rankers_in(self.candidate))
+        return self.ranks_queries or any(query_rankers_in(self.candidate))
 
     @property
     def fit_params(self) -> dict[str, Any]:
@@ -159,8 +157,7 @@ class FoldTask:
         """
         carried = self._ids_of_split()
         try:
-            is_given = not self.call_groups.are(None)
-            ids = self.call_groups.ids(self.X, carried) if is_given else carried
+            ids = self.call_groups.ids(self.X, carried) if self.has_groups else carried
             ids = find_query_ids(self.X, self.y) if ids is None else ids
             return None if ids is None else group_rows(ids, num_samples(self.X)).codes
         except (TypeError, ValueError):

@@ -21,6 +21,7 @@ import numpy as np
 
 from .._typing import Array
 from ..metrics.segment import Segment
+from ..query_ids.read import array_of_one
 from .grouped_queries import GroupedQueries
 from .key_set import KeySet
 from .moments import Moments
@@ -68,7 +69,7 @@ def has_begun(content: bytes) -> bool:
     return content.startswith(_START[: len(content)])
 
 
-def is_whole(content: bytes) -> bool:
+def is_intact(content: bytes) -> bool:
     """Whether this is a checkpoint of this format with the right checksum."""
     checksum = content[len(_FIRST_LINE) : _HEADER_LENGTH]
     return content.startswith(_FIRST_LINE) and checksum == _checksum(content[_HEADER_LENGTH:])
@@ -87,7 +88,7 @@ def from_bytes(content: bytes) -> tuple[dict[str, Any], State]:
     if not content.startswith(_FIRST_LINE):
         line = content[: len(_FIRST_LINE)].decode("ascii", "replace").strip()
         raise ValueError(f"is damaged or of another version: it starts with {line!r}")
-    if not is_whole(content):
+    if not is_intact(content):
         raise ValueError("is damaged: its checksum is wrong")
     try:
         with np.load(io.BytesIO(content[_HEADER_LENGTH:]), allow_pickle=False) as archive:
@@ -114,7 +115,7 @@ def _write_state(state: State, arrays: dict[str, Array]) -> dict[str, Any]:
         return _write_array(np.asarray(ids), arrays)
 
     def one(query_id: Any) -> Any:
-        return None if query_id is None else write(_array_of_one(query_id))
+        return None if query_id is None else write(array_of_one(query_id))
 
     def rows(part: Rows) -> Any:
         columns = {name: write(column) for name, column in part.columns.items()}
@@ -190,14 +191,6 @@ def _read_moments(entry: list[Any]) -> Moments:
     n_queries, n_undefined, n_counted = counts
     factors = tuple(map(float.fromhex, products))
     return Moments(n_queries, n_undefined, n_counted, numerator, denominator, factors)
-
-
-def _array_of_one(value: Any) -> Array:
-    if isinstance(value, np.generic):
-        return np.array([value])
-    array = np.empty(1, dtype=object)
-    array[0] = value
-    return array
 
 
 def _write_array(array: Array, arrays: dict[str, Array]) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import Array
 from ..query_ids import Grouping
 from ..query_ids.instants import in_one_form
+from ..query_ids.read import array_of_one
 from .key_set import KeySet, keys_of
 from .open_queries import OpenQueries
 from .rows import Rows
@@ -163,8 +164,4 @@ def _edges(intervals: list[IdInterval]) -> list[Any]:
 
 
 def _keys_of_one(query: Any) -> Array:
-    if isinstance(query, np.generic):
-        return keys_of(np.array([query]))
-    ids = np.empty(1, dtype=object)
-    ids[0] = query
-    return keys_of(ids)
+    return keys_of(array_of_one(query))

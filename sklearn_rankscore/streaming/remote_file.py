@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checkpoint_format import has_begun, is_whole
+from .checkpoint_format import has_begun, is_intact
 from .remote_lock import RemoteLock
 from .requests import Requests
 
@@ -48,10 +48,10 @@ class RemoteFile:
     def read(self) -> bytes | None:
         """The content; None without a file."""
         content = self._requests.read(self.path)
-        if content is not None and (is_whole(content) or not has_begun(content)):
+        if content is not None and (is_intact(content) or not has_begun(content)):
             return content
         newer = self._requests.read(self._new)
-        if newer is None or not is_whole(newer):
+        if newer is None or not is_intact(newer):
             return content
         self._move()
         return newer
