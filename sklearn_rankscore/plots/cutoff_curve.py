@@ -10,14 +10,8 @@ import numpy as np
 from .._typing import Array, IntervalMethod, Seed
 from ..inspection.query_results import QueryScores
 from .axes import axis_label, finish_axes
-from .cutoffs import (
-    CutoffDisplay,
-    columns_by_cutoff,
-    draw_band,
-    draw_curve,
-    label_cutoffs,
-    shows_bands,
-)
+from .curves import draw_curves
+from .cutoffs import CutoffDisplay, columns_by_cutoff, label_cutoffs
 from .display import scores_by_name
 
 if TYPE_CHECKING:
@@ -161,16 +155,11 @@ class CutoffCurveDisplay(CutoffDisplay):
             The display itself.
         """
         ax = self._prepare(ax)
-        bands = shows_bands(ax, len(self.means), bands)
-        self.lines_, self.bands_ = [], []
-        # curves already on these axes have taken the first styles
-        for i, (name, means) in enumerate(self.means.items(), start=len(ax.lines)):
-            line = draw_curve(ax, i, self.k, means, name, kwargs)
-            self.lines_.append(line)
-            if bands:
-                self.bands_.append(draw_band(ax, self.k, self.intervals[name], line))
+        self.lines_, self.bands_ = draw_curves(
+            ax, self.k, self.means, self.intervals, bands, kwargs
+        )
         label_cutoffs(ax, self.k)
         ax.set_ylabel(axis_label(self.metric, "@k"))
-        legend_title = f"{self.confidence * 100:g} % confidence bands" if bands else None
+        legend_title = f"{self.confidence * 100:g} % confidence bands" if self.bands_ else None
         finish_axes(ax, legend_title=legend_title)
         return self

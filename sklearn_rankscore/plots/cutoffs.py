@@ -10,22 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds
-from .._validation import check_count, check_cutoff, check_flag
+from .._validation import check_count, check_cutoff
 from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
 from ..metrics.systems import check_systems
 from ..ranking import read_queries
-from .axes import draw_grid, normalize_style, tick_points, width
+from .axes import draw_grid
+from .curves import without_overlap
 from .display import Display, by_name
-from .palette import system_color
-from .text import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
-LINE_STYLES = ("-", "--", "-.", ":")
-MARKERS = "os^Dv*P"
 LARGEST_DEFAULT_CUTOFF = 20
 
 
@@ -143,32 +139,6 @@ def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, 
     return metric, np.array(cutoffs), [by_name[metric][k] for k in cutoffs]
 
 
-def draw_curve(
-    ax: Axes, position: int, x: Array, values: Array, name: str, kwargs: dict[str, Any]
-) -> Line2D:
-    """The curve of a system; dashes and markers tell curves apart without color."""
-    style: dict[str, Any] = {
-        "linestyle": LINE_STYLES[position % len(LINE_STYLES)],
-        "marker": MARKERS[position % len(MARKERS)],
-        "markersize": 4.5,
-        "linewidth": 1.8,
-        "color": system_color(position),
-        "label": literal(name),
-    }
-    (line,) = ax.plot(x, values, **(style | normalize_style(kwargs, "Line2D")))
-    return line
-
-
-def shows_bands(ax: Axes, n_models: int, bands: bool | None) -> bool:
-    """Whether to plot confidence bands, by default for a single model only."""
-    return n_models == 1 and not ax.lines if bands is None else check_flag("bands", bands)
-
-
-def draw_band(ax: Axes, x: Array, intervals: Array, line: Line2D) -> Any:
-    """The confidence band of a curve, given one interval per row."""
-    return ax.fill_between(x, *intervals.T, color=line.get_color(), alpha=0.2, linewidth=0)
-
-
 def label_cutoffs(ax: Axes, k: Array) -> None:
     """Ticks at some of the cut-offs, and a grid."""
     from matplotlib.ticker import MaxNLocator
@@ -182,25 +152,6 @@ def label_cutoffs(ax: Axes, k: Array) -> None:
         ticks = np.array([k[0], *even[(even > k[0] + 1) & (even <= k[-1])]])
     labels = [str(int(tick)) for tick in ticks]
     ax.set_xticks(ticks[without_overlap(ax, ticks, labels)])
-
-
-def without_overlap(ax: Axes, ticks: Array, labels: Sequence[str]) -> list[int]:
-    """Positions of the first tick, the last one, and those between whose labels have room."""
-    size = tick_points(ax)
-    scale = ax.xaxis.get_transform()
-    low, high = scale.transform(np.array(ax.get_xlim()))
-    # the layout may shrink the axes, and digits are wider than the mean character
-    at = 0.9 * width(ax) * scale.transform(ticks) / (high - low)
-    half = [0.32 * size * (len(label) + 1) for label in labels]
-
-    def overlap(left: int, right: int) -> bool:
-        return bool(at[right] - at[left] < half[left] + half[right])
-
-    kept, last = [0], len(ticks) - 1
-    for tick in range(1, last):
-        if not overlap(kept[-1], tick) and not overlap(tick, last):
-            kept.append(tick)
-    return [*kept, last] if last else kept
 
 
 def _are_equal(name: str, other: str) -> bool:

@@ -13,7 +13,8 @@ from ..inspection.intervals import difference_interval
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
 from ..inspection.query_results import QueryScores
 from .axes import axis_label, finish_axes
-from .cutoffs import CutoffDisplay, columns_by_cutoff, draw_band, draw_curve, label_cutoffs
+from .curves import draw_band, draw_curve
+from .cutoffs import CutoffDisplay, columns_by_cutoff, label_cutoffs
 from .palette import text_color
 from .text import literal
 

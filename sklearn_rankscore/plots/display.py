@@ -199,6 +199,14 @@ def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
     return systems
 
 
+def check_some_query(values: Array, metric: str) -> None:
+    """Refuse values of two systems of which no query has both."""
+    if not len(values):
+        raise ValueError(
+            f"no query to plot: {metric!r} must be defined for both models on at least one query."
+        )
+
+
 def align_by(
     systems: Mapping[str, QueryScores], by: Any
 ) -> tuple[Mapping[str, QueryScores], dict[str, Array]]:

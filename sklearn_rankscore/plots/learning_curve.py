@@ -20,7 +20,7 @@ from ..query_ids import group_rows
 from ..query_ids.lookup import source_or_ids
 from ..rankers import QueryRanker
 from .axes import axis_label, draw_grid, finish_axes
-from .cutoffs import draw_band, draw_curve, shows_bands, without_overlap
+from .curves import draw_curves, without_overlap
 from .display import Plot, by_name, required_ids
 
 if TYPE_CHECKING:
@@ -184,14 +184,9 @@ class QueryLearningCurveDisplay(Plot):
             The display itself.
         """
         ax = self._prepare(ax)
-        self.lines_, self.bands_ = [], []
-        bands = shows_bands(ax, len(self.means), bands)
-        # curves already on these axes have taken the first styles
-        for i, (name, means) in enumerate(self.means.items(), start=len(ax.lines)):
-            line = draw_curve(ax, i, self.max_queries, means, name, kwargs)
-            self.lines_.append(line)
-            if bands:
-                self.bands_.append(draw_band(ax, self.max_queries, self.intervals[name], line))
+        self.lines_, self.bands_ = draw_curves(
+            ax, self.max_queries, self.means, self.intervals, bands, kwargs
+        )
         ax.set_xscale("log")
         sizes = np.unique(self.max_queries)
         shown = sizes[without_overlap(ax, sizes, [f"{n:,}" for n in sizes])]
@@ -200,7 +195,7 @@ class QueryLearningCurveDisplay(Plot):
         ax.set_xlabel("training queries")
         ax.set_ylabel(axis_label(self.metric))
         draw_grid(ax, "y")
-        legend_title = f"{self.confidence * 100:g} % confidence bands" if bands else None
+        legend_title = f"{self.confidence * 100:g} % confidence bands" if self.bands_ else None
         finish_axes(ax, legend_title=legend_title)
         return self
 

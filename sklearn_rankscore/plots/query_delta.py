@@ -14,7 +14,7 @@ from ..inspection.intervals import Interval, difference_interval, number_text
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
 from ..inspection.query_results import QueryScores
 from .axes import axis_label, count_in_integers, finish_axes, normalize_style
-from .display import QueryScoresDisplay, check_two, one_metric
+from .display import QueryScoresDisplay, check_some_query, check_two, one_metric
 from .palette import BETTER, MUTED, WORSE, text_color
 from .text import literal, number_spec
 
@@ -85,11 +85,7 @@ class QueryDeltaDisplay(QueryScoresDisplay):
         self.deltas, self.metric = np.asarray(deltas, dtype=np.float64), metric
         self.baseline, self.model, self.weights = baseline, model, weights
         self.interval, self.confidence = interval, confidence
-        if not len(self.deltas):
-            raise ValueError(
-                f"no query to plot: {metric!r} must be defined for both models on at least one "
-                "query."
-            )
+        check_some_query(self.deltas, metric)
 
     @classmethod
     def from_query_scores(

@@ -16,7 +16,7 @@ from ..inspection.segments import Segments
 from ..metrics.evaluate import MetricLike
 from ..ranking import read_queries
 from .axes import axis_label, draw_grid, finish_axes, normalize_style, set_categories
-from .cutoffs import MARKERS
+from .curves import MARKERS
 from .display import Display, align_by, by_name, one_metric, scores_by_name
 from .palette import system_color
 from .text import literal

@@ -21,7 +21,7 @@ from .axes import (
     tick_points,
     width,
 )
-from .display import QueryScoresDisplay, check_two, one_metric
+from .display import QueryScoresDisplay, check_some_query, check_two, one_metric
 from .palette import BETTER, MUTED, WORSE, text_color
 from .text import literal, wrap
 
@@ -90,11 +90,7 @@ class QueryScatterDisplay(QueryScoresDisplay):
         self.baseline_values = np.asarray(baseline_values, dtype=np.float64)
         self.model_values = np.asarray(model_values, dtype=np.float64)
         self.metric, self.baseline, self.model = metric, baseline, model
-        if not len(self.model_values):
-            raise ValueError(
-                f"no query to plot: {metric!r} must be defined for both models on at least one "
-                "query."
-            )
+        check_some_query(self.model_values, metric)
 
     @classmethod
     def from_query_scores(
