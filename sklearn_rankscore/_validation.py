@@ -7,6 +7,7 @@ import numbers
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ def counted(n: int, noun: str) -> str:
     if n == 1:
         return f"1 {noun}"
     return f"{n:,} {noun[:-1]}ies" if noun.endswith("y") else f"{n:,} {noun}s"
+
+
+def examples(values: Collection[Any], most: int = 5) -> str:
+    """``"1, 2, …"``: the first values, up to `most`."""
+    return ", ".join(map(repr, islice(values, most))) + (", …" if len(values) > most else "")
 
 
 def is_integer(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from .._table import Table
 from .._typing import IntervalMethod, SignificanceTest
-from .._validation import check_count, check_number
+from .._validation import check_count, check_number, examples
 from ..metrics.segment import ALL_QUERIES
 from .difference import Difference, agreed_sign
 from .intervals import TOLERANCE, number_text
@@ -84,8 +84,7 @@ class Comparison(Tabular):
         key = tuple(tuple(part) if isinstance(part, list) else part for part in parts)
         if key in keys:
             return self.differences[keys.index(key)]
-        known = ", ".join(map(repr, keys[:10])) + (", …" if len(keys) > 10 else "")
-        raise KeyError(f"no comparison {key!r}; the comparisons are {known}.")
+        raise KeyError(f"no comparison {key!r}; the comparisons are {examples(keys, 10)}.")
 
     def queries_needed(
         self, difference: float | None = None, power: float = 0.8

@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import (
 
 from .._sklearn_compat import Parallel, check_method_params, delayed, num_samples, safe_indexing
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
+from .._validation import examples
 from ..clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
 from ..model_selection.k_fold import check_query_cv
@@ -228,11 +229,11 @@ def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:
         ("split across folds", (fewest == 0) | (n_folds > 1)),
     ):
         if has_problem.any():
-            n_wrong, examples = int(has_problem.sum()), ids[has_problem][:5].tolist()
+            wrong = ids[has_problem].tolist()
             raise ValueError(
-                f"each query must be in exactly one test fold of cv; {n_wrong} of {len(ids)} are "
-                f"{problem} ({', '.join(map(repr, examples))}{', …' if n_wrong > 5 else ''}). Use "
-                "a splitter of whole queries that tests each of them once, such as QueryKFold(5)."
+                f"each query must be in exactly one test fold of cv; {len(wrong)} of {len(ids)} "
+                f"are {problem} ({examples(wrong)}). Use a splitter of whole queries that tests "
+                "each of them once, such as QueryKFold(5)."
             )
 
 

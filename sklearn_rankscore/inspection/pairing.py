@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import counted
+from .._validation import counted, examples
 from ..query_ids.instants import of_python
 from .intervals import TOLERANCE
 from .query_results import QueryScores
@@ -94,11 +94,10 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
                 f"{next(iter(row_of))!r}. Convert those of one, by astype(str), before both are "
                 "computed."
             )
-        examples = ", ".join(sorted(map(repr, unpaired))[:5])
         raise ValueError(
             f"{names} must be measured on the same queries; found "
-            f"{counted(len(unpaired), 'query')} in only one of them ({examples}"
-            f"{', …' if len(unpaired) > 5 else ''}). Compare results on the same test set."
+            f"{counted(len(unpaired), 'query')} in only one of them "
+            f"({examples(sorted(unpaired, key=repr))}). Compare results on the same test set."
         )
     return np.array([row_of[query] for query in queries])
 

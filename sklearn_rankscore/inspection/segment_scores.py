@@ -12,6 +12,7 @@ from scipy import stats
 
 from .._table import Table, html_of_fields
 from .._typing import Array
+from .._validation import examples
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
 from .intervals import Interval, has_few_distinct
@@ -101,8 +102,7 @@ class SegmentScores(Tabular):
         keys = [(score.metric, tuple(score.segment)) for score in self.scores]
         if key in keys:
             return self.scores[keys.index(key)]
-        known = ", ".join(map(repr, keys[:10])) + (", …" if len(keys) > 10 else "")
-        raise KeyError(f"no segment {key!r}; the segments are {known}.")
+        raise KeyError(f"no segment {key!r}; the segments are {examples(keys, 10)}.")
 
     def _columns(self) -> dict[str, Any]:
         rows = [{**vars(s), **s.segment._asdict(), **s.interval._asdict()} for s in self.scores]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array
+from .._validation import examples
 from ..metrics.segment import (
     MISSING,
     MOST_CATEGORIES,
@@ -155,7 +156,7 @@ def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
     if missing := [query for query in of_python(ids) if query not in segments]:
         raise ValueError(
             f"segments must have a value for each query id; {len(missing)} of {len(ids)} are "
-            f"missing ({', '.join(map(repr, missing[:5]))}{', …' if len(missing) > 5 else ''})."
+            f"missing ({examples(missing)})."
         )
     return [segments[query] for query in of_python(ids)]
 

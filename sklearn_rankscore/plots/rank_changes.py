@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds
-from .._validation import check_count, check_number
+from .._validation import check_count, check_number, examples
 from ..metrics.systems import by_system
 from ..query_ids.document_ids import document_ids
 from ..query_ids.instants import of_python
@@ -235,8 +235,7 @@ def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:
     if query is None and len(ids) == 1:
         query = ids[0]
     if query not in ids:
-        examples = ", ".join(map(repr, ids[:5])) + (", …" if len(ids) > 5 else "")
-        raise ValueError(f"query must be one of the query ids, {examples}; got {query!r}.")
+        raise ValueError(f"query must be one of the query ids, {examples(ids)}; got {query!r}.")
     return np.flatnonzero(queries.grouping.codes == ids.index(query)), query
 
 
