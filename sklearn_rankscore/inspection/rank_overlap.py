@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import get_args
 
 import numpy as np
@@ -12,10 +11,10 @@ from .._columns import as_numbers
 from .._typing import Array, QueryIds
 from .._validation import check_choice, check_count, check_fraction
 from ..metrics.systems import check_systems
-from ..query_ids import Grouping
 from ..query_ids.lookup import index_ids
 from ..query_ids.row_order import check_same_order
 from ..ranking import read_queries
+from ..ranking.plan import queries_of_equal_size
 from .query_results import QueryScores
 from .rank_biased_overlap import (
     Places,
@@ -128,7 +127,8 @@ def rank_overlap(
     check_same_order(**given, sample_weight=sample_weight)
     queries = read_queries(np.zeros(a.shape), a, groups=groups, sample_weight=sample_weight)
     values = np.empty((len(queries), 3))
-    for members, rows in _blocks(queries.grouping):
+    for members in queries_of_equal_size(queries.sizes, BLOCK_DOCUMENTS):
+        rows = queries.grouping.rows_of(members)
         first, second = (Places.of(s.ravel()[rows].astype(np.float64)) for s in (a, b))
         rbo = rank_biased_overlap(first, second, p, ties, estimate)
         values[members] = np.column_stack([rbo, *_overlaps(first, second, k)])
@@ -149,17 +149,6 @@ def _refuse_values(**scores: ArrayLike) -> None:
                 "the metrics by compare({'a': a, 'b': b})."
             )
     check_systems(scores["score_a"], {"score_b": scores["score_b"]}, "score_a")
-
-
-def _blocks(grouping: Grouping) -> Iterator[tuple[Array, Array]]:
-    """Queries of one size, and the rows of their documents, some at a time."""
-    by_size = np.argsort(grouping.sizes, kind="stable")
-    for same in np.split(by_size, np.flatnonzero(np.diff(grouping.sizes[by_size])) + 1):
-        size = int(grouping.sizes[same[0]])
-        for members in np.array_split(same, -(-len(same) * size // BLOCK_DOCUMENTS)):
-            if len(members):
-                rows = grouping.starts[members][:, None] + np.arange(size)
-                yield members, rows if grouping.rows is None else grouping.rows[rows]
 
 
 def _overlaps(a: Places, b: Places, k: int) -> tuple[Array, Array]:

@@ -102,8 +102,7 @@ def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Arr
     lowest, highest = _of_equal_labels(queries, metric, max_label)
     if kind == RISING:
         return lowest, highest
-    ties = metric.function.keywords["ties"]  # type: ignore[attr-defined]
-    for query in _with_unjudged(queries, ties):
+    for query in _with_unjudged(queries, metric.ties):
         worst = query.labeled(query.order >= query.counts[::-1], max_label)
         lowest[query.position] = _values(query, metric, worst).min()
         if kind == BY_COUNT:
@@ -153,7 +152,7 @@ def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
         if function is formulas.ndcg.function:
             _check_discount(metric, options["discount"], n_documents)
             if len(np.unique(gains)) > 2:
-                _check_linear(metric.name, options["ties"])
+                _check_linear(metric.name, metric.ties)
                 return GRADES
     return kind
 
@@ -235,14 +234,11 @@ def _with_unjudged(queries: Queries, ties: str) -> Iterator[UnjudgedQuery]:
     """The queries with unjudged documents."""
     grouping = queries.grouping
     unjudged = np.isnan(queries.y_true)
-    for position, (start, size) in enumerate(zip(grouping.starts, grouping.sizes, strict=True)):
-        rows = np.arange(start, start + size)
-        rows = rows if grouping.rows is None else grouping.rows[rows]
-        if not unjudged[rows].any():
-            continue
-        scores, place = queries.y_score[rows], np.arange(size)
+    for position in np.unique(grouping.codes[unjudged]):
+        rows = grouping.rows_of(np.array([position]))[0]
+        scores, place = queries.y_score[rows], np.arange(len(rows))
         ranked = np.lexsort((-place if ties == "reversed" else place, descending(scores)))
-        order = np.full(size, -1)
+        order = np.full(len(rows), -1)
         order[ranked[unjudged[rows][ranked]]] = np.arange(unjudged[rows].sum())
         yield UnjudgedQuery(position, queries.y_true[rows], scores, order)
 

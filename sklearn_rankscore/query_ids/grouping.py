@@ -71,6 +71,11 @@ class Grouping:
         """The first row of each query."""
         return self.starts if self.rows is None else self.rows[self.starts]
 
+    def rows_of(self, queries: Array) -> Array:
+        """The rows of queries of equal size, one query per line."""
+        entries = self.starts[queries][:, None] + np.arange(self.sizes[queries[0]])
+        return entries if self.rows is None else self.rows[entries]
+
     def varies(self, values: Array) -> Array:
         """Whether the rows of each query have different numbers, besides NaN."""
         values = values if self.rows is None else values[self.rows]

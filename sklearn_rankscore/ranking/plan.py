@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -21,28 +20,23 @@ Task = Callable[[], Block]
 
 def blocks_of_equal_size(queries: Queries, depth: int | None) -> list[Task]:
     """Functions that each rank one block, the longest queries first; no row needs padding."""
-    by_size = np.argsort(queries.sizes, kind="stable")[::-1]
-    sizes = queries.sizes[by_size]
-    cuts = np.flatnonzero(np.diff(sizes, prepend=-1, append=-1))
-    return [
-        partial(_rank, queries, by_size[a:b], depth)
-        for start, end in pairwise(cuts.tolist())
-        for a, b in _parts(start, end, int(sizes[start]))
-    ]
+    members = queries_of_equal_size(queries.sizes, BLOCK_DOCUMENTS)
+    return [partial(_rank, queries, some, depth) for some in members]
 
 
-def _parts(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    step = max(1, BLOCK_DOCUMENTS // size)
-    for first in range(start, end, step):
-        yield first, min(first + step, end)
+def queries_of_equal_size(sizes: Array, n_documents: int) -> Iterator[Array]:
+    """Queries of one size with up to `n_documents` documents, then others, the longest first."""
+    by_size = np.argsort(sizes, kind="stable")[::-1]
+    starts = np.flatnonzero(np.diff(sizes[by_size], prepend=-1))
+    for same in np.split(by_size, starts)[1:]:  # nothing is before the first start
+        step = max(1, n_documents // int(sizes[same[0]]))
+        for start in range(0, len(same), step):
+            yield same[start : start + step]
 
 
 def _rank(queries: Queries, members: Array, depth: int | None) -> Block:
-    grouping, sizes = queries.grouping, queries.sizes[members]
-    width = int(sizes[0])
-    documents = grouping.starts[members][:, None] + np.arange(width)
-    if grouping.rows is not None:
-        documents = grouping.rows[documents]
+    documents = queries.grouping.rows_of(members)
     labels, scores = queries.y_true[documents], queries.y_score[documents]
+    width = documents.shape[1]
     depth = width if depth is None else min(depth, width)
-    return block_of_rows(members, labels, scores, sizes, depth)
+    return block_of_rows(members, labels, scores, queries.sizes[members], depth)
