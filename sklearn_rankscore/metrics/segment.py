@@ -40,9 +40,9 @@ def values_and_missing(column: Any) -> tuple[Array, Array]:
     """A column of segments as an array, and where values are missing; integers stay integers."""
     refuse_masked(column, "segments")
     values = to_numpy(detached(column, "segments"))
-    if values.ndim != 1 or values.dtype.kind in "biuUS":
+    if values.ndim != 1:
         return values, np.zeros(values.shape, dtype=bool)
-    missing = values != values if values.dtype.kind in "fmM" else which_missing(values)
+    missing = which_missing(values)
     if values.dtype.kind == "f" and missing.any() and _holds_integers(column):
         listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         values = np.fromiter(listed, dtype=object, count=len(values))

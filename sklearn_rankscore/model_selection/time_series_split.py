@@ -16,7 +16,7 @@ from .._typing import Array, IdSource
 from .._validation import check_count, check_flag
 from ..query_ids import Grouping
 from ..query_ids.lookup import column_or_level
-from ..query_ids.read import any_missing
+from ..query_ids.read import which_missing
 from ..query_ids.row_order import check_same_order
 from .splitter import QuerySplitter, Split, split_queries
 
@@ -127,7 +127,7 @@ def _time_order(X: Any, times: Any) -> Array:
             "a single column."
         )
     check_consistent_length(X, values)
-    if any_missing(values.tolist()) if values.dtype == object else (values != values).any():
+    if which_missing(values).any():
         raise ValueError("times contains missing values; every document needs a time.")
     return np.unique(_sortable(values), return_inverse=True)[1]
 

@@ -133,9 +133,10 @@ def any_missing(values: Collection[Any]) -> bool:
 
 
 def which_missing(values: Array) -> Array:
-    """Which objects of an array are missing."""
-    listed = values.tolist()
-    if any_missing(listed):
+    """Which values of a one-dimensional array of any dtype are missing."""
+    if values.dtype.kind in "fcmM":
+        return np.asarray(values != values)
+    if values.dtype.kind not in "biuUS" and any_missing(listed := values.tolist()):
         return np.array(list(map(is_missing, listed)), dtype=bool)
     return np.zeros(len(values), dtype=bool)
 

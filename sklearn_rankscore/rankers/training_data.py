@@ -181,12 +181,7 @@ def _read_weights(weights: Any) -> Array:
 
 def _check_judged(labels: Array) -> None:
     """Refuse documents without a label, from which nothing can be learned."""
-    if labels.dtype.kind == "f":
-        unjudged = np.isnan(labels)
-    elif labels.dtype.kind == "O":
-        unjudged = which_missing(labels.ravel())
-    else:
-        return
+    unjudged = which_missing(labels.ravel())
     if unjudged.any():
         raise ValueError(
             f"y contains NaN (first at row {int(unjudged.argmax())}), which means that nobody "
