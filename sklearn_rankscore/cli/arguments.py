@@ -14,6 +14,7 @@ from .._validation import did_you_mean
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.metric import Metric
 from ..metrics.resolve import resolve_all
+from .header import NAMES
 from .sources import is_table, named_runs
 
 COMMANDS = ("evaluate", "metrics")
@@ -162,11 +163,11 @@ def _add_arguments(add: Callable[..., Any]) -> None:
     add("-m", "--metric", dest="metrics", action="append", metavar="NAME",
         help="metric such as ndcg@10 or 'map(threshold=1)'; several by commas, or repeated "
         f"(default: {', '.join(DEFAULT_METRICS)})")  # fmt: skip
-    add("--like", type=_choice("--like", tuple(CONVENTIONS)), metavar="LIBRARY",
+    add("--like", type=_choice(tuple(CONVENTIONS)), metavar="LIBRARY",
         help=f"conventions of a library: {', '.join(CONVENTIONS)}")  # fmt: skip
     add("-q", "--per-query", action="store_true", help="also print the value of every query")
     add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
-    add("--unjudged", type=_choice("--unjudged", RULES), metavar="RULE",
+    add("--unjudged", type=_choice(RULES), metavar="RULE",
         help=f"documents without a judgment: {', '.join(RULES)} (as trec_eval -J); the default is "
         "irrelevant, and a metric may set its own, as 'ndcg@10(unjudged=drop)'")  # fmt: skip
     add("--columns", type=_columns, default={}, metavar="FIELD=NAME,...",
@@ -174,21 +175,21 @@ def _add_arguments(add: Callable[..., Any]) -> None:
         "and rank")  # fmt: skip
     add("--baseline", metavar="RUN", help="compare all other runs with this one")
     tests = get_args(SignificanceTest)
-    add("--test", type=_choice("--test", tests), metavar="TEST",
+    add("--test", type=_choice(tests), metavar="TEST",
         help=f"significance test: {', '.join(tests)} (default: permutation)")  # fmt: skip
     methods = get_args(IntervalMethod)
-    add("--method", type=_choice("--method", methods), metavar="METHOD",
+    add("--method", type=_choice(methods), metavar="METHOD",
         help=f"confidence intervals: {', '.join(methods)} (default: auto)")  # fmt: skip
     add("--confidence", type=_confidence, metavar="LEVEL",
         help="of the intervals; stars mark p <= 1 - LEVEL (default: 0.95)")  # fmt: skip
-    add("--seed", type=_whole("--seed"), metavar="N", help="of bootstrap and test (default: 0)")
-    add("--format", type=_choice("--format", FORMATS), default="table", metavar="FORMAT",
+    add("--seed", type=_whole_number, metavar="N", help="of bootstrap and test (default: 0)")
+    add("--format", type=_choice(FORMATS), default="table", metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip
-    add("--digits", type=_whole("--digits"), metavar="N",
+    add("--digits", type=_whole_number, metavar="N",
         help="decimals of values, bounds and p-values (default: 4; csv, json: all)")  # fmt: skip
 
 
-def _choice(name: str, allowed: tuple[str, ...]) -> Callable[[str], str]:
+def _choice(allowed: tuple[str, ...]) -> Callable[[str], str]:
     def check(text: str) -> str:
         if text not in allowed:
             raise argparse.ArgumentTypeError(
@@ -196,18 +197,13 @@ def _choice(name: str, allowed: tuple[str, ...]) -> Callable[[str], str]:
             )
         return text
 
-    check.__name__ = name
     return check
 
 
-def _whole(name: str) -> Callable[[str], int]:
-    def check(text: str) -> int:
-        if not text.isdecimal():
-            raise argparse.ArgumentTypeError(f"must be an integer of at least 0; got {text!r}.")
-        return int(text)
-
-    check.__name__ = name
-    return check
+def _whole_number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 0; got {text!r}.")
+    return int(text)
 
 
 def _confidence(text: str) -> float:
@@ -224,14 +220,13 @@ def _confidence(text: str) -> float:
 
 def _columns(text: str) -> dict[str, str]:
     """``"query=user,document=item"`` as a dict."""
-    fields = ("query", "document", "relevance", "score", "rank")
     columns = {}
     for part in text.split(","):
         field, equals, name = part.partition("=")
-        if not equals or not name or field not in fields:
+        if not equals or not name or field not in NAMES:
             raise argparse.ArgumentTypeError(
-                f"must be FIELD=NAME, where FIELD is one of {', '.join(fields)}; got {part!r}."
-                f"{did_you_mean(field, fields)}"
+                f"must be FIELD=NAME, where FIELD is one of {', '.join(NAMES)}; got {part!r}."
+                f"{did_you_mean(field, NAMES)}"
             )
         columns[field] = name
     return columns
