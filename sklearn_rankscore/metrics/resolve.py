@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -193,24 +193,24 @@ def _unused_error(listed: list[Any], option: str) -> ValueError:
 
 def _applies(metric: Any, option: str) -> bool:
     """Whether a metric is given an option; a propensity is never left out silently."""
-    if has_option(metric, option):
-        return True
-    metric, bound = unbound(metric)
-    in_name = parse_name(metric)[1] if isinstance(metric, str) else ()
-    if option != "propensity" or option in {**bound, **dict(in_name)}:
-        return False
-    if isinstance(metric, str):
-        raise no_propensity_error(parse_name(metric)[0])
-    raise no_propensity_error(name_of_function(metric) or "a function of a block")
+    name, known, fixed = _options(metric)
+    if option == "propensity" and option not in known and option not in fixed:
+        raise no_propensity_error(name or "a function of a block")
+    return option in known and option not in fixed
 
 
 def has_option(metric: Any, option: str) -> bool:
-    """Whether an option can be given to a metric: it has it, and its name does not set it."""
+    """Whether an option can be given to a metric: it has it, and does not set it itself."""
+    _, known, fixed = _options(metric)
+    return option in known and option not in fixed
+
+
+def _options(metric: Any) -> tuple[str | None, Collection[str], dict[str, Any]]:
+    """The name of a metric, the options it has, and those its name or a `partial` sets."""
     if isinstance(metric, str):
         name, in_name = parse_name(metric)
-        return option in METRICS[name].options and option not in dict(in_name)
-    metric, bound = unbound(metric)
-    name_or_none = name_of_function(metric)
-    if name_or_none is not None:
-        return option in METRICS[name_or_none].options and option not in bound
-    return option in OF_FUNCTIONS
+        return name, METRICS[name].options, dict(in_name)
+    function, bound = unbound(metric)
+    name_or_none = name_of_function(function)
+    known = OF_FUNCTIONS if name_or_none is None else METRICS[name_or_none].options
+    return name_or_none, known, bound
