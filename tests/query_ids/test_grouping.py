@@ -47,10 +47,13 @@ ids_of_a_kind = st.one_of(
 )
 
 
+def by_definition(groups):
+    return [(i, [r for r, g in enumerate(groups) if g == i]) for i in sorted(set(groups))]
+
+
 @given(ids_of_a_kind)
 def test_rows_are_grouped_by_sorted_id_and_keep_their_order(groups):
-    expected = [(i, [r for r, g in enumerate(groups) if g == i]) for i in sorted(set(groups))]
-    assert rows_of(groups) == expected
+    assert rows_of(groups) == by_definition(groups)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "f4", "U3", "S3", "O", "M8[D]"])
@@ -121,8 +124,7 @@ def test_tuples_among_other_ids_are_ids():
     ],
 )
 def test_integers_that_numpy_would_round_stay_distinct(groups):
-    expected = [(i, [r for r, g in enumerate(groups) if g == i]) for i in sorted(set(groups))]
-    assert rows_of(groups) == expected
+    assert rows_of(groups) == by_definition(groups)
 
 
 def test_tuples_of_a_multi_index_are_ids():

@@ -211,7 +211,9 @@ def test_unknown_name_gets_the_error_of_sklearn(name):
         get_scorer(name)
 
 
-@pytest.mark.parametrize("name", ["precision", "recall", "f1", "r2"])
+@pytest.mark.parametrize(
+    "name", ["average_precision", "accuracy", "precision", "recall", "f1", "r2"]
+)
 def test_names_of_sklearn_keep_their_meaning(name):
     assert type(get_scorer(name)).__module__.startswith("sklearn.metrics")
 
