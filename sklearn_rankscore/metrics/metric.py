@@ -13,7 +13,7 @@ from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_que
 from ..ranking.unjudged import AS_GIVEN, apply_rule
 from .adjusted import Adjustable, adjusted, of_block, refuse_adjusted_clicks
 from .limits import UNKNOWN, Limits, from_0_to_1, with_value
-from .options import READERS, check_average, check_order, check_unjudged, gain_function, read_gain
+from .options import check_average, check_order, check_unjudged, read_gain, read_options
 from .propensity import (
     SELF_NORMALIZED,
     check_clip,
@@ -85,12 +85,7 @@ class Formula:
         rule = AS_GIVEN if self.reads_unjudged else check_unjudged(**options)
         options = {o: value for o, value in read_gain(options).items() if o != "unjudged"}
         propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
-        ready = {
-            option: READERS[option](value) if option in READERS else value
-            for option, value in options.items()
-        }
-        if "gain" in ready:
-            ready["gain"] = gain_function(ready["gain"], ready.get("threshold", 0.0))
+        ready = read_options(options)
         if not self.best_order:
             check_order(ready["ties"])
         if "denominator" in ready:

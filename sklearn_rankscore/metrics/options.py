@@ -204,6 +204,17 @@ READERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def read_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as a formula receives them."""
+    ready = {
+        option: READERS[option](value) if option in READERS else value
+        for option, value in options.items()
+    }
+    if "gain" in ready:
+        ready["gain"] = gain_function(ready["gain"], ready.get("threshold", 0.0))
+    return ready
+
+
 def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
     """Refuse labels whose gain is undefined, negative or infinite."""
     low, high = queries.label_range
