@@ -60,11 +60,11 @@ def refuse_missing_as_text(name: str, values: Array, missing: Array) -> None:
 
 def constant_within(name: str, values: Array, grouping: Grouping) -> Array:
     """The value of each query, from one value per row."""
-    by_query = values if grouping.rows is None else values[grouping.rows]
-    changes = np.append(True, by_query[1:] != by_query[:-1])
+    by_entry = grouping.by_entry(values)
+    changes = np.append(True, by_entry[1:] != by_entry[:-1])
     changes[grouping.starts] = False
     if changes.any():
-        rows = np.flatnonzero(changes) if grouping.rows is None else grouping.rows[changes]
+        rows = grouping.rows_at(np.flatnonzero(changes))
         raise varying_segment_error(name, grouping.ids[np.unique(grouping.codes[rows])])
     return np.asarray(values[grouping.first_rows])
 

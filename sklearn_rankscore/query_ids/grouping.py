@@ -69,16 +69,23 @@ class Grouping:
     @property
     def first_rows(self) -> Array:
         """The first row of each query."""
-        return self.starts if self.rows is None else self.rows[self.starts]
+        return self.rows_at(self.starts)
 
     def rows_of(self, queries: Array) -> Array:
         """The rows of queries of equal size, one query per line."""
-        entries = self.starts[queries][:, None] + np.arange(self.sizes[queries[0]])
+        return self.rows_at(self.starts[queries][:, None] + np.arange(self.sizes[queries[0]]))
+
+    def rows_at(self, entries: Array) -> Array:
+        """Row numbers of entries."""
         return entries if self.rows is None else self.rows[entries]
+
+    def by_entry(self, values: Array) -> Array:
+        """One value per row in the order of the entries, those of each query together."""
+        return values if self.rows is None else values[self.rows]
 
     def varies(self, values: Array) -> Array:
         """Whether the rows of each query have different numbers, besides NaN."""
-        values = values if self.rows is None else values[self.rows]
+        values = self.by_entry(values)
         by_start = np.argsort(self.starts)
         starts, varies = self.starts[by_start], np.empty(len(self), dtype=bool)
         varies[by_start] = np.fmax.reduceat(values, starts) > np.fmin.reduceat(values, starts)

@@ -44,7 +44,7 @@ class OpenQueries:
         if grouping is None:
             return replace(self, last_id=None)
         ends = grouping.starts + grouping.sizes - 1
-        last_rows = ends if grouping.rows is None else grouping.rows[ends]
+        last_rows = grouping.rows_at(ends)
         first = in_one_form(grouping.ids[grouping.first_rows.argmin()])
         self._check_new(first)
         both = self.rows.keys() & set(map(in_one_form, grouping.ids)) if self.rows else set()
