@@ -48,7 +48,7 @@ def _factorize_objects(ids: Array, name: str) -> tuple[Array, Array]:
         unique = unique.astype(ids.dtype)
     try:
         return in_sorted_order(unique, codes)
-    except TypeError:
+    except (TypeError, OverflowError):
         return unique, codes
 
 
