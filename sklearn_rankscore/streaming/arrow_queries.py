@@ -37,9 +37,9 @@ def _combined(column: Any) -> Any:
 
     kind = column.type
     if pa.types.is_dictionary(kind):
-        values = _without_view(kind.value_type)
-        if values != kind.value_type:
-            column = column.cast(pa.dictionary(kind.index_type, values, kind.ordered))
+        # an index of eight bits, as pandas writes it, is too small for the categories of all chunks
+        common = pa.dictionary(pa.int32(), _without_view(kind.value_type), kind.ordered)
+        column = column if kind == common else column.cast(common)
     elif kind != (plain_kind := _without_view(kind)):
         column = column.cast(plain_kind)
     return column.unify_dictionaries().combine_chunks()

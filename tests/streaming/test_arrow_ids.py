@@ -5,6 +5,7 @@ import uuid
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,6 +117,17 @@ def test_equal_values_of_a_dictionary_are_one_query():
     qid = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 2]), values)
     table = pa.table({"label": [0, 1, 1, 0], "score": [4, 3, 2, 1], "qid": qid})
     assert evaluate_batches(table, "mrr") == {"mrr": 0.75}
+
+
+def test_categories_of_batches_that_are_too_many_for_one_byte():
+    """pandas numbers up to 127 categories of a DataFrame by bytes."""
+    frames = [
+        pd.DataFrame({"qid": pd.Categorical([f"q{i:03d}"] * 2), "label": [0, 1], "score": [2, 1]})
+        for i in range(200)
+    ]
+    assert pa.Table.from_pandas(frames[0]).schema.field("qid").type.index_type == pa.int8()
+    assert evaluate_batches(frames, "mrr") == {"mrr": 0.5}
+    assert len(evaluate_batches(frames, "mrr", by="qid")) == 201
 
 
 def test_results_of_duckdb_and_polars_with_ids_of_several_columns():
