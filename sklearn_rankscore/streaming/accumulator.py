@@ -31,6 +31,7 @@ class RankingAccumulator(StreamResults):
 
     An accumulator stores a few numbers per metric and the incomplete queries of a sorted stream. It
     can be pickled and merged in any order; the result is that of `evaluate` on all rows at once.
+    Each thread or process needs an accumulator of its own, to be merged at the end.
 
     Parameters
     ----------
@@ -146,14 +147,14 @@ class RankingAccumulator(StreamResults):
         queries = read_queries(
             y_true, y_score, groups=groups, sample_weight=sample_weight, allow_zero_weights=True
         )
-        grouping, columns = queries.grouping, columns_of(segments, self.by)
+        state, grouping, columns = self._state, queries.grouping, columns_of(segments, self.by)
         check_order_of_segments(y_true, groups, columns)
         of_queries = {
             name: values_of_queries(name, column, grouping) for name, column in columns.items()
         }
-        opened = self._state.open.after_complete(None if groups is None else grouping)
+        opened = state.open.after_complete(None if groups is None else grouping)
         totals = self._totals_of(queries, of_queries)
-        self._state = self._state.plus(totals, opened, len(queries.y_true))
+        self._replace(state, state.plus(totals, opened, len(queries.y_true)))
         return self
 
     @name_batch
@@ -203,15 +204,15 @@ class RankingAccumulator(StreamResults):
             check_order_of_segments(y_true, groups, columns)
             queries = AdjacentQueries.read(groups, columns)
         check_unjudged_known(y_true, [metric.unjudged for metric in self._resolved.values()])
-        batch = Rows.read(y_true, y_score, sample_weight, queries)
-        complete, opened = in_order(self._state.open, order).extended(batch)
+        state, batch = self._state, Rows.read(y_true, y_score, sample_weight, queries)
+        complete, opened = in_order(state.open, order).extended(batch)
         edges = batch.edges().queries()
         for metric in self._resolved.values():
             metric.check(edges)
         totals = (
             None if complete is None else self._totals_of(complete.queries(), complete.segments)
         )
-        self._state = self._state.plus(totals, opened, len(batch.columns["y_true"]))
+        self._replace(state, state.plus(totals, opened, len(batch.columns["y_true"])))
         return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
@@ -253,7 +254,8 @@ class RankingAccumulator(StreamResults):
                 "an accumulator cannot be merged with itself: all its queries would count twice."
             )
         self._configuration.check_same(other._configuration)
-        self._state = self._state.merged(other._state)
+        state = self._state
+        self._replace(state, state.merged(other._state))
         return self
 
     def close(self) -> RankingAccumulator:
@@ -267,9 +269,10 @@ class RankingAccumulator(StreamResults):
         RankingAccumulator
             The accumulator itself.
         """
-        rows, closed = self._state.open.all(), OpenQueries(last_id=self._state.open.last_id)
+        state = self._state
+        rows, closed = state.open.all(), OpenQueries(last_id=state.open.last_id)
         totals = None if rows is None else self._totals_of(rows.queries(), rows.segments)
-        self._state = self._state.plus(totals, closed, 0)
+        self._replace(state, state.plus(totals, closed, 0))
         return self
 
     def _totals_of(self, queries: Queries, segments: dict[str, Array]) -> Totals:

@@ -124,9 +124,18 @@ class StreamResults(ABC):
             If the values were not stored.
         """
         self._check_stored()
-        taken = self._state.totals.values
-        self._state = self._state.without_values()
-        return taken.concatenated()
+        state = self._state
+        self._replace(state, state.without_values())
+        return state.totals.values.concatenated()
+
+    def _replace(self, state: State, following: State) -> None:
+        """Take the state that follows from another, unless it is no longer the present one."""
+        if self._state is not state:
+            raise RuntimeError(
+                "another thread changed the accumulator during this call, which has no effect. "
+                "Give each thread an accumulator of its own, and merge them at the end."
+            )
+        self._state = following
 
     def __repr__(self) -> str:
         return self._table().text()

@@ -57,7 +57,8 @@ def add_run(
     accumulator: RankingAccumulator, run: RankingAccumulator, by: str | Sequence[str] | None
 ) -> dict[str, float] | ScoresBySegment:
     """Add a run to the given accumulator, unless its last queries or its weights are refused."""
+    state = accumulator._state
     both = copy(accumulator).merge(run)
     scores = scores_of(both, by)
-    accumulator._state = both._state
+    accumulator._replace(state, both._state)
     return scores
