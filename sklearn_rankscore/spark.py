@@ -167,7 +167,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
 
     columns, n_partitions, batch_rows = _pop_keywords(options)
     empty = RankingAccumulator(metrics, per_query=True, **options)
-    columns.check_not_among(empty.names)
+    columns.check_not_among(empty.names, ignore_case=True)
     refuse_segments(empty.by)
     partitions = _partition_by_query(df, columns, n_partitions)
 
@@ -208,13 +208,12 @@ def _accumulate(
 
 def _partition_by_query(df: DataFrame, columns: ColumnNames, n_partitions: int | None) -> DataFrame:
     """Sorted partitions of complete queries, with column names that need no quotes."""
-    from pyspark.sql.functions import col
-
     _check_frame(df, columns)
-    quoted = ["`" + name.replace("`", "``") + "`" for name in columns.distinct]
-    plain = [f"c{i}" for i in range(len(quoted))]
-    renamed = df.select(*(col(old).alias(new) for old, new in zip(quoted, plain, strict=True)))
-    group = [plain[columns.distinct.index(name)] for name in columns.ids]
+    # by position, because Spark ignores the case of names
+    numbered = [f"c{i}" for i in range(len(df.columns))]
+    plain = dict(zip(df.columns, numbered, strict=True))
+    renamed = df.toDF(*numbered).select(*(plain[name] for name in columns.distinct))
+    group = [plain[name] for name in columns.ids]
     number: list[Any] = []
     if n_partitions is not None:
         number = [check_count("n_partitions", n_partitions, 1)]

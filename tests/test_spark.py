@@ -146,8 +146,18 @@ def test_a_group_column_with_the_name_of_a_metric(session):
     df = shuffled(session, columns).withColumnRenamed("qid", "mrr")
     expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
     assert spark.evaluate(df, "mrr", group="mrr") == expected
-    with pytest.raises(ValueError, match="column of query ids has the name of a metric, 'mrr'"):
-        spark.query_scores(df, "mrr", group="mrr")
+    for name in ("mrr", "MRR"):  # Spark ignores case
+        message = f"column of query ids has the name of a metric, '{name}'"
+        with pytest.raises(ValueError, match=message):
+            spark.query_scores(df.withColumnRenamed("mrr", name), "mrr", group=name)
+
+
+def test_names_that_differ_by_case(session):
+    columns = make_documents()
+    df = shuffled(session, {**columns, "QID": columns["qid"] % 2, "Label": columns["score"]})
+    expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
+    assert spark.evaluate(df, "mrr") == expected
+    assert spark.query_scores(df, "mrr").count() == len(set(columns["qid"]))
 
 
 def test_ids_that_are_compared_in_other_ways_are_refused(session):

@@ -78,10 +78,12 @@ class ColumnNames:
         given = getattr(self, field)
         return [given] if isinstance(given, str) else list(given if given is not None else ())
 
-    def check_not_among(self, metrics: Iterable[str]) -> None:
+    def check_not_among(self, metrics: Iterable[str], *, ignore_case: bool = False) -> None:
         """Refuse a table of the values of queries with two columns of one name."""
+        key = str.lower if ignore_case else str
+        known = set(map(key, metrics))
         for name in self.ids:
-            if name in metrics:
+            if key(name) in known:
                 raise ValueError(
                     f"the column of query ids has the name of a metric, {name!r}, so the result "
                     "would have two columns of that name. Rename the column first."
