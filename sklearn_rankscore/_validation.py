@@ -7,6 +7,7 @@ import numbers
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -24,6 +25,16 @@ def stacklevel_of_caller() -> int:
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in internal:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def installed(library: str, caller: str) -> Any:
+    """An optional library, or an error with the command that installs it."""
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise ImportError(
+            f"{caller} needs {library}, which is not installed: pip install {library}"
+        ) from error
 
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:

@@ -174,10 +174,10 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
 def _accumulate(
     df: DataFrame, empty: RankingAccumulator, columns: ColumnNames, n_partitions: int | None
 ) -> RankingAccumulator:
+    partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
     from dask.base import compute
     from dask.delayed import delayed
 
-    partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
     states = compute(*(delayed(_state_of)(part, empty, columns) for part in partitions))  # type: ignore[no-untyped-call]
     empty._state = reduce(State.merged, states, empty._state)
     return empty

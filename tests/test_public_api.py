@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import sklearn_rankscore
-from sklearn_rankscore import evaluate
+from sklearn_rankscore import dask, evaluate, spark
 from sklearn_rankscore.metrics.names import METRICS
 
 PACKAGE = Path(sklearn_rankscore.__file__).parent
@@ -218,6 +218,35 @@ y, s, g = [2, 0, 1, 1], [0.3, 0.2, 0.1, 0.4], [1, 1, 0, 0]
 sklearn_rankscore.evaluate(y, s, ["ndcg", "map"], groups=g)
 print(*[r for r in Absent.requests if r[0].startswith("sklearn_rankscore")])
 """
+
+
+CALLS_WITHOUT = {
+    "pyarrow": ["evaluate_parquet('f', 'mrr')", "evaluate_batches([], 'mrr')"],
+    "pandas": [
+        "make_ranking(n_queries=2, as_frame=True)",
+        "load_lambdarank(as_frame=True)",
+        "query_scores([1, 0], [1, 0], 'mrr').to_frame()",
+    ],
+    "polars": ["query_scores([1, 0], [1, 0], 'mrr').to_frame('polars')"],
+    "matplotlib": ["CutoffCurveDisplay.from_predictions([0, 1], [1, 2])"],
+}
+
+
+@pytest.mark.parametrize("library", CALLS_WITHOUT)
+def test_an_absent_library_is_named_with_the_command_that_installs_it(library, monkeypatch):
+    for call in CALLS_WITHOUT[library]:
+        with monkeypatch.context() as absent:
+            absent.setitem(sys.modules, library, None)
+            with pytest.raises(ImportError, match=f"needs {library}, .*: pip install {library}$"):
+                eval(f"sklearn_rankscore.{call}")
+
+
+def test_a_frame_of_another_library_is_refused_without_spark_and_dask(monkeypatch):
+    for library in ("dask", "pyspark"):
+        monkeypatch.setitem(sys.modules, library, None)
+    for module, library in ((spark, "Spark"), (dask, "Dask")):
+        with pytest.raises(TypeError, match=f"df must be a {library} DataFrame; got dict"):
+            module.evaluate({"label": [1]}, "mrr")
 
 
 def test_importing_the_package_imports_no_optional_library():

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, RandomState
-from .._validation import check_choice, check_count, check_flag, check_number
+from .._validation import check_choice, check_count, check_flag, check_number, installed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,8 +172,7 @@ UTILITIES = {"additive": _additive, "interactions": _interactions}
 
 
 def _as_frame(X: Array, y: Array, groups: Array) -> tuple[pd.DataFrame, pd.Series]:
-    import pandas as pd
-
+    pd = installed("pandas", "as_frame=True")
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     frame.insert(0, "qid", groups)
     return frame, pd.Series(y, name="y")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
@@ -11,7 +10,7 @@ import numpy as np
 
 from .._table import Table
 from .._typing import DataFrameLibrary
-from .._validation import check_choice
+from .._validation import check_choice, installed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +78,7 @@ class Tabular(ABC):
         columns = self._columns()
         if library == "polars":
             columns = {name: _of_one_type(column) for name, column in columns.items()}
-        return importlib.import_module(library).DataFrame(columns)
+        return installed(library, "to_frame").DataFrame(columns)
 
     def to_markdown(self) -> str:
         """Return the printed table as a Markdown table.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._validation import did_you_mean
+from .._validation import did_you_mean, installed
 from ..metrics.aliases import canonical_name
 from ..metrics.names import METRICS
 from .palette import MUTED
@@ -43,12 +43,9 @@ OTHER_NAMES = {
 def prepare_axes(ax: Axes | None, caller: str, size: tuple[float, float] = (7, 4.5)) -> Axes:
     """The given axes, or those of a new figure, without the top and right spines."""
     if ax is None:
-        try:
-            from matplotlib import pyplot
-        except ImportError as error:
-            raise ImportError(
-                f"{caller} needs matplotlib, which is not installed: pip install matplotlib"
-            ) from error
+        installed("matplotlib", caller)
+        from matplotlib import pyplot
+
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
     elif not hasattr(ax, "spines"):
         raise TypeError(f"ax must be matplotlib Axes, such as axes[0]; got {type(ax).__name__}.")

@@ -103,7 +103,7 @@ def evaluate_batches(
     >>> evaluate_batches(iter([first, second]), "mrr")
     {'mrr': 0.75}
     """
-    accumulator = accumulator_of(metrics, like, by, n_jobs, options)
+    accumulator = accumulator_of("evaluate_batches", metrics, like, by, n_jobs, options)
     check_choice("order", order, get_args(QueryOrder))
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)

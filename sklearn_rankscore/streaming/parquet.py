@@ -144,7 +144,7 @@ def evaluate_parquet(
     ...     evaluate_parquet(folder, ["mrr", "precision@2"])
     {'mrr': 0.75, 'precision@2': 0.5}
     """
-    accumulator = accumulator_of(metrics, like, by, n_jobs, options)
+    accumulator = accumulator_of("evaluate_parquet", metrics, like, by, n_jobs, options)
     check_choice("order", order, get_args(QueryOrder))
     check_count("batch_rows", batch_rows, 1)
     columns = ColumnNames(label, score, group, weight, accumulator.by)

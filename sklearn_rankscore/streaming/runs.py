@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any, TypeAlias
 
 from .._typing import Library
+from .._validation import installed
 from ..metrics.evaluate import Metrics
 from ..metrics.segment import ALL_QUERIES, Segment
 from .accumulator import RankingAccumulator
@@ -16,13 +17,15 @@ ScoresBySegment: TypeAlias = dict[Segment, dict[str, float]]
 
 
 def accumulator_of(
+    caller: str,
     metrics: Metrics | RankingAccumulator,
     like: Library | None,
     by: str | Sequence[str] | None,
     n_jobs: int | None,
     options: dict[str, Any],
 ) -> RankingAccumulator:
-    """The accumulator given as metrics, or one of the metrics."""
+    """The accumulator given as metrics, or one of the metrics, to which Arrow tables are added."""
+    installed("pyarrow", caller)
     if not isinstance(metrics, RankingAccumulator):
         return RankingAccumulator(metrics, like=like, by=by, n_jobs=n_jobs, **options)
     if like is not None or by is not None or n_jobs is not None or options:
