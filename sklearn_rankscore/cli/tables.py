@@ -228,7 +228,11 @@ def read_parquet(path: str) -> TableFile:
             f"{path}: Parquet files need pyarrow, which is not installed: pip install pyarrow"
         ) from error
     try:
-        data = parquet.read_table(path).to_pydict()
+        dataset = parquet.ParquetDataset(path)
+        names = dataset.schema.names
+        if len(set(names)) < len(names):
+            raise ValueError(f"{path}: a column is named twice: {', '.join(names)}.")
+        data = dataset.read().to_pydict()
     except pyarrow.ArrowException as error:
         raise ValueError(f"{path}: not a Parquet file ({error}).") from error
     return TableFile(path, data, lambda row: f"{path}, row {row + 1}")

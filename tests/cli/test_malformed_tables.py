@@ -5,7 +5,9 @@ import gzip
 import re
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from sklearn_rankscore.cli import main
 
@@ -146,6 +148,15 @@ def test_compressed_and_parquet_files(name, content, message, tmp_path, capsys):
 def test_parquet_columns(columns, message, tmp_path, capsys):
     pd.DataFrame(columns).to_parquet(tmp_path / "bad.parquet")
     run = write(tmp_path / "good.csv", GOOD_RUN)
+    check(message, capsys, tmp_path, str(tmp_path / "bad.parquet"), run)
+
+
+def test_a_parquet_column_that_is_named_twice(tmp_path, capsys):
+    columns = [pa.array(column) for column in (["1"], ["a"], [1], [2])]
+    table = pa.table(columns, names=["qid", "docno", "label", "label"])
+    parquet.write_table(table, tmp_path / "bad.parquet")
+    run = write(tmp_path / "good.csv", GOOD_RUN)
+    message = "BAD: a column is named twice: qid, docno, label, label"
     check(message, capsys, tmp_path, str(tmp_path / "bad.parquet"), run)
 
 
