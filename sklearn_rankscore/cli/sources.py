@@ -88,7 +88,7 @@ def named_runs(runs: list[str]) -> dict[str, str]:
         name, equals, path = run.partition("=")
         if not equals or os.path.exists(run):
             name, path = "stdin" if run == "-" else _stem(run), run
-        elif not name.strip():
+        if not name.strip():
             raise ValueError(f"the run {run!r} has an empty name. Name runs by NAME=PATH.")
         if name in named:
             raise ValueError(

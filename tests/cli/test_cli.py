@@ -376,6 +376,8 @@ def test_all_metrics_are_listed(capsys):
         (["qrels.txt", "bm25.run", "--digits", "x"], 2, "an integer of at least 0; got 'x'"),
         (["qrels.txt", "bm25.run", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
         (["qrels.txt"], 2, "the following arguments are required: RUN"),
+        (["qrels.txt", ""], 2, "the run '' has an empty name"),
+        (["qrels.txt", "bm25.run", " "], 2, "the run ' ' has an empty name"),
         (["qrels.txt", "bm25.run", "--columns", "query=x"], 2, "--columns needs a CSV, TSV or"),
         ([*ALL, "--baseline", "bm25", "-q", "--format", "csv"], 2, "--format json"),
         ([*ALL, "--test", "t"], 2, "--test needs --baseline RUN"),
