@@ -105,6 +105,8 @@ def _hint(unknown: str, evaluate: argparse.ArgumentParser) -> str:
 def _conflict(arguments: argparse.Namespace) -> str | None:
     """Why arguments cannot be used together."""
     files = [arguments.qrels, *arguments.runs.values()]
+    if not all(files):
+        return "QRELS or a RUN is the empty path."
     if files.count("-") > 1:
         return "only one of QRELS and RUN can be standard input."
     if arguments.columns and not any(map(is_table, files)):
@@ -182,10 +184,11 @@ def _add_arguments(add: Callable[..., Any]) -> None:
         help=f"confidence intervals: {', '.join(methods)} (default: auto)")  # fmt: skip
     add("--confidence", type=_confidence, metavar="LEVEL",
         help="of the intervals; stars mark p <= 1 - LEVEL (default: 0.95)")  # fmt: skip
-    add("--seed", type=_whole_number, metavar="N", help="of bootstrap and test (default: 0)")
+    add("--seed", type=_whole_number(2**32 - 1), metavar="N",
+        help="of bootstrap and test (default: 0)")  # fmt: skip
     add("--format", type=_choice(FORMATS), default="table", metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: table)")  # fmt: skip
-    add("--digits", type=_whole_number, metavar="N",
+    add("--digits", type=_whole_number(1000), metavar="N",
         help="decimals of values, bounds and p-values (default: 4; csv, json: all)")  # fmt: skip
 
 
@@ -200,10 +203,15 @@ def _choice(allowed: tuple[str, ...]) -> Callable[[str], str]:
     return check
 
 
-def _whole_number(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be an integer of at least 0; got {text!r}.")
-    return int(text)
+def _whole_number(most: int) -> Callable[[str], int]:
+    def check(text: str) -> int:
+        if not text.isdecimal():
+            raise argparse.ArgumentTypeError(f"must be an integer of at least 0; got {text!r}.")
+        if int(text) > most:
+            raise argparse.ArgumentTypeError(f"must be at most {most}; got {text:.20}.")
+        return int(text)
+
+    return check
 
 
 def _confidence(text: str) -> float:
@@ -227,6 +235,10 @@ def _columns(text: str) -> dict[str, str]:
             raise argparse.ArgumentTypeError(
                 f"must be FIELD=NAME, where FIELD is one of {', '.join(NAMES)}; got {part!r}."
                 f"{did_you_mean(field, NAMES)}"
+            )
+        if field in columns:
+            raise argparse.ArgumentTypeError(
+                f"{field} is named twice, {columns[field]!r} and {name!r}."
             )
         columns[field] = name
     return columns
