@@ -26,7 +26,8 @@ NUMBER = re.compile(rb"[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf|nan)", re.IGNOREC
 BARE_RETURN = re.compile(rb"\r(?!\n)")
 NOT_TEXT = (
     "not a text file, it has a NUL byte. Convert a file in UTF-16 to UTF-8; the name of a "
-    "compressed file must end in .gz, .bz2 or .xz."
+    "compressed file must end in .gz, .bz2 or .xz, and that of a Parquet file, which the command "
+    "line reads, in .parquet."
 )
 NOT_UTF8 = (
     "not UTF-8, got the byte {:#04x}. Convert the file, for example by iconv -f LATIN1 -t UTF-8."

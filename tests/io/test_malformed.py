@@ -56,7 +56,7 @@ BAD_QRELS = [
     (gzip.compress(QRELS.encode(), mtime=0), "line 1: not (UTF-8|a text file)"),
     (b"\x89PNG\r\n\x1a\n\x00\x00", "line 3: not (UTF-8|a text file)|line 1: not UTF-8"),
     (b"PK\x03\x04\x14\x00\x00", "line 1: not a text file"),
-    (b"PAR1\x15\x04\x15\x00", "line 1: not a text file"),
+    (b"PAR1\x15\x04\x15\x00", r"line 1: not a text file.* Parquet file.* in \.parquet"),
 ]
 BAD_RUNS = [
     ("1 Q0 a 1 0.5\n", r"line 1: a line must have 6 fields.*got 5 in '1 Q0 a 1 0\.5'"),
