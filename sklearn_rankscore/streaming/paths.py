@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -36,6 +37,9 @@ def find_files(path: Any, filesystem: Any, ignored: tuple[str, ...]) -> tuple[An
     files = [file for file in files if not _is_among(file.path, ignored)]
     if not files:
         raise ValueError(f"there are no Parquet files in {path}.")
+    twice = next((p for p, count in Counter(f.path for f in files).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice} is given twice, so that its rows would count twice.")
     return system, files
 
 

@@ -181,6 +181,19 @@ def test_an_error_of_a_metric_names_the_file(tmp_path):
     assert "rows.parquet" in error.value.__notes__[-1]
 
 
+def test_a_file_that_is_given_twice_is_refused(tmp_path):
+    """Of a file with one query, the rows would be those of one longer query."""
+    path = write({"qid": [1, 1], "label": [0, 1], "score": [2, 1]}, tmp_path / "user=1.parquet")
+    for given in (
+        [path, path],
+        [path, f"{tmp_path}/*.parquet"],
+        [f"file://{path}", f"file://{path}"],
+    ):
+        with pytest.raises(ValueError, match=r"user=1.parquet is given twice, so that its rows"):
+            evaluate_parquet(given, "mrr")
+    assert evaluate_parquet([path], "mrr") == {"mrr": 0.5}
+
+
 def test_a_pattern_and_a_list_of_patterns(tmp_path):
     columns = make_documents()
     write_parts(columns, tmp_path, 25)
