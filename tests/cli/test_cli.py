@@ -365,6 +365,13 @@ def test_all_metrics_are_listed(capsys):
     assert [name.removesuffix("@k") for name in listed] == list(METRICS)
 
 
+def test_metrics_without_docstrings_are_listed():
+    command = [sys.executable, "-OO", "-m", "sklearn_rankscore", "metrics"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    assert len(result.stdout.splitlines()) == 1 + len(METRICS)
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
