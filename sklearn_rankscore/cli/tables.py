@@ -15,7 +15,7 @@ from .._typing import Array
 from .._validation import did_you_mean
 from ..io.frame_rows import MUST_BE_RANKS, are_ranks, find_no_rank
 from ..io.trec_records import BEIR, QRELS
-from ..io.trec_text import OPENERS, damage_named
+from ..io.trec_text import OPENERS, ROUNDED, damage_named, is_rounded
 from .header import NAMES, Header, check_text
 
 # judgments of a table, whose relevance `TableFile` has checked
@@ -171,20 +171,11 @@ class TableFile:
                 raise ValueError(
                     f"{self.locate(row)}, column {name}: must be a finite number; got {text!r}."
                 )
-            if abs(values[row]) >= LARGEST_EXACT_INTEGER and _is_rounded(text, values[row]):
+            if abs(values[row]) >= LARGEST_EXACT_INTEGER and is_rounded(text, values[row]):
                 raise ValueError(
-                    f"{self.locate(row)}, column {name}: the integer {text} is beyond 2**53, where "
-                    "numbers of double precision round it. Subtract a constant, or write ranks."
+                    f"{self.locate(row)}, column {name}: {ROUNDED.format(text)}, or write ranks."
                 )
         return values
-
-
-def _is_rounded(value: Any, number: float) -> bool:
-    """Whether a number is written as an integer, and another one."""
-    try:
-        return int(value) != int(number)
-    except ValueError:  # such as 1e17
-        return False
 
 
 def read_csv(path: str, separator: str) -> TableFile:

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 
 CHUNK = 2**22
@@ -32,6 +33,7 @@ NOT_TEXT = (
 NOT_UTF8 = (
     "not UTF-8, got the byte {:#04x}. Convert the file, for example by iconv -f LATIN1 -t UTF-8."
 )
+ROUNDED = "the integer {} is beyond 2**53, where numbers of double precision round it. Subtract a constant"
 _TABLE = (
     " The command line reads columns with names from files whose names end in .csv or .tsv, but "
     "not from standard input; from_trec takes a DataFrame."
@@ -47,6 +49,14 @@ _JSON_FORMS = {
     b"[": "pd.read_json(path, dtype=False)",
 }
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def is_rounded(value: Any, number: float) -> bool:
+    """Whether a number is written as an integer, and another one."""
+    try:
+        return int(value) != float(number)
+    except ValueError:  # such as 1e17
+        return False
 
 
 @dataclass
@@ -166,6 +176,7 @@ class Lines:
         self.document.append(np.array(document, dtype=f"S{max(map(len, document))}"))
         self.numbers.append((self.n_records, numbers))
         self.value.append(self._parse(value, numbers, query))
+        self._check_exact(value, numbers)
         self.n_records += len(query)
 
     def _parse(self, texts: list[bytes], numbers: Any, query: list[bytes]) -> Array:
@@ -183,6 +194,14 @@ class Lines:
             f"{self._line(numbers[at])}: {name} must be a number; got {text!r}."
             f"{self._json_hint(numbers[at], query[at])}"
         )
+
+    def _check_exact(self, texts: list[bytes], numbers: Any) -> None:
+        """Refuse integers that the last numbers read have rounded, which would tie them."""
+        values = self.value[-1]
+        for at in np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER):
+            if is_rounded(texts[at], values[at]):
+                name, text = self.layout.split()[self.value_at], texts[at].decode()
+                raise ValueError(f"{self._line(numbers[at])}: {name}: {ROUNDED.format(text)}.")
 
     def _check_text(self, chunk: bytes) -> None:
         """Refuse what is not UTF-8 text with lines that end in LF or CR LF."""
