@@ -228,7 +228,7 @@ def _confidence(text: str) -> float:
 
 def _columns(text: str) -> dict[str, str]:
     """``"query=user,document=item"`` as a dict."""
-    columns = {}
+    columns: dict[str, str] = {}
     for part in text.split(","):
         field, equals, name = part.partition("=")
         if not equals or not name or field not in NAMES:

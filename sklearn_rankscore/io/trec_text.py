@@ -33,7 +33,7 @@ NOT_TEXT = (
 NOT_UTF8 = (
     "not UTF-8, got the byte {:#04x}. Convert the file, for example by iconv -f LATIN1 -t UTF-8."
 )
-ROUNDED = "the integer {} is beyond 2**53, where numbers of double precision round it. Subtract a constant"
+ROUNDED = "the integer {} is beyond 2**53, where double precision rounds it. Subtract a constant"
 _TABLE = (
     " The command line reads columns with names from files whose names end in .csv or .tsv, but "
     "not from standard input; from_trec takes a DataFrame."
