@@ -59,6 +59,15 @@ def add(stream, ids, order="grouped"):
     return stream.update_sorted(np.arange(n) % 2, np.arange(n), ids, order=order)
 
 
+@pytest.mark.parametrize("order", ["ascending", "grouped"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_query_goes_on_in_the_next_batch(form, order):
+    stream = RankingAccumulator("mrr")
+    for days in (["2020-01-01", "2020-01-02"], ["2020-01-02", "2020-01-02"], ["2020-01-02"]):
+        add(stream, FORMS[form](days), order)
+    assert stream.result()["mrr"].n_queries == 2
+
+
 @pytest.mark.parametrize(("first", "second"), permutations(FORMS, 2))
 def test_a_day_that_returns_in_another_form_is_refused(first, second):
     one = add(RankingAccumulator("mrr"), FORMS[first](DAYS[:3]))
