@@ -193,6 +193,13 @@ def searches_in(estimator: Any) -> Iterator[Any]:
     return _parts(estimator, lambda part: isinstance(part, Search))
 
 
+def follows_steps(model: Any, estimator: Any) -> bool:
+    """Whether a part of an estimator is fitted to what the steps of a pipeline return."""
+    pipelines = _parts(estimator, lambda part: is_pipeline(part) and len(part.steps) > 1)
+    last_steps = (pipeline.steps[-1][1] for pipeline in pipelines)
+    return any(any(_parts(last, lambda part: part is model)) for last in last_steps)
+
+
 def thawed(estimator: Any) -> Any:
     """A fitted estimator without the `FrozenEstimator` around it."""
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator

@@ -8,6 +8,7 @@ which no ids would arrive is refused before its first fit.
 from __future__ import annotations
 
 import inspect
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..query_ids.lookup import QID, fix_by_name, ids_in_index, wrap_fix
 from ..query_ids.optuna_search import optuna_search
 from .pipelines import is_pipeline
 from .scorers_with_ids import (
+    follows_steps,
     name_in_messages,
     query_ids_for,
     rankers_in,
@@ -76,7 +78,7 @@ def _pass_to_fit(task: FoldTask, estimator: Any) -> None:
             task.pass_to_fit(param, ids)
         return
     for ranker in rankers_in(estimator):
-        if _ids_in_data(task, ranker) is None:
+        if _ids_in_data(task, ranker) is None and not _reads_steps(task, ranker):
             is_alone = task.carried_ids is None or ranker is last
             fix = _fix(task) if is_alone else wrap_fix(type(last).__name__)
             raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=fix)
@@ -115,6 +117,8 @@ def _check_candidates(task: FoldTask) -> None:
 
 def _ids_for_fit(task: FoldTask, estimator: Any, ranker: Any, *, in_pipeline: bool) -> Any:
     """Ids that the ranker, or the splitter of a search, would not find in the data itself."""
+    if _reads_steps(task, ranker) and not _is_named(ranker):
+        return None
     in_data = _ids_in_data(task, ranker)
     if in_data is None or (isinstance(ranker, Search) and task.carried_ids is not None):
         return task.carried_ids
@@ -211,7 +215,20 @@ def ids_of_rows(task: FoldTask, estimator: Any) -> Any:
     return find_query_ids(task.X, task.y, groups=task.carried_ids) if ids is None else ids
 
 
+def _reads_steps(task: FoldTask, ranker: Any) -> bool:
+    """Whether a ranker reads its ids from what the steps before it return, and not from X."""
+    return getattr(ranker, "groups", None) is not None and follows_steps(ranker, task.candidate)
+
+
+def _is_named(ranker: Any) -> bool:
+    """Whether a ranker reads its ids by name, and not by a position or a function."""
+    source = getattr(ranker, "groups", None)
+    return not (isinstance(source, Integral) or callable(source))
+
+
 def _ids_in_data(task: FoldTask, ranker: Any) -> Any:
+    if _reads_steps(task, ranker) and not _is_named(ranker):
+        return None  # in X, the column of this position may be another one
     try:
         return find_query_ids(task.X, task.y, id_source=getattr(ranker, "groups", None))
     except NoGroupsError:

@@ -11,6 +11,8 @@ from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from small_rankers import LGBM
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -99,3 +101,27 @@ def test_a_selection_of_features_takes_ids_in_a_query_ranker():
         selection.fit(X, Y)
     selection.set_params(cv=QueryKFold(5))
     QueryRanker(make_pipeline(selection, Ridge())).fit(X, Y, groups=NUMBERS)
+
+
+@pytest.mark.parametrize("place", [0, lambda columns: columns[:, 0]], ids=["position", "function"])
+def test_a_place_among_the_columns_of_the_steps_before(place):
+    """The first column of X are users, the first one after the step is that of the queries."""
+    features = np.column_stack([NUMBERS // 4, X])
+    options = {"scoring": "ndcg@10", "cv": QueryKFold(3), "groups": NUMBERS}
+    expected = cross_val_score(QueryRanker(LGBM), features, Y, **options)
+    last_first = FunctionTransformer(np.roll, kw_args={"shift": 1, "axis": 1})
+    pipeline = make_pipeline(last_first, QueryRanker(LGBM, groups=place))
+    given = np.column_stack([features, NUMBERS])
+    assert cross_val_score(pipeline, given, Y, **options) == pytest.approx(expected)
+    options = {"scoring": make_ranking_scorer("ndcg@10", groups=-1)}
+    options["cv"] = QueryKFold(3, groups=-1)
+    assert cross_val_score(pipeline, given, Y, **options) == pytest.approx(expected)
+
+
+def test_a_column_that_a_step_adds():
+    frame = X.assign(query=NUMBERS)
+    options = {"scoring": "ndcg@10(groups=query)", "cv": QueryKFold(3, groups="query")}
+    expected = cross_val_score(QueryRanker(LGBM, groups="query"), frame, Y, **options)
+    rename = FunctionTransformer(pd.DataFrame.rename, kw_args={"columns": {"query": "session"}})
+    pipeline = make_pipeline(rename, QueryRanker(LGBM, groups="session"))
+    assert cross_val_score(pipeline, frame, Y, **options) == pytest.approx(expected)
