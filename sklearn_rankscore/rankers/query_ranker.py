@@ -37,7 +37,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         A ranker, regressor or classifier, or a Pipeline that ends in one. A classifier of two
         classes ranks by its confidence in the second class, one of more classes by the expected
         grade, which is the mean of its numeric classes weighted by their probabilities.
-    groups : str, int, callable or list of str or int, default=None
+    groups : str, list of str, int or callable, default=None
         Where the query ids are, as in `QueryKFold`: the name of a column or index level, the
         position of a column of an array, a function of X, or a list of names for a composite key.
         None means ``"qid"``. The columns concerned are not passed to the ranker. After other steps
