@@ -52,7 +52,9 @@ class FittedRanker:
         if (booster := booster_of(self.estimator_)) is not None:
             features = booster.read_features(features)
         self._check_features(features)
-        return predict_scores(self.estimator_, features)
+        scores = predict_scores(self.estimator_, features)
+        # a column, as of a neural network with one output
+        return scores[:, 0] if scores.shape[1:] == (1,) else scores
 
     def _check_features(self, X: Any, name: str = "") -> None:
         """Check number and names of features against those of the training data."""

@@ -29,7 +29,11 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     """
     check_choice("ties", ties, TIES)
     k = check_cutoff(k)
-    scores = _one_per_document(as_numbers(scores, "the scores"))
+    scores = as_numbers(scores, "the scores")
+    if scores.ndim == 2:
+        raise ValueError(
+            f"ranks need one score per document; the predictions have shape {scores.shape}."
+        )
     codes = group_rows(ids, len(scores)).codes
     order = np.lexsort((descending(scores), codes))  # stable: equal scores in the order of the rows
     codes, scores = codes[order], scores[order]
@@ -41,16 +45,6 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     ranks = np.empty(len(order), dtype=by_rule.dtype)
     ranks[order] = by_rule
     return ranks if k is None else np.where(ranks <= k, ranks, np.nan)
-
-
-def _one_per_document(scores: Array) -> Array:
-    if scores.ndim == 2 and scores.shape[1] == 1:
-        return scores.ravel()
-    if scores.ndim == 2:
-        raise ValueError(
-            f"ranks need one score per document; the predictions have shape {scores.shape}."
-        )
-    return scores
 
 
 def _apply(ties: Ties, ranks: Array, starts: Array) -> Array:

@@ -370,6 +370,22 @@ def test_weights_must_be_constant_within_a_query(library, data):
         ranker.fit(X, y, groups=qid, sample_weight=np.arange(1.0, len(y) + 1))
 
 
+class OneOutput(Ridge):
+    """A model that predicts a column, as a neural network with one output."""
+
+    def predict(self, X):
+        return super().predict(X)[:, np.newaxis]
+
+
+def test_predictions_have_one_dimension(data):
+    X, y, qid = data
+    expected = Ridge().fit(X, y).predict(X)
+    ranker = QueryRanker(OneOutput())
+    np.testing.assert_array_equal(ranker.fit(X, y, groups=qid).predict(X), expected)
+    vote = VotingRegressor([("one", ranker), ("other", Ridge())]).fit(X, y)
+    np.testing.assert_allclose(vote.predict(X), expected)
+
+
 def test_missing_ids_are_an_error(library, data):
     X, y, _ = data
     for ranker in (QueryRanker(make_ranker(library)), QueryRanker(Ridge(), max_queries=3)):
