@@ -79,7 +79,7 @@ class Formula:
         average: Any,
         replace_undefined_by: Any,
         options: dict[str, Any],
-        recipe: tuple[Any, ...] = (),
+        recipe: Callable[[], Metric] | None = None,
     ) -> Metric:
         """The metric that these options select; each is checked."""
         rule = AS_GIVEN if self.reads_unjudged else check_unjudged(**options)
@@ -142,9 +142,9 @@ class Metric:
         ``check_labels(queries)`` raises if the labels do not suit the metric.
     unjudged : str
         The rule for documents with the label NaN.
-    recipe : tuple of (callable, arguments)
-        A call that creates an equal metric. It is what is pickled, because gains and discounts are
-        functions that pickle cannot store.
+    recipe : callable or None
+        A call that creates an equal metric. It is what is stored by pickle and skops, because these
+        cannot store gains and discounts, which are functions.
     propensity : array-like, str or None
         The probability that each document was examined, or the column that holds it.
     clip : float or None
@@ -169,7 +169,7 @@ class Metric:
     replace_undefined_by: float
     check_labels: Callable[[Queries], None] = _accept_labels
     unjudged: str = "error"
-    recipe: tuple[Any, ...] = field(default=(), repr=False)
+    recipe: Callable[[], Metric] | None = field(default=None, repr=False)
     propensity: Any = None
     clip: float | None = None
     weight_clicks: Callable[[Queries, Array], Callable[[Block], Any]] = weight_no_clicks
@@ -177,8 +177,11 @@ class Metric:
     ties: str = "average"
     limits: Limits | None = None
 
-    def __reduce__(self) -> Any:
+    def __getstate__(self) -> Any:
         return self.recipe
+
+    def __setstate__(self, recipe: Callable[[], Metric]) -> None:
+        vars(self).update(vars(recipe()))
 
     def check(self, queries: Queries) -> None:
         """Raise an error if the labels do not suit the metric or its rule for unjudged ones."""

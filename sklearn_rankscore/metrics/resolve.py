@@ -44,7 +44,7 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     Options take precedence in this order: those in the name or given here, which must not
     contradict each other, those of the convention `like`, the function's defaults.
     """
-    recipe = partial(resolve, metric, like, **options), ()
+    recipe = partial(resolve, metric, like, **options)
     metric, bound = unbound(metric)
     options |= bound
     function_name = name_of_function(metric)
