@@ -58,7 +58,9 @@ def one_standard_error(
     -----
     Among equally complex candidates the one with the best mean is selected. With a callable
     `refit`, scikit-learn does not set `best_score_`; it is
-    ``cv_results_["mean_test_..."][best_index_]``.
+    ``cv_results_["mean_test_..."][best_index_]``. With several metrics, it does not know which one
+    `score` of the search is to return, and raises a KeyError; use a scorer of one metric instead,
+    as in ``make_ranking_scorer("ndcg@10")(search, X, y)``.
 
     References
     ----------
