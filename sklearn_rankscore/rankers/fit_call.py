@@ -26,6 +26,7 @@ from .evaluation_sets import ids_of_argument, take_evaluation_sets
 from .fitted_ranker import fitted_model
 from .id_columns import IdColumns
 from .inner_ids import (
+    check_rankers_wrapped,
     fit_with_ids,
     groups_of_selections,
     own_stopping_explained,
@@ -105,6 +106,7 @@ class FitCall:
                 "query ids as groups=ids."
             )
         check_place(self.source)
+        check_rankers_wrapped(self.estimator, params)
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.source)
         for name in self._names_of_ids():
             given = params.pop(self.prefix + name, None)

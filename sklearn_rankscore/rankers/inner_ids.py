@@ -20,9 +20,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn_compat import SEARCHES_WEIGH_SCORES
 from ..model_selection.splitter import QuerySplitter
-from ..query_ids import NoGroupsError, group_rows
-from ..query_ids.lookup import QID, column_or_level, level_names
+from ..query_ids import NoGroupsError, group_rows, no_groups_error
+from ..query_ids.lookup import QID, column_or_level, level_names, wrap_fix
 from ..scoring.pipelines import is_pipeline
+from .boosters import booster_of
 from .inner_splits import fitted_steps, splitters_replaced
 from .metadata import routing_of
 from .pipelines import last_step
@@ -44,6 +45,23 @@ def _requests_groups(value: Any) -> bool:
         return False
     routing = routing_of(value)
     return any(routing.consumes(method, {"groups"}) for method in ("fit", "split"))
+
+
+def check_rankers_wrapped(estimator: Any, fit_params: dict[str, Any]) -> None:
+    """Refuse a ranker inside of a tool of scikit-learn, to which no query ids are passed."""
+    of_rankers = {"qid", "group", "group_id"}
+    is_given = any(name.rpartition("__")[2] in of_rankers for name in fit_params)
+    if is_given or not hasattr(estimator, "get_params"):
+        return
+    parts = {"": estimator, **estimator.get_params(deep=True)}
+    last, _ = last_step(estimator)
+    for place, part in parts.items():
+        name, names = type(part).__name__, place.split("__")
+        if part is last or not (name.endswith("Ranker") and booster_of(part)):
+            continue
+        around = [parts.get("__".join(names[:depth])) for depth in range(len(names))]
+        if all(of is None or type(of).__module__.startswith("sklearn.") for of in around):
+            raise no_groups_error(f"{name}.fit", fix=wrap_fix(name, "the ranker"))
 
 
 def with_index_of_ids(X: Any, y: Any, original: Any, source: Any, ids: Any) -> tuple[Any, Any]:

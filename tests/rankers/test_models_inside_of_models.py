@@ -5,16 +5,21 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import HistGradientBoostingRegressor, StackingRegressor, VotingRegressor
+from sklearn.ensemble import (
+    BaggingRegressor,
+    HistGradientBoostingRegressor,
+    StackingRegressor,
+    VotingRegressor,
+)
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.linear_model import Lasso, LassoCV, Ridge, RidgeCV
 from sklearn.metrics import ndcg_score as scikit_learns_ndcg
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from small_rankers import LGBM
+from small_rankers import LGBM, make_ranker
 
-from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking
+from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, make_ranking
 
 RANKER = QueryRanker(clone(LGBM).set_params(n_estimators=5))
 SPLITTERS = [QueryKFold(3), GroupKFold(3)]
@@ -177,3 +182,33 @@ def test_a_ranker_in_a_ranker_takes_weights(wrap, way):
     _, plain = fit(wrap(RANKER), way)
     np.testing.assert_array_equal(predicted, expected)
     assert np.abs(predicted - plain).max() > 0.01
+
+
+AROUND = {
+    "a selection": lambda model: make_pipeline(SelectFromModel(model), Ridge()),
+    "a selection by a pipeline": lambda model: make_pipeline(
+        SelectFromModel(make_pipeline(StandardScaler(), model)), model
+    ),
+    "an elimination": lambda model: make_pipeline(RFE(model), Ridge()),
+    "a transformed target": TransformedTargetRegressor,
+    "an ensemble": BaggingRegressor,
+}
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
+@pytest.mark.parametrize("around", AROUND)
+def test_rankers_inside_without_ids_are_refused(around, library):
+    ranker = make_ranker(library)
+    name = type(ranker).__name__
+    message = rf"reached {name}.fit: wrap the ranker as QueryRanker\({name}\("
+    with pytest.raises(NoGroupsError, match=message):
+        QueryRanker(AROUND[around](ranker)).fit(X, Y, groups=IDS)
+
+
+def test_rankers_inside_that_are_given_ids():
+    order = np.argsort(IDS, kind="stable")
+    model, ids = make_ranker("xgboost"), IDS[order]
+    selection = RFE(model, n_features_to_select=3).fit(X[order], Y[order], qid=ids)
+    ranker = QueryRanker(make_pipeline(RFE(model, n_features_to_select=3), Ridge()))
+    ranker.fit(X[order], Y[order], groups=ids, rfe__qid=ids)
+    np.testing.assert_array_equal(ranker.estimator_[0].support_, selection.support_)
