@@ -18,6 +18,7 @@ from .training_data import TrainingData, ids_from_sizes
 IDS, SIZES = "eval_qid", "eval_group"
 WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 STARTS = ("eval_init_score", "base_margin_eval_set")
+OF_SETS = ("eval_set", "eval_X", "eval_y", IDS, SIZES, *WEIGHTS, *STARTS)
 
 ReadSet: TypeAlias = Callable[[Any, Any, Any, Any, dict[str, Any]], TrainingData]
 
@@ -50,7 +51,7 @@ def take_evaluation_sets(
         The method that is named in errors.
     """
     # a pipeline has no such parameter, so that one without the name of a step is for the last step
-    for name in ("eval_set", "eval_X", "eval_y", IDS, SIZES, *WEIGHTS, *STARTS) if prefix else ():
+    for name in OF_SETS if prefix else ():
         if name in params and prefix + name not in params:
             params[prefix + name] = params.pop(name)
     pairs = _pairs(params, prefix)

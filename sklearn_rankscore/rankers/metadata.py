@@ -14,6 +14,8 @@ from sklearn.utils.metadata_routing import (
 )
 
 from ..scoring.pipelines import is_pipeline
+from .boosters import booster_of
+from .evaluation_sets import OF_SETS
 from .pipelines import last_step
 
 
@@ -127,7 +129,8 @@ def _fit_requests(estimator: Any) -> dict[str, Any]:
 
 
 def _fit_parameters(estimator: Any) -> list[str]:
-    """Names of the parameters of `fit` besides X and y."""
+    """Names of the parameters of `fit` besides X and y; QueryRanker adds some for boosters."""
     parameters = list(inspect.signature(estimator.fit).parameters.values())[2:]
     kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    return [p.name for p in parameters if p.kind not in kinds]
+    names = [p.name for p in parameters if p.kind not in kinds]
+    return names if booster_of(estimator) is None else [*names, *OF_SETS]

@@ -223,6 +223,21 @@ def test_a_search_passes_the_same_set_to_each_fold(routing, library, data, valid
     np.testing.assert_array_equal(search.predict(frame), expected.predict(frame))
 
 
+@pytest.mark.parametrize("weights", ["eval_sample_weight", "sample_weight_eval_set"])
+def test_ids_and_weights_of_sets_need_no_request(weights, library, data, valid):
+    """Whether the booster has a parameter of this name, as QueryRanker takes them for each."""
+    X, y, qid = data
+    X_valid, y_valid, ids = valid
+    weight = 1.0 + ids % 3
+    ranker, metric = ours(library)
+    given = {"eval_X": [X_valid], "eval_y": [y_valid], "eval_qid": [ids], weights: [weight]}
+    search = GridSearchCV(ranker, {}, cv=QueryKFold(2), scoring="ndcg@10", error_score="raise")
+    with config_context(enable_metadata_routing=True):
+        search.fit(X, y, groups=qid, **given, **metric)
+    best = search.best_estimator_.estimator_
+    assert history(best) == history(fit_natively(library, data, valid, weight))
+
+
 def test_a_pool_of_catboost_is_passed_on(data, valid):
     X, y, qid = data
     catboost = requires("catboost")
