@@ -108,7 +108,18 @@ def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Ar
         return _predicted_grades(np.asarray(call(estimator, "predict", X)), estimator.classes_)
     if hasattr(estimator, "decision_function"):  # then these are the scores
         scores = np.asarray(call(estimator, "predict_proba", X))
-    return np.asarray(scores @ _as_grades(estimator.classes_))
+    return mean_grades(scores, _as_grades(estimator.classes_))
+
+
+def mean_grades(probabilities: Array, grades: Array) -> Array:
+    """The mean grade of each document, equal for documents of equal probabilities.
+
+    A product of matrices rounds rows by their positions, and so breaks ties.
+    """
+    means = np.zeros(len(probabilities))
+    for column, grade in zip(probabilities.T, grades, strict=True):
+        means += column * grade
+    return means
 
 
 def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:

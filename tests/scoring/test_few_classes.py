@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, RidgeClassifierCV
 from sklearn.model_selection import cross_val_score, cross_validate
@@ -11,6 +12,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking, ndcg_score
+from sklearn_rankscore.rankers.boosters.training_metric import expected_classes
 
 IDS = np.repeat(np.arange(6), 4)
 IS_GOOD = np.array([0, 0, 0, 1] * 3 + [0] * 12)  # the first three queries have a relevant document
@@ -96,3 +98,30 @@ def test_weights_of_classes_do_not_weigh_scores(data, class_weight):
     ]
     assert fitted.alpha_ == alphas[np.argmax(means)]
     assert fitted.best_score_ == pytest.approx(max(means))
+
+
+class Probabilities(ClassifierMixin, BaseEstimator):
+    """Documents of few kinds, each with its own probabilities of ten grades."""
+
+    def __init__(self, layout="C"):
+        self.layout = layout
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        kinds = np.random.default_rng(0).dirichlet(np.ones(10), size=20)
+        return np.asarray(kinds[X[:, 0].astype(int)], order=self.layout)
+
+
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_equal_documents_have_equal_scores(layout):
+    """A matrix product rounds rows by their positions."""
+    X = np.random.default_rng(1).integers(0, 20, size=(3003, 1))
+    model = Probabilities(layout).fit(X, np.arange(3003) % 10)
+    scores = QueryRanker(model).fit(X, np.arange(3003) % 10).predict(X)
+    assert len(np.unique(scores)) == 20
+    np.testing.assert_allclose(scores, model.predict_proba(X) @ np.arange(10))
+    in_training = expected_classes(model.predict_proba(X), model.classes_)
+    np.testing.assert_array_equal(in_training, scores)

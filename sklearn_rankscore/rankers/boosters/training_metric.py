@@ -17,6 +17,7 @@ from ...metrics.metric import measure
 from ...metrics.resolve import resolve
 from ...query_ids import vary_within_queries
 from ...ranking import read_queries
+from ...scoring.predictions import mean_grades
 from ..training_data import TrainingData
 
 SUFFIX = "_rankscore"
@@ -168,7 +169,9 @@ def _numbers_of(labels: Array, classes: Array) -> Array:
 
 def expected_classes(scores: Array, classes: Array | None) -> Array:
     """Scores of documents, from scores or from probabilities of several classes."""
-    return scores if scores.ndim == 1 else scores @ np.asarray(classes, dtype=np.float64)
+    return (
+        scores if scores.ndim == 1 else mean_grades(scores, np.asarray(classes, dtype=np.float64))
+    )
 
 
 def check_library(data: Any, library: str) -> None:
