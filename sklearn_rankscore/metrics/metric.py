@@ -143,8 +143,8 @@ class Metric:
     unjudged : str
         The rule for documents with the label NaN.
     recipe : callable or None
-        A call that creates an equal metric. It is what is stored by pickle and skops, because these
-        cannot store gains and discounts, which are functions.
+        A call that creates an equal metric: what pickle and skops store, and not gains and
+        discounts, which are functions.
     propensity : array-like, str or None
         The probability that each document was examined, or the column that holds it.
     clip : float or None
@@ -155,11 +155,9 @@ class Metric:
     chance : callable or None
         As `function`, but the expectation over random orders of the documents.
     ties : str
-        How the function ranks equal scores. If by the input order, it asks a block for no other
-        rule.
+        How the function ranks equal scores; one by input order asks a block for no other rule.
     limits : tuple of float or None
-        The lowest and the highest value; None of a function of the user's, of which nothing is
-        known.
+        The lowest and the highest value; None if they are not known, as of a user's function.
     """
 
     name: str

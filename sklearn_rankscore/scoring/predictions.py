@@ -112,14 +112,9 @@ def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Ar
 
 
 def mean_grades(probabilities: Array, grades: Array) -> Array:
-    """The mean grade of each document, equal for documents of equal probabilities.
-
-    A product of matrices rounds rows by their positions, and so breaks ties.
-    """
-    means = np.zeros(len(probabilities))
-    for column, grade in zip(probabilities.T, grades, strict=True):
-        means += column * grade
-    return means
+    """Mean grades; a product of matrices would round equal rows by position, and break ties."""
+    columns = zip(probabilities.T, grades, strict=True)
+    return np.asarray(sum(column * grade for column, grade in columns))
 
 
 def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
