@@ -80,13 +80,17 @@ class FittedRanker:
                 f"names must be in the same order as they were in fit: {self._feature_names}."
             )
 
-    def _ranks_queries(self) -> bool:
-        """Whether it was fitted with query ids; without, it is a plain regressor."""
-        return vars(self).get("n_queries_") is not None
+    def _has_thresholds(self) -> bool:
+        """Whether it was fitted with query ids, without which it is a plain regressor.
+
+        Of several classes scikit-learn expects one score each, and numbers them before a fit.
+        """
+        is_ranking = vars(self).get("n_queries_") is not None
+        return is_ranking and np.size(getattr(self.estimator_, "classes_", ())) <= 2
 
     # For scikit-learn's scorers of thresholds, such as "roc_auc". It is the same function because
     # those before 1.9 take the scores of a regressor only from a method with the name `predict`.
-    decision_function = available_if(_ranks_queries)(predict)
+    decision_function = available_if(_has_thresholds)(predict)
     decision_function.attribute_name = "decision_function"  # in the error without query ids
 
     def rank(

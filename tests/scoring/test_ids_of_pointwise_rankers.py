@@ -67,6 +67,19 @@ def test_confidences_of_folds():
         np.testing.assert_allclose(predicted[test], confidence(model, train, test))
 
 
+def test_no_confidences_of_several_grades():
+    """scikit-learn would number the grades 0, 1 and 4 before the fit."""
+    ranker, cv = QueryRanker(LogisticRegression()), QueryKFold(3)
+    grades = np.where(GRADES >= 2, 4, GRADES)
+    with pytest.raises(AttributeError, match="'QueryRanker' has no attribute 'decision_function'"):
+        cross_val_predict(ranker, X, grades, groups=QID, cv=cv, method="decision_function")
+    predicted = cross_val_predict(ranker, X, grades, groups=QID, cv=cv)
+    for train, test in cv.split(X, grades, groups=QID):
+        fitted = LogisticRegression().fit(X[train], grades[train])
+        expected = fitted.predict_proba(X[test]) @ [0, 1, 4]
+        np.testing.assert_allclose(predicted[test], expected)
+
+
 @pytest.mark.parametrize(
     "ranked", [{"queryranker": [QueryRanker(Ridge())]}, {"queryranker__estimator__alpha": [1]}]
 )
