@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._columns import column_names
 from .._sklearn_calls import calling_estimator
-from .._sklearn_compat import Search, num_samples
+from .._sklearn_compat import PassthroughScorer, Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, fix_by_name, ids_in_index, wrap_fix
 from ..query_ids.optuna_search import optuna_search
@@ -222,8 +222,7 @@ def _reads_steps(task: FoldTask, ranker: Any) -> bool:
 
 def _is_named(ranker: Any) -> bool:
     """Whether a ranker reads its ids by name, and not by a position or a function."""
-    source = getattr(ranker, "groups", None)
-    return not (isinstance(source, Integral) or callable(source))
+    return not (isinstance(ranker.groups, Integral) or callable(ranker.groups))
 
 
 def _ids_in_data(task: FoldTask, ranker: Any) -> Any:
@@ -254,7 +253,10 @@ def _pass_to_scorers(task: FoldTask, estimator: Any) -> None:
     ids = ids_of_rows(task, estimator)
     if ids is not None:
         task.pass_to_scorer(takes_groups(task.scorer), ids)
-    elif _needs_ids(task.y, estimator):
+    elif _needs_ids(task.y, estimator) and not (
+        isinstance(missing[0], PassthroughScorer)
+        and _reads_steps(task, find_groups_param(estimator)[1])
+    ):
         raise no_groups_error(name_in_messages(missing[0]), fix=_fix(task))
 
 

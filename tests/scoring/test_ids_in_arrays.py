@@ -125,3 +125,14 @@ def test_a_column_that_a_step_adds():
     rename = FunctionTransformer(pd.DataFrame.rename, kw_args={"columns": {"query": "session"}})
     pipeline = make_pipeline(rename, QueryRanker(LGBM, groups="session"))
     assert cross_val_score(pipeline, frame, Y, **options) == pytest.approx(expected)
+
+
+def test_the_default_score_of_a_ranker_that_reads_ids_from_steps():
+    features = np.column_stack([NUMBERS // 4, X])
+    expected = cross_val_score(QueryRanker(LGBM), features, Y, cv=QueryKFold(3), groups=NUMBERS)
+    last_first = FunctionTransformer(np.roll, kw_args={"shift": 1, "axis": 1})
+    pipeline = make_pipeline(last_first, QueryRanker(LGBM, groups=0))
+    given, cv = np.column_stack([features, NUMBERS]), QueryKFold(3, groups=-1)
+    assert cross_val_score(pipeline, given, Y, cv=cv) == pytest.approx(expected)
+    search = GridSearchCV(pipeline, {}, cv=cv).fit(given, Y)
+    assert search.best_score_ == pytest.approx(expected.mean())
