@@ -20,7 +20,7 @@ from ..metrics.segment import (
     values_and_missing,
 )
 from ..query_ids import Grouping
-from ..query_ids.instants import of_python
+from ..query_ids.instants import as_key, as_keys, of_python
 from ..query_ids.lookup import index_level
 from ..query_ids.read import as_objects
 from ..query_ids.row_order import check_same_order
@@ -60,7 +60,7 @@ def read_segments(
         names = segments.schema.names if is_arrow else segments.columns
         columns = {str(name): segments[name] for name in names}
     elif isinstance(segments, Mapping):
-        by_id = set(of_python(ids)) & set(segments)
+        by_id = _is_by_id(segments, ids)
         columns = {"segment": _from_mapping(segments, ids)} if by_id else dict(segments)
     else:
         columns = {str(getattr(segments, "name", None) or "segment"): segments}
@@ -73,8 +73,14 @@ def read_segments(
         else _values(column)[position]
         for name, column in columns.items()
     }
-    others = {name: values for name, values in read.items() if values.tolist() != of_python(ids)}
+    others = {name: values for name, values in read.items() if as_keys(values) != as_keys(ids)}
     return others or read
+
+
+def _is_by_id(segments: Mapping[Any, Any], ids: Array) -> bool:
+    """Whether a mapping has the value of each query by its id, and not columns by name."""
+    by_name = all(hasattr(v, "__len__") and not isinstance(v, str) for v in segments.values())
+    return not by_name or not set(as_keys(ids)).isdisjoint(map(as_key, segments))
 
 
 def _positions_by_key(
@@ -83,19 +89,31 @@ def _positions_by_key(
     """The position of each query in a column that holds every query id once, if there is one."""
     orders: dict[str, list[int]] = {}
     for name, column in columns.items():
-        values = [] if isinstance(column, Mapping) else _values(column).tolist()
+        values = [] if isinstance(column, Mapping) else as_keys(_values(column))
         # values of documents are no key, even if those of some column are all distinct
         if _are_of_rows_alone(values, ids, grouping):
             continue
         if all(isinstance(value, Hashable) for value in values) and _holds(values, ids):
             position = {query: row for row, query in enumerate(values)}
-            orders[name] = [position[query] for query in of_python(ids)]
+            orders[name] = [position[query] for query in as_keys(ids)]
+        _refuse_text_of_ids(name, values, ids)
     if len(set(map(tuple, orders.values()))) > 1:
         raise ValueError(
             f"each of the columns {', '.join(map(repr, orders))} of segments holds the query ids, "
             "in different orders. Make the right one the index, or pass a dict by query id."
         )
     return next(iter(orders.values()), None)
+
+
+def _refuse_text_of_ids(name: str, values: Sequence[Any], ids: Array) -> None:
+    """Refuse a column with the query ids as text if they are numbers, or the converse."""
+    queries = of_python(ids)
+    are_text = [{isinstance(value, str) for value in of} for of in (values, queries)]
+    if are_text[0].isdisjoint(are_text[1]) and {*map(str, queries)} <= {*map(str, values)}:
+        raise TypeError(
+            f"the column {name!r} of segments holds the query ids in another type: {values[0]!r}, "
+            f"where a query id is {queries[0]!r}. Convert one of them, for example by astype(str)."
+        )
 
 
 def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:
@@ -153,12 +171,15 @@ def bin_segments(columns: Mapping[str, Array]) -> list[SegmentColumn]:
 
 
 def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
-    if missing := [query for query in of_python(ids) if query not in segments]:
+    by_key = {as_key(query): value for query, value in segments.items()}
+    keys = as_keys(ids)
+    missing = [query for query, key in zip(of_python(ids), keys, strict=True) if key not in by_key]
+    if missing:
         raise ValueError(
             f"segments must have a value for each query id; {len(missing)} of {len(ids)} are "
-            f"missing ({examples(missing)})."
+            f"missing ({examples(missing)}); the first key is {next(iter(segments), None)!r}."
         )
-    return [segments[query] for query in of_python(ids)]
+    return [by_key[key] for key in keys]
 
 
 def _per_query(
@@ -171,7 +192,7 @@ def _per_query(
     # a column of values of documents may have any index
     if index is not None and not _are_of_rows_alone(values, ids, grouping) and _holds(index, ids):
         position = {query: row for row, query in enumerate(index)}
-        return np.asarray(values[[position[query] for query in of_python(ids)]])
+        return np.asarray(values[[position[query] for query in as_keys(ids)]])
     if values.ndim == 1 and grouping is not None and len(values) == grouping.n_rows:
         label = "segments" if name == "segment" else f"segments[{name!r}]"
         check_same_order(**rows, **{label: column})
@@ -206,7 +227,7 @@ def _values(column: Any) -> Array:
 
 def _holds(index: Sequence[Hashable], ids: Array) -> bool:
     """Whether an index has each id, once."""
-    return set(of_python(ids)) <= set(index) and len(set(index)) == len(index)
+    return set(as_keys(ids)) <= set(index) and len(set(index)) == len(index)
 
 
 def _index_of(column: Any) -> list[Hashable] | None:
@@ -215,7 +236,7 @@ def _index_of(column: Any) -> list[Hashable] | None:
         return None
     index = column.index
     counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
-    return None if counts and index.name is None else of_python(index.to_numpy())
+    return None if counts and index.name is None else as_keys(index.to_numpy())
 
 
 def _refuse_numbers_in_another_order(name: str, column: Any, ids: Array) -> None:
@@ -230,7 +251,7 @@ def _refuse_numbers_in_another_order(name: str, column: Any, ids: Array) -> None
 
 
 def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueError:
-    known = set(of_python(ids))
+    known = set(as_keys(ids))
     unknown = [label for label in index if label not in known]
     problem = f"{unknown[0]!r}, which is no query id" if unknown else "some query ids twice"
     return ValueError(

@@ -12,7 +12,7 @@ from .._typing import Array, QueryIds
 from .._validation import check_count, check_number, examples
 from ..metrics.systems import by_system
 from ..query_ids.document_ids import document_ids
-from ..query_ids.instants import of_python
+from ..query_ids.instants import as_key, as_keys, of_python
 from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
 from .axes import CHARACTER, finish_axes, normalize_style, tick_points, width
@@ -234,9 +234,10 @@ def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:
     ids = of_python(queries.ids)
     if query is None and len(ids) == 1:
         query = ids[0]
-    if query not in ids:
+    keys, key = as_keys(queries.ids), as_key(query)
+    if key not in keys:
         raise ValueError(f"query must be one of the query ids, {examples(ids)}; got {query!r}.")
-    return np.flatnonzero(queries.grouping.codes == ids.index(query)), query
+    return np.flatnonzero(queries.grouping.codes == keys.index(key)), query
 
 
 def _names(names: ArrayLike, y_true: ArrayLike, n_documents: int) -> Array:

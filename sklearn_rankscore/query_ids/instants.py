@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -101,3 +101,18 @@ def are_equal(first: Any, second: Any) -> bool:
         return bool(first == second)
     except OverflowError:  # from NumPy 2.5 on, if one is beyond the range of the other's unit
         return False
+
+
+def as_key(value: Any) -> Any:
+    """A query id as a key of a dict, for which a day is a time at midnight."""
+    value = _one_of_python(value, dates=False) if isinstance(value, np.generic) else value
+    is_day = isinstance(value, date) and not isinstance(value, datetime)
+    return datetime.combine(value, time()) if is_day else value
+
+
+def as_keys(values: Array) -> list[Any]:
+    """Query ids as keys, among which equal dates, times and durations of any type are equal."""
+    listed = of_python(values, dates=False)
+    if values.dtype.kind != "O":
+        return listed
+    return [as_key(value) if isinstance(value, date) else value for value in listed]

@@ -60,6 +60,41 @@ def test_segments_by_timestamp_of_the_query(unit):
     assert [score.queries for score in of_queries.by(by_python)] == [2, 2]
 
 
+@pytest.mark.parametrize("days", [DAYS[:4], DAYS[:4].tolist()], ids=["numpy", "python"])
+def test_segments_of_queries_whose_ids_are_days(days):
+    of_queries = query_scores([1] * 4, [0] * 4, "mrr", groups=days)
+    # pandas has no days, and makes them times at midnight
+    reversed_days, kinds = pd.to_datetime(DAYS[3::-1]), list("bbba")
+    for segments in (
+        dict(zip(reversed_days, kinds, strict=True)),
+        dict(zip(of_queries.ids[::-1], kinds, strict=True)),
+        pd.Series(kinds, index=reversed_days),
+        pd.DataFrame({"day": reversed_days, "kind": kinds}),
+    ):
+        by = of_queries.by(segments)
+        assert [(score.segment.value, score.queries) for score in by] == [("a", 1), ("b", 3)]
+        first = compare({"x": of_queries, "y": of_queries}, by=segments)
+        assert [entry.queries for entry in first] == [4, 1, 3]
+    by_first = query_scores([1, 0, 0, 0], [0] * 4, "mrr", groups=days).by(segments)
+    assert [score.mean for score in by_first] == [1, 0]
+
+
+def test_segments_that_are_times_of_queries_whose_ids_are_tuples():
+    ids = [("a", 1), ("a", 2), ("b", 1)]
+    hours = np.array(["2020-01-01T00", "2020-01-01T05", "2020-01-01T00"], dtype="M8[h]")
+    by = query_scores([1] * 3, [0] * 3, "mrr", groups=ids, segments=hours).by()
+    expected = [(datetime.datetime(2020, 1, 1, hour), n) for hour, n in ((0, 2), (5, 1))]
+    assert [(score.segment.value, score.queries) for score in by] == expected
+
+
+@pytest.mark.parametrize("query", [DAYS[1], pd.Timestamp(DAYS[1]), datetime.date(2020, 1, 2)])
+def test_a_query_of_a_day_is_named_by_any_type(query):
+    display = RankChangeDisplay.from_predictions(
+        [1, 0, 0, 1], {"a": [1, 2, 3, 4], "b": [2, 1, 3, 4]}, groups=DAYS[[0, 0, 1, 1]], query=query
+    )
+    assert display.relevant.tolist() == [False, True]
+
+
 @pytest.mark.parametrize("unit", ["s", "us", "ns"])
 def test_a_query_is_named_by_its_date(unit):
     days = pd.to_datetime(DAYS[[0, 0, 1, 1]]).as_unit(unit)

@@ -295,6 +295,7 @@ def test_tables_and_frames(data):
     [
         (np.arange(5), r"one value per query \(90\) or one per document .* has shape \(5,\)"),
         ({0: "a", 1: "b"}, r"a value for each query id; 88 of 90 are missing \(2, 3"),
+        ({"0": 1, "1": 2}, r"90 of 90 are missing \(0, 1, 2, 3, 4, …\); the first key is '0'"),
         ({}, "at least one column; got none"),
     ],
 )
@@ -302,6 +303,13 @@ def test_refuses_segments_that_do_not_fit(data, segments, message):
     y, models, groups, _ = data
     with pytest.raises(ValueError, match=message):
         query_scores(y, models["one"], "mrr", groups=groups, segments=segments)
+
+
+@pytest.mark.parametrize(("ids", "given"), [([3, 5, 8], list("853")), (list("358"), [8, 5, 3])])
+def test_refuses_a_column_of_query_ids_of_another_type(ids, given):
+    scores = query_scores([1, 1, 1], [0, 0, 0], "mrr", groups=ids)
+    with pytest.raises(TypeError, match=r"'qid' of segments holds the query ids in another type"):
+        scores.by(pd.DataFrame({"qid": given, "device": ["tv", "desk", "desk"]}))
 
 
 def test_refuses_segments_that_vary_or_are_absent(data):
