@@ -20,7 +20,7 @@ LONG_LIST = 1000
 
 def ravel_column(array: Array) -> Array:
     """A column as one dimension, with scikit-learn's DataConversionWarning; others unchanged."""
-    if array.ndim == 1 or array.shape[1:] != (1,) or len(array) == 1:
+    if array.ndim == 1 or array.shape[1:] != (1,):
         return array
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "

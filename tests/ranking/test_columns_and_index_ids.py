@@ -88,6 +88,19 @@ def test_columns_are_raveled_with_the_warning_of_sklearn(y_true, y_score, groups
     assert value == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "groups"),
+    [
+        ([[1]], [0.5], ["a"]),
+        ([1], [[0.5]], ["a"]),
+        (pd.DataFrame({"rel": [1]}, pd.Index(["a"], name="qid")), [[0.5]], None),
+    ],
+)
+def test_a_column_of_one_document_is_raveled_as_well(y_true, y_score, groups):
+    with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
+        assert mrr_score(y_true, y_score, groups=groups) == 1
+
+
 def test_a_single_row_of_one_document_is_a_query():
     assert mrr_score([[1]], [[0.5]]) == 1
 
