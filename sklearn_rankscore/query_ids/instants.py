@@ -86,10 +86,11 @@ def _cast(values: Any, dtype: np.dtype[Any]) -> Any:
 def in_one_form(value: Any) -> Any:
     """A query id; dates, times and durations as NumPy scalars, in microseconds if exact.
 
-    Before NumPy 2.2, equal ones of two units have different hash values.
+    Before NumPy 2.2, equal ones of two units have different hash values. Numbers of NumPy become
+    those of Python, with which a Decimal can be compared.
     """
     if not isinstance(value, INSTANTS) or getattr(value, "tzinfo", None) is not None:
-        return value
+        return value.item() if isinstance(value, np.number) else value
     instant = as_numpy(value)
     in_microseconds, is_exact = in_unit(instant, "us")
     return in_microseconds if is_exact else instant

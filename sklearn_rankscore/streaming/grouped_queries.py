@@ -94,8 +94,8 @@ class GroupedQueries(OpenQueries):
         known = np.flatnonzero(self.ended.among(keys))
         open_keys = np.concatenate([_NONE, *map(_keys_of_one, self.rows)])
         returned = np.flatnonzero(np.isin(keys, open_keys))
-        is_continued = in_one_form(ids[0]) == continued
-        returned = returned[1:] if len(returned) and is_continued else returned
+        continues = len(returned) and in_one_form(ids[0]) == continued
+        returned = returned[1:] if continues else returned
         for positions in (again, known, returned):
             if len(positions):
                 raise returning_error(ids[positions.min()])

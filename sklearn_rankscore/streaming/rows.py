@@ -16,9 +16,9 @@ from ..query_ids import (
     as_ids,
     concatenate_ids,
 )
-from ..query_ids.instants import in_one_form
+from ..query_ids.instants import as_keys, in_one_form
 from ..query_ids.judgments import judged_labels
-from ..query_ids.read import check_no_missing
+from ..query_ids.read import as_objects, check_no_missing
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
 from ..ranking.unjudged import AS_GIVEN
@@ -105,7 +105,8 @@ class Rows:
         names = parts[0].columns
         columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
         ids = concatenate_ids([part.ids for part in parts])
-        starts = starts_of(ids)
+        # a day of one batch and a time at midnight of the next are one query
+        starts = starts_of(as_objects(as_keys(ids)) if ids.dtype.hasobject else ids)
         sizes = np.add.reduceat(np.concatenate([part.sizes for part in parts]), starts)
         segments = {
             name: np.concatenate([part.segments[name] for part in parts])[starts]

@@ -55,6 +55,20 @@ def test_parts_in_any_order_equal_memory(seed, cuts, order):
         add(parts[0], columns, slice(0, n))
 
 
+@pytest.mark.parametrize("order", ["ascending", "grouped"])
+@pytest.mark.parametrize("types", [(np.int64, Decimal), (Decimal, np.int32), (np.float32, Decimal)])
+def test_a_query_continues_with_an_equal_number_of_another_type(types, order):
+    ids = [list(map(kind, numbers)) for kind, numbers in zip(types, ([1, 2], [2, 3]), strict=True)]
+    given = [([0, 1], [2, 1], ids[0]), ([1, 1], [3, 2], ids[1])]
+    one, *parts = (RankingAccumulator("mrr") for _ in range(3))
+    for part, batch in zip(parts, given, strict=True):
+        one.update_sorted(*batch, order=order)
+        part.update_sorted(*batch, order=order)
+    for stream in (one, parts[1].merge(parts[0])):
+        # query 1 has no relevant document, and that of query 2 with the score 3 is relevant
+        assert stream.result()["mrr"][:3:2] == (pytest.approx(2 / 3), 3)
+
+
 @examples(40)
 @given(ids=st.lists(st.integers(0, 4), min_size=1, max_size=9), cuts=st.sets(st.integers(1, 8)))
 def test_exactly_the_streams_in_which_a_query_returns_are_refused(ids, cuts):

@@ -81,9 +81,13 @@ def test_a_day_that_returns_in_another_form_is_refused(first, second):
 
 @pytest.mark.parametrize("order", ["ascending", "grouped"])
 @pytest.mark.parametrize(
-    ("first", "second"), product([*UNITS, "pandas", "Timestamp in ns"], repeat=2)
+    ("first", "second"),
+    [
+        *product([*UNITS, "date", "datetime", "pandas", "Timestamp in ns"], repeat=2),
+        *product(["aware", "pandas aware", "other offset", "other zone"], repeat=2),
+    ],
 )
-def test_a_query_continues_in_another_unit(first, second, order):
+def test_a_query_continues_in_another_form(first, second, order):
     stream = RankingAccumulator("mrr")
     for form, days in ((first, DAYS[:2]), (second, DAYS[1:3])):
         add(stream, FORMS[form](days), order)
@@ -93,8 +97,9 @@ def test_a_query_continues_in_another_unit(first, second, order):
         for f, d in ((first, DAYS[:2]), (second, DAYS[1:3]))
     ]
     assert parts[1].merge(parts[0]).result()["mrr"].n_queries == 3
-    add(stream, np.array([DAYS[3]], "M8[s]"), order)  # beyond the range of nanoseconds
-    assert stream.result()["mrr"].n_queries == 4
+    if "aware" not in first and "other" not in first:
+        add(stream, np.array([DAYS[3]], "M8[s]"), order)  # beyond the range of nanoseconds
+        assert stream.result()["mrr"].n_queries == 4
 
 
 @pytest.mark.parametrize(("first", "second"), permutations([*UNITS, "pandas"], 2))
