@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array
 from .._validation import counted, examples
-from ..query_ids.instants import of_python
+from ..query_ids.instants import as_keys
 from .intervals import TOLERANCE
 from .query_results import QueryScores
 from .query_values import with_fields
@@ -84,22 +84,26 @@ def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Arr
     """The row of the model for each query of the baseline."""
     if np.array_equal(baseline.ids, model.ids):
         return slice(None)
-    row_of = {query: row for row, query in enumerate(of_python(model.ids, dates=False))}
-    queries = of_python(baseline.ids, dates=False)
+    row_of = {query: row for row, query in enumerate(as_keys(model.ids))}
+    queries = as_keys(baseline.ids)
     if unpaired := set(queries) ^ row_of.keys():
-        are_text = [{isinstance(query, str) for query in ids} for ids in (queries, row_of)]
-        if are_text[0].isdisjoint(are_text[1]):
-            raise TypeError(
-                f"{names} have query ids of different types, such as {queries[0]!r} and "
-                f"{next(iter(row_of))!r}. Convert those of one, by astype(str), before both are "
-                "computed."
-            )
+        check_same_kind(queries, list(row_of), names)
         raise ValueError(
             f"{names} must be measured on the same queries; found "
             f"{counted(len(unpaired), 'query')} in only one of them "
             f"({examples(sorted(unpaired, key=repr))}). Compare results on the same test set."
         )
     return np.array([row_of[query] for query in queries])
+
+
+def check_same_kind(first: Sequence[Any], second: Sequence[Any], names: str) -> None:
+    """Refuse query ids that are text in one result and not in the other."""
+    are_text = [{isinstance(query, str) for query in ids} for ids in (first, second)]
+    if are_text[0].isdisjoint(are_text[1]):
+        raise TypeError(
+            f"{names} have query ids of different types, such as {first[0]!r} and {second[0]!r}. "
+            "Convert those of one, by astype(str), before both are computed."
+        )
 
 
 def defined_for_all(systems: Mapping[str, QueryScores]) -> dict[str, QueryScores]:

@@ -11,10 +11,10 @@ import numpy as np
 from .._table import Table
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction
-from ..query_ids.instants import of_python
+from ..query_ids.instants import as_keys
 from ..ranking.aggregate import scaled_weights
 from .intervals import TOLERANCE
-from .pairing import align
+from .pairing import align, check_same_kind
 from .prediction_powered import RectifiedMean, Sample
 from .query_results import QueryScores
 from .tabular import Tabular
@@ -241,8 +241,10 @@ def _samples(
     judged |= {f"machine {name}".strip(): scores for name, scores in machine.items()}
     judged = align(judged, next(iter(judged)))
     elsewhere = align(on_all, first)
-    is_human = set(of_python(human[first].ids, dates=False))
-    repeated = np.array([query in is_human for query in of_python(on_all[first].ids, dates=False)])
+    queries, all_queries = as_keys(human[first].ids), as_keys(on_all[first].ids)
+    check_same_kind(queries, all_queries, "human and machine_on_all")
+    is_human = set(queries)
+    repeated = np.array([query in is_human for query in all_queries])
     samples = {}
     for name in human:
         of_machine = judged[f"machine {name}".strip()]
@@ -274,8 +276,8 @@ def _check_repeated(machine: QueryScores, repeated: QueryScores | None) -> None:
     """Refuse queries of the same id with other values."""
     if repeated is None:
         return
-    row_of = {query: row for row, query in enumerate(of_python(machine.ids, dates=False))}
-    rows = [row_of[query] for query in of_python(repeated.ids, dates=False)]
+    row_of = {query: row for row, query in enumerate(as_keys(machine.ids))}
+    rows = [row_of[query] for query in as_keys(repeated.ids)]
     for metric in set(machine.metrics) & set(repeated.metrics):
         differs = np.abs(machine[metric][rows] - repeated[metric]) > TOLERANCE
         if differs.any():

@@ -10,11 +10,12 @@ from sklearn_rankscore import QueryScores, RankChangeDisplay, compare, query_sco
 from sklearn_rankscore.query_ids.lookup import ids_in
 
 DAYS = np.arange("2020-01-01", "2020-02-10", dtype="M8[D]")
-UNITS = ["D", "s", "us", "ns"]
+UNITS = ["D", "s", "us", "ns", "date"]
 
 
 def scores(values, days, unit):
-    return QueryScores(days.astype(f"M8[{unit}]"), np.asarray(values)[:, None], ("ndcg",))
+    ids = days.tolist() if unit == "date" else days.astype(f"M8[{unit}]")
+    return QueryScores(ids, np.asarray(values)[:, None], ("ndcg",))
 
 
 def difference(baseline, model):

@@ -210,6 +210,9 @@ def test_other_refusals():
         rectify([0.5], MACHINE, OTHER)
     with pytest.raises(ValueError, match="method must be"):
         rectify(HUMAN, MACHINE, OTHER, method="bootstrap")
+    by_text = QueryScores(["0", "1", "2", "3", "4"], np.ones((5, 1)), ["ndcg"])
+    with pytest.raises(TypeError, match="human and machine_on_all have query ids of different ty"):
+        rectify(HUMAN, MACHINE, by_text)
     with pytest.raises(TypeError, match="power_tuning must be True or False"):
         rectify(HUMAN, MACHINE, OTHER, power_tuning=0.5)
 
