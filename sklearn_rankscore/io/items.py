@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import as_numbers
+from .._columns import INSTANTS, as_numbers
 from .._typing import Array
 from .._validation import shown
+from ..query_ids.instants import as_key
 from ..query_ids.read import any_missing
 from .id_text import mixes_text, refuse_lookalikes
 from .join import ItemLists
@@ -69,11 +70,20 @@ def _encode(lists: Mapping[str, list[Any]]) -> tuple[list[Array], list[Any]]:
     if mixes_text(items):
         sources = map(chain.from_iterable, lists.values())
         refuse_lookalikes(sources, "the items of actual and predicted")
-    code: Callable[[Any], int] = dict(zip(items, range(len(items)), strict=True)).__getitem__
+    numbers = dict(zip(items, range(len(items)), strict=True))
+    if any(issubclass(of_item, INSTANTS) for of_item in set(map(type, items))):
+        numbers = _equal_instants(numbers)
+    code: Callable[[Any], int] = numbers.__getitem__
     return [
         np.fromiter(map(code, chain.from_iterable(queries)), dtype=np.int64)
         for queries in lists.values()
     ], list(items)
+
+
+def _equal_instants(numbers: dict[Any, int]) -> dict[Any, int]:
+    """The same number for equal dates and times of different types, the first of them."""
+    first: dict[Any, int] = {}
+    return {item: first.setdefault(as_key(item), number) for item, number in numbers.items()}
 
 
 def _check_same_type(lists: Mapping[str, list[Any]]) -> None:

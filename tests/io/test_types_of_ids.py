@@ -143,6 +143,21 @@ def test_queries_by_date(units):
     assert documents["groups"].astype("M8[D]").astype(str).tolist() == DAYS
 
 
+@pytest.mark.parametrize("form", ["D", "s", "ns", "datetime", "Timestamp"])
+@pytest.mark.parametrize("relevant", [list, lambda days: dict.fromkeys(days, 1)])
+def test_items_that_are_equal_dates_are_matched_in_lists(form, relevant):
+    days = np.array(["2026-01-01", "2026-01-02", "2026-01-03"], dtype="M8[D]")
+    ranked = days[[1, 2, 0, 1]]
+    listed = {
+        "datetime": lambda: ranked.astype("M8[s]").tolist(),
+        "Timestamp": lambda: list(pd.to_datetime(ranked)),
+    }
+    items = listed[form]() if form in listed else list(ranked.astype(f"M8[{form}]"))
+    arguments = from_ranked_lists([relevant(days[:2].tolist())], [items])
+    # relevant at the ranks 1 and 3; what returns at rank 4 does not count again
+    assert evaluate(metrics="map", **arguments)["map"] == pytest.approx((1 + 2 / 3) / 2)
+
+
 @pytest.mark.parametrize("column", ["query", "item"])
 @pytest.mark.parametrize("missing", ["NaT", np.timedelta64("NaT", "s")])
 def test_missing_dates_are_refused(column, missing):
