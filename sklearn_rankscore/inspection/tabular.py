@@ -11,10 +11,13 @@ import numpy as np
 from .._table import Table
 from .._typing import DataFrameLibrary
 from .._validation import check_choice, installed
+from ..query_ids.instants import of_python
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+UNITS_OF_POLARS = ("M8[D]", *(f"{kind}8[{unit}]" for kind in "mM" for unit in ("ms", "us", "ns")))
 
 
 def p_text(p_value: float, digits: int = 4) -> str:
@@ -24,9 +27,13 @@ def p_text(p_value: float, digits: int = 4) -> str:
 
 
 def _of_one_type(column: Any) -> Any:
-    """A column as floats if it mixes numbers, and as text if it mixes other types."""
+    """A column as floats if it mixes numbers, and as text if it mixes other types.
+
+    Dates and durations in units that polars does not take, such as seconds, as those of Python.
+    """
     if not isinstance(column, list) and column.dtype != object:
-        return column
+        is_other = column.dtype.kind in "mM" and column.dtype not in UNITS_OF_POLARS
+        return of_python(column) if is_other else column
     present = [value for value in column if value is not None]
     types = {_general_type(value) for value in present}
     if types == {int, float}:

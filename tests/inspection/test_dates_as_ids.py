@@ -61,6 +61,18 @@ def test_segments_by_timestamp_of_the_query(unit):
     assert [score.queries for score in of_queries.by(by_python)] == [2, 2]
 
 
+@pytest.mark.parametrize("unit", ["W", "D", "h", "m", "s", "ms", "us", "ns"])
+@pytest.mark.parametrize("kind", ["M", "m"])
+def test_frames_of_polars_hold_every_unit(kind, unit):
+    ids = np.array([0, 7], dtype=f"{kind}8[D]").astype(f"{kind}8[{unit}]")
+    column = query_scores([1, 1], [0, 0], "mrr", groups=ids).to_frame("polars")["query"].to_list()
+    expected = [datetime.timedelta(0), datetime.timedelta(7)]
+    if kind == "M":
+        expected = [datetime.datetime(1970, 1, 1) + since for since in expected]
+        expected = [day.date() for day in expected] if unit == "D" else expected
+    assert column == expected
+
+
 @pytest.mark.parametrize("days", [DAYS[:4], DAYS[:4].tolist()], ids=["numpy", "python"])
 def test_segments_of_queries_whose_ids_are_days(days):
     of_queries = query_scores([1] * 4, [0] * 4, "mrr", groups=days)
