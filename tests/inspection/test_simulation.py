@@ -1,5 +1,6 @@
 """What intervals and tests promise, on simulated populations; and what they cost."""
 
+import itertools
 import re
 import time
 import tracemalloc
@@ -96,6 +97,19 @@ def test_intervals_cover_with_few_queries(name, weights):
     for n in SIZES:
         # 94 %, up to two standard errors of the simulation
         assert measure(name, weights, n) >= 0.94 - 2 * 0.0075, n
+
+
+def test_the_guide_says_what_unequal_weights_of_rare_differences_cost():
+    text = " ".join(GUIDE.read_text("utf-8").split())
+    (stated,) = re.findall(
+        r"with lognormal weights and \"(.+?)\", the coverage of `auto` is (\.\d+) for 400 queries "
+        r"and (\.\d+) for 1,000, instead of (\.\d+) and (\.\d+) with equal weights",
+        text,
+    )
+    name, *expected = stated
+    cases = itertools.product(("lognormal", "equal"), (400, 1_000))
+    measured = [coverage_of_difference(name, weights, n) for weights, n in cases]
+    assert measured == pytest.approx([float(one) for one in expected], abs=0.03)
 
 
 @pytest.mark.parametrize("name", ["NDCG", "precision"])
