@@ -62,7 +62,7 @@ def _p_values(values: Array, weights: Array, at: Array, low: Array, few: Array) 
     center, df = mean(values, weights), degrees_of_freedom(weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (center - at) / standard_error(values, weights)
-        skewness = _skewness_of_mean(values - center, weights)
+        skewness = _skewness_of_mean(values, weights)
     p_values = stats.t.sf(np.fmin(t, _without_skewness(t, skewness)), df)
     p_values[few] = np.nan
     # if the mean is this skewed, the transformed statistic hardly depends on t
@@ -72,11 +72,16 @@ def _p_values(values: Array, weights: Array, at: Array, low: Array, few: Array) 
     return np.asarray(p_values)
 
 
-def _skewness_of_mean(residuals: Array, weights: Array) -> Array:
-    """Skewness of the weighted mean of each column."""
-    residuals = (weights / weights.max())[:, None] * residuals
-    second, third = (np.sum(residuals**power, axis=0) for power in (2, 3))
-    return np.asarray(third / second**1.5)
+def _skewness_of_mean(values: Array, weights: Array) -> Array:
+    """Skewness of the weighted mean of each column.
+
+    That of the values is assumed to be the same for all weights, like their variance in
+    `standard_error`: cubed weighted residuals miss rare losses if no large weight is among them.
+    """
+    residuals, scaled = values - values.mean(axis=0), weights / weights.max()
+    second, third = (np.mean(residuals**power, axis=0) for power in (2, 3))
+    of_weights = (scaled**3).sum() / (scaled**2).sum() ** 1.5
+    return np.asarray(of_weights * third / second**1.5)
 
 
 def _without_skewness(t: Array, skewness: Array) -> Array:

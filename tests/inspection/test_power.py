@@ -117,6 +117,23 @@ def test_losses_as_frequent_as_the_margin_are_rarely_no_worse(n, margin):
     assert probabilities[p_values <= 0.05].sum() < 0.06
 
 
+@pytest.mark.parametrize(("n", "lost", "loss"), [(50, 0.2, 0.3), (100, 0.1, 0.3)])
+def test_losses_of_the_margin_are_rarely_no_worse_with_unequal_weights(n, lost, loss):
+    """A tenth of the queries have ten times the weight, and few or none of these are losses."""
+    random, names = np.random.default_rng(0), [str(i) for i in range(50)]
+    no_worse = []
+    for _ in range(40):
+        weights = np.where(random.random(n) < 0.1, 10.0, 1.0)
+        values = np.where(random.random((n, 50)) < lost, 1 - loss, 1.0)
+        pair = {
+            name: QueryScores(np.arange(n), of_system, names, weights)
+            for name, of_system in {"a": np.ones_like(values), "b": values}.items()
+        }
+        compared = compare(pair, test="t", margin=lost * loss, correction=None)
+        no_worse += [one.noninferiority_p_value <= 0.05 for one in compared]
+    assert np.mean(no_worse) < 0.05 + 2 * 0.005
+
+
 @pytest.mark.parametrize(
     ("center", "margin", "expected"),
     [
