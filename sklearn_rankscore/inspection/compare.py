@@ -18,7 +18,8 @@ from .pairing import align, baseline_first, defined_for_all
 from .progress import with_progress
 from .query_results import QueryScores
 from .resampling import generator
-from .segments import Segments, bin_segments, select_segments
+from .segment_bins import bin_segments
+from .segments import Segments, select_segments
 from .significance import directions, paired_p_values, significance_level
 
 

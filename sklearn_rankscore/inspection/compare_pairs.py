@@ -18,8 +18,8 @@ from .margins import margin_p_values, verdict
 from .pairing import difference_ranges, paired_differences
 from .query_results import QueryScores
 from .query_values import with_fields
+from .segment_bins import SegmentColumn
 from .segment_scores import segment_parts, whole_part
-from .segments import SegmentColumn
 from .significance import holm
 from .tukey import tukey_p_values
 

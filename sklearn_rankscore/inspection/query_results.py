@@ -13,8 +13,9 @@ from .intervals import Interval, auto_interval, standard_error
 from .query_values import QueryValues
 from .ranges import value_ranges
 from .resampling import generator
+from .segment_bins import bin_segments
 from .segment_scores import SegmentScores, segment_parts, summarize_segments
-from .segments import Segments, bin_segments, select_segments
+from .segments import Segments, select_segments
 from .tabular import Tabular
 
 

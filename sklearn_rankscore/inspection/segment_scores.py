@@ -17,7 +17,7 @@ from ..metrics.segment import ALL_QUERIES, Segment
 from ..ranking.aggregate import scaled_weights
 from .intervals import Interval, has_few_distinct
 from .query_values import QueryValues
-from .segments import SegmentColumn
+from .segment_bins import SegmentColumn
 from .significance import holm
 from .tabular import Tabular, p_text
 

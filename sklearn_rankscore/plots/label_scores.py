@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds
 from .._validation import check_choice
-from ..inspection.segments import SegmentColumn, bin_segments
+from ..inspection.segment_bins import SegmentColumn, bin_segments
 from ..metrics.segment import MISSING
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries

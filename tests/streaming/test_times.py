@@ -61,7 +61,7 @@ def add(stream, ids, order="grouped"):
 
 @pytest.mark.parametrize("order", ["ascending", "grouped"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_query_goes_on_in_the_next_batch(form, order):
+def test_a_query_continues_in_the_next_batch(form, order):
     stream = RankingAccumulator("mrr")
     for days in (["2020-01-01", "2020-01-02"], ["2020-01-02", "2020-01-02"], ["2020-01-02"]):
         add(stream, FORMS[form](days), order)
