@@ -21,6 +21,7 @@ from ..query_ids.lookup import column_or_level, wrap_fix
 from ..query_ids.optuna_search import optuna_search
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
+from .grades import mean_grades
 from .pipelines import is_pipeline
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
@@ -109,12 +110,6 @@ def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Ar
     if hasattr(estimator, "decision_function"):  # then these are the scores
         scores = np.asarray(call(estimator, "predict_proba", X))
     return mean_grades(scores, _as_grades(estimator.classes_))
-
-
-def mean_grades(probabilities: Array, grades: Array) -> Array:
-    """Mean grades; a product of matrices would round equal rows by position, and break ties."""
-    columns = zip(probabilities.T, grades, strict=True)
-    return np.asarray(sum(column * grade for column, grade in columns))
 
 
 def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, RidgeClassifierCV
 from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -125,3 +126,17 @@ def test_equal_documents_have_equal_scores(layout):
     np.testing.assert_allclose(scores, model.predict_proba(X) @ np.arange(10))
     in_training = expected_classes(model.predict_proba(X), model.classes_)
     np.testing.assert_array_equal(in_training, scores)
+
+
+@pytest.mark.parametrize("n_neighbors", [5, 7, 10])
+def test_equal_votes_are_ties(n_neighbors):
+    """The mean grade of neighbors, which a regressor computes from their grades."""
+    X, y = make_ranking(n_queries=60, as_frame=True, random_state=0)
+    X = X.set_index("qid")[["x0", "x1"]]
+    options = {"scoring": ["ndcg@5", "map@5(threshold=1)"], "cv": QueryKFold(3)}
+    expected = cross_validate(KNeighborsRegressor(n_neighbors), X, y, **options)
+    votes = KNeighborsClassifier(n_neighbors)
+    for model in (votes, QueryRanker(votes)):
+        scores = cross_validate(model, X, y, **options)
+        for name in options["scoring"]:
+            np.testing.assert_allclose(scores[f"test_{name}"], expected[f"test_{name}"], rtol=1e-12)
