@@ -28,6 +28,7 @@ EXTRAS = {
     "optuna_integration": PEERS,
     "pytrec_eval": PEERS,
     "ranx": PEERS,
+    "skops": PEERS,
     "statsmodels": PEERS,
     "dask": CLUSTERS,
     "distributed": CLUSTERS,
