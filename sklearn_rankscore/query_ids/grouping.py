@@ -73,7 +73,7 @@ class Grouping:
 
     def rows_of(self, queries: Array) -> Array:
         """The rows of queries of equal size, one query per line."""
-        return self.rows_at(self.starts[queries][:, None] + np.arange(self.sizes[queries[0]]))
+        return self.rows_at(self.starts[queries][:, None] + np.arange(int(self.sizes[queries[0]])))
 
     def rows_at(self, entries: Array) -> Array:
         """Row numbers of entries."""
