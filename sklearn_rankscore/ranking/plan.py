@@ -37,6 +37,6 @@ def queries_of_equal_size(sizes: Array, n_documents: int) -> Iterator[Array]:
 def _rank(queries: Queries, members: Array, depth: int | None) -> Block:
     documents = queries.grouping.rows_of(members)
     labels, scores = queries.y_true[documents], queries.y_score[documents]
-    width = documents.shape[1]
-    depth = width if depth is None else min(depth, width)
-    return block_of_rows(members, labels, scores, queries.sizes[members], depth)
+    width = int(documents.shape[1])
+    n_ranks = width if depth is None else min(depth, width)
+    return block_of_rows(members, labels, scores, queries.sizes[members], n_ranks)
