@@ -179,14 +179,15 @@ def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) 
 
 
 def _unused_error(listed: list[Any], option: str) -> ValueError:
+    known: dict[str, None] = {}
     for metric in listed:
-        if isinstance(metric, str) and option in dict(parse_name(metric)[1]):
-            return ValueError(
-                f"{metric!r} sets {option!r} in its name, and {option}= is given as well. "
-                "Leave one of them out."
-            )
-    names = [parse_name(metric)[0] for metric in listed if isinstance(metric, str)]
-    known = dict.fromkeys(known for name in names for known in METRICS[name].options)
+        name, of_metric, own = _options(metric)
+        if option in own:
+            sets = f"{metric!r} sets {option!r} in its name"
+            if not isinstance(metric, str):
+                sets = f"a partial of {name or 'a function of a block'} sets {option!r}"
+            return ValueError(f"{sets}, and {option}= is given as well. Leave one of them out.")
+        known |= dict.fromkeys(of_metric)
     hint = _ELSEWHERE.get(option.lower()) or did_you_mean(option, known)
     return ValueError(f"none of the metrics has an option {option!r}.{hint}")
 

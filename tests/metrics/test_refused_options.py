@@ -3,6 +3,7 @@
 import fractions
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -221,6 +222,11 @@ EVALUATE = [
     ({"baseline": "a"}, ValueError, "an option 'baseline'. The first system is the baseline"),
     ({"segments": G}, ValueError, "an option 'segments'. Segments are passed to query_scores"),
     ({"metrics": "ndcg@10", "k": 5}, ValueError, "'ndcg@10' sets 'k' in its name, and k= is"),
+    (
+        {"metrics": [partial(ndcg_score, gain="binary"), "map"], "gain": "linear"},
+        ValueError,
+        "a partial of ndcg sets 'gain', and gain= is given as well. Leave one of them out.",
+    ),
     ({"y_true": -Y}, ValueError, "negative labels .smallest -1"),
     ({"y_true": Y * 9, "metrics": ["mrr", "err"]}, ValueError, r"must lie in \[0, 4\]"),
     ({"like": "lightbgm"}, ValueError, "like must be one of .*Did you mean 'lightgbm'"),
