@@ -29,7 +29,7 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     """
     check_choice("ties", ties, TIES)
     k = check_cutoff(k)
-    scores = as_numbers(scores, "the scores")
+    scores = as_numbers(scores, "the prediction")
     if scores.ndim == 2:
         raise ValueError(
             f"ranks need one score per document; the predictions have shape {scores.shape}."
