@@ -19,6 +19,7 @@ from ..query_ids import find_query_ids, no_groups_error
 from ..ranking import Queries, Ranking
 from ..ranking.shapes import SINGLE_QUERY
 from .columns import ColumnSource, check_no_feature, find_target, read_places
+from .pipelines import ids_after_steps
 from .predictions import (
     EACH_ROW,
     CallMethod,
@@ -213,6 +214,8 @@ class RankingScorer(RequestsMetadata, ScorerBase):
 
         def read() -> Queries:
             ids = self._find_ids(X, y_true, groups, qid)
+            if ids is None and self.groups is None:
+                ids = ids_after_steps(estimator, X)
             labels = find_target(self, target, X, y_true)
             scores = predict_scores(estimator, X, method_caller, per_class=ids is None)
             if ids is None:

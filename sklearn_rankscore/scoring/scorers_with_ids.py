@@ -109,6 +109,11 @@ def query_ids_for(scorer: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     return find_query_ids(X, y, groups=groups, qid=qid, id_source=source)
 
 
+def finds_ids_after_steps(scorer: Any, estimator: Any) -> bool:
+    """Whether a scorer finds the ids that the ranker of a pipeline reads after its other steps."""
+    return is_pipeline(estimator) and isinstance(scorer, PassthroughScorer | RankingScorer)
+
+
 def check_function(scorer: Any, test: Any) -> None:
     """Refuse a metric function in the place of a scorer, and one that holds ids of other rows."""
     if (name := name_of_function(getattr(scorer, "func", scorer))) is not None:

@@ -19,12 +19,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._columns import column_names
 from .._sklearn_calls import calling_estimator
-from .._sklearn_compat import PassthroughScorer, Search, num_samples
+from .._sklearn_compat import Search, num_samples
 from ..query_ids import NoGroupsError, find_query_ids, no_groups_error
 from ..query_ids.lookup import QID, fix_by_name, ids_in_index, wrap_fix
 from ..query_ids.optuna_search import optuna_search
 from .pipelines import is_pipeline
 from .scorers_with_ids import (
+    finds_ids_after_steps,
     follows_steps,
     name_in_messages,
     query_ids_for,
@@ -254,8 +255,8 @@ def _pass_to_scorers(task: FoldTask, estimator: Any) -> None:
     if ids is not None:
         task.pass_to_scorer(takes_groups(task.scorer), ids)
     elif _needs_ids(task.y, estimator) and not (
-        isinstance(missing[0], PassthroughScorer)
-        and _reads_steps(task, find_groups_param(estimator)[1])
+        _reads_steps(task, find_groups_param(estimator)[1])
+        and all(finds_ids_after_steps(scorer, estimator) for scorer in missing)
     ):
         raise no_groups_error(name_in_messages(missing[0]), fix=_fix(task))
 

@@ -9,7 +9,7 @@ import pytest
 import sklearn
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from small_rankers import LGBM
@@ -22,6 +22,7 @@ from sklearn_rankscore import (
     cross_val_query_scores,
     make_ranking,
     make_ranking_scorer,
+    ndcg_score,
     query_train_test_split,
 )
 
@@ -113,9 +114,15 @@ def test_a_place_among_the_columns_of_the_steps_before(place):
     pipeline = make_pipeline(last_first, QueryRanker(LGBM, groups=place))
     given = np.column_stack([features, NUMBERS])
     assert cross_val_score(pipeline, given, Y, **options) == pytest.approx(expected)
-    options = {"scoring": make_ranking_scorer("ndcg@10", groups=-1)}
     options["cv"] = QueryKFold(3, groups=-1)
-    assert cross_val_score(pipeline, given, Y, **options) == pytest.approx(expected)
+    del options["groups"]
+    for scoring in ("ndcg@10", make_ranking_scorer("ndcg@10", groups=-1), {"mean": "ndcg@10"}):
+        options["scoring"] = scoring
+        scores = cross_validate(pipeline, given, Y, **options)
+        assert scores.get("test_score", scores.get("test_mean")) == pytest.approx(expected)
+    fitted = pipeline.fit(given, Y)
+    value = make_ranking_scorer("ndcg@10")(fitted, given, Y)
+    assert value == ndcg_score(Y, fitted.predict(given), groups=NUMBERS, k=10)
 
 
 def test_a_column_that_a_step_adds():
