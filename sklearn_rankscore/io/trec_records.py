@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
@@ -151,7 +152,8 @@ class Format:
     def _from_text(self, source: Any) -> Records:
         name = source_name(source, self.kind)
         lines = Lines(name, self.layout, self.value.position, self.trailing)
-        lines.read(read_chunks(source, name))
+        with closing(read_chunks(source, name)) as chunks:  # also while an error is kept
+            lines.read(chunks)
         empty: list[Array] = [np.zeros(0, dtype=np.int32)]
         query, document, value = (
             np.concatenate(parts or empty) for parts in (lines.query, lines.document, lines.value)

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -234,7 +234,7 @@ def _shown(line: bytes) -> str:
     return repr(text) if len(text) <= 100 else f"{text[:100]!r}…"
 
 
-def read_chunks(source: Any, name: str) -> Iterator[bytes]:
+def read_chunks(source: Any, name: str) -> Generator[bytes, None, None]:
     """Whole lines of a path or a file object, some megabytes at a time."""
     with _opened(source) as file, damage_named(name):
         rest: list[bytes] = []

@@ -1,11 +1,12 @@
 """Malformed files: one error each, which names the file and the line."""
 
 import bz2
+import gc
 import gzip
 import json
 import lzma
 from functools import partial
-from io import StringIO
+from io import BufferedReader, StringIO
 
 import pandas as pd
 import pytest
@@ -131,6 +132,15 @@ def test_qrels(content, message, tmp_path):
     with pytest.raises(ValueError, match=message) as caught:
         from_trec(path, run)
     assert str(path) in str(caught.value)
+
+
+def test_the_file_is_closed_while_its_error_is_kept(tmp_path):
+    path, run = write(tmp_path, "bad.qrels", "1 0 a\n"), write(tmp_path, "good.run", RUN)
+    with pytest.raises(ValueError, match="4 fields") as caught:
+        from_trec(path, run)
+    files = [one for one in gc.get_objects() if isinstance(one, BufferedReader)]
+    assert caught.value is not None
+    assert [file for file in files if file.name == str(path) and not file.closed] == []
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_RUNS)
