@@ -73,10 +73,10 @@ def as_type(values: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def _cast(values: Any, dtype: np.dtype[Any]) -> Any:
-    """Dates or durations as another type; NaT or any others where they are out of its range."""
+    """Dates or durations as another type; those out of its range become others."""
     try:
-        return values.astype(dtype)
-    except OverflowError:  # NumPy before 2.5 returns others
+        return values.astype(dtype)  # before NumPy 2.5 those out of range wrap around
+    except OverflowError:  # from NumPy 2.5 on they become NaT, and only they
         if values.size == 1:
             return np.full_like(values, "NaT", dtype=dtype)
         halves = values[: values.size // 2], values[values.size // 2 :]

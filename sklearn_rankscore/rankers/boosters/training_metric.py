@@ -169,9 +169,9 @@ def _numbers_of(labels: Array, classes: Array) -> Array:
 
 def expected_classes(scores: Array, classes: Array | None) -> Array:
     """Scores of documents, from scores or from probabilities of several classes."""
-    return (
-        scores if scores.ndim == 1 else mean_grades(scores, np.asarray(classes, dtype=np.float64))
-    )
+    if scores.ndim == 1:
+        return scores
+    return mean_grades(scores, np.asarray(classes, dtype=np.float64))
 
 
 def check_library(data: Any, library: str) -> None:
