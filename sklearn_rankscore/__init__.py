@@ -55,8 +55,8 @@ from .scoring import (
     PartialQueryWarning,
     make_ranking_scorer,
     make_weighted_scorer,
-    register,
-    unregister,
+    patch_sklearn,
+    unpatch_sklearn,
 )
 
 if TYPE_CHECKING:
@@ -166,10 +166,10 @@ __all__ = [
     "rbp_score",
     "recall_at_k",
     "rectify",
-    "register",
+    "patch_sklearn",
     "score_bounds",
     "spearman_score",
-    "unregister",
+    "unpatch_sklearn",
     "xgboost_metric",
 ]
 
@@ -229,4 +229,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-register()
+patch_sklearn()

@@ -1,12 +1,11 @@
 """Private names of scikit-learn, each with a public fallback; no other module imports one.
 
 Where a future scikit-learn has no such name, the fallback takes its place. Scoring by strings has
-none: `scoring_hooks` raises ImportError, and `register` warns.
+none: `patch_sklearn` warns.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -139,53 +138,25 @@ def list_scorers(scorer: Any) -> list[Any]:
     return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
 
 
-def scoring_hooks() -> tuple[dict[str, Any], Any, Any]:
-    """Where scikit-learn decides what a string given as `scoring` means.
+def scorer_module() -> Any:
+    """The module whose `_SCORERS` are the scorers by name."""
+    from sklearn.metrics import _scorer
 
-    Returns
-    -------
-    scorers : dict
-        Scorers by name.
-    string_options : type
-        The check of parameters that accept one of a set of strings.
-    parallel : type
-        What runs the fits and scores of a search.
+    return _scorer
 
-    Raises
-    ------
-    ImportError
-        If this scikit-learn lacks one of them.
-    """
-    from sklearn.metrics._scorer import _SCORERS
+
+def string_options() -> Any:
+    """The check of parameters that accept one of a set of strings."""
     from sklearn.utils._param_validation import StrOptions
-    from sklearn.utils.parallel import Parallel
 
-    return _SCORERS, StrOptions, Parallel
-
-
-def fold_functions() -> list[tuple[Any, str]]:
-    """Modules, and names in them, of functions that fit and score folds without `Parallel`.
-
-    RFECV with one process and the first call of a permutation test are not run as tasks.
-    """
-    from sklearn.feature_selection import _rfe
-    from sklearn.model_selection import _validation
-
-    functions = [(_rfe, "_rfe_single_fit"), (_validation, "_permutation_test_score")]
-    return [(module, name) for module, name in functions if hasattr(module, name)]
+    return StrOptions
 
 
-def shares_memory(parallel: Any) -> bool:
-    """Whether the tasks of a `Parallel` run in this process, and are not pickled."""
-    return bool(getattr(getattr(parallel, "_backend", None), "supports_sharedmem", False))
+def hooked_modules() -> list[Any]:
+    """The modules that make tasks of cross-validation and of searches by their `delayed`."""
+    from sklearn.model_selection import _search, _validation
 
-
-def replace_scorers(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Replace the table of scorers, also in modules that have imported it by name."""
-    for module in list(sys.modules.values()):
-        for name in ("_SCORERS", "SCORERS"):
-            if getattr(module, "__dict__", {}).get(name) is before:
-                setattr(module, name, after)
+    return [_validation, _search]
 
 
 __all__ = [
@@ -197,13 +168,12 @@ __all__ = [
     "Search",
     "check_method_params",
     "delayed",
-    "fold_functions",
+    "hooked_modules",
     "list_scorers",
     "metadata_request",
     "num_samples",
     "prediction_cache",
-    "replace_scorers",
     "safe_indexing",
-    "scoring_hooks",
-    "shares_memory",
+    "scorer_module",
+    "string_options",
 ]

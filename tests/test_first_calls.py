@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
 from requires import requires
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.dummy import DummyRegressor
@@ -227,6 +228,12 @@ def bagged(model, rows, n=2):
     drawn = BaggingRegressor(Ridge(), n, random_state=0).fit(X[rows], Y[rows])
     models = [clone(model).fit(X[rows][d], Y[rows][d]) for d in drawn.estimators_samples_]
     return lambda features: np.mean([m.predict(features) for m in models], axis=0)
+
+
+def routed(function, *args, **kwargs):
+    """A call with metadata routing."""
+    with config_context(enable_metadata_routing=True):
+        return function(*args, **kwargs)
 
 
 GROUPS = {"groups": IDS, "cv": CV}
@@ -444,10 +451,9 @@ RIGHT = {
         ),
         lambda: loop(LGBM),
     ),
-    "RFECV, groups=": (
+    "RFECV with metadata routing": (
         lambda: (
-            RFECV(Ridge(), cv=CV, **BY_NDCG)
-            .fit(X, Y, groups=IDS)
+            routed(RFECV(Ridge(), cv=CV, **BY_NDCG).fit, X, Y, groups=IDS)
             .cv_results_["mean_test_score"][-1]
         ),
         lambda: np.mean(loop(Ridge())),
@@ -532,7 +538,7 @@ RIGHT = {
         lambda: loop(LGBM),
     ),
     "permutation test": (
-        lambda: permutation_test_score(Ridge(), X, Y, **GROUPS, n_permutations=1, **BY_NDCG)[0],
+        lambda: permutation_test_score(Ridge(), INDEXED, Y, cv=CV, n_permutations=1, **BY_NDCG)[0],
         lambda: np.mean(loop(Ridge())),
     ),
     "predictions of folds": (
@@ -702,11 +708,15 @@ REFUSED = {
     ),
     "a search of Optuna, groups= alone": (
         lambda: search_of_optuna().fit(X, Y, groups=IDS),
-        "call fit(X, y, groups=ids, qid=ids)",
+        "or call fit(X, y, groups=ids, qid=ids)",
     ),
-    "a search of Optuna without ids": (
-        lambda: search_of_optuna().fit(X, Y),
-        "QueryKFold: pass them as groups=ids",
+    "a permutation test of arrays": (
+        lambda: permutation_test_score(ranker(), X, Y, **GROUPS, **BY_NDCG),
+        "or enable metadata routing",
+    ),
+    "RFECV of arrays": (
+        lambda: RFECV(Ridge(), cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
+        "or enable metadata routing",
     ),
     "a search of Optuna by folds of rows": (
         lambda: search_of_optuna(cv=3).fit(X, Y),
@@ -714,19 +724,19 @@ REFUSED = {
     ),
     "RFECV of a ranker": (
         lambda: RFECV(ranker(), cv=CV, **BY_NDCG).fit(INDEXED, Y),
-        "wrap all as QueryRanker(RFECV(...))",
+        "have them in the index of X",
     ),
     "LassoCV": (
         lambda: LassoCV(cv=CV).fit(X, Y),
-        "wrap all as QueryRanker(LassoCV(...))",
+        "have them in the index of X",
     ),
     "a pipeline": (
         lambda: make_pipeline(StandardScaler(), ranker()).fit(X, Y),
-        "wrap all as QueryRanker(Pipeline(...))",
+        "have them in the index of X",
     ),
     "a stack": (
         lambda: cross_val_score(StackingRegressor([("a", ranker())]), X, Y, **GROUPS, **BY_NDCG),
-        "wrap all as QueryRanker(StackingRegressor(...))",
+        "have them in the index of X",
     ),
     "a scaler of a column of ids": (
         lambda: cross_val_score(
@@ -737,19 +747,19 @@ REFUSED = {
             error_score="raise",
             **BY_NDCG,
         ),
-        "wrap all as QueryRanker(Pipeline(...))",
+        "have them in the index of X",
     ),
     "permutation importance": (
         lambda: permutation_importance(Ridge().fit(X, Y), X, Y, **BY_NDCG),
-        "pass them with y, as pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
+        "pd.Series(y, index=pd.Index(ids, name='qid'))",
     ),
     "score of a search": (
         lambda: GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).score(X, Y),
-        "pass them with y, as pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
+        "pd.Series(y, index=pd.Index(ids, name='qid'))",
     ),
     "validation by HistGradientBoosting": (
         lambda: HistGradientBoostingRegressor(early_stopping=True, **BY_NDCG).fit(INDEXED, Y),
-        "use scoring='loss'",
+        "No query ids reached the metric 'ndcg@10'",
     ),
     "folds of rows": (
         lambda: cross_val_score(ranker(), X, Y, cv=5, **BY_NDCG),
@@ -800,7 +810,6 @@ def test_an_error_that_names_the_fix(name):
         lambda: cross_val_score(Ridge(), INDEXED, Y, cv=5, **BY_NDCG),
         lambda: cross_val_score(Ridge(), WITH_COLUMN, Y, cv=5, **BY_NDCG),
         lambda: cross_val_predict(ranker(), INDEXED, Y, cv=5),
-        lambda: search_of_optuna(subsample=0.5, random_state=0).fit(INDEXED, Y),
         lambda: HalvingRandomSearchCV(
             Ridge(),
             {"alpha": [1, 2, 3]},
@@ -815,6 +824,5 @@ def test_an_error_that_names_the_fix(name):
 @pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")
 @pytest.mark.filterwarnings("ignore:`optuna.terminator` module:FutureWarning")
 def test_divided_queries_warn(call):
-    message = "Use QueryKFold|Use subsample=1.0"
-    with pytest.warns(PartialQueryWarning, match=message):
+    with pytest.warns(PartialQueryWarning, match="Use QueryKFold"):
         call()

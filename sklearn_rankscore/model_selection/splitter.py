@@ -22,7 +22,6 @@ from ..query_ids import (
     with_query_ids,
 )
 from ..query_ids.lookup import check_place, source_or_ids
-from ..query_ids.optuna_search import not_nan_in_optuna
 from ..query_ids.read import which_missing
 
 # indices of a training set and of a test set
@@ -112,7 +111,7 @@ class QuerySplitter(BaseCrossValidator):
         check_place(id_source)
         ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
         if ids is None:
-            raise not_nan_in_optuna(no_groups_error(type(self).__name__, X=X))
+            raise no_groups_error(type(self).__name__, X=X)
         carried = ids if groups is not None and qid is None else qid
         check_consistent_length(X, y)
         labels = _numeric_labels(y)

@@ -9,9 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from .._columns import check_in_memory, column_names
-from .._sklearn_calls import called_within_sklearn, calling_estimator
 from .._typing import Array, IdSource
-from .._validation import is_integer, shown
+from .._validation import shown
 from .grouping import group_rows
 from .instants import of_python
 from .read import as_id_column, as_objects
@@ -23,6 +22,13 @@ USUAL_NAMES = {
     *("query", "query_id", "queryid", "q_id", "session", "session_id", "sessionid"),
     *("search_id", "srch_id", "user", "user_id", "userid", "group", "group_id", "list_id"),
 }
+
+
+DEFAULT_FIX = (
+    "pass groups=ids; where scikit-learn does not pass them on, have them in the index of X or y, as "
+    "by X.set_index('qid') or pd.Series(y, index=pd.Index(ids, name='qid')), or enable metadata "
+    "routing by sklearn.set_config(enable_metadata_routing=True)."
+)
 
 
 class NoGroupsError(ValueError):
@@ -38,8 +44,8 @@ def find_query_ids(
 ) -> Any:
     """Row-aligned query ids for a metric, or None if there are none.
 
-    Looked up in this order: explicit or routed `qid`; the columns, index levels or callable given
-    by `id_source`; a column or index level ``qid`` of `X`; an index level ``qid`` of `y`; `groups`.
+    Looked up in this order: explicit or routed `qid`; the columns or index levels named by
+    `id_source`; a column or index level ``qid`` of `X`; an index level ``qid`` of `y`; `groups`.
     Ids in the data take precedence over `groups`, which may be a coarser key meant for
     the splitter alone. `X` takes precedence over `y`, because a permutation test shuffles `y`
     together with its index.
@@ -47,15 +53,9 @@ def find_query_ids(
     check_in_memory(X, "X")
     check_place(id_source)
     check_same_order(X=X, groups=groups, qid=qid)
-    # scikit-learn's permutation test reorders y on purpose
-    if hasattr(X, "index") and hasattr(y, "index") and not called_within_sklearn():
-        check_same_rows(X=X, y=y)
+    check_same_rows(X=X, y=y)
     if qid is not None:
         return qid
-    if callable(id_source):
-        ids = id_source(X)
-        check_same_order(X=X, groups=ids)
-        return ids
     for data in (X, y):
         ids = ids_in(data, QID if id_source is None else id_source)
         if ids is not None:
@@ -77,11 +77,10 @@ def check_place(source: Any) -> None:
     """Refuse a source that is no place, such as the ids themselves, even if none is needed."""
     names = list(source) if isinstance(source, list | tuple) else [source]
     are_names = all(isinstance(name, str) for name in names) and len(names) > 0
-    if source is not None and not (are_names or is_integer(source) or callable(source)):
+    if source is not None and not are_names:
         raise NotAPlaceError(
-            "groups must be the name of a column or index level, a list of such names, the "
-            f"position of a column, or a function of X; got {type(source).__name__}. Pass the "
-            "query ids of given rows to fit, split or score, as groups=ids."
+            "groups must be the name of a column or index level, or a list of such names; got "
+            f"{type(source).__name__}. Pass query ids to fit, split or score, as groups=ids."
         )
 
 
@@ -124,13 +123,13 @@ def _check_undivided(groups: Any, queries: Any) -> None:
 def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     """What `groups` means: a place in `data` where ids are found, or the ids themselves.
 
-    A string, a function and a position are places, and so is a list if all of its strings are names
-    of columns or index levels of `data`, each once.
+    A string is a place, and so is a list if all of its strings are names of columns or index levels
+    of `data`, each once.
     """
-    if isinstance(groups, str) or callable(groups):
+    if isinstance(groups, str):
         return groups, None
-    if is_integer(groups):
-        return int(groups), None
+    if groups is not None and np.ndim(groups) == 0:
+        check_place(groups)
     is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
     are_names = is_list and len(set(groups)) == len(groups) > 0
     if are_names and any(_has_all(table, groups) for table in data):
@@ -139,30 +138,12 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
 
 
 def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> NoGroupsError:
-    """The error for missing query ids: the shortest change to this call, then the other ways.
+    """The error for missing query ids, with the shortest change to this call.
 
-    Without `fix`, the change is the one that suits the names of columns and index levels of `X`.
+    Without `fix`, it is the one that suits the names of columns and index levels of `X`.
     """
-    if fix is None and (around := calling_estimator()) is not None:  # it passes no ids on
-        fix = wrap_fix(around)
-    fix = fix or fix_by_name(X) or "pass them as groups=ids."
-    return NoGroupsError(
-        f"No query ids reached {caller}: {fix}\n"
-        "Other ways to pass them:\n"
-        "- as an index level 'qid' of X: X.set_index('qid') or, beside an array X, of y: "
-        "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'));\n"
-        "- as a column 'qid' of X; with groups='name', QueryRanker, the splitters and "
-        "make_ranking_scorer read a column or index level of another name;\n"
-        "- as groups=ids, with cv=QueryKFold(5) or another splitter that keeps queries whole, in "
-        "cross-validation and searches of scikit-learn;\n"
-        "- as metadata: sklearn.set_config(enable_metadata_routing=True), then "
-        "params={'groups': ids} or fit(X, y, groups=ids)."
-    )
-
-
-def wrap_fix(name: str, what: str = "all") -> str:
-    """The change that passes query ids on to an estimator, given the name of its class."""
-    return f"wrap {what} as QueryRanker({name}(...)), whose fit takes groups=ids."
+    fix = fix or fix_by_name(X) or DEFAULT_FIX
+    return NoGroupsError(f"No query ids reached {caller}: {fix}")
 
 
 def fix_by_name(X: Any) -> str | None:
@@ -180,7 +161,7 @@ def fix_by_name(X: Any) -> str | None:
 
 
 def ids_in(data: Any, source: Any) -> Any:
-    """The ids at `source`, a name, several names or a position; None if a name is absent."""
+    """The column at `source`, a name, several names or a position; None if a name is absent."""
     if isinstance(source, str):
         return column_or_level(data, source)
     if isinstance(source, Integral):
@@ -285,3 +266,8 @@ def check_same_rows(**tables: Any) -> None:
     """Refuse pandas objects whose row labels or query ids show that their rows differ."""
     check_same_order(**tables)
     index_ids(**tables)
+
+
+def wrap_fix(name: str, what: str = "all") -> str:
+    """The change that passes query ids on to an estimator, given the name of its class."""
+    return f"wrap {what} as QueryRanker({name}(...)), whose fit takes groups=ids."

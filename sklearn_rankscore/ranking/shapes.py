@@ -6,11 +6,8 @@ import warnings
 
 from sklearn.exceptions import DataConversionWarning
 
-from .._sklearn_calls import called_by_scorer, scored_rows
 from .._typing import Array
 from .._validation import stacklevel_of_caller
-from ..query_ids import no_groups_error
-from ..query_ids.fold_rows import RowsOfQueries
 
 # the value of `groups` that takes all documents as one query
 SINGLE_QUERY = "none"
@@ -44,12 +41,7 @@ def check_not_columns(*shapes: tuple[int, ...]) -> None:
 
 
 def check_single_query(scores: Array) -> None:
-    """Refuse rows that a scorer passes without query ids, and warn about a long list of them."""
-    if scores.ndim == 1 and (called_by_scorer() or _are_of_queries(len(scores))):
-        raise no_groups_error(
-            "the function in make_scorer or scoring=, which passes labels and predictions alone",
-            fix="use scoring='ndcg@10', or make_ranking_scorer, or groups='none' for one query.",
-        )
+    """Warn about a long list without query ids."""
     if scores.ndim == 1 and len(scores) > LONG_LIST:
         warnings.warn(
             f"all {len(scores)} documents were ranked as a single query, because no query ids were "
@@ -58,8 +50,3 @@ def check_single_query(scores: Array) -> None:
             UserWarning,
             stacklevel=stacklevel_of_caller(),
         )
-
-
-def _are_of_queries(n_rows: int) -> bool:
-    """Whether a function of the user ranks all rows of a fold, and these are of several queries."""
-    return isinstance(scored_rows(n_rows), RowsOfQueries)

@@ -1,7 +1,6 @@
 """Ranking metrics as scikit-learn scorers, by name or object."""
 
-from .partial_queries import PartialQueryWarning
-from .registration import register, unregister
+from .register import PartialQueryWarning, patch_sklearn, unpatch_sklearn
 from .scorer import make_ranking_scorer
 from .weighted_sum import make_weighted_scorer
 
@@ -9,6 +8,6 @@ __all__ = [
     "PartialQueryWarning",
     "make_ranking_scorer",
     "make_weighted_scorer",
-    "register",
-    "unregister",
+    "patch_sklearn",
+    "unpatch_sklearn",
 ]

@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import get_config
 from sklearn.base import is_classifier, is_outlier_detector
 
 from .._columns import refuse_masked
-from .._sklearn_calls import called_by_sklearn, calling_estimator
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
 from ..query_ids import no_groups_error
-from ..query_ids.lookup import column_or_level, wrap_fix
-from ..query_ids.optuna_search import optuna_search
+from ..query_ids.lookup import column_or_level
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
 from .grades import mean_grades
@@ -230,7 +227,7 @@ def read_predictions(
         scores = scores[:, 0]  # as a regressor that was fitted to a column predicts
     labels = labels if ids is None else ravel_column(labels)
     if ids is None and scores.ndim == 1:
-        raise no_groups_error(f"the metric {metric_name}", fix=_way_of_ids())
+        raise no_groups_error(f"the metric {metric_name}")
     if ids is not None and scores.ndim == 2 and classes is None:
         raise ValueError(
             f"the predictions have shape {scores.shape}, but a ranking metric takes one score for "
@@ -266,20 +263,6 @@ def _grades_of(labels: Array, classes: Any) -> Array:
             "unknown whether it means relevant. Encode labels as numbers, such as 0 and 1."
         )
     return _as_grades(labels) if len(known) > 2 else labels == max(known)
-
-
-def _way_of_ids() -> str:
-    """How ids reach a scorer, called as it was just now."""
-    estimator = calling_estimator()
-    if estimator is not None and "HistGradientBoosting" in estimator:
-        return "scikit-learn draws the rows itself; use scoring='loss'."
-    if estimator is not None:
-        return wrap_fix(estimator)
-    if optuna_search() is not None:  # with pruning, it fits and scores without cross_validate
-        return "pass them in the data: X = pd.DataFrame(X, index=pd.Index(ids, name='qid'))."
-    if called_by_sklearn() and not get_config()["enable_metadata_routing"]:
-        return "pass them with y, as pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))."
-    return "pass groups=ids, or rank all rows as one query by '...(groups=none)' in the name."
 
 
 def _are_strings(labels: Array) -> bool:

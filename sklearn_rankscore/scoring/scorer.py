@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-from .._sklearn_compat import ScorerBase, num_samples, prediction_cache
+from .._sklearn_compat import ScorerBase, metadata_request, num_samples, prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from ..metrics.evaluate import MetricLike
 from ..metrics.metric import Metric, measure
@@ -28,10 +30,18 @@ from .predictions import (
     predict_scores,
     read_predictions,
 )  # fmt: skip
-from .requests import RequestsMetadata
 
 # values of `groups` that name no ids
 WITHOUT_IDS = (SINGLE_QUERY, EACH_ROW)
+
+# the metadata that a scorer requests, row-aligned arrays that metadata routing passes
+REQUESTS: dict[str, bool | None] = {
+    "groups": True,
+    "qid": True,
+    "sample_weight": None,
+    "propensity": None,
+    "target": None,
+}
 
 
 def make_ranking_scorer(
@@ -96,7 +106,7 @@ def make_ranking_scorer(
     return RankingScorer(metric, groups, options, propensity, target)
 
 
-class RankingScorer(RequestsMetadata, ScorerBase):
+class RankingScorer(ScorerBase):
     """Scorer that `make_ranking_scorer` returns and a name such as ``"ndcg@10"`` stands for.
 
     Attributes
@@ -138,6 +148,48 @@ class RankingScorer(RequestsMetadata, ScorerBase):
         scorer = copy.copy(self)
         scorer._ids = ids
         return scorer
+
+    # Each instance has its own requests: scikit-learn 1.8 ignores a class attribute
+    # __metadata_request__score, and 1.9 does not inherit it.
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Metadata that this scorer requests: by default `groups` and `qid`."""
+        if "_metadata_request" in vars(self):
+            return get_routing_for_object(self._metadata_request)
+        return metadata_request(self, REQUESTS)
+
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Change what metadata routing passes, such as ``groups="session_id"``.
+
+        Parameters
+        ----------
+        **requests
+            `groups`, `qid`, `sample_weight`, `propensity` or `target`: True, False, None or the
+            name it is passed under.
+
+        Returns
+        -------
+        RankingScorer
+            The scorer itself.
+
+        Raises
+        ------
+        RuntimeError
+            If metadata routing is not enabled.
+        TypeError
+            For a parameter that is none of these.
+        """
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "This method is only available when metadata routing is enabled. You can enable "
+                "it using sklearn.set_config(enable_metadata_routing=True)."
+            )
+        request = self.get_metadata_routing()
+        for param, alias in requests.items():
+            if param not in REQUESTS:
+                raise TypeError(f"a ranking scorer requests {', '.join(REQUESTS)}; got {param!r}.")
+            request.score.add_request(param=param, alias=alias)
+        self._metadata_request = request
+        return self
 
     @property
     def resolved(self) -> Metric:

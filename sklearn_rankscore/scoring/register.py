@@ -1,0 +1,489 @@
+"""What importing this package does to scikit-learn, all of it; `unpatch_sklearn` undoes it.
+
+* Names such as ``"ndcg@10"`` are scoring strings: `get_scorer` looks them up in its table, and the
+  check of parameters accepts them among names of scorers.
+* Tasks of cross-validation and searches are made by `delayed`, which is hooked in the two modules
+  that make them. Query ids that the call was given as `groups`, or that the rows of a splitter of
+  this package carry, are added to the fit and to the scorers of a task. A task without rankers and
+  ranking metrics stays as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+import warnings
+from collections import UserDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import check_scoring
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import has_fit_parameter
+
+from .._columns import column_names
+from .._sklearn_compat import (
+    Search,
+    hooked_modules,
+    list_scorers,
+    num_samples,
+    scorer_module,
+    string_options,
+)
+from .._validation import stacklevel_of_caller
+from ..metrics.names import METRICS, display_name, name_of_function, names_metric
+from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
+from ..query_ids.fold_rows import FoldRows
+from ..query_ids.lookup import QID, fix_by_name, ids_in_index
+from .bound import bind, is_of_metric_function, name_in_messages, ranks_queries, scorer_of_search, with_groups
+from .columns import check_columns, check_no_feature
+from .pipelines import is_pipeline
+from .scorer import RankingScorer
+
+_lock = threading.RLock()
+_undo: list[Callable[[], None]] = []
+
+# which turns a ValueError of a trial into nan
+OPTUNA = "optuna_integration.sklearn.sklearn"
+# the functions of scikit-learn that fit and score, or predict, a fold
+TASKS = ("_fit_and_score", "_fit_and_predict", "_permutation_test_score")
+
+
+class PartialQueryWarning(UserWarning):
+    """A test fold holds only some documents of a query."""
+
+
+def patch_sklearn() -> None:
+    """Make metric names scoring strings of scikit-learn; importing the package does it.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the installed scikit-learn lacks a private name that this needs; `make_ranking_scorer`
+        works without it.
+    """
+    with _lock:
+        if _undo:
+            return
+        try:
+            module, options = scorer_module(), string_options()
+            _assign(module, "_SCORERS", _ScorerTable(module._SCORERS))
+            _assign(options, "is_satisfied_by", _accepting_names(options.is_satisfied_by))
+            for made_in in hooked_modules():
+                _assign(made_in, "delayed", _with_query_ids(made_in.delayed))
+            if not isinstance(check_scoring(LinearRegression(), "ndcg@10"), RankingScorer):
+                raise TypeError("check_scoring('ndcg@10') returned another scorer")
+        except Exception as error:
+            unpatch_sklearn()
+            warnings.warn(
+                "this version of scikit-learn does not accept metric names as scoring "
+                f"({error!r}). Use scoring=make_ranking_scorer('ndcg@10') instead.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def unpatch_sklearn() -> None:
+    """Undo `patch_sklearn`: scikit-learn no longer knows the names of ranking metrics."""
+    with _lock:
+        while _undo:
+            _undo.pop()()
+
+
+def _assign(owner: Any, name: str, value: Any) -> None:
+    inherited = name not in vars(owner)
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    restore = functools.partial(setattr, owner, name, before)
+    _undo.append(functools.partial(delattr, owner, name) if inherited else restore)
+
+
+class _ScorerTable(UserDict[str, Any]):
+    """The table of scorers with one for each metric name, which iteration leaves out."""
+
+    def __init__(self, scorers: dict[str, Any]) -> None:
+        self.data = scorers  # itself, so that scorers which others add are seen in both
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.data or names_metric(name, self.data.keys())
+
+    def __missing__(self, name: str) -> Any:
+        if names_metric(name, self.data.keys()):
+            return RankingScorer(name)
+        raise KeyError(name)
+
+
+def _accepting_names(check: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    @functools.wraps(check)
+    def is_satisfied_by(self: Any, value: Any) -> bool:
+        # only options that are names of scorers include both of these
+        return bool(check(self, value)) or (
+            {"r2", "roc_auc"} <= self.options and names_metric(value, self.options)
+        )
+
+    return is_satisfied_by
+
+
+def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(delayed)
+    def delayed_with_query_ids(function: Any) -> Any:
+        make = delayed(function)
+        if getattr(function, "__name__", None) not in TASKS:
+            return make
+        signature = inspect.signature(function)
+
+        @functools.wraps(make)
+        def make_task(*args: Any, **kwargs: Any) -> Any:
+            task = signature.bind(*args, **kwargs).arguments
+            if not _concerns_queries(task):
+                return make(*args, **kwargs)
+            groups, caller = _call()
+            try:
+                return make(**_add_query_ids(dict(task), groups, caller))
+            except NoGroupsError as error:
+                if caller == OPTUNA:
+                    raise RuntimeError(str(error)) from error
+                raise
+
+        return make_task
+
+    return delayed_with_query_ids
+
+
+def _concerns_queries(task: dict[str, Any]) -> bool:
+    """Whether a task has a ranking metric, or an estimator that takes query ids."""
+    if any(map(_is_ours, list_scorers(task.get("scorer")))):
+        return True
+    candidates = (task["estimator"], *(task.get("parameters") or {}).values())
+    return any(_takes_query_ids(candidate) for candidate in candidates)
+
+
+def _is_ours(scorer: Any) -> bool:
+    is_function = name_of_function(getattr(scorer, "func", scorer)) is not None
+    return is_function or is_of_metric_function(scorer) or ranks_queries(scorer)
+
+
+def _takes_query_ids(estimator: Any) -> bool:
+    """Whether its fit, or that of what it is made of, reads query ids."""
+    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        return False
+    _, model = find_groups_param(estimator)
+    if isinstance(model, Search):
+        return ranks_queries(scorer_of_search(model)) or _takes_query_ids(model.estimator)
+    return bool(_rankers_in(estimator)) or hasattr(type(model), "needs_query_ids")
+
+
+def _rankers_in(estimator: Any) -> list[Any]:
+    """Every `QueryRanker` in an estimator that cannot be fitted without query ids."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return [part for part in parts if getattr(part, "needs_query_ids", False) is True]
+
+
+def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, Any]:
+    """The arguments of a task, with query ids for its fit and its scorers.
+
+    Raises
+    ------
+    NoGroupsError
+        If a ranker or a ranking metric needs query ids and none would reach it.
+    """
+    estimator = _candidate(task)
+    scorers = [s for s in list_scorers(task.get("scorer")) if _is_ours(s)]
+    for scorer in scorers:
+        _check_scorer(scorer, estimator, task)
+    if "cv" in task and hasattr(task["X"], "index") and hasattr(task["y"], "set_axis"):
+        # a permutation test has shuffled the labels together with their index
+        task["y"] = task["y"].set_axis(task["X"].index)
+    given = None
+    if get_config()["enable_metadata_routing"]:
+        _check_routed(task, estimator, scorers)
+    else:
+        given = _given_ids(task, groups)
+        _pass_to_fit(task, estimator, given)
+        _check_final_fit(task, estimator, caller)
+        _pass_to_scorers(task, estimator, scorers, given)
+    _warn_of_partial_queries(task, estimator, scorers, given)
+    return task
+
+
+def _candidate(task: dict[str, Any]) -> Any:
+    """The estimator, with the estimators that a search puts into it for this task."""
+    parameters = task.get("parameters") or {}
+    replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
+    estimator = task["estimator"]
+    return clone(estimator).set_params(**replaced) if replaced else estimator
+
+
+def _check_scorer(scorer: Any, estimator: Any, task: dict[str, Any]) -> None:
+    """Refuse what would score every fold wrongly, or as nan."""
+    if (name := name_of_function(getattr(scorer, "func", scorer))) is not None:
+        example = f"{name}@10" if "k" in METRICS[name].options else name
+        raise TypeError(
+            f"scoring={display_name(scorer)} is a function of labels and scores, not a scorer: use "
+            f"scoring={example!r}, or make_ranking_scorer({name!r}, ...) with its options."
+        )
+    ids = scorer._kwargs.get("groups") if is_of_metric_function(scorer) else None
+    if ids is not None and task.get("test") is not None:
+        raise ValueError(
+            "make_scorer(..., groups=ids) passes the ids of all rows to each fold. Leave groups "
+            "out there, and pass groups=ids and cv=QueryKFold(5) to this call."
+        )
+    parts = getattr(scorer, "parts", {"": scorer}).values()
+    for part in (part for part in parts if isinstance(part, RankingScorer)):
+        check_no_feature(part, estimator, task["X"])
+        if not get_config()["enable_metadata_routing"]:
+            check_columns(part, task["X"], task["y"])
+
+
+def _given_ids(task: dict[str, Any], groups: Any) -> Any:
+    """The id of each row of X that the call was given, or that the rows of its splitter carry."""
+    n_rows = num_samples(task["X"])
+    # a search hands the same dicts to all of its tasks
+    candidates = [_params(task, "score_params").get("groups")]
+    candidates += [groups, _params(task, "split_params").get("groups")]
+    candidates += [getattr(task.get(rows), "query_ids", None) for rows in ("test", "train")]
+    for ids in candidates:
+        if ids is not None and not isinstance(ids, str) and num_samples(ids) == n_rows:
+            return _selectable(ids, task["X"])
+    return None
+
+
+def _params(task: dict[str, Any], name: str) -> dict[str, Any]:
+    params: dict[str, Any] | None = task.get(name)
+    return {} if params is None else params
+
+
+def _call() -> tuple[Any, str]:
+    """The `groups` of the call of scikit-learn that makes a task, and the module that called it.
+
+    scikit-learn hands `groups` to the splitter alone, and its own splitters do not pass them on, so
+    that only the frame of the call has them.
+    """
+    groups, frame = None, sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        module = str(frame.f_globals.get("__name__"))
+        if module.partition(".")[0] not in ("sklearn", "joblib", __name__.partition(".")[0]):
+            return groups, module
+        if groups is None:
+            routed: Any = frame.f_locals.get("routed_params")
+            groups = routed.splitter.split.get("groups") if hasattr(routed, "splitter") else None
+    return groups, ""
+
+
+def _check_final_fit(task: dict[str, Any], estimator: Any, caller: str) -> None:
+    """Refuse a search of Optuna whose trials are given ids that its final fit will not get."""
+    param, model = find_groups_param(estimator)
+    if caller == OPTUNA and _rankers_in(estimator) and _ids_in_data(task, model) is None:
+        if "qid" not in {name.rpartition("__")[2] for name in _params(task, "fit_params")}:
+            raise no_groups_error(
+                "the final fit of OptunaSearchCV",
+                fix="have them in the index of X, as by X.set_index('qid'), or call "
+                f"fit(X, y, groups=ids, {param.removesuffix('groups')}qid=ids).",
+            )
+
+
+def _selectable(ids: Any, X: Any) -> Any:
+    """A Series in place of an index or array of pandas, of which scikit-learn selects no rows."""
+    if hasattr(ids, "isna") and not hasattr(ids, "iloc"):
+        series = sys.modules["pandas"].Series
+        return series(ids, index=X.index if hasattr(X, "iloc") else None)
+    return np.asarray(ids) if hasattr(ids, "to_pylist") else ids
+
+
+def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
+    """The fit parameter that takes query ids to the ranker, or "", and the ranker."""
+    if is_pipeline(estimator):
+        name, last = estimator.steps[-1]
+        return find_groups_param(last, f"{prefix}{name}__")
+    if isinstance(estimator, TransformedTargetRegressor):
+        return find_groups_param(estimator.regressor, prefix)
+    takes_groups = isinstance(estimator, Search) or (
+        hasattr(estimator, "fit") and has_fit_parameter(estimator, "groups")
+    )
+    return (f"{prefix}groups" if takes_groups else ""), estimator
+
+
+def _pass_to_fit(task: dict[str, Any], estimator: Any, given: Any) -> None:
+    """Give the ids to a fit that takes them and would not find them in the rows of X itself."""
+    param, model = find_groups_param(estimator)
+    params = _params(task, "fit_params")
+    of_call = {param, param.removesuffix("groups") + "qid"} & params.keys()
+    if param and not of_call and not ignores_groups(model):
+        ids = _ids_for_fit(task, estimator, model, given)
+        if ids is not None and "candidate_progress" in task:
+            if find_groups_param(task["estimator"])[0] != param:
+                raise no_groups_error(
+                    f"{type(model).__name__}.fit",
+                    fix="wrap every candidate of the search in QueryRanker.",
+                )
+            params[param] = ids  # the dict of this one search, from which it refits
+            return
+        if ids is not None:
+            task["fit_params"] = {**params, param: ids}
+            return
+    if not of_call:
+        _check_fit(task, estimator, model, param, given)
+
+
+def _ids_for_fit(task: dict[str, Any], estimator: Any, model: Any, given: Any) -> Any:
+    in_data = _ids_in_data(task, model)
+    if in_data is None or (isinstance(model, Search) and given is not None):
+        return given
+    if isinstance(estimator, TransformedTargetRegressor):
+        return _selectable(in_data, task["X"])  # which makes an array of y, without its index
+    if model is estimator:
+        return None
+    # the steps before the ranker may drop the index of X; a column that they keep is a feature
+    source = getattr(model, "groups", None)
+    level = ids_in_index(task["X"], QID if source is None else source)
+    ids = in_data if level is None and given is not None else level
+    return None if ids is None else _selectable(ids, task["X"])
+
+
+def _ids_in_data(task: dict[str, Any], model: Any) -> Any:
+    source = getattr(model, "groups", None) if hasattr(type(model), "needs_query_ids") else None
+    try:
+        return find_query_ids(task["X"], task["y"], id_source=source)
+    except NoGroupsError:
+        if source is None:
+            raise
+        return None  # the steps of a pipeline may add the column
+
+
+def _check_fit(task: dict[str, Any], estimator: Any, model: Any, param: str, given: Any) -> None:
+    """Refuse a fit that would fail in each fold, or train without queries."""
+    name, params = type(model).__name__, _params(task, "fit_params")
+    own = [p for p in ("group", "group_id", "qid") if has_fit_parameter(model, p)]
+    in_column = QID in own and QID in column_names(task["X"])  # which XGBRanker reads
+    is_given = any(p.rpartition("__")[2] in ("group_id", "qid") for p in params)
+    if name.endswith("Ranker") and own and not param and not (in_column or is_given):
+        wrapped = f"wrap the ranker as QueryRanker({name}(...)), whose fit takes groups=ids."
+        raise no_groups_error(f"{name}.fit", fix=wrapped)
+    for ranker in _rankers_in(estimator):
+        if _ids_in_data(task, ranker) is None and not _reads_steps(ranker, estimator):
+            raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=_fix(task, given))
+
+
+def _reads_steps(ranker: Any, estimator: Any) -> bool:
+    """Whether a ranker reads its ids from what the steps before it return, and not from X."""
+    return ranker.groups is not None and is_pipeline(estimator) and len(estimator.steps) > 1
+
+
+def ignores_groups(search: Any) -> bool:
+    """Whether a search inside of a search splits rows whatever their ids; refused if it ranks."""
+    if not isinstance(search, Search) or _reads_groups(search.cv):
+        return False
+    if ranks_queries(scorer_of_search(search)) or _rankers_in(search.estimator):
+        raise no_groups_error(
+            f"the folds of the inner {type(search).__name__}", fix="give it cv=QueryKFold(3)."
+        )
+    return True
+
+
+def _reads_groups(cv: Any) -> bool:
+    """Whether a splitter reads `groups`, as those of this package and GroupKFold do."""
+    if not hasattr(cv, "split"):
+        return False
+    if not type(cv).__module__.startswith("sklearn."):  # which need not tell what it requests
+        return "groups" in inspect.signature(cv.split).parameters
+    return cv.get_metadata_routing().split.requests.get("groups") is True
+
+
+def _pass_to_scorers(task: dict[str, Any], estimator: Any, scorers: list[Any], given: Any) -> None:
+    """Give the ids to ranking metrics that would not find them in the rows of X themselves."""
+    rankers = [scorer for scorer in scorers if ranks_queries(scorer)]
+    missing = [s for s in rankers if _found_by(s, estimator, task) is None]
+    if not missing:
+        return
+    _, model = find_groups_param(estimator)
+    ids = _ids_in_data(task, model)
+    ids = find_query_ids(task["X"], task["y"], groups=given) if ids is None else ids
+    if ids is not None:
+        params = _params(task, "score_params")
+        if "candidate_progress" not in task:
+            params = dict(params)
+        params["groups"] = _selectable(ids, task["X"])
+        task["scorer"], task["score_params"] = with_groups(task["scorer"]), params
+    elif _needs_ids(task["y"], estimator) and not _reads_steps_of(model, estimator):
+        raise no_groups_error(name_in_messages(missing[0]), fix=_fix(task, given))
+
+
+def _check_routed(task: dict[str, Any], estimator: Any, scorers: list[Any]) -> None:
+    """Refuse ranking metrics to which metadata routing passes no ids, and which find none."""
+    if {"groups", "qid"} & _params(task, "score_params").keys():
+        return
+    _, model = find_groups_param(estimator)
+    for scorer in (s for s in scorers if ranks_queries(s) and isinstance(s, RankingScorer)):
+        found = _found_by(scorer, estimator, task)
+        if found is None and _needs_ids(task["y"], estimator):
+            if not _reads_steps_of(model, estimator):
+                fix = "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search."
+                raise no_groups_error(name_in_messages(scorer), fix=fix)
+
+
+def _reads_steps_of(model: Any, estimator: Any) -> bool:
+    return hasattr(type(model), "needs_query_ids") and _reads_steps(model, estimator)
+
+
+def _found_by(scorer: Any, estimator: Any, task: dict[str, Any]) -> Any:
+    """The ids that a scorer finds in X and y itself; None without any, or if it does not look."""
+    if isinstance(scorer, RankingScorer):
+        return find_query_ids(task["X"], task["y"], id_source=scorer.groups)
+    # the score of an estimator sees X, unless steps of a pipeline come between
+    is_direct = hasattr(type(estimator), "needs_query_ids") and bind(scorer, None) is not scorer
+    return _ids_in_data(task, estimator) if is_direct else None
+
+
+def _needs_ids(y: Any, estimator: Any) -> bool:
+    """Whether each row has one score; rows with a score for each class are queries themselves."""
+    if np.ndim(y) != 1:
+        return False
+    try:
+        return not is_classifier(estimator) or type_of_target(y) == "binary"
+    except AttributeError:  # a duck-typed estimator, of which nothing is known
+        return False
+
+
+def _warn_of_partial_queries(
+    task: dict[str, Any], estimator: Any, scorers: list[Any], given: Any
+) -> None:
+    test = task.get("test")
+    if test is None or (isinstance(test, FoldRows) and test.is_whole):
+        return
+    source = next((s.groups for s in scorers if getattr(s, "groups", None)), None)
+    try:
+        ids = find_query_ids(task["X"], task["y"], groups=given, id_source=source)
+        ids = _ids_in_data(task, find_groups_param(estimator)[1]) if ids is None else ids
+    except NoGroupsError:
+        return
+    if ids is None or (not any(map(ranks_queries, scorers)) and task.get("scorer") is not None):
+        return
+    codes = group_rows(ids, num_samples(task["X"])).codes
+    tested = np.bincount(codes[test], minlength=int(codes.max()) + 1)
+    if ((tested > 0) & (tested < np.bincount(codes))).any():
+        warnings.warn(
+            "a test fold holds only some documents of its queries, which biases their metrics "
+            "upwards, or downwards if few documents are relevant. Use QueryKFold or another "
+            "splitter that keeps queries whole; for successive halving use QueryRanker, "
+            "resource='max_queries' and max_resources=, the number of training queries of a fold.",
+            PartialQueryWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+
+
+def _fix(task: dict[str, Any], given: Any) -> str | None:
+    if given is not None:
+        return None
+    if change := fix_by_name(task["X"]):
+        return change
+    if column_names(task["X"]):
+        return "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
+    return "pass groups=ids and cv=QueryKFold(5) to this call."
