@@ -23,8 +23,10 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
+from sklearn.utils import Bunch
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
@@ -181,9 +183,12 @@ def _takes_query_ids(estimator: Any) -> bool:
 
 
 def _rankers_in(estimator: Any) -> list[Any]:
-    """Every `QueryRanker` in an estimator that cannot be fitted without query ids."""
+    """Every `QueryRanker` that a fit of an estimator would fit, and that needs query ids."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
-    return [part for part in parts if getattr(part, "needs_query_ids", False) is True]
+    frozen = [part for part in parts if isinstance(part, FrozenEstimator)]
+    fitted = {id(inner) for part in frozen for inner in part.get_params(deep=True).values()}
+    needs_ids = (part for part in parts if getattr(part, "needs_query_ids", False) is True)
+    return [part for part in needs_ids if id(part) not in fitted]
 
 
 def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, Any]:
@@ -197,12 +202,15 @@ def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, 
     estimator = _candidate(task)
     scorers = [s for s in list_scorers(task.get("scorer")) if _is_ours(s)]
     for scorer in scorers:
-        _check_scorer(scorer, estimator, task)
+        _check_scorer(scorer, estimator, task, is_routed=_is_routed(task))
     if "cv" in task and hasattr(task["X"], "index") and hasattr(task["y"], "set_axis"):
         # a permutation test has shuffled the labels together with their index
         task["y"] = task["y"].set_axis(task["X"].index)
-    given = None
-    if get_config()["enable_metadata_routing"]:
+    given, is_routed = None, _is_routed(task)
+    for name in ("fit_params", "score_params"):
+        values = _params(task, name).items()
+        _set(task, name, {key: _selectable(value, task["X"]) for key, value in values})
+    if is_routed:
         _check_routed(task, estimator, scorers)
     else:
         given = _given_ids(task, groups)
@@ -221,7 +229,16 @@ def _candidate(task: dict[str, Any]) -> Any:
     return clone(estimator).set_params(**replaced) if replaced else estimator
 
 
-def _check_scorer(scorer: Any, estimator: Any, task: dict[str, Any]) -> None:
+def _is_routed(task: dict[str, Any]) -> bool:
+    """Whether metadata routing passes the ids.
+
+    joblib asks for all but the first tasks in other threads, which have configurations of their
+    own; but only metadata routing makes the parameters of a fit a Bunch.
+    """
+    return get_config()["enable_metadata_routing"] or isinstance(task.get("fit_params"), Bunch)
+
+
+def _check_scorer(scorer: Any, estimator: Any, task: dict[str, Any], *, is_routed: bool) -> None:
     """Refuse what would score every fold wrongly, or as nan."""
     if (name := name_of_function(getattr(scorer, "func", scorer))) is not None:
         example = f"{name}@10" if "k" in METRICS[name].options else name
@@ -238,7 +255,7 @@ def _check_scorer(scorer: Any, estimator: Any, task: dict[str, Any]) -> None:
     parts = getattr(scorer, "parts", {"": scorer}).values()
     for part in (part for part in parts if isinstance(part, RankingScorer)):
         check_no_feature(part, estimator, task["X"])
-        if not get_config()["enable_metadata_routing"]:
+        if not is_routed:
             check_columns(part, task["X"], task["y"])
 
 
@@ -258,6 +275,16 @@ def _given_ids(task: dict[str, Any], groups: Any) -> Any:
 def _params(task: dict[str, Any], name: str) -> dict[str, Any]:
     params: dict[str, Any] | None = task.get(name)
     return {} if params is None else params
+
+
+def _set(task: dict[str, Any], name: str, values: dict[str, Any]) -> None:
+    """Change parameters of a task; a search fits again with those of its tasks."""
+    if not values:
+        return
+    if "candidate_progress" in task:
+        task[name].update(values)
+    else:
+        task[name] = {**_params(task, name), **values}
 
 
 def _call() -> tuple[Any, str]:
@@ -314,20 +341,16 @@ def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
 def _pass_to_fit(task: dict[str, Any], estimator: Any, given: Any) -> None:
     """Give the ids to a fit that takes them and would not find them in the rows of X itself."""
     param, model = find_groups_param(estimator)
+    if given is not None and find_groups_param(task["estimator"])[0] != param:
+        raise no_groups_error(
+            f"{type(model).__name__}.fit", fix="wrap every candidate of the search in QueryRanker."
+        )
     params = _params(task, "fit_params")
     of_call = {param, param.removesuffix("groups") + "qid"} & params.keys()
     if param and not of_call and not ignores_groups(model):
         ids = _ids_for_fit(task, estimator, model, given)
-        if ids is not None and "candidate_progress" in task:
-            if find_groups_param(task["estimator"])[0] != param:
-                raise no_groups_error(
-                    f"{type(model).__name__}.fit",
-                    fix="wrap every candidate of the search in QueryRanker.",
-                )
-            params[param] = ids  # the dict of this one search, from which it refits
-            return
         if ids is not None:
-            task["fit_params"] = {**params, param: ids}
+            _set(task, "fit_params", {param: ids})
             return
     if not of_call:
         _check_fit(task, estimator, model, param, given)
@@ -364,7 +387,8 @@ def _check_fit(task: dict[str, Any], estimator: Any, model: Any, param: str, giv
     own = [p for p in ("group", "group_id", "qid") if has_fit_parameter(model, p)]
     in_column = QID in own and QID in column_names(task["X"])  # which XGBRanker reads
     is_given = any(p.rpartition("__")[2] in ("group_id", "qid") for p in params)
-    if name.endswith("Ranker") and own and not param and not (in_column or is_given):
+    ranks = name.endswith("Ranker") or any(map(ranks_queries, list_scorers(task.get("scorer"))))
+    if ranks and own and not param and not (in_column or is_given):
         wrapped = f"wrap the ranker as QueryRanker({name}(...)), whose fit takes groups=ids."
         raise no_groups_error(f"{name}.fit", fix=wrapped)
     for ranker in _rankers_in(estimator):
@@ -407,25 +431,26 @@ def _pass_to_scorers(task: dict[str, Any], estimator: Any, scorers: list[Any], g
     ids = _ids_in_data(task, model)
     ids = find_query_ids(task["X"], task["y"], groups=given) if ids is None else ids
     if ids is not None:
-        params = _params(task, "score_params")
-        if "candidate_progress" not in task:
-            params = dict(params)
-        params["groups"] = _selectable(ids, task["X"])
-        task["scorer"], task["score_params"] = with_groups(task["scorer"]), params
+        task.setdefault("score_params", {})
+        _set(task, "score_params", {"groups": _selectable(ids, task["X"])})
+        task["scorer"] = with_groups(task["scorer"])
     elif _needs_ids(task["y"], estimator) and not _reads_steps_of(model, estimator):
         raise no_groups_error(name_in_messages(missing[0]), fix=_fix(task, given))
 
 
 def _check_routed(task: dict[str, Any], estimator: Any, scorers: list[Any]) -> None:
     """Refuse ranking metrics to which metadata routing passes no ids, and which find none."""
-    if {"groups", "qid"} & _params(task, "score_params").keys():
+    if _params(task, "score_params"):
         return
     _, model = find_groups_param(estimator)
     for scorer in (s for s in scorers if ranks_queries(s) and isinstance(s, RankingScorer)):
         found = _found_by(scorer, estimator, task)
         if found is None and _needs_ids(task["y"], estimator):
             if not _reads_steps_of(model, estimator):
-                fix = "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search."
+                fix = (
+                    "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
+                    "scorers request them, as they do unless set_score_request declines."
+                )
                 raise no_groups_error(name_in_messages(scorer), fix=fix)
 
 
