@@ -232,7 +232,6 @@ IMPORTS = """
 import copy, copyreg, gc, io, locale, logging, os, pickle, random, signal, sys, threading, warnings
 import joblib, numpy as np, scipy, sklearn, sklearn.metrics, sklearn.model_selection
 import sklearn.feature_selection, sklearn.inspection, sklearn.pipeline, sklearn.utils.parallel
-from joblib.externals import cloudpickle
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import _scorer, check_scoring, get_scorer, get_scorer_names, make_scorer
@@ -261,9 +260,9 @@ FACTS = {
     "a merged table": "sorted(_scorer._SCORERS | {'mine': 1})",
     "the name of an unknown scorer": "error(get_scorer, 'no such scorer')",
     "an unknown scorer of a search": "error(check_scoring, Ridge(), scoring='no such scorer')",
-    "the call of Parallel": "Parallel.__call__.__qualname__, Parallel.__call__.__code__.co_filename",
+    "the call of Parallel": "Parallel.__call__.__code__.co_filename",
     "attributes of Parallel": "sorted(vars(Parallel)), sorted(vars(Parallel.__call__))",
-    "a task": "sorted(vars(TASK[0])), cloudpickle.dumps(TASK)",
+    "a task": "sorted(vars(TASK[0])), pickle.dumps(TASK)",
     "a task that was run": "Parallel()([TASK]), sorted(vars(TASK[0]))",
     "the pickle of a search": "pickle.dumps(search()), joblib.hash(search())",
     "a clone of a search": "pickle.dumps(clone(search()))",
@@ -341,7 +340,8 @@ if "REFUSE" in os.environ:
 WORK = {
     "tasks": "print(Parallel(2)(delayed(abs)(-n) for n in range(4)))",
     "a search": "print(len(search().set_params(cv=3, n_jobs=2).fit(X, y).cv_results_['params']))",
-    "a search with groups": "print(search().set_params(n_jobs=2).fit(X, y, groups=ids).best_score_)",
+    "a search with groups": "print("
+    "search().set_params(n_jobs=2).fit(X, y, groups=ids).best_score_)",
     "a search with folds of queries": "print(search().set_params("
     "n_jobs=2, cv=sklearn_rankscore.QueryKFold(3)).fit(X, y, groups=ids).best_score_)",
     "a permutation test": "print(sklearn.model_selection.permutation_test_score("
