@@ -289,7 +289,7 @@ FACTS = {
 
 @cache
 def facts(statement):
-    lines = [f"print(ascii({expression}))" for expression in FACTS.values()]
+    lines = [f"print(ascii(({expression})))" for expression in FACTS.values()]
     return run("\n".join([IMPORTS, statement, *lines]), PYTHONHASHSEED="0").splitlines()
 
 
