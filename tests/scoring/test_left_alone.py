@@ -248,6 +248,8 @@ def search():
     return GridSearchCV(Ridge(), {"alpha": [1, 2]}, scoring="r2", cv=GroupKFold(3))
 
 TASK = delayed(abs)(1)
+np.random.seed(0)
+random.seed(0)
 """
 # of each, a process that has imported this package has the same as one that has not
 FACTS = {
@@ -274,7 +276,7 @@ FACTS = {
     "random numbers": "np.random.random(), random.random()",
     "logging": "logging.root.level, logging.root.handlers, sorted(logging.root.manager.loggerDict)",
     "the environment": "sorted(os.environ.items())",
-    "paths and hooks of imports": "sys.path, sys.path_hooks, list(map(repr, sys.meta_path))",
+    "paths and hooks of imports": "sys.path, len(sys.path_hooks), list(map(type, sys.meta_path))",
     "hooks of the interpreter": "sys.excepthook.__name__, sys.displayhook.__name__",
     "traces": "sys.gettrace(), sys.getprofile(), gc.callbacks, gc.isenabled(), gc.get_threshold()",
     "the limit of recursion": "sys.getrecursionlimit()",
