@@ -1,17 +1,31 @@
 """Programs that rank nothing do the same with this package imported as without it."""
 
+import gc
+import os
+import subprocess
+import sys
+import weakref
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_rankscore.scoring.registration import register, unregister
+import sklearn_rankscore
+from sklearn_rankscore import register, unregister
+
+PACKAGE = Path(sklearn_rankscore.__file__).parent
 
 RNG = np.random.RandomState(0)
 X, Y, GROUPS = RNG.normal(size=(60, 4)), RNG.normal(size=60), np.repeat(np.arange(6), 10)
@@ -102,3 +116,250 @@ def test_same_error_of_an_inner_search():
     model = GridSearchCV(Ridge(), {}, scoring="no such scorer")
     with pytest.raises(ValueError, match=r"(?s)All the 3 fits failed.*parameter of GridSearchCV"):
         cross_validate(model, X, Y, **BY_GROUP)
+
+
+@dataclass
+class Multiply:
+    """A dataclass that compares by value has no hash."""
+
+    factor: int
+
+    def __call__(self, number):
+        return self.factor * number
+
+
+def test_tasks_may_be_unhashable():
+    assert Parallel()(delayed(Multiply(2))(number) for number in range(3)) == [0, 2, 4]
+
+
+class Large:
+    def work(self, number):
+        return number
+
+
+def test_bound_methods_are_not_kept_alive():
+    large = Large()
+    assert Parallel()([delayed(large.work)(1)]) == [1]
+    reference = weakref.ref(large)
+    del large
+    gc.collect()
+    assert reference() is None
+
+
+class DuckTyped:
+    """It has what `permutation_importance` asks for and nothing else."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+@pytest.mark.parametrize(
+    "scoring", ["r2", lambda model, X, y: -np.abs(model.predict(X) - y).mean()]
+)
+def test_importance_of_a_duck_typed_model(scoring):
+    with without_hooks():
+        expected = permutation_importance(DuckTyped(), X, Y, scoring=scoring, random_state=0)
+    found = permutation_importance(DuckTyped(), X, Y, scoring=scoring, random_state=0)
+    np.testing.assert_array_equal(found.importances, expected.importances)
+
+
+def calls_of_package(function):
+    """The functions of this package that run, and the functions in C that these call."""
+    calls, inside = [], f"{PACKAGE}{os.sep}"
+
+    def note(frame, event, _):
+        if event in ("call", "c_call") and frame.f_code.co_filename.startswith(inside):
+            calls.append((event, frame.f_code.co_qualname))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_other_tasks_do_not_run_this_package():
+    assert calls_of_package(lambda: Parallel()(delayed(abs)(n) for n in range(9))) == []
+
+
+def test_searches_with_many_groups_hardly_run_this_package():
+    groups = np.arange(50_000)
+    rows = np.zeros((len(groups), 1))
+    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=GroupKFold(5), scoring="r2", refit=False)
+    calls = calls_of_package(lambda: search.fit(rows, rows[:, 0], groups=groups))
+    assert len([name for event, name in calls if event == "call"]) <= 5 * 10 + 20
+    assert len(calls) <= 20 * 10 + 100
+
+
+def test_a_class_in_a_module_named_after_optuna_is_none_of_optuna():
+    module = ModuleType("optuna_tuner")
+    source = """
+class Tuner:
+    refit = True
+
+    def fit(self, search, *args, **kwargs):
+        return search(*args, **kwargs)
+"""
+    exec(source, vars(module))
+    ranker = sklearn_rankscore.QueryRanker(Ridge())
+    options = {"scoring": "ndcg@5", "cv": GroupKFold(3), "groups": GROUPS}
+    found = module.Tuner().fit(cross_validate, ranker, X, Y > 0, **options)
+    expected = cross_validate(ranker, X, Y > 0, **options)
+    assert list(found["test_score"]) == list(expected["test_score"])
+
+
+def run(code, *, folder=None, **environment):
+    """What a new process prints."""
+    path = [str(folder)] if folder else []
+    environment["PYTHONPATH"] = os.pathsep.join([*path, str(PACKAGE.parent)])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+IMPORTS = """
+import copy, copyreg, gc, io, locale, logging, os, pickle, random, signal, sys, threading, warnings
+import joblib, numpy as np, scipy, sklearn, sklearn.metrics, sklearn.model_selection
+import sklearn.feature_selection, sklearn.inspection, sklearn.pipeline, sklearn.utils.parallel
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import _scorer, check_scoring, get_scorer, get_scorer_names, make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.utils.parallel import Parallel, delayed
+
+def error(function, *args, **kwargs):
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+def search():
+    return GridSearchCV(Ridge(), {"alpha": [1, 2]}, scoring="r2", cv=GroupKFold(3))
+
+TASK = delayed(abs)(1)
+np.random.seed(0)
+random.seed(0)
+"""
+# of each, a process that has imported this package has the same as one that has not
+FACTS = {
+    "the names of scorers": "get_scorer_names()",
+    "the table when iterated": "list(_scorer._SCORERS), len(_scorer._SCORERS)",
+    "the items of the table": "[(k, repr(v)) for k, v in _scorer._SCORERS.items()]",
+    "the pickled table": "pickle.dumps(dict(_scorer._SCORERS))",
+    "the names in a pickle of the table": "b'rankscore' in pickle.dumps(_scorer._SCORERS)",
+    "a copy of the table": "sorted(copy.copy(_scorer._SCORERS)), len(dict(_scorer._SCORERS))",
+    "a merged table": "sorted(_scorer._SCORERS | {'mine': 1})",
+    "the name of an unknown scorer": "error(get_scorer, 'no such scorer')",
+    "an unknown scorer of a search": "error(check_scoring, Ridge(), scoring='no such scorer')",
+    "the call of Parallel": "Parallel.__call__.__code__.co_filename",
+    "attributes of Parallel": "sorted(vars(Parallel)), sorted(vars(Parallel.__call__))",
+    "a task": "sorted(vars(TASK[0])), pickle.dumps(TASK)",
+    "a task that was run": "Parallel()([TASK]), sorted(vars(TASK[0]))",
+    "the pickle of a search": "pickle.dumps(search()), joblib.hash(search())",
+    "a clone of a search": "pickle.dumps(clone(search()))",
+    "the pickle of a scorer": "pickle.dumps(get_scorer('r2')), repr(make_scorer(abs))",
+    "the defaults of estimators": "repr(sklearn.get_config()), repr(LogisticRegression())",
+    "filters of warnings": "warnings.filters",
+    "what prints a warning": "warnings.showwarning.__module__, warnings.formatwarning.__module__",
+    "errors of NumPy": "np.geterr(), np.get_printoptions(), repr(np.geterrcall())",
+    "random numbers": "np.random.random(), random.random()",
+    "logging": "logging.root.level, logging.root.handlers, sorted(logging.root.manager.loggerDict)",
+    "the environment": "sorted(os.environ.items())",
+    "paths and hooks of imports": "sys.path, len(sys.path_hooks), list(map(type, sys.meta_path))",
+    "hooks of the interpreter": "sys.excepthook.__name__, sys.displayhook.__name__",
+    "traces": "sys.gettrace(), sys.getprofile(), gc.callbacks, gc.isenabled(), gc.get_threshold()",
+    "the limit of recursion": "sys.getrecursionlimit()",
+    "signals": "[str(signal.getsignal(s)) for s in sorted(signal.valid_signals())]",
+    "threads": "threading.active_count()",
+    "the locale": "locale.setlocale(locale.LC_ALL)",
+    "reducers of pickle": "sorted(map(repr, copyreg.dispatch_table))",
+    "warm libraries": "[m for m in ('pandas polars pyarrow matplotlib lightgbm xgboost catboost '"
+    "'optuna torch dask pyspark duckdb tqdm').split() if m in sys.modules]",
+}
+
+
+@cache
+def facts(statement):
+    lines = [f"print(ascii(({expression})))" for expression in FACTS.values()]
+    return run("\n".join([IMPORTS, statement, *lines]), PYTHONHASHSEED="0").splitlines()
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_same_state_of_the_process(name):
+    place = list(FACTS).index(name)
+    found, expected = facts("import sklearn_rankscore"), facts("")
+    assert len(found) == len(expected) == len(FACTS)
+    assert found[place] == expected[place]
+
+
+def test_the_import_asks_other_modules_nothing():
+    """A lazy module loads itself when it is asked for an attribute."""
+    code = f"""{IMPORTS}
+from types import ModuleType
+asked = []
+
+class Lazy(ModuleType):
+    def __getattribute__(self, name):
+        frame = sys._getframe(1)
+        if "sklearn_rankscore" in str(frame.f_globals.get("__name__")):
+            asked.append(name)
+        return super().__getattribute__(name)
+
+sys.modules["lazy"] = Lazy("lazy")
+import sklearn_rankscore
+sklearn_rankscore.unregister()
+sklearn_rankscore.register()
+print(asked)
+"""
+    assert run(code) == "[]\n"
+
+
+# a process for tasks finds no package, or one that cannot be imported
+SITE = """
+import os, sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "sklearn_rankscore":
+            if os.environ["REFUSE"] == "broken":
+                raise RuntimeError("cannot be imported here")
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+if "REFUSE" in os.environ:
+    sys.meta_path.insert(0, Refuse())
+"""
+WORK = {
+    "tasks": "print(Parallel(2)(delayed(abs)(-n) for n in range(4)))",
+    "a search": "print(len(search().set_params(cv=3, n_jobs=2).fit(X, y).cv_results_['params']))",
+    "a search with groups": "print("
+    "search().set_params(n_jobs=2).fit(X, y, groups=ids).best_score_)",
+    "a search with folds of queries": "print(search().set_params("
+    "n_jobs=2, cv=sklearn_rankscore.QueryKFold(3)).fit(X, y, groups=ids).best_score_)",
+    "a permutation test": "print(sklearn.model_selection.permutation_test_score("
+    "Ridge(), X, y, groups=ids, cv=GroupKFold(3), n_permutations=4, n_jobs=2)[2])",
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize("fault", ["absent", "broken"])
+def test_processes_without_the_package_work(tmp_path, fault, name):
+    (tmp_path / "sitecustomize.py").write_text(SITE)
+    code = f"""{IMPORTS}
+import sklearn_rankscore
+os.environ["REFUSE"] = {fault!r}
+X = np.random.RandomState(0).normal(size=(60, 4))
+y, ids = X[:, 0], np.repeat(np.arange(6), 10)
+{WORK[name]}
+"""
+    assert run(code, folder=tmp_path).strip()
