@@ -169,7 +169,7 @@ def _add_arguments(add: Callable[..., Any]) -> None:
         help=f"conventions of a library: {', '.join(CONVENTIONS)}")  # fmt: skip
     add("-q", "--per-query", action="store_true", help="also print the value of every query")
     add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
-    add("--unjudged", type=_choice(RULES), metavar="RULE",
+    add("--unjudged", type=_choice(RULES), default="irrelevant", metavar="RULE",
         help=f"documents without a judgment: {', '.join(RULES)} (as trec_eval -J); the default is "
         "irrelevant, and a metric may set its own, as 'ndcg@10(unjudged=drop)'")  # fmt: skip
     add("--columns", type=_columns, default={}, metavar="FIELD=NAME,...",

@@ -18,12 +18,12 @@ from .sources import read_sources
 def evaluate(arguments: Namespace) -> str:
     """The metrics of each run."""
     documents, notes = read_sources(
-        arguments.qrels, arguments.runs, arguments.columns, complete=arguments.complete
-    )
+        arguments.qrels, arguments.runs, arguments.columns,
+        complete=arguments.complete, unjudged=arguments.unjudged,
+    )  # fmt: skip
     for note in notes:
         print(f"rankscore: note: {note}", file=sys.stderr)
-    options = {} if arguments.unjudged is None else {"unjudged": arguments.unjudged}
-    scores = query_scores(metrics=arguments.metrics, like=arguments.like, **options, **documents)
+    scores = query_scores(metrics=arguments.metrics, like=arguments.like, **documents)
     comparison = None if arguments.baseline is None else _compare(scores, arguments)
     if arguments.format == "json":
         result = _as_dict(scores, comparison, per_query=arguments.per_query)

@@ -26,6 +26,7 @@ def read_sources(
     columns: dict[str, str],
     *,
     complete: bool,
+    unjudged: str,
 ) -> tuple[dict[str, Any], list[str]]:
     """Arguments of a metric for all runs by name, and notes about missing queries."""
     judged = _read(qrels, "relevance", columns)
@@ -35,7 +36,7 @@ def read_sources(
     judgments, results = read_records(judged, systems, GRADES if is_table(qrels) else QRELS)
     judgments = _located(judgments, judged)
     results = {name: _located(run, systems[name]) for name, run in results.items()}
-    documents = arguments_of_records(judgments, results, complete)
+    documents = arguments_of_records(judgments, results, complete, unjudged=unjudged)
     queries, of_runs = judgments.queries, [run.queries for run in results.values()]
     excluded = [] if complete else _excluded(queries, of_runs)
     return documents, [*excluded, *_missing(documents)]

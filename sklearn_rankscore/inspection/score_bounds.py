@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._table import Table
-from .._typing import Library, QueryIds
+from .._typing import Library, QueryIds, Unjudged
 from .._validation import check_count, counted
 from ..metrics.evaluate import Metrics
 from ..metrics.label_bounds import default_max_label, metric_bounds
@@ -76,6 +76,7 @@ def score_bounds(
     max_label: int | None = None,
     like: Library | None = None,
     sample_weight: ArrayLike | None = None,
+    unjudged: Unjudged = "error",
     **options: Any,
 ) -> dict[str, ScoreBounds]: ...
 @overload
@@ -88,6 +89,7 @@ def score_bounds(
     max_label: int | None = None,
     like: Library | None = None,
     sample_weight: ArrayLike | None = None,
+    unjudged: Unjudged = "error",
     **options: Any,
 ) -> ScoreBounds: ...
 def score_bounds(
@@ -99,6 +101,7 @@ def score_bounds(
     max_label: int | None = None,
     like: Library | None = None,
     sample_weight: ArrayLike | None = None,
+    unjudged: Unjudged = "error",
     **options: Any,
 ) -> ScoreBounds | dict[str, ScoreBounds]:
     """Compute the smallest and the largest value over all possible labels of unjudged documents.
@@ -125,8 +128,11 @@ def score_bounds(
         Library whose conventions to use, as in `evaluate`.
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Query weights, constant within each query; one per row of 2-D input.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Without effect, so that the result of `from_trec` can be passed on: the bounds replace any
+        rule for unjudged documents.
     **options
-        Options of the metrics except `average` and `unjudged`. An option applies to each metric
+        Options of the metrics except `average`. An option applies to each metric
         that has it.
 
     Returns

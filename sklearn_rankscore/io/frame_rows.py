@@ -23,7 +23,7 @@ Kind: TypeAlias = Literal["relevance", "score", "rank"]
 
 # how to replace NaN
 _REMEDIES = {
-    "relevance": "Drop or fill these documents first, or use unjudged='nan' if nobody judged them.",
+    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
     "score": (
         "A document that was not retrieved, as after a left join, has the score -inf: fill these "
         "values with -inf. Without its row, a relevant document would not count as missed."

@@ -9,7 +9,6 @@ import numpy as np
 
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_system_names, counted, shown
-from ..query_ids.document_ids import record_document_ids
 from .codes import encode
 from .frame_rows import ColumnName, Duplicates, FrameRows, Kind, check_names
 from .join import ALONE, MetricArguments, SystemArguments, arguments, join
@@ -111,17 +110,19 @@ def from_frames(
         queries only.
     unjudged_queries : {"drop", "error"}, default="drop"
         How to treat queries of `predictions` that `truth` does not contain.
-    unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of predicted documents that `truth` does not contain, which nobody judged: 0, or NaN.
-        With "nan", the relevance in `truth` may be missing as well. The few metrics that
-        distinguish unjudged documents do so under both labels, see :doc:`/guide/labels`.
+    unjudged : {"irrelevant", "drop", "nan"}, default="irrelevant"
+        What metrics do with predicted documents that `truth` does not contain, whose label is NaN
+        because nobody judged them: give them the label 0, remove them, or leave it to the option
+        `unjudged` of the metric. If it is not "irrelevant", the relevance in `truth` may be missing
+        as well. See :doc:`/guide/labels`.
 
     Returns
     -------
     dict
-        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
-        ``recall_at_k(**from_frames(log, top, query="user", document="item", rank="rank"), k=10)``.
-        With several systems, ``y_score`` is a dict of such arrays.
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), and ``unjudged``
+        unless it is "nan", to be passed on as ``recall_at_k(**from_frames(log, top, query="user",
+        document="item", rank="rank"), k=10)``. With several systems, ``y_score`` is a dict of such
+        arrays.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def from_frames(
     if document is None:
         raise TypeError("document= is needed to match the rows of truth and predictions.")
     systems = _systems(predictions, score, rank)
-    judged = FrameRows("truth", truth, relevance, may_be_nan=unjudged == "nan")
+    judged = FrameRows("truth", truth, relevance, may_be_nan=unjudged != "irrelevant")
     check_names(tables := [judged, *systems.values()], (query, document))
     queries, query_ids = encode(
         [rows.query_ids(query) for rows in tables], f"the query ids in column {query!r}"
@@ -278,7 +279,7 @@ def _from_one(
             "relevance= is needed for a single frame, which has one row per document. To compare "
             "a list of relevant documents with predictions, pass both frames."
         )
-    labels = FrameRows("truth", frame, relevance, may_be_nan=unjudged == "nan")
+    labels = FrameRows("truth", frame, relevance, may_be_nan=unjudged != "irrelevant")
     query_column = labels.query_ids(query)
     columns, kind = _columns_of(score, rank)
     scores = {
@@ -288,9 +289,8 @@ def _from_one(
     (codes,), ids = encode([query_column], f"the query ids in column {query!r}")
     values = labels.values()
     if document is not None:
-        (documents,), document_ids = encode(
+        (documents,), _ = encode(
             [labels.column(document)], f"the document ids in column {document!r}"
         )
         labels.refuse_duplicates(codes, documents)
-        record_document_ids(values, documents, document_ids)
-    return arguments(values, scores, ids[codes])
+    return arguments(values, scores, ids[codes], unjudged)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from .._typing import Array, UnjudgedDocuments
+from .._typing import Array, Unjudged, UnjudgedDocuments
 from .._validation import shown, stacklevel_of_caller
-from ..query_ids.document_ids import record_document_ids
-from ..query_ids.judgments import fill_unjudged
-from ..query_ids.row_order import record_row_order
 
 
 class MetricArguments(TypedDict):
-    """Labels, scores and query ids, each of shape (n_documents,)."""
+    """Labels, scores and query ids, each of shape (n_documents,), and a rule for labels of NaN."""
 
     y_true: Array
     y_score: Array
     groups: Array
+    unjudged: NotRequired[Unjudged]
 
 
 class SystemArguments(TypedDict):
@@ -30,6 +28,7 @@ class SystemArguments(TypedDict):
     y_true: Array
     y_score: dict[str, Array]
     groups: Array
+    unjudged: NotRequired[Unjudged]
 
 
 @dataclass(frozen=True)
@@ -90,18 +89,14 @@ def join(
 ) -> Any:
     """Arguments of a metric, for the predictions of one system or of several by name.
 
-    Predicted items that are not among the relevant ones have the label NaN, or 0. `items` holds
-    the id of each code of an item.
+    Predicted items that are not among the relevant ones have the label NaN. `items` holds the id
+    of each code of an item.
     """
     systems = predicted if isinstance(predicted, Mapping) else {ALONE: predicted}
     documents = join_relevance(len(ids), relevant, systems)
     if items is not None:
         warn_of_other_ids(documents, items)
-    if unjudged == "irrelevant":
-        dtype = np.result_type(relevant.value, int)
-        labels = fill_unjudged(documents.labels, np.isnan(documents.labels), dtype)
-        documents = replace(documents, labels=labels)
-    return metric_arguments(ids, documents, items)
+    return metric_arguments(ids, documents, unjudged)
 
 
 def join_relevance(
@@ -266,19 +261,14 @@ def _least(ids: set[Any]) -> str:
     return shown(least.decode() if isinstance(least, bytes) else least)
 
 
-def metric_arguments(
-    ids: Array, documents: JoinedDocuments, items: Sequence[Any] | Array | None = None
-) -> Any:
+def metric_arguments(ids: Array, documents: JoinedDocuments, unjudged: str) -> Any:
     """Arguments of a metric for documents by query, whose ids are given once for each query."""
-    if items is not None:
-        record_document_ids(documents.labels, documents.items, items)
-    return arguments(documents.labels, documents.scores, np.repeat(ids, documents.sizes))
+    groups = np.repeat(ids, documents.sizes)
+    return arguments(documents.labels, documents.scores, groups, unjudged)
 
 
-def arguments(labels: Array, scores: dict[str, Array], groups: Array) -> Any:
+def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: str) -> Any:
     """`MetricArguments`, or `SystemArguments` if the systems have names."""
-    # arrays of different calls have rows of different documents, and must not be mixed
-    record_row_order([labels, *scores.values()])
-    if scores.keys() == {ALONE}:
-        return MetricArguments(y_true=labels, y_score=scores[ALONE], groups=groups)
-    return SystemArguments(y_true=labels, y_score=scores, groups=groups)
+    named = scores if scores.keys() != {ALONE} else scores[ALONE]
+    rule = {} if unjudged == "nan" else {"unjudged": unjudged}
+    return {"y_true": labels, "y_score": named, "groups": groups, **rule}

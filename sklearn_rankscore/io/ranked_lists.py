@@ -51,15 +51,17 @@ def from_ranked_lists(
         lists by query id, or a DataFrame with one column per rank, best first, in which missing
         values are ignored. A dict of dicts, ``{query: {item: score}}``, ranks by score. Several
         systems are given as a dict by name, ``{"knn": predicted_by_knn, ...}``.
-    unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of predicted items that are not in `actual`, which nobody judged: 0, or NaN. Items
-        that were judged irrelevant are passed in dicts, with the relevance 0. The few metrics that
-        distinguish the two do so under both labels, see :doc:`/guide/labels`.
+    unjudged : {"irrelevant", "drop", "nan"}, default="irrelevant"
+        What metrics do with predicted items that are not in `actual`, whose label is NaN because
+        nobody judged them: give them the label 0, remove them, or leave it to the option `unjudged`
+        of the metric. Items that were judged irrelevant are passed in dicts, with the relevance 0.
+        See :doc:`/guide/labels`.
 
     Returns
     -------
     dict
-        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), and ``unjudged``
+        unless it is "nan", to be passed on as
         ``ndcg_score(**from_ranked_lists(actual, predicted), k=10)``. The query ids are the
         keys of a dict or the index of a Series and a DataFrame, and otherwise 0, 1, 2, …; the
         documents of each query are adjacent. With several systems, ``y_score`` is a dict of

@@ -56,15 +56,16 @@ def from_recommendations(
         Scores of the recommendations. Higher ranks first, and equal scores are ties; the order of
         the columns is not used. None ranks by column. With several systems, a dict with the same
         names.
-    unjudged : {"irrelevant", "nan"}, default="irrelevant"
-        Label of recommended items without an entry, which nobody judged: 0, or NaN. A stored 0 is
-        a judgment with "nan", and no entry with "irrelevant". The few metrics that distinguish
-        unjudged documents do so under both labels, see :doc:`/guide/labels`.
+    unjudged : {"irrelevant", "drop", "nan"}, default="irrelevant"
+        What metrics do with recommended items without an entry, whose label is NaN because nobody
+        judged them: give them the label 0, remove them, or leave it to the option `unjudged` of the
+        metric. A stored 0 is a judgment, but no entry with "irrelevant". See :doc:`/guide/labels`.
 
     Returns
     -------
     dict
-        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), and ``unjudged``
+        unless it is "nan", to be passed on as
         ``recall_at_k(**from_recommendations(interactions, recommended), k=10)``. The query ids
         are the row numbers of the users. With several systems, ``y_score`` is a dict of arrays.
 
@@ -102,7 +103,7 @@ def from_recommendations(
     0.75
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
-    relevance = _relevance(interactions, zeros_are_judged=unjudged == "nan")
+    relevance = _relevance(interactions, zeros_are_judged=unjudged != "irrelevant")
     users = np.arange(relevance.shape[0])
     rows = np.repeat(users, np.diff(relevance.indptr))
     relevant = ItemLists(rows, relevance.indices.astype(np.int64), relevance.data)

@@ -85,7 +85,8 @@ def from_relevance_lists(relevances: Any) -> Any:
     no_codes = np.zeros(0, dtype=np.intp)
     retrieved = ItemLists(query, np.arange(len(query)), scores_by_rank(lists))
     missed = ItemLists(no_codes, no_codes, labels[:0])
-    return metric_arguments(as_ids(ids)[0], append_missed(len(ids), retrieved, labels, missed))
+    documents = append_missed(len(ids), retrieved, labels, missed)
+    return metric_arguments(as_ids(ids)[0], documents, "nan")
 
 
 def _holds_systems(relevances: Any) -> bool:

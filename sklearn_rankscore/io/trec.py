@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import UnjudgedDocuments
 from .._validation import check_choice, counted, shown
 from ..query_ids import as_ids
-from ..query_ids.judgments import fill_unjudged, record_pool
 from .join import (
     ALONE,
     MetricArguments,
@@ -24,8 +23,6 @@ from .record_lists import runs_by_name
 from .trec_join import Runs, join_records
 from .trec_records import QRELS, RUN, Format, Nested, Records, Source
 
-UnjudgedInPool: TypeAlias = Literal["irrelevant", "nan", "pool"]
-
 
 @overload
 def from_trec(
@@ -34,7 +31,7 @@ def from_trec(
     *,
     complete: bool = ...,
     unjudged_queries: Literal["drop", "error"] = ...,
-    unjudged: UnjudgedInPool = ...,
+    unjudged: UnjudgedDocuments = ...,
 ) -> SystemArguments: ...
 @overload
 def from_trec(
@@ -43,7 +40,7 @@ def from_trec(
     *,
     complete: bool = ...,
     unjudged_queries: Literal["drop", "error"] = ...,
-    unjudged: UnjudgedInPool = ...,
+    unjudged: UnjudgedDocuments = ...,
 ) -> MetricArguments: ...
 def from_trec(
     qrels: Source,
@@ -51,7 +48,7 @@ def from_trec(
     *,
     complete: bool = False,
     unjudged_queries: Literal["drop", "error"] = "drop",
-    unjudged: UnjudgedInPool = "irrelevant",
+    unjudged: UnjudgedDocuments = "irrelevant",
 ) -> Any:
     r"""Build the arguments of a metric from TREC relevance judgments and one or several runs.
 
@@ -74,19 +71,22 @@ def from_trec(
     unjudged_queries : {"drop", "error"}, default="drop"
         How to treat queries of the run that have no judgments: exclude them, as trec_eval does, or
         raise an error.
-    unjudged : {"irrelevant", "nan", "pool"}, default="irrelevant"
-        Labels of documents that were not judged, which are absent from the qrels or have a negative
-        relevance there: 0, as in most metrics of trec_eval; NaN; or NaN if absent, and otherwise
-        the negative relevance, which marks the pool for `infap`. Whatever their label, `bpref`,
-        `infap`, `judged` and the option ``unjudged="drop"`` do not take them as judged.
+    unjudged : {"irrelevant", "drop", "nan"}, default="irrelevant"
+        What metrics do with documents that were not judged, which are absent from the qrels or have
+        a negative relevance there: give them the label 0, as in trec_eval; remove them, as
+        ``trec_eval -J`` does; or leave it to the option `unjudged` of the metric. `bpref`, `infap`
+        and `judged` themselves distinguish these documents.
 
     Returns
     -------
     dict
-        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), and ``unjudged``
+        unless it is "nan", to be passed on as
         ``evaluate(metrics=["map", "ndcg@10"], **from_trec(qrels, run), like="trec_eval")``. The
         documents of each query are adjacent: first those retrieved, then the others, each in
-        ascending order of their ids. With several runs, ``y_score`` is a dict of such arrays.
+        ascending order of their ids. With several runs, ``y_score`` is a dict of such arrays. The
+        label of documents that were not judged is NaN, or -inf if the qrels have a negative
+        relevance, which marks the pool for `infap`; with ``unjudged="nan"`` it is always NaN.
 
     Raises
     ------
@@ -112,13 +112,10 @@ def from_trec(
     ids always; bytes are UTF-8. Fields are separated by spaces or tabs. Empty lines and, as in
     trec_eval, those that begin with ``#`` are skipped. A path that ends in ``.gz``, ``.bz2`` or
     ``.xz`` is decompressed. Judged documents that were not retrieved have the score -inf, so that
-    they count in recall, average precision and the ideal ranking. The option ``unjudged="drop"`` of
-    a metric is ``trec_eval -J``. As there, ranks are ignored. trec_eval breaks ties by descending
-    document id, and so does ``like="trec_eval"``; otherwise ties are averaged. Scores have double
-    precision, as in trec_eval 10; trec_eval 9 and pytrec_eval round them to single precision.
-
-    The array ``y_true`` records which of its labels are those of unjudged documents. Copies of it
-    and arrays such as ``y_true[rows]`` do not: for these, use ``unjudged="nan"``.
+    they count in recall, average precision and the ideal ranking. Ranks are ignored. trec_eval
+    breaks ties by descending document id, and so does ``like="trec_eval"``; otherwise ties are
+    averaged. Scores have double precision, as in trec_eval 10; trec_eval 9 and pytrec_eval round
+    them to single precision.
 
     All runs are evaluated on the same queries: those of at least one run, or all judged queries if
     `complete`. If a run does not contain one of them, it retrieved nothing for this query and
@@ -138,7 +135,7 @@ def from_trec(
     {'map': 0.25, 'recall@2': 0.5}
     """
     check_choice("unjudged_queries", unjudged_queries, ("drop", "error"))
-    check_choice("unjudged", unjudged, get_args(UnjudgedInPool))
+    check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     return arguments_of_records(*read_records(qrels, run), complete, unjudged_queries, unjudged)
 
 
@@ -150,22 +147,13 @@ def arguments_of_records(
     unjudged: str = "irrelevant",
 ) -> Any:
     """What `from_trec` returns, of judgments and runs that have been read."""
-    if unjudged == "nan":
-        judged = replace(judged, value=_without_pool(judged.value))
+    if judged.value.min() < 0:  # in the pool, but not judged
+        label = np.nan if unjudged == "nan" else -np.inf
+        judged = replace(judged, value=np.where(judged.value < 0, label, judged.value))
     selected = _select_queries(judged, runs, complete, unjudged_queries)
     joined, texts = join_records(judged, runs, selected)
     warn_of_other_ids(joined, texts)
-    if unjudged == "irrelevant":
-        labels = fill_unjudged(joined.labels, ~(joined.labels >= 0), judged.value.dtype)
-        joined = replace(joined, labels=labels)
-    elif unjudged == "pool":
-        record_pool(joined.labels)
-    return metric_arguments(as_ids(selected)[0], joined, texts)
-
-
-def _without_pool(relevance: Array) -> Array:
-    """Relevance with NaN in place of negative values, which mean not judged."""
-    return relevance if relevance.min() >= 0 else np.where(relevance < 0, np.nan, relevance)
+    return metric_arguments(as_ids(selected)[0], joined, unjudged)
 
 
 def read_records(qrels: Any, run: Any, judgments: Format = QRELS) -> tuple[Records, Runs]:

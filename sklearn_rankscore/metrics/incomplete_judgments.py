@@ -16,6 +16,7 @@ from .._typing import (
     OrderTies,
     QueryIds,
     Ties,
+    Unjudged,
 )
 from . import formulas
 from .metric import score
@@ -36,6 +37,7 @@ def judged_at_k(
     groups: QueryIds | None = None,
     k: int | None = None,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Average | None = "macro",
@@ -61,6 +63,8 @@ def judged_at_k(
         Cut-off: only the first k ranks count. None means no cut-off.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Without effect: this metric itself distinguishes documents that were not judged.
     adjusted : bool, default=False
         Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
@@ -121,6 +125,7 @@ def bpref_score(
     groups: QueryIds | None = None,
     threshold: float = 0,
     ties: Ties = "average",
+    unjudged: Unjudged = "error",
     adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
@@ -150,6 +155,8 @@ def bpref_score(
         A document is relevant if its label exceeds this value.
     ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
         Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Without effect: this metric itself distinguishes documents that were not judged.
     adjusted : bool, default=False
         Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0
@@ -216,6 +223,7 @@ def infap_score(
     groups: QueryIds | None = None,
     threshold: float = 0,
     ties: OrderTies = "average",
+    unjudged: Unjudged = "error",
     adjusted: bool = False,
     replace_undefined_by: float = 0.0,
     average: Macro | None = "macro",
@@ -245,6 +253,8 @@ def infap_score(
         A document is relevant if its label exceeds this value.
     ties : {"average", "stable", "reversed"}, default="average"
         Order of equal scores: expectation over all orders, input order, or its reverse.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Without effect: this metric itself distinguishes documents that were not judged.
     adjusted : bool, default=False
         Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
     replace_undefined_by : float, default=0.0

@@ -30,7 +30,7 @@ from .._validation import shown
 from ..query_ids import Grouping
 from ..ranking import Queries, read_queries
 from ..ranking.label_functions import linear
-from ..ranking.unjudged import with_nan
+from ..ranking.unjudged import is_judged
 from . import formulas
 from .grade_bounds import Steps
 from .metric import Formula, Metric, measure
@@ -97,7 +97,6 @@ class UnjudgedQuery:
 
 def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Array, Array]:
     """The least and the greatest value for every query, of labels 0, 1, …, `max_label`."""
-    queries = with_nan(queries)
     kind = _kind(metric, max_label, int(queries.sizes.max()))
     lowest, highest = _of_equal_labels(queries, metric, max_label)
     if kind == RISING:
@@ -216,7 +215,7 @@ def _of_equal_labels(queries: Queries, metric: Metric, max_label: int) -> tuple[
     """
     replacement, results = metric.replace_undefined_by, []
     for label in (0.0, float(max_label)):
-        labels = np.where(np.isnan(queries.y_true), label, queries.y_true)
+        labels = np.where(is_judged(queries.y_true), queries.y_true, label)
         filled = read_queries(labels, queries.y_score, groups=queries.grouping)
         results += measure(filled, [metric])
     low, high = results
@@ -233,7 +232,7 @@ def _of_equal_labels(queries: Queries, metric: Metric, max_label: int) -> tuple[
 def _with_unjudged(queries: Queries, ties: str) -> Iterator[UnjudgedQuery]:
     """The queries with unjudged documents."""
     grouping = queries.grouping
-    unjudged = np.isnan(queries.y_true)
+    unjudged = ~is_judged(queries.y_true)
     for position in np.unique(grouping.codes[unjudged]):
         rows = grouping.rows_of(np.array([position]))[0]
         scores, place = queries.y_score[rows], np.arange(len(rows))
@@ -271,5 +270,5 @@ def _measured(
 
 def default_max_label(queries: Queries) -> int:
     """The highest judged label as an integer, at least 1."""
-    judged = queries.y_true[~np.isnan(queries.y_true.astype(np.float64))]
+    judged = queries.y_true[is_judged(queries.y_true)]
     return max(1, math.ceil(judged.max())) if len(judged) else 1

@@ -82,7 +82,7 @@ class Formula:
         recipe: Callable[[], Metric] | None = None,
     ) -> Metric:
         """The metric that these options select; each is checked."""
-        rule = AS_GIVEN if self.reads_unjudged else check_unjudged(**options)
+        rule = check_unjudged(**options)
         options = {o: value for o, value in read_gain(options).items() if o != "unjudged"}
         propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
         ready = read_options(options)
@@ -102,7 +102,7 @@ class Formula:
                 "replace_undefined_by", replace_undefined_by, allow_nan=True
             ),
             check_labels=partial(self.check_labels, **options),
-            unjudged=rule,
+            unjudged=AS_GIVEN if self.reads_unjudged else rule,
             recipe=recipe,
             propensity=propensity,
             clip=clip,

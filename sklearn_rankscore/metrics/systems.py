@@ -9,7 +9,7 @@ import numpy as np
 
 from ..query_ids import group_rows
 from ..query_ids.lookup import index_ids
-from ..query_ids.row_order import check_same_call, check_same_index, check_same_order
+from ..query_ids.row_order import check_same_index, check_same_order
 
 T = TypeVar("T")
 
@@ -53,5 +53,4 @@ def check_systems(y_true: Any, y_score: Mapping[str, Any], name: str = "y_true")
             f"y_score has a model with the name ''; the names are {list(y_score)!r:.80}. Give it "
             "another name."
         )
-    check_same_call([y_true, *y_score.values()])
     check_same_index(y_true, y_score, name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Library, QueryIds
+from .._typing import Array, Library, QueryIds, Unjudged
 from .._validation import check_count, check_cutoff
 from ..inspection.per_query import query_scores
 from ..metrics.names import parse_name, with_cutoff
@@ -39,6 +39,7 @@ class CutoffDisplay(Display):
         k: int | Iterable[int] | None = None,
         sample_weight: ArrayLike | None = None,
         like: Library | None = None,
+        unjudged: Unjudged = "error",
         name: str = "model",
         **options: Any,
     ) -> Self:
@@ -61,6 +62,8 @@ class CutoffDisplay(Display):
             Query weights, constant within each query.
         like : str, default=None
             Library whose conventions to use, as in `evaluate`.
+        unjudged : {"error", "irrelevant", "drop"}, default="error"
+            Rule of the metrics for documents with label NaN, as in `evaluate`.
         name : str, default="model"
             Name of a single model.
         **options
@@ -79,8 +82,9 @@ class CutoffDisplay(Display):
             longest = int(read_queries(y_true, first, groups=groups).sizes.max())
         metrics = [at_cutoff(metric, cutoff) for cutoff in read_cutoffs(k, longest)]
         scores = query_scores(
-            y_true, models, metrics, groups=groups, sample_weight=sample_weight, like=like
-        )
+            y_true, models, metrics, groups=groups, sample_weight=sample_weight, like=like,
+            unjudged=unjudged,
+        )  # fmt: skip
         return cls.from_query_scores(scores, metric=metric, **options)
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
+from .._typing import Array, IdSource, Library, MatrixLike, QueryIds, Unjudged
 from .._validation import counted
 from ..inspection.pairing import align, check_query_scores
 from ..inspection.per_query import query_scores
@@ -110,6 +110,7 @@ class QueryScoresDisplay(Display):
         metric: Metrics = "ndcg@10",
         sample_weight: ArrayLike | None = None,
         like: Library | None = None,
+        unjudged: Unjudged = "error",
         segments: Segments | None = None,
         name: str = "model",
         **options: Any,
@@ -130,6 +131,8 @@ class QueryScoresDisplay(Display):
             Query weights, constant within each query.
         like : str, default=None
             Library whose conventions to use, as in `evaluate`.
+        unjudged : {"error", "irrelevant", "drop"}, default="error"
+            Rule of the metrics for documents with label NaN, as in `evaluate`.
         segments : array-like, mapping or DataFrame, default=None
             Segments of the queries, as in `query_scores`.
         name : str, default="model"
@@ -144,7 +147,7 @@ class QueryScoresDisplay(Display):
         """
         systems = query_scores(
             y_true, by_name(y_score, name), metric, groups=groups, sample_weight=sample_weight,
-            like=like, segments=segments,
+            like=like, unjudged=unjudged, segments=segments,
         )  # fmt: skip
         return cls.from_query_scores(systems, **options)
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array, QueryIds
+from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice
 from ..inspection.segment_bins import SegmentColumn, bin_segments
 from ..metrics.segment import MISSING
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
+from ..ranking.unjudged import apply_rule, is_judged
 from .axes import draw_grid, finish_axes
 from .display import Display, by_name
 from .palette import system_color, system_hatch, text_color
@@ -82,6 +83,7 @@ class LabelScoresDisplay(Display):
         *,
         groups: QueryIds | None = None,
         scale: Scale = "score",
+        unjudged: Unjudged = "error",
         name: str = "model",
         ax: Axes | None = None,
         **kwargs: Any,
@@ -91,8 +93,7 @@ class LabelScoresDisplay(Display):
         Parameters
         ----------
         y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance labels; documents of the label NaN, which nobody judged, have a box of their
-            own.
+            Relevance labels, NaN if nobody judged the document.
         y_score : array-like of the same shape as `y_true`, or dict of str to array-like
             Scores of one or several models, by name. Documents that were not retrieved, with a
             score of -inf, are left out.
@@ -102,6 +103,9 @@ class LabelScoresDisplay(Display):
             "query" subtracts the mean of the query and divides by its standard deviation. The order
             of the documents of a query determines a metric, whereas their level may differ between
             queries, in particular for models trained with a pairwise or listwise loss.
+        unjudged : {"error", "irrelevant", "drop"}, default="error"
+            Documents with label NaN belong to the box of label 0 ("irrelevant"), are left out
+            ("drop"), or have a box of their own.
         name : str, default="model"
             Name of a single model.
         ax : matplotlib Axes, default=None
@@ -117,11 +121,12 @@ class LabelScoresDisplay(Display):
         check_choice("scale", scale, get_args(Scale))
 
         def compute(scores: Any, groups: Any) -> Queries:
-            return read_queries(y_true, scores, groups=groups)
+            read = read_queries(y_true, scores, groups=groups)
+            return read if unjudged == "error" else apply_rule(read, unjudged)
 
         systems = by_system(compute, y_true, by_name(y_score, name), groups)
         given: Any = next(iter(systems.values())).y_true
-        judged = ~np.isnan(given)
+        judged = is_judged(given)
         given = given if judged.all() else np.where(judged, given.astype(object), None)
         (column,) = bin_segments({"label": given})
         display = cls(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
+from .._typing import Array, IntervalMethod, Library, QueryIds, Seed, Unjudged
 from .._validation import check_choice, check_number
 from ..inspection.per_query import query_scores
 from ..inspection.query_results import QueryScores
@@ -99,6 +99,7 @@ class QueryPropertyDisplay(Display):
         threshold: float = 0,
         sample_weight: ArrayLike | None = None,
         like: Library | None = None,
+        unjudged: Unjudged = "error",
         name: str = "model",
         **options: Any,
     ) -> Self:
@@ -123,6 +124,8 @@ class QueryPropertyDisplay(Display):
             Query weights, constant within each query.
         like : str, default=None
             Library whose conventions to use, as in `evaluate`.
+        unjudged : {"error", "irrelevant", "drop"}, default="error"
+            Rule of the metrics for documents with label NaN, as in `evaluate`.
         name : str, default="model"
             Name of a single model.
         **options
@@ -145,6 +148,7 @@ class QueryPropertyDisplay(Display):
             groups=groups,
             sample_weight=sample_weight,
             like=like,
+            unjudged=unjudged,
             segments=None if kind else property,
         )
         if kind is None:

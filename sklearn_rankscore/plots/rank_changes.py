@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array, QueryIds
+from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_count, check_number, examples
 from ..metrics.systems import by_system
-from ..query_ids.document_ids import document_ids
 from ..query_ids.instants import as_key, as_keys, of_python
 from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, read_queries
+from ..ranking.unjudged import is_judged
 from .axes import CHARACTER, finish_axes, normalize_style, tick_points, width
 from .display import Display, check_two
 from .palette import BETTER, MUTED, WORSE
@@ -91,6 +91,7 @@ class RankChangeDisplay(Display):
         names: ArrayLike | None = None,
         k: int = 10,
         threshold: float = 0,
+        unjudged: Unjudged = "error",
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
@@ -108,12 +109,14 @@ class RankChangeDisplay(Display):
         query : hashable, default=None
             Id of the query to plot; may be left out if it is the only one.
         names : array-like of shape (n_documents,), default=None
-            Names of all documents. None means their ids, if `y_true` was made by a function such as
-            `from_trec` or `from_frames`, and otherwise their row numbers.
+            Names of all documents. None means their row numbers.
         k : int, default=10
             Documents are shown if they are among the first k in either ranking.
         threshold : float, default=0
             A document is relevant if its label exceeds this value.
+        unjudged : {"error", "irrelevant", "drop"}, default="error"
+            Documents with label NaN are shown with label 0 ("irrelevant"), left out ("drop"), or
+            shown as they are.
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure.
         **kwargs
@@ -132,11 +135,11 @@ class RankChangeDisplay(Display):
         read = by_system(compute, y_true, check_two(y_score), groups)
         (name, first), (other, second) = read.items()
         rows, query = _rows(first, query)
+        judged = is_judged(first.y_true[rows])
+        rows = rows[judged] if unjudged == "drop" else rows
         labels = first.y_true[rows]
-        if names is None:
-            documents: Any = document_ids(y_true, rows) or rows
-        else:
-            documents = _names(names, y_true, len(first.y_true))[rows]
+        labels = np.where(judged, labels, 0) if unjudged == "irrelevant" else labels
+        documents = rows if names is None else _names(names, y_true, len(first.y_true))[rows]
         ranks = np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)])
         if np.isinf(ranks).all():
             raise ValueError(f"neither system retrieved a document for query {query!r}.")

@@ -1,39 +1,9 @@
-"""Which arrays of labels and scores have rows of the same documents.
-
-The functions that convert rankings lay out the rows of each call in an order of its own. Arrays of
-two calls may have the same length and still mean different documents, so they are remembered, as
-long as they live, and refused together.
-"""
+"""Whether the rows of labels and scores are the same documents, by their pandas indexes."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-from .._typing import Array
-from .by_array import ByArray
-
-_calls = itertools.count()
-# the number of the call that made an array
-_calls_by_array: ByArray[int] = ByArray()
-
-
-def record_row_order(arrays: Iterable[Array]) -> None:
-    """Remember that the rows of these arrays are the same documents in the same order."""
-    call = next(_calls)
-    for array in arrays:
-        _calls_by_array[array] = call
-
-
-def check_same_call(arrays: Iterable[Any]) -> None:
-    """Refuse arrays that different calls made."""
-    if len({*map(_calls_by_array.get, arrays)} - {None}) > 1:
-        raise ValueError(
-            "labels or scores come from different calls, whose rows are different documents. "
-            "Convert all systems in one call, as in from_trec(qrels, {'a': run_a, 'b': run_b}), "
-            "and pass on its arrays together."
-        )
 
 
 def check_same_index(y_true: Any, scores: Mapping[str, Any], name_of_true: str) -> None:

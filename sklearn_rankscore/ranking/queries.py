@@ -12,9 +12,8 @@ import numpy as np
 from .._columns import as_column, as_numbers, check_range, column_names, shape_of
 from .._typing import Array
 from ..query_ids import Grouping, group_rows
-from ..query_ids.judgments import judged_labels
 from ..query_ids.lookup import index_ids
-from ..query_ids.row_order import check_same_call, check_same_order
+from ..query_ids.row_order import check_same_order
 from .fast.grades import encode_grades
 from .shapes import SINGLE_QUERY, check_not_columns, check_single_query, ravel_column
 from .threads import number_of_threads, submit
@@ -34,15 +33,12 @@ class Queries:
     grouping : Grouping
         Which documents belong to which query.
     label_range : tuple of float
-        The lowest and the highest label; nan if some labels are NaN, which `ranking.unjudged`
-        resolves.
+        The lowest and the highest label; nan if some documents are unjudged, which
+        `ranking.unjudged` resolves.
     lowest_score : float
         -inf if some document was not retrieved.
     grades : uint8 array of shape (n_documents,) or None
         Labels that are small integers, in the encoding of `ranking.fast`.
-    judged : array of shape (n_documents,) or None
-        The labels with NaN or negative ones for unjudged documents, if these are known although
-        `y_true` has others in their place, or negative ones as well.
     weights : array of shape (n_queries,) or None
         Query weights.
     """
@@ -53,7 +49,6 @@ class Queries:
     label_range: tuple[float, float]
     lowest_score: float
     grades: Array | None = None
-    judged: Array | None = None
     weights: Array | None = None
 
     def __len__(self) -> int:
@@ -61,11 +56,11 @@ class Queries:
 
     def numbered(self) -> Queries:
         """The same documents with row numbers as labels, by which a block finds their weights."""
-        return replace(self, y_true=np.arange(len(self.y_true)), grades=None, judged=None)
+        return replace(self, y_true=np.arange(len(self.y_true)), grades=None)
 
     @property
     def has_unjudged(self) -> bool:
-        """Whether some labels are NaN, and no rule has decided what they count."""
+        """Whether some labels are NaN or -inf, and no rule has decided what they count."""
         return math.isnan(self.label_range[0])
 
     @property
@@ -95,7 +90,6 @@ def read_queries(
     query, and a `Grouping` is accepted. With `allow_zero_weights` all weights may be 0, as in a
     batch of a stream.
     """
-    check_same_call((y_true, y_score))
     check_same_order(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     score = as_column(y_score, "y_score")
     if groups is None and not _ranks_in_rows(y_true, score, labels):
@@ -112,7 +106,7 @@ def read_queries(
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
     checked = submit(partial(_check_values, true, given_labels, score, y_score), jobs)
     grouping = _read_grouping(score, groups)
-    queries = Queries(true.ravel(), score.ravel(), grouping, *checked(), judged_labels(y_true))
+    queries = Queries(true.ravel(), score.ravel(), grouping, *checked())
     if sample_weight is None:
         return queries
     weights = _query_weights(sample_weight, queries, rectangular=score.ndim == 2)
@@ -167,8 +161,10 @@ def _check_values(
     """The range of the labels, the lowest score, and labels as grades if they can be encoded."""
     lowest, _ = check_range(scores, given_scores, "y_score", need_maximum=False)
     grades, low, high = encode_grades(labels, given_labels)
-    if math.isnan(low) and (judged := labels[~np.isnan(labels)]).size:
-        _check_finite(*check_range(judged, given_labels, "y_true"))
+    if not low > -math.inf:  # some documents are unjudged
+        if (judged := labels[labels > -np.inf]).size:
+            _check_finite(*check_range(judged, given_labels, "y_true"))
+        low = high = math.nan
     _check_finite(low, high)
     return (low, high), lowest, None if grades is None else grades.ravel()
 

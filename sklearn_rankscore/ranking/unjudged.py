@@ -1,10 +1,13 @@
-"""Documents that nobody judged, whose label is NaN: the one place that decides what they count."""
+"""Documents that nobody judged: the one place that decides what they count.
+
+Their label is NaN, or -inf if they are in the pool of documents from which those to be judged were
+drawn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -21,26 +24,13 @@ AS_GIVEN = "as given"
 
 
 def apply_rule(queries: Queries, rule: str) -> Queries:
-    """The queries under a rule for unjudged documents; unchanged if there are none.
-
-    Documents that nobody judged, but that were given the label 0 or that of the pool, keep it
-    unless the rule needs to know them.
-    """
-    if rule == AS_GIVEN and queries.judged is not None:
-        queries = _labeled_by(queries, queries.judged, queries.judged)
-    elif rule != "error":
-        queries = with_nan(queries)
+    """The queries under a rule for unjudged documents; unchanged if there are none."""
     return _RULES[rule](queries) if queries.has_unjudged else queries
 
 
-def with_nan(queries: Queries) -> Queries:
-    """The queries with the label NaN for all documents that are known not to be judged."""
-    return queries if queries.judged is None else _labeled_by(queries, queries.judged, np.nan)
-
-
-def _labeled_by(queries: Queries, judged: Array, unjudged: Any) -> Queries:
-    # the labels of the others may have been changed in place
-    return _relabeled(queries, np.where(judged >= 0, queries.y_true, unjudged))
+def is_judged(labels: Array) -> Array:
+    """Whether each label is that of a judged document."""
+    return np.asarray(labels > -np.inf)  # which is False for NaN as well
 
 
 def without_empty(queries: Queries) -> tuple[Queries, Array, Array]:
@@ -65,23 +55,24 @@ def empty_block(queries: Queries, positions: Array) -> Block:
 
 
 def _refuse(queries: Queries) -> Queries:
-    position = int(np.isnan(queries.y_true).argmax())
+    position = int((~is_judged(queries.y_true)).argmax())
+    label = "NaN" if np.isnan(queries.y_true[position]) else "-inf"
     raise ValueError(
-        f"y_true contains NaN (first at position {position}), which means that nobody judged the "
-        "document. Choose how to treat such documents:\n"
+        f"y_true contains {label} (first at position {position}), which means that nobody judged "
+        "the document. Choose how to treat such documents:\n"
         "- unjudged='irrelevant': they have the label 0;\n"
         "- unjudged='drop': they are removed before ranking;\n"
         "- a metric made for them: 'bpref', 'infap', or the share 'judged@k'.\n"
-        "Drop or fill them yourself if NaN means anything else."
+        f"Drop or fill them yourself if {label} means anything else."
     )
 
 
 def _irrelevant(queries: Queries) -> Queries:
-    return _relabeled(queries, np.where(np.isnan(queries.y_true), 0.0, queries.y_true))
+    return _relabeled(queries, np.where(is_judged(queries.y_true), queries.y_true, 0.0))
 
 
 def _drop(queries: Queries) -> Queries:
-    grouping, judged = queries.grouping, ~np.isnan(queries.y_true)
+    grouping, judged = queries.grouping, is_judged(queries.y_true)
     rows = np.flatnonzero(judged)
     if grouping.rows is not None:
         judged = judged[grouping.rows]
@@ -97,7 +88,7 @@ def _drop(queries: Queries) -> Queries:
 
 
 def _as_given(queries: Queries) -> Queries:
-    judged = queries.y_true[~np.isnan(queries.y_true)]
+    judged = queries.y_true[is_judged(queries.y_true)]
     limits = (float(judged.min()), float(judged.max())) if len(judged) else (0.0, 0.0)
     return replace(queries, label_range=limits)
 
@@ -105,9 +96,9 @@ def _as_given(queries: Queries) -> Queries:
 def _relabeled(queries: Queries, labels: Array) -> Queries:
     """The same queries with other labels."""
     if not len(labels):
-        return replace(queries, y_true=labels, label_range=(0.0, 0.0), judged=None)
+        return replace(queries, y_true=labels, label_range=(0.0, 0.0))
     grades, low, high = encode_grades(labels, labels)
-    return replace(queries, y_true=labels, label_range=(low, high), grades=grades, judged=None)
+    return replace(queries, y_true=labels, label_range=(low, high), grades=grades)
 
 
 _RULES: dict[str, Callable[[Queries], Queries]] = {

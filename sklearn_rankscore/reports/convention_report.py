@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias, overload
 from numpy.typing import ArrayLike
 
 from .._table import Table
-from .._typing import QueryIds
+from .._typing import QueryIds, Unjudged
 from .._validation import check_count, check_flag
 from ..metrics.conventions import CONVENTIONS
 from ..metrics.metric import Metric, measure
 from ..metrics.names import parse_name
-from ..metrics.resolve import list_metrics, resolve, resolve_all
+from ..metrics.resolve import list_metrics, resolve_all, resolve_each
 from ..ranking import Queries, read_queries
 from .table_text import TableText
 
@@ -27,6 +27,7 @@ def convention_report(
     *,
     groups: QueryIds | None = None,
     metrics: str | Iterable[str] = ...,
+    unjudged: Unjudged = ...,
     digits: int = 4,
     output_dict: Literal[False] = False,
 ) -> str: ...
@@ -37,6 +38,7 @@ def convention_report(
     *,
     groups: QueryIds | None = None,
     metrics: str | Iterable[str] = ...,
+    unjudged: Unjudged = ...,
     output_dict: Literal[True],
 ) -> ConventionReport: ...
 def convention_report(
@@ -45,6 +47,7 @@ def convention_report(
     *,
     groups: QueryIds | None = None,
     metrics: str | Iterable[str] = ("ndcg@5", "map@5"),
+    unjudged: Unjudged = "error",
     digits: int = 4,
     output_dict: bool = False,
 ) -> str | ConventionReport:
@@ -67,6 +70,8 @@ def convention_report(
     metrics : str or iterable of str, default=("ndcg@5", "map@5")
         Names such as ``"ndcg@10"`` or ``"recall@20(threshold=1)"``. An option in a name applies to
         all libraries.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Rule of the metrics for documents with label NaN, as in `evaluate`.
     digits : int, default=4
         Number of decimals in the text.
     output_dict : bool, default=False
@@ -124,7 +129,8 @@ def convention_report(
     """
     digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
     names = _check_names(metrics)
-    report = _report(read_queries(y_true, y_score, groups=groups), names, (y_true, y_score))
+    queries = read_queries(y_true, y_score, groups=groups)
+    report = _report(queries, names, unjudged, (y_true, y_score))
     return report if as_dict else _text(report, names, digits)
 
 
@@ -141,12 +147,16 @@ def _check_names(metrics: str | Iterable[str]) -> list[str]:
     return list(resolve_all(names))
 
 
-def _report(queries: Queries, names: list[str], data: Sequence[Any]) -> ConventionReport:
+def _report(
+    queries: Queries, names: list[str], unjudged: Unjudged, data: Sequence[Any]
+) -> ConventionReport:
     """The value of each metric under each convention, from a single sort."""
-    metrics = {("default", name): metric for name, metric in resolve_all(names).items()}
+    metrics = {
+        ("default", name): metric for name, metric in resolve_all(names, unjudged=unjudged).items()
+    }
     for library, table in CONVENTIONS.items():
         known = (name for name in names if parse_name(name)[0] in table)
-        resolved = {name: _resolve(name, library) for name in known}
+        resolved = {name: _resolve(name, library, unjudged) for name in known}
         metrics |= {
             (library, name): metric
             for name, metric in resolved.items()
@@ -161,10 +171,10 @@ def _report(queries: Queries, names: list[str], data: Sequence[Any]) -> Conventi
     }
 
 
-def _resolve(name: str, library: str) -> Metric | None:
+def _resolve(name: str, library: str, unjudged: Unjudged) -> Metric | None:
     """The metric of a library; None if its convention has not the options of the name."""
     try:
-        return resolve(name, like=library)
+        return resolve_each([name], like=library, unjudged=unjudged)[0]
     except ValueError:
         return None
 

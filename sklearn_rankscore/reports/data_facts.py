@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Array
 from ..ranking import Block, Queries, Ranking
 from ..ranking.label_functions import relevant
-from ..ranking.unjudged import AS_GIVEN, with_nan
+from ..ranking.unjudged import AS_GIVEN, is_judged
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def describe(queries: Queries, threshold: float, n_jobs: int | None) -> DataFact
         for values in Ranking(queries).under_rules(AS_GIVEN).apply(formulas, n_jobs)
     )
     share_tied = float(n_tied.sum() / queries.sizes.sum())
-    unjudged = float(np.isnan(with_nan(queries).y_true).mean())
+    unjudged = 1 - float(is_judged(queries.y_true).mean())
     return DataFacts(
         queries.sizes, retrieved, n_relevant, float(all_tied.mean()), share_tied, unjudged
     )

@@ -20,7 +20,7 @@ from .configuration import Configuration, comparable, resolve_averaged
 from .grouped_queries import in_order
 from .open_queries import OpenQueries
 from .results import StreamResults
-from .rows import AdjacentQueries, Rows, check_unjudged_known
+from .rows import AdjacentQueries, Rows
 from .segments import check_order_of_segments, columns_of, segment_names, values_of_queries
 from .state import State
 from .totals import Totals
@@ -203,7 +203,6 @@ class RankingAccumulator(StreamResults):
             columns = columns_of(segments, self.by)
             check_order_of_segments(y_true, groups, columns)
             queries = AdjacentQueries.read(groups, columns)
-        check_unjudged_known(y_true, [metric.unjudged for metric in self._resolved.values()])
         state, batch = self._state, Rows.read(y_true, y_score, sample_weight, queries)
         complete, opened = in_order(state.open, order).extended(batch)
         edges = batch.edges().queries()

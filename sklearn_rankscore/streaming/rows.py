@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,9 @@ from ..query_ids import (
     concatenate_ids,
 )
 from ..query_ids.instants import as_keys, in_one_form
-from ..query_ids.judgments import judged_labels
 from ..query_ids.read import as_objects, check_no_missing
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
-from ..ranking.unjudged import AS_GIVEN
 from .segments import values_of_queries
 
 
@@ -167,16 +165,3 @@ class Rows:
 def starts_of(ids: Array) -> Array:
     """The positions at which an id differs from the one before."""
     return np.flatnonzero(np.concatenate((np.ones(len(ids[:1]), bool), ids[1:] != ids[:-1])))
-
-
-def check_unjudged_known(y_true: Any, rules: Iterable[str]) -> None:
-    """Refuse labels of 0 for unjudged documents if a metric must know them.
-
-    Queries are joined from the rows of several batches, without what is known of one array.
-    """
-    if judged_labels(y_true) is not None and not {AS_GIVEN, "drop"}.isdisjoint(rules):
-        raise ValueError(
-            "y_true has the label 0 for documents that nobody judged, and the metrics distinguish "
-            "them. In sorted batches their label must be NaN: pass unjudged='nan' to the function "
-            "that returned y_true, such as from_trec, and unjudged='irrelevant' to other metrics."
-        )

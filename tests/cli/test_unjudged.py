@@ -25,7 +25,7 @@ def run(capsys, *arguments):
 
 
 def labels_of_zero():
-    labels = from_trec("qrels.txt", "a.run", unjudged="pool")
+    labels = from_trec("qrels.txt", "a.run", unjudged="nan")
     return labels | {"y_true": [label if label > 0 else 0 for label in labels["y_true"]]}
 
 
@@ -43,7 +43,7 @@ def test_the_option_and_names(capsys):
 
 
 def test_infap_beside_other_metrics(capsys):
-    labels = from_trec("qrels.txt", "a.run", unjudged="pool")
+    labels = from_trec("qrels.txt", "a.run")
     expected = evaluate(metrics=["infap", "judged@5"], **labels)
     assert run(capsys, "-m", "infAP", "-m", "judged@5") == {
         "infAP": pytest.approx(expected["infap"]),

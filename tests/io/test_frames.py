@@ -291,7 +291,7 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             PREDICTIONS,
             {"relevance": "rating"},
             ValueError,
-            "truth, column 'rating', contains NaN.* or use unjudged='nan' if nobody judged them",
+            "truth, column 'rating', contains NaN.* or use unjudged='drop' if they are unjudged",
         ),
         (
             pd.DataFrame({"user": ["ann", None], "item": ["a", "b"]}),

@@ -432,7 +432,9 @@ def test_bad_relevances_are_refused(relevances, error, message):
 
 
 def test_items_without_a_relevance_have_the_relevance_1():
-    assert from_ranked_lists([["a"]], [["b", "a"]])["y_true"].tolist() == [0, 1]
+    documents = from_ranked_lists([["a"]], [["b", "a"]])
+    np.testing.assert_array_equal(documents["y_true"], [np.nan, 1])
+    assert documents["unjudged"] == "irrelevant"
     graded = from_ranked_lists([["a"], {"a": 3}], [["a"], ["a"]])
     assert graded["y_true"].tolist() == [1, 3]
 

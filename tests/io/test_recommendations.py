@@ -103,7 +103,7 @@ def test_a_matrix_with_duplicates_and_stored_zeros_is_not_changed():
         (np.array([1.0, 2.0, 0.0]), np.array([1, 1, 0]), np.array([0, 3])), shape=(1, 2)
     )
     documents = from_recommendations(interactions, [[0, 1]])
-    assert documents["y_true"].tolist() == [0, 3]
+    np.testing.assert_array_equal(documents["y_true"], [np.nan, 3])
     assert interactions.data.tolist() == [1, 2, 0]
 
 

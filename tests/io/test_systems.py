@@ -186,20 +186,7 @@ QRELS = "1 0 a 1\n1 0 b 0\n"
 RUNS = {"first": "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n", "second": "1 Q0 c 1 2 t\n1 Q0 a 2 1 t\n"}
 
 
-def test_rows_of_two_calls_are_refused():
-    """Both have three rows, of different documents."""
-    one, other = (from_trec(StringIO(QRELS + "1 0 c 0\n"), StringIO(r)) for r in RUNS.values())
-    mixed = {"first": one["y_score"], "second": other["y_score"]}
-    assert len(one["y_true"]) == len(other["y_true"])
-    for call in (
-        lambda: evaluate(one["y_true"], mixed, "mrr", groups=one["groups"]),
-        lambda: query_scores(one["y_true"], mixed, "mrr", groups=one["groups"]),
-        lambda: CutoffCurveDisplay.from_predictions(one["y_true"], mixed, groups=one["groups"]),
-        lambda: QueryDeltaDisplay.from_predictions(one["y_true"], mixed, groups=one["groups"]),
-        lambda: ndcg_score(one["y_true"], other["y_score"], groups=one["groups"]),
-    ):
-        with pytest.raises(ValueError, match="come from different calls"):
-            call()
+def test_a_dict_of_runs():
     runs = {name: StringIO(run) for name, run in RUNS.items()}
     assert evaluate(metrics="mrr", **from_trec(StringIO(QRELS), runs)) == {
         "first": {"mrr": 1.0},

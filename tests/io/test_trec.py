@@ -78,12 +78,12 @@ def test_equals_trec_eval_query_by_query(seed):
         np.testing.assert_allclose(mine[name], expected, atol=1e-12, err_msg=name)
 
 
-def test_every_negative_label_counts_as_0():
+def test_every_negative_label_counts_as_minus_1():
     # -2 marks spam in some judgments; pytrec_eval corrupts memory with it
     qrels, run = random_files(6)
     junk = {q: {d: -2 if r == -1 else r for d, r in docs.items()} for q, docs in qrels.items()}
-    zero = {q: {d: max(r, 0) for d, r in docs.items()} for q, docs in qrels.items()}
-    expected = from_trec(*files(zero, run))["y_true"]
+    expected = from_trec(*files(qrels, run))["y_true"]
+    assert np.isneginf(expected).any()
     np.testing.assert_array_equal(from_trec(*files(junk, run))["y_true"], expected)
 
 
@@ -134,8 +134,10 @@ MESSY_RUN = "\n#run\n301 Q0 B 1 2 x\n301\tQ0\tA\t2\t1e0\tx\n302 Q0 #C 1 .5 x\n30
 @pytest.mark.parametrize("wrap", [StringIO, lambda text: BytesIO(text.encode())])
 def test_comments_tabs_blank_lines_and_line_ends(wrap):
     documents = from_trec(wrap(MESSY_QRELS), wrap(MESSY_RUN))
+    assert documents.pop("unjudged") == "irrelevant"
+    documents["y_true"] = np.where(np.isnan(documents["y_true"]), None, documents["y_true"])
     assert {name: values.tolist() for name, values in documents.items()} == {
-        "y_true": [1, 0, 0, 2],
+        "y_true": [1, -np.inf, None, 2],
         "y_score": [1.0, 2.0, 0.5, -1.0],
         "groups": ["301", "301", "302", "302"],
     }

@@ -1,9 +1,12 @@
 """Documents without a judgment, from every function that reads judgments, against trec_eval."""
 
+import copy
 import math
+import pickle
 import warnings
 from io import StringIO
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,8 +90,8 @@ def test_metrics_equal_trec_eval_and_its_option_j(judgments, judged_only):
 
 def test_bpref_and_infap_equal_trec_eval(judgments):
     theirs = by_trec_eval(*judgments, ["bpref", "infAP"])
-    documents = from_trec(*judgments, unjudged="pool")
-    assert (documents["y_true"] < 0).any()
+    documents = from_trec(*judgments)
+    assert np.isneginf(documents["y_true"]).any()
     assert np.isnan(documents["y_true"]).any()
     ours = evaluate(metrics=["bpref", "infAP"], **documents, like="trec_eval", average=None)
     for name, values in ours.items():
@@ -100,20 +103,17 @@ def test_bpref_and_infap_equal_trec_eval(judgments):
 
 @pytest.mark.parametrize("judged_only", [False, True])
 def test_the_first_call_is_that_of_trec_eval_for_all_metrics_together(judgments, judged_only):
-    """No option of from_trec is needed, although documents without a judgment have the label 0."""
     names = {"bpref": "bpref", "map": "map", "ndcg_cut_5": "ndcg@5"}
     names |= {} if judged_only else {"infAP": "infap"}  # of which -J leaves no pool
     measures = [name.replace("cut_", "cut.") for name in names]
     theirs = by_trec_eval(*judgments, measures, judged_docs_only_flag=judged_only)
-    documents = from_trec(*judgments)
-    assert documents["y_true"].dtype.kind == "i"
-    assert documents["y_true"].min() == 0
-    options = {"unjudged": "drop"} if judged_only else {}
-    ours = evaluate(
-        metrics=[*names.values()], **documents, **options, like="trec_eval", average=None
-    )
+    documents = from_trec(*judgments, **({"unjudged": "drop"} if judged_only else {}))
+    ours = evaluate(metrics=[*names.values()], **documents, like="trec_eval", average=None)
     for name, values in theirs.items():
         np.testing.assert_allclose(ours[names[name]], values, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+RULES = ("irrelevant", "drop", "nan")
 
 
 def of_all_formats(unjudged):
@@ -132,17 +132,18 @@ def of_all_formats(unjudged):
     yield from_recommendations(stored, [[4, 0, 5, 1]], unjudged=unjudged)
 
 
-def test_metrics_know_which_documents_with_the_label_0_nobody_judged():
+def test_the_arguments_hold_a_rule_for_their_unjudged_documents():
     of_unjudged = ["judged@2", "bpref", "infap", "ndcg@3(unjudged=drop)", "err(unjudged=drop)"]
-    for zeros, nans in zip(of_all_formats("irrelevant"), of_all_formats("nan"), strict=True):
-        assert not np.isnan(zeros["y_true"]).any()
+    for zeros, dropped, nans in zip(*map(of_all_formats, RULES), strict=True):
         assert np.isnan(nans["y_true"]).any()
+        assert {**zeros, "unjudged": "drop"}.keys() == dropped.keys() == {*nans, "unjudged"}
         expected = evaluate(metrics=of_unjudged, **nans)
         assert evaluate(metrics=[*of_unjudged, "map"], **zeros) == {
             **expected, "map": evaluate(metrics="map", **nans, unjudged="irrelevant")["map"]
         }  # fmt: skip
         assert expected["judged@2"] == 0.5
-        assert ndcg_score(**zeros, unjudged="drop") == ndcg_score(**nans, unjudged="drop")
+        assert ndcg_score(**dropped) == ndcg_score(**nans, unjudged="drop")
+        assert ndcg_score(**zeros) == ndcg_score(**nans, unjudged="irrelevant")
         assert bpref_score(**zeros) == bpref_score(**nans) > 0
         bounds, of_nans = (score_bounds(**d, metrics="map").mean()["map"] for d in (zeros, nans))
         assert bounds == of_nans
@@ -158,14 +159,28 @@ def test_labels_that_were_changed_in_place_are_those_of_now():
     assert evaluate(metrics="bpref", **documents) == {"bpref": 1}
 
 
-def test_what_is_known_of_an_array_is_forgotten_with_it():
-    from sklearn_rankscore.query_ids.judgments import _judged_labels
-
-    before = len(_judged_labels)
-    documents = from_trec({"q": {"a": 1}}, {"q": {"x": 3.0, "a": 1.0}})
-    assert len(_judged_labels) == before + 1
-    del documents
-    assert len(_judged_labels) == before
+def test_labels_keep_what_is_known_of_them_through_pickles_copies_and_processes():
+    """b is judged irrelevant above a in one of two queries; x, c and y are not judged."""
+    qrels = {"q1": {"a": 1, "b": 0, "c": -1}, "q2": {"a": 1, "d": 0, "e": 0}}
+    run = {
+        "q1": {"x": 4.0, "a": 3.0, "c": 2.0, "b": 1.0},
+        "q2": {"y": 3.0, "d": 2.5, "a": 2.0, "e": 1.0},
+    }
+    names, documents = ["bpref", "judged@2", "infap", "mrr"], from_trec(qrels, run)
+    expected = evaluate(metrics=names, **documents)
+    assert (expected["bpref"], expected["judged@2"]) == (0.5, 0.5)
+    labels = documents["y_true"]
+    for same in (
+        pickle.loads(pickle.dumps(documents)),
+        copy.deepcopy(documents),
+        documents | {"y_true": labels[:]},
+        documents | {"y_true": labels.ravel()},
+        documents | {"y_true": labels.tolist()},
+        documents | {"y_true": pd.Series(labels)},
+    ):
+        assert evaluate(metrics=names, **same) == expected
+    call = joblib.delayed(evaluate)(metrics=names, **documents)
+    assert joblib.Parallel(n_jobs=2)([call, call]) == [expected, expected]
 
 
 def test_bpref_equals_ranx():
@@ -204,14 +219,14 @@ def test_from_trec_keeps_three_kinds_of_labels_apart():
     def labels(**options):
         return from_trec(StringIO(QRELS), StringIO(RUN), **options)["y_true"].tolist()
 
-    assert labels() == labels(unjudged="irrelevant") == [1, 0, 0, 0, 2, 0]  # a b c x, d e
+    assert str(labels()) == "[1.0, 0.0, -inf, nan, 2.0, -inf]"  # a b c x, d e
+    assert str(labels()) == str(labels(unjudged="drop"))
     assert str(labels(unjudged="nan")) == "[1.0, 0.0, nan, nan, 2.0, nan]"
-    assert str(labels(unjudged="pool")) == "[1.0, 0.0, -1.0, nan, 2.0, -1.0]"
-    with pytest.raises(ValueError, match="unjudged must be one of 'irrelevant', 'nan', 'pool'"):
-        labels(unjudged="drop")
+    with pytest.raises(ValueError, match="unjudged must be one of 'irrelevant', 'drop', 'nan'"):
+        labels(unjudged="pool")
 
 
-@pytest.mark.parametrize("unjudged", ["irrelevant", "nan", "pool"])
+@pytest.mark.parametrize("unjudged", RULES)
 def test_the_rules_do_not_depend_on_the_labels_of_unjudged_documents(unjudged):
     """Whatever their label; c ranks first, before x, a (relevant) and b."""
     documents = from_trec(StringIO(QRELS), StringIO(RUN), unjudged=unjudged)
@@ -226,15 +241,6 @@ def test_the_rules_do_not_depend_on_the_labels_of_unjudged_documents(unjudged):
     assert score_bounds(metrics="mrr", **documents).mean()["mrr"] == (pytest.approx(1 / 3), 1)
     report = str(ranking_report(**documents, metrics="mrr(unjudged=drop)"))
     assert "documents without a judgment 50.0%" in " ".join(report.split())  # c, e and x of six
-
-
-@pytest.mark.parametrize("judgment", [0, 2])
-def test_labels_of_the_pool_may_be_edited(judgment):
-    documents = from_trec(StringIO(QRELS), StringIO(RUN), unjudged="pool")
-    documents["y_true"][documents["y_true"] < 0] = judgment
-    copied = {**documents, "y_true": documents["y_true"].copy()}
-    names = ["infap", "bpref", "judged@2", "mrr(unjudged=irrelevant)"]
-    assert evaluate(metrics=names, **documents) == evaluate(metrics=names, **copied)
 
 
 def test_several_runs_share_their_unjudged_documents():
@@ -257,7 +263,7 @@ def test_from_frames():
     documents = from_frames(log, top, **given, unjudged="nan")
     assert str(documents["y_true"].tolist()) == "[nan, 0.0, 5.0, nan]"
     assert ndcg_score(**documents, unjudged="drop") == pytest.approx(1 / np.log2(3))
-    assert from_frames(log[:2], top[:3], **given)["y_true"].tolist() == [0, 0, 5]
+    assert str(from_frames(log[:2], top[:3], **given)["y_true"].tolist()) == "[nan, 0.0, 5.0]"
     with pytest.raises(ValueError, match="truth, column 'stars', contains NaN"):
         from_frames(log, top, **given)
     one = {"query": "user", "relevance": "stars", "score": "stars"}
@@ -265,7 +271,7 @@ def test_from_frames():
         from_frames(log.assign(score=1), **{**one, "score": "score"})
     labels = from_frames(log.assign(score=1), **{**one, "score": "score"}, unjudged="nan")["y_true"]
     assert str(labels.tolist()) == "[5.0, 0.0, nan]"
-    with pytest.raises(ValueError, match="unjudged must be one of 'irrelevant', 'nan'"):
+    with pytest.raises(ValueError, match="unjudged must be one of 'irrelevant', 'drop', 'nan'"):
         from_frames(log, top, **given, unjudged="pool")
 
 
@@ -296,7 +302,7 @@ def test_lists_of_items_and_of_relevance():
     actual, predicted = [{"a": 2, "b": 0}], [["x", "b", "a", "b"]]
     labels = from_ranked_lists(actual, predicted, unjudged="nan")["y_true"].tolist()
     assert str(labels) == "[nan, 0.0, 2.0, 0.0]"  # the second b is no unjudged document
-    assert from_ranked_lists(actual, predicted)["y_true"].tolist() == [0, 0, 2, 0]
+    assert str(from_ranked_lists(actual, predicted)["y_true"].tolist()) == str(labels)
     labels = from_relevance_lists([[NAN, 1], [None, 0]])["y_true"].tolist()
     assert str(labels) == "[nan, 1.0, nan, 0.0]"
     with pytest.raises(ValueError, match="unjudged='drop'"):
@@ -307,11 +313,12 @@ def test_recommendations_of_items_that_are_not_stored():
     interactions = csr_array(([2.0, 0.0], ([0, 0], [1, 2])), shape=(1, 4))
     labels = from_recommendations(interactions, [[0, 1, 2, 3]], unjudged="nan")["y_true"].tolist()
     assert str(labels) == "[nan, 2.0, 0.0, nan]"  # a stored 0 is a judgment
-    assert from_recommendations(interactions, [[0, 1, 2, 3]])["y_true"].tolist() == [0, 2, 0, 0]
+    labels = from_recommendations(interactions, [[0, 1, 2, 3]])["y_true"].tolist()
+    assert str(labels) == "[nan, 2.0, nan, nan]"
     # not recommended, it is a document only if it was judged
     labels = from_recommendations(interactions, [[0, 1]], unjudged="nan")["y_true"].tolist()
     assert str(labels) == "[nan, 2.0, 0.0]"
-    assert from_recommendations(interactions, [[0, 1]])["y_true"].tolist() == [0, 2]
+    assert str(from_recommendations(interactions, [[0, 1]])["y_true"].tolist()) == "[nan, 2.0]"
     # entries that are stored twice are added up
     twice = csr_array((np.array([1.0, 1.0, 0.0]), np.array([1, 1, 2]), np.array([0, 3])), (1, 4))
     labels = from_recommendations(twice, [[0, 1, 2, 3]], unjudged="nan")["y_true"].tolist()

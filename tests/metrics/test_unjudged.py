@@ -28,14 +28,18 @@ S = np.array([9, 8, 7, 6, 5, 2, 1, 4, 3])
 G = np.array([0, 0, 0, 0, 0, 1, 1, 2, 2])
 
 
-def test_all_metrics_but_those_that_distinguish_unjudged_documents_have_the_option():
-    without = {name for name, metric in METRICS.items() if "unjudged" not in metric.options}
-    assert without == {"judged", "bpref", "infap"}
+READING = {name for name, metric in METRICS.items() if metric.formula.reads_unjudged}
 
 
-@pytest.mark.parametrize(
-    "metric", [n for n, metric in METRICS.items() if "unjudged" in metric.options]
-)
+def test_all_metrics_have_the_option_without_effect_on_those_that_distinguish_unjudged_documents():
+    assert {"judged", "bpref", "infap"} == READING
+    assert all("unjudged" in metric.options for metric in METRICS.values())
+    for name in READING:
+        values = [METRICS[name].function(Y, S, groups=G, unjudged=rule) for rule in RULES]
+        assert values == [METRICS[name].function(Y, S, groups=G)] * 2
+
+
+@pytest.mark.parametrize("metric", METRICS.keys() - READING)
 def test_without_the_option_nan_is_an_error_that_names_the_choices(metric):
     for call in (METRICS[metric].function, lambda y, s, **g: evaluate(y, s, metric, **g)):
         with pytest.raises(ValueError, match=r"y_true contains NaN \(first at position 0\)") as e:
@@ -137,7 +141,7 @@ def test_missing_values_of_every_library_are_unjudged(labels):
     assert values == {"irrelevant": pytest.approx(1 / math.log2(3)), "drop": 1}
 
 
-@pytest.mark.parametrize("labels", [[NAN, INF, 0], [NAN, 1, -INF]])
+@pytest.mark.parametrize("labels", [[NAN, INF, 0], [-INF, 1, INF]])
 def test_other_labels_are_checked_beside_nan(labels):
     with pytest.raises(ValueError, match="y_true contains infinity"):
         ndcg_score(labels, [3, 2, 1], unjudged="drop")
@@ -147,14 +151,28 @@ def test_other_labels_are_checked_beside_nan(labels):
         ndcg_score([NAN, -1, 2], [3, 2, 1], unjudged="drop")
 
 
+def test_documents_of_the_pool_are_unjudged():
+    """Those with the label -inf, which only infap distinguishes from the others with NaN."""
+    pooled = np.where(np.arange(9) < 4, np.nan_to_num(Y, nan=-INF), Y)
+    names = [*METRICS.keys() - {"infap", "pfound"}]
+    for rule in RULES:
+        given = {"groups": G, "unjudged": rule}
+        assert evaluate(pooled, S, names, **given) == evaluate(Y, S, names, **given)
+    infap = evaluate(pooled, S, "infap", groups=G)
+    assert infap == evaluate(np.where(pooled == -INF, -1, pooled), S, "infap", groups=G)
+    assert infap != evaluate(Y, S, "infap", groups=G)
+    with pytest.raises(ValueError, match=r"y_true contains -inf \(first at position 0\)"):
+        ndcg_score(pooled, S, groups=G)
+
+
 def test_options_that_contradict_each_other_are_refused():
     with pytest.raises(ValueError, match=r"label 0, which threshold=-1 makes relevant"):
         precision_at_k([1, 0], [1, 0], threshold=-1, unjudged="irrelevant")
     with pytest.raises(ValueError, match=r"unjudged must be one of 'error'.*Did you mean 'drop'"):
         precision_at_k([1, 0], [1, 0], unjudged="dropp")
     assert evaluate([1, NAN], [1, 0], "bpref", unjudged="drop") == {"bpref": 1}
-    with pytest.raises(ValueError, match="'bpref' has no option 'unjudged'"):
-        evaluate([1, 0], [1, 0], "bpref(unjudged=drop)")
+    with pytest.raises(ValueError, match="unjudged must be one of 'error'"):
+        evaluate([1, 0], [1, 0], "bpref(unjudged=dropp)")
 
 
 def test_scores_of_queries_and_reports_take_the_option():

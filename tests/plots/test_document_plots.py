@@ -1,21 +1,16 @@
 """Plots of documents: scores by label, and one query through two rankings."""
 
-from io import StringIO
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 from scipy import stats
-from scipy.sparse import csr_array
 
 from sklearn_rankscore import (
     LabelScoresDisplay,
     RankChangeDisplay,
-    from_frames,
     from_ranked_lists,
-    from_recommendations,
     from_trec,
     make_ranking,
 )
@@ -172,85 +167,13 @@ def test_query_is_found_by_its_id():
         RankChangeDisplay.from_predictions([1, 0, 0], {"a": [3, 2, 1]}, groups=[1, 1, 1])
 
 
-LOG = pd.DataFrame({"user": ["b", "a", "a"], "item": ["tea", "jam", "tea"]})
-LISTS = {"one": [("a", "oil"), ("a", "tea"), ("b", "fig")], "two": [("a", "zoo")]}
-QRELS = "1 0 dé 1\n2 0 c 1\n1 0 b 2\n1 0 z -1\n"
-# documents of one query by rank in the first ranking, the others in any order
-NAMED = {
-    "lists": (
-        from_ranked_lists(
-            {"b": [8], "a": [(2, 3), "x"]},
-            {"one": {"a": ["y", (2, 3), "y"]}, "two": {"b": [9], "a": ["z"]}},
-        ),
-        {"query": "a"},
-        ["y (0)", "(2, 3) (1)", "y (0)", "x (1)", "z (0)"],
-    ),
-    "recommendations": (
-        from_recommendations(csr_array([[0, 0, 0, 0], [1, 0, 0, 1]]), {
-            "one": [[0, 1], [2, 0]], "two": [[-1, -1], [1, -1]],
-        }),
-        {"query": 1},
-        ["2 (0)", "0 (1)", "1 (0)", "3 (1)"],
-    ),
-    "two frames": (
-        from_frames(
-            LOG,
-            {
-                name: pd.DataFrame(rows, columns=["user", "item"]).assign(rank=range(len(rows)))
-                for name, rows in LISTS.items()
-            },
-            query="user", document="item", rank="rank",
-        ),
-        {"query": "a"},
-        ["oil (0)", "tea (1)", "jam (1)", "zoo (0)"],
-    ),
-    "one frame": (
-        from_frames(
-            LOG.assign(label=[1, 0, 2], x=[3, 2, 1], y=[1, 2, 3]),
-            query="user", document="item", relevance="label", score={"x": "x", "y": "y"},
-        ),
-        {"query": "a"},
-        ["jam (0)", "tea (2)"],
-    ),
-    "explicit names": (
-        from_frames(
-            LOG.assign(label=[1, 0, 2], x=[3, 2, 1], y=[1, 2, 3]),
-            query="user", document="item", relevance="label", score={"x": "x", "y": "y"},
-        ),
-        {"query": "a", "names": ["first", "second", "third"]},
-        ["second (0)", "third (2)"],
-    ),
-    "files": (
-        from_trec(
-            StringIO(QRELS),
-            {
-                "one": StringIO("2 Q0 c 1 1 t\n1 Q0 n 1 2 t\n1 Q0 b 2 1 t\n"),
-                "two": StringIO("1 Q0 dé 1 1 t\n1 Q0 z 1 2 t\n"),
-            },
-        ),
-        {"query": "1"},
-        ["n (0)", "b (2)", "dé (1)", "z (0)"],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("documents", "options", "expected"), NAMED.values(), ids=list(NAMED))
-def test_documents_of_other_formats_are_named_by_their_ids(documents, options, expected):
-    display = RankChangeDisplay.from_predictions(**documents, **options)
-    named = [display.names[i] for i in np.argsort(display.ranks[:, 0], kind="stable")]
-    n_retrieved = int(np.isfinite(display.ranks[:, 0]).sum())
-    assert named[:n_retrieved] == expected[:n_retrieved]
-    assert sorted(named) == sorted(expected)
-
-
-def test_ids_of_documents_that_are_read_in_several_batches(tmp_path):
-    lines = [f"{q} 0 d{(7 * i + q) % 5000} {i % 3}" for q in range(5) for i in range(3000)]
-    (tmp_path / "qrels.txt").write_text("\n".join(lines))
-    run = "\n".join(f"{q} Q0 d{(3 * i + q) % 5000} 1 {-i} t" for q in range(5) for i in range(200))
-    (tmp_path / "run.txt").write_text(run)
-    paths = tmp_path / "qrels.txt", dict.fromkeys("ab", tmp_path / "run.txt")
-    display = RankChangeDisplay.from_predictions(**from_trec(*paths), query="3")
-    ranked = [display.names[i] for i in np.argsort(display.ranks[:, 0])[:200]]
-    grades = {line.split()[2]: line.split()[3] for line in lines if line.startswith("3 ")}
-    ids = [f"d{(3 * i + 3) % 5000}" for i in range(200)]
-    assert ranked == [f"{d} ({grades.get(d, 0)})" for d in ids]
+def test_documents_that_nobody_judged():
+    runs = {"one": {"q": {"a": 2.0, "x": 1.0}}, "two": {"q": {"x": 2.0, "a": 1.0}}}
+    for rule, names in (("irrelevant", ["0 (1)", "1 (0)"]), ("drop", ["0 (1)"])):
+        documents = from_trec({"q": {"a": 1}}, runs, unjudged=rule)
+        display = RankChangeDisplay.from_predictions(**documents)
+        assert display.names == names
+        boxes = LabelScoresDisplay.from_predictions(**documents)
+        assert boxes.documents.tolist() == [1] * len(names)
+    documents = from_trec({"q": {"a": 1}}, runs, unjudged="nan")
+    assert RankChangeDisplay.from_predictions(**documents).names == ["0 (1)", "1 (nan)"]
