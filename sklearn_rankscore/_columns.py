@@ -235,15 +235,15 @@ def _as_float(array: Array, name: str) -> Array:
         raise _not_numbers(name, array.dtype.type)
     values = array.ravel().tolist()
     kinds = set(map(type, values))
-    wrong = (str, bytes, *INSTANTS)
-    if found := next((kind for kind in kinds if issubclass(kind, wrong)), None):
+    if found := next((kind for kind in kinds if issubclass(kind, (str, bytes, *INSTANTS))), None):
         raise _not_numbers(name, found)
     if any(kind.__name__ == "NAType" for kind in kinds):  # pandas', which has no conversion
         values = [np.nan if type(value).__name__ == "NAType" else value for value in values]
     try:
         return np.array(values, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError, OverflowError) as error:
-        if found := next((k for k in kinds if issubclass(k, list | tuple | set | np.ndarray)), None):
+        lists = (list, tuple, set, np.ndarray)
+        if found := next((kind for kind in kinds if issubclass(kind, lists)), None):
             raise _not_numbers(name, found) from error
         raise ValueError(
             f"{name} must hold one number per document; got an object array with missing, "
@@ -252,13 +252,10 @@ def _as_float(array: Array, name: str) -> Array:
 
 
 def _not_numbers(name: str, kind: type) -> NotNumbersError:
-    """The error for values of another kind."""
-    if issubclass(kind, str | bytes):
-        what, fix = "strings", "convert them first, by astype(float) or a map of text to grades"
-    elif issubclass(kind, INSTANTS):
-        what, fix = "dates or durations", "convert them to numbers first"
+    """The error for values of another type."""
+    what = f"values of the type {kind.__name__}"
+    if issubclass(kind, str):
+        what = "strings; map them to numbers, or pass lists of items to from_ranked_lists"
     elif issubclass(kind, list | tuple | set | np.ndarray):
-        what, fix = "lists", "convert lists of items by from_ranked_lists"
-    else:
-        what, fix = kind.__name__, "convert them to numbers first"
-    return NotNumbersError(f"{name} must hold numbers; got {what}. {fix.capitalize()}.")
+        what = "lists; pass lists of items to from_ranked_lists"
+    return NotNumbersError(f"{name} must hold numbers; got {what}.")

@@ -33,7 +33,7 @@ def as_ids(given: Any, name: str = "groups") -> tuple[Array, Array | None]:
         return codes, values
     ids = _as_array(given, name)
     if ids.ndim != 1:
-        what = f"shape {ids.shape}" if ids.ndim else f"a {type(given).__name__}"
+        what = f"shape {ids.shape}" if ids.ndim else f"{type(given).__name__} {given!r:.40}"
         raise ValueError(
             f"{name} must be one-dimensional, one id per row; got {what}. Pass the column itself, "
             "such as X['qid'], or list(zip(X['a'], X['b'])) for ids of several columns."
