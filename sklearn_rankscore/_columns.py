@@ -12,25 +12,8 @@ from ._typing import Array
 
 LARGEST_EXACT_INTEGER = 2**53
 
-_KINDS = {
-    "U": "strings",
-    "S": "bytes",
-    "M": "dates",
-    "m": "durations",
-    "c": "complex numbers",
-}
 # NumPy converts its own to nanoseconds, silently
 INSTANTS = (date, timedelta, np.datetime64, np.timedelta64)
-
-
-# how to replace NaN, if not by dropping or filling documents
-_REMEDIES = {
-    "y_score": (
-        "Drop or fill these documents first; a document that was not retrieved has the score -inf."
-    ),
-    "sample_weight": "Give every query a finite weight; the weight 0 leaves a query out.",
-}
-
 
 # names of columns of frames with one row per query and item, such as a log of ratings
 _LONG_FRAME_COLUMNS = {
@@ -39,9 +22,9 @@ _LONG_FRAME_COLUMNS = {
     *("rating", "relevance", "label", "score", "rank", "timestamp"),
 }
 
-_FROM_ITEMS = " Convert lists of items by from_ranked_lists(actual, predicted)."
-_FROM_GRADES = " Map text such as {!r} to grades. Classes must be numbers, 1 if relevant."
-_FROM_LISTS = f"{_FROM_ITEMS} Flatten lists of numbers and their ids by df.explode([...]).dropna()."
+
+class NotNumbersError(TypeError, ValueError):
+    """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
 
 
 def column_names(data: Any) -> list[Any]:
@@ -55,17 +38,18 @@ def names_ids(columns: list[Any]) -> bool:
     return not _LONG_FRAME_COLUMNS.isdisjoint(str(column).lower() for column in columns)
 
 
-def _column_of(name: str, columns: list[Any]) -> Any:
-    """The column of a long frame that probably holds the values of an argument."""
-    values = ["relevance", "label", "rating", "score"]
-    wanted = values[::-1] if name == "y_score" else values
-    by_name = {str(column).lower(): column for column in columns}
-    others = [column for key, column in by_name.items() if key not in _LONG_FRAME_COLUMNS]
-    return next((by_name[key] for key in wanted if key in by_name), [*columns, *others][-1])
+def check_in_memory(table: Any, name: str) -> None:
+    """Refuse a relation of a database and a lazy frame of any library."""
+    if hasattr(table, "__array__") or isinstance(table, list | tuple) or table is None:
+        return
+    import narwhals  # which takes as long to import as a small metric to compute
 
-
-class NotNumbersError(TypeError, ValueError):
-    """Wrong kind of values: a TypeError to callers, a ValueError to scikit-learn's checks."""
+    native = narwhals.from_native(table, pass_through=True, allow_series=True)
+    if isinstance(native, narwhals.LazyFrame):
+        raise TypeError(
+            f"{name} is not in memory; read it first, such as a lazy frame by collect() or a "
+            "relation of DuckDB by df()."
+        )
 
 
 def as_numbers(
@@ -94,8 +78,19 @@ def as_column(values: Any, name: str) -> Array:
         raise ValueError(f"{name} is empty; at least one document is needed.")
     # in the byte order of the processor, because ranks are computed from the bits of scores
     if array.dtype.kind == "f" and array.dtype not in (np.dtype("f4"), np.dtype("f8")):
-        array = array.astype(np.float64)
+        array = _in_double_precision(array, name)
     return array
+
+
+def _in_double_precision(array: Array, name: str) -> Array:
+    doubles = array.astype(np.float64)
+    is_rounded = array.dtype.itemsize > doubles.itemsize and (doubles != array).any()
+    if is_rounded and len(np.unique(doubles)) < len(np.unique(array)):
+        raise ValueError(
+            f"{name} has values of the type {array.dtype.name} that differ, but not in double "
+            "precision, in which ranks are computed; rescale them first."
+        )
+    return doubles
 
 
 def descending(values: Array) -> Array:
@@ -125,7 +120,7 @@ def check_range(
         if allow_nan:
             return np.nan, np.nan
         position = int(np.isnan(array).argmax())
-        remedy = remedy or _REMEDIES.get(name, "Drop or fill these documents first.")
+        remedy = remedy or "Drop or fill these documents first."
         raise ValueError(f"{name} contains NaN (first at position {position}). {remedy}")
     largest = max(float(high), -float(low))
     if largest >= LARGEST_EXACT_INTEGER and (large := large_integers(array, values)):
@@ -157,26 +152,16 @@ def to_numpy(values: Any) -> Array:
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
-def check_in_memory(table: Any, name: str) -> None:
-    """Refuse a relation of a database and a lazy frame."""
-    # a data frame may have columns of these names
-    if hasattr(type(table), "fetchall"):
-        raise TypeError(
-            f"{name} must be read from the database first, as a relation of DuckDB is by df()."
-        )
-    if hasattr(type(table), "collect") and hasattr(type(table), "lazy"):
-        raise TypeError(f"{name} is a lazy frame; compute it first, as polars does by collect().")
-
-
 def detached(values: Any, name: str) -> Any:
     """An array of another library in main memory, without gradient; anything else unchanged.
 
     A tensor on another device is copied once; one in main memory shares its data.
     """
-    if isinstance(values, np.ndarray):
+    if isinstance(values, np.ndarray | list | tuple):
         return values
     check_in_memory(values, name)
-    if not _is_foreign(values):
+    # pyarrow has DLPack too, but not for text and missing values
+    if not hasattr(values, "__dlpack__") or hasattr(values, "to_pylist"):
         return values
     try:
         if hasattr(values, "detach"):  # torch
@@ -184,7 +169,8 @@ def detached(values: Any, name: str) -> Any:
             return (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
         if hasattr(values, "__cuda_array_interface__"):  # CuPy
             return values.get()
-        return np.from_dlpack(values) if _is_dlpack_only(values) else np.asarray(values)
+        by_numpy = any(hasattr(values, way) for way in ("__array__", "__buffer__"))
+        return np.asarray(values) if by_numpy else np.from_dlpack(values)
     except (TypeError, RuntimeError, NotImplementedError, BufferError) as error:
         raise TypeError(
             f"{name} is an array that NumPy cannot read ({error}). Copy it to the CPU as a dense "
@@ -192,41 +178,22 @@ def detached(values: Any, name: str) -> Any:
         ) from error
 
 
-def _is_foreign(values: Any) -> bool:
-    # pyarrow has DLPack too, but not for text and missing values
-    return hasattr(values, "__dlpack__") and not hasattr(values, "to_pylist")
-
-
-def _is_dlpack_only(values: Any) -> bool:
-    """Whether NumPy has no other way to read an array, of which those of pandas have several."""
-    return not any(
-        hasattr(values, way) for way in ("__array__", "__buffer__", "__array_interface__")
-    )
-
-
 def _as_array(values: Any, name: str) -> Array:
-    """A NumPy array; refuses sparse, masked and ragged input and scalars."""
+    """A NumPy array; refuses sparse, masked and ragged input, long frames and scalars."""
+    if isinstance(values, np.ndarray) and type(values) is np.ndarray and values.ndim:
+        return values
     if isinstance(values, Mapping):
-        fix = (
-            "Look up the weight of each document's query, [weights[query] for query in groups]."
-            if name == "sample_weight"
-            else "Pass a dict of systems to evaluate, query_scores, ranking_report or a display, "
-            "and a dict by query to from_trec or from_ranked_lists."
-        )
-        raise TypeError(f"{name} must be an array of numbers, one per document; got a dict. {fix}")
+        raise TypeError(f"{name} must be an array of numbers, one per document; got a dict.")
     values = detached(values, name)
     columns = column_names(values)
     if len(columns) > 1 and names_ids(columns):
         raise TypeError(
-            f"{name} is a DataFrame with the columns {columns}; here each row would be a query. "
-            f"Pass one column, such as df[{_column_of(name, columns)!r}], and groups=, or use "
-            "from_frames to match the rows of two frames by query and document. If each column is "
-            "a document, pass df.to_numpy()."
+            f"{name} is a DataFrame with the columns {columns}; pass one of them with groups=, or "
+            "match two such frames by from_frames."
         )
     if hasattr(values, "toarray"):
         raise TypeError(
-            f"{name} is a sparse matrix; pass a dense array, or use from_recommendations "
-            "for a sparse matrix of relevance."
+            f"{name} is a sparse matrix; pass a dense array, or use from_recommendations."
         )
     refuse_masked(values, name)
     try:
@@ -234,10 +201,9 @@ def _as_array(values: Any, name: str) -> Array:
     except ValueError as error:
         raise _ragged(name) from error
     if array.ndim == 0:
-        is_column = isinstance(values, str) and values != "balanced"
-        fix = f" Pass the column itself, such as df[{values!r}]." if is_column else ""
         raise TypeError(
-            f"{name} must be an array of numbers, one per document; got {values!r}.{fix}"
+            f"{name} must be an array of numbers, one per document; got {values!r}."
+            + (" Pass the column itself." if isinstance(values, str) else "")
         )
     return array
 
@@ -263,37 +229,33 @@ def _ragged(name: str) -> ValueError:
     )
 
 
-def _fix_of(name: str, array: Array) -> str:
-    """How to convert strings."""
-    first = next((value for value in array.flat if isinstance(value, str)), "")
-    try:
-        float(first)
-    except ValueError:
-        if name not in ("y_true", "y_score"):
-            return f" Map text such as {str(first)!r} to numbers first." if first else ""
-        is_label = first and (name, array.ndim) == ("y_true", 1)
-        return _FROM_ITEMS + (_FROM_GRADES.format(str(first)) if is_label else "")
-    return f" {str(first)!r} is text: convert the values, for example by astype(float)."
-
-
 def _as_float(array: Array, name: str) -> Array:
     """Numbers held as Python objects (nullable integers, decimals) as floats."""
     if array.dtype.kind != "O":
-        kind = _KINDS.get(array.dtype.kind, array.dtype)
-        raise NotNumbersError(f"{name} must hold numbers; got {kind}.{_fix_of(name, array)}")
-    if any(isinstance(value, str | bytes) for value in array.flat):
-        raise NotNumbersError(f"{name} must hold numbers; got strings.{_fix_of(name, array)}")
-    if any(isinstance(value, INSTANTS) for value in array.flat):
-        raise NotNumbersError(f"{name} must hold numbers; got dates or durations.")
-    is_na = np.array([type(value).__name__ == "NAType" for value in array.flat], dtype=bool)
-    if is_na.any():  # pandas' missing value, which has no conversion to a float
-        array = np.where(is_na.reshape(array.shape), np.nan, array)
+        raise _not_numbers(name, array.dtype.type)
+    values = array.ravel().tolist()
+    kinds = set(map(type, values))
+    if found := next((kind for kind in kinds if issubclass(kind, (str, bytes, *INSTANTS))), None):
+        raise _not_numbers(name, found)
+    if any(kind.__name__ == "NAType" for kind in kinds):  # pandas', which has no conversion
+        values = [np.nan if type(value).__name__ == "NAType" else value for value in values]
     try:
-        return array.astype(np.float64)
+        return np.array(values, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError, OverflowError) as error:
-        if any(isinstance(value, list | tuple | set | np.ndarray) for value in array.flat):
-            raise NotNumbersError(f"{name} must hold numbers; got lists.{_FROM_LISTS}") from error
+        lists = (list, tuple, set, np.ndarray)
+        if found := next((kind for kind in kinds if issubclass(kind, lists)), None):
+            raise _not_numbers(name, found) from error
         raise ValueError(
             f"{name} must hold one number per document; got an object array with missing, "
             f"too large or non-numeric values ({error})."
         ) from error
+
+
+def _not_numbers(name: str, kind: type) -> NotNumbersError:
+    """The error for values of another type."""
+    what = f"values of the type {kind.__name__}"
+    if issubclass(kind, str):
+        what = "strings; map them to numbers, or pass lists of items to from_ranked_lists"
+    elif issubclass(kind, list | tuple | set | np.ndarray):
+        what = "lists; pass lists of items to from_ranked_lists"
+    return NotNumbersError(f"{name} must hold numbers; got {what}.")

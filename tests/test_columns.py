@@ -217,29 +217,27 @@ def test_missing_ids_are_refused(column):
 
 @pytest.mark.parametrize("values", [["1", "0"], pd.Series(["1", "0"]), pl.Series(["1", "0"])])
 def test_numbers_in_text_are_to_be_converted(values):
-    with pytest.raises(ValueError, match=r"got strings. '1' is text: convert .* astype"):
+    with pytest.raises(ValueError, match="got strings; map them to numbers, or .*from_ranked_lists"):
         ndcg_score(values, [1, 2])
-    with pytest.raises(ValueError, match=r"got strings. Convert lists of items by from_ranked"):
-        ndcg_score(["tea", "1"], [1, 2])
 
 
 @pytest.mark.parametrize(
-    ("groups", "dtype"),
+    "groups",
     [
-        (pl.Series([{"user": 1}, {"user": 2}]), "Struct"),
-        (pl.Series([[1, 2], [1, 3]], dtype=pl.Array(pl.Int64, 2)), "Array"),
+        pl.Series([{"user": 1}, {"user": 2}]),
+        pl.Series([[1, 2], [1, 3]], dtype=pl.Array(pl.Int64, 2)),
     ],
 )
-def test_a_nested_column_of_ids_is_refused_with_its_type(groups, dtype):
-    with pytest.raises(ValueError, match=rf"got a column of {dtype}.* one tuple per row"):
+def test_a_nested_column_of_ids_is_refused(groups):
+    with pytest.raises(ValueError, match="groups must be one-dimensional, one id per row"):
         ndcg_score([1, 0], [1, 2], groups=groups)
 
 
 def test_a_relation_of_a_database_is_to_be_read_first():
     relation = requires("duckdb").sql("select 1 as user, 2 as item")
-    with pytest.raises(TypeError, match="y_true must be read from the database first"):
+    with pytest.raises(TypeError, match="y_true is not in memory; read it first"):
         ndcg_score(relation["item"], [1])
-    with pytest.raises(TypeError, match=r"truth must be read from the database first.* df"):
+    with pytest.raises(TypeError, match=r"truth is not in memory; read it first.* df"):
         from_frames(relation, relation, query="user", document="item", rank="item")
 
 
@@ -248,10 +246,8 @@ def test_features_in_a_database_or_a_lazy_frame_are_refused(kind):
     X, y = make_ranking(n_queries=12, as_frame=True, random_state=0)
     if kind == "relation":
         features = requires("duckdb").from_df(X)
-        message = "X must be read from the database first"
     else:
         features = pl.from_pandas(X).lazy()
-        message = "X is a lazy frame; compute it first"
     ranker = QueryRanker(Ridge()).fit(X, y)
     for call in (
         lambda: QueryRanker(Ridge()).fit(features, y),
@@ -259,7 +255,7 @@ def test_features_in_a_database_or_a_lazy_frame_are_refused(kind):
         lambda: ranker.rank(features),
         lambda: [*QueryKFold(2).split(features)],
     ):
-        with pytest.raises(TypeError, match=message):
+        with pytest.raises(TypeError, match="X is not in memory; read it first"):
             call()
 
 
@@ -289,5 +285,5 @@ def test_ids_may_end_with_zeros(ids):
     "value", [np.datetime64(5, "s"), np.timedelta64(5, "s"), pd.Timestamp(5), pd.Timedelta(5)]
 )
 def test_objects_of_dates_are_no_scores(value):
-    with pytest.raises(TypeError, match="y_score must hold numbers; got dates or durations"):
+    with pytest.raises(TypeError, match="y_score must hold numbers; got values of the type"):
         ndcg_score([0, 1], np.array([value, value], dtype=object))

@@ -8,14 +8,13 @@ from .lookup import (
     find_query_ids,
     no_groups_error,
 )
-from .read import as_ids, concatenate_ids
+from .read import as_ids
 
 __all__ = [
     "Grouping",
     "NoGroupsError",
     "as_ids",
     "carried_query_ids",
-    "concatenate_ids",
     "find_explicit_ids",
     "find_query_ids",
     "group_rows",

@@ -163,8 +163,12 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
     """Whether a task has a ranking metric, or an estimator that takes query ids."""
     if any(map(_is_ours, list_scorers(task.get("scorer")))):
         return True
-    candidates = (task["estimator"], *(task.get("parameters") or {}).values())
-    return any(_takes_query_ids(candidate) for candidate in candidates)
+    candidates = [task["estimator"], *(task.get("parameters") or {}).values()]
+    if any(map(_takes_query_ids, candidates)):
+        return True
+    # an inner search whose folds are by the ids that the rows of our splitter carry
+    model = find_groups_param(candidates[0])[1] if isinstance(task.get("test"), FoldRows) else None
+    return isinstance(model, Search) and _reads_groups(model.cv)
 
 
 def _is_ours(scorer: Any) -> bool:

@@ -21,8 +21,8 @@ import numpy as np
 
 from .._typing import Array
 from ..metrics.segment import Segment
-from ..query_ids.read import array_of_one
 from .grouped_queries import GroupedQueries
+from .instants import array_of_one
 from .key_set import KeySet
 from .moments import Moments
 from .open_queries import OpenQueries

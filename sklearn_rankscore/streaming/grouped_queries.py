@@ -9,8 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import Grouping
-from ..query_ids.instants import in_one_form
-from ..query_ids.read import array_of_one
+from .instants import array_of_one, in_one_form
 from .key_set import KeySet, keys_of
 from .open_queries import OpenQueries
 from .rows import Rows

@@ -16,7 +16,8 @@ import numpy as np
 
 from .._columns import INSTANTS
 from .._typing import Array
-from ..query_ids.instants import as_numpy, in_unit
+from ..query_ids.instants import in_unit
+from .instants import as_numpy
 
 # keep keys of fractions, dates and durations apart from those of small integers
 _FRACTIONS, _DATES, _DURATIONS = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB

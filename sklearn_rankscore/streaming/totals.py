@@ -9,8 +9,9 @@ import numpy as np
 from .._typing import Array
 from ..metrics.metric import Metric, measure
 from ..metrics.segment import Segment
-from ..query_ids import concatenate_ids, group_rows
+from ..query_ids import group_rows
 from ..ranking import Queries
+from .instants import concatenate_ids
 from .moments import MetricSummary, Moments
 from .segments import check_number_of_segments, in_order_of_values, segments_of
 

@@ -56,7 +56,7 @@ def test_lazy_tables_are_refused():
         lambda: from_ranked_lists(pl.LazyFrame({"a": [1]}), [[1]]),
         lambda: from_ranked_lists([[1]], pl.LazyFrame({"a": [1]})),
     ):
-        with pytest.raises(TypeError, match=r"is a lazy frame; compute it first"):
+        with pytest.raises(TypeError, match=r"is not in memory; read it first"):
             read()
     relation = requires("duckdb").sql("select 1 as a")
     with pytest.raises(TypeError, match="must be read from the database first"):

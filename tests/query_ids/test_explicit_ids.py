@@ -215,9 +215,9 @@ def test_a_scorer_refuses_what_is_no_place(groups):
 
 
 def test_a_flag_is_neither_a_position_nor_an_id():
-    with pytest.raises(ValueError, match=r"one-dimensional.* the single value True"):
+    with pytest.raises(ValueError, match=r"one-dimensional.* got bool True"):
         next(QueryKFold(3).split(X, Y, groups=True))
-    with pytest.raises(ValueError, match=r"one-dimensional.* the single value True"):
+    with pytest.raises(ValueError, match=r"one-dimensional.* got bool True"):
         query_train_test_split(X, Y, groups=True)
 
 
