@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.feature_selection import SelectorMixin
 
 from .._columns import column_names
 from .._typing import Array
@@ -77,18 +75,6 @@ class IdColumns:
             stacklevel=stacklevel_of_caller(),
         )
 
-    def check_not_selected(self) -> None:
-        """Refuse a fit by a selection of the columns of X, which would confuse their positions."""
-        selector = _selector_around() if self.positions else None
-        if selector is not None:
-            raise ValueError(
-                f"{selector} selects among all columns of X by position, but QueryRanker removes "
-                f"the column at position {self.positions[0]}, which is no feature, so that the "
-                f"others have other positions. Wrap the selection, as QueryRanker({selector}("
-                "QueryRanker(...)), groups=...), where only the outer one has groups=, a column of "
-                "ids or drop_columns=."
-            )
-
     def drop(self, X: Any) -> Any:
         """`X` without these columns; an array that never had them is returned as it is."""
         names = column_names(X)
@@ -103,17 +89,6 @@ class IdColumns:
         is_feature = np.ones(n_columns or 0, dtype=bool)
         is_feature[list(self.positions)] = False
         return X[:, np.flatnonzero(is_feature)]
-
-
-def _selector_around() -> str | None:
-    """The class of the innermost selection of features of scikit-learn that fits the ranker."""
-    frame = sys._getframe()
-    packages = ("sklearn", "joblib", __name__.partition(".")[0])
-    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in packages:
-        frame = frame.f_back
-        if isinstance(selector := frame.f_locals.get("self"), SelectorMixin):
-            return type(selector).__name__
-    return None
 
 
 def _names_or_positions(columns: Any) -> list[Any]:

@@ -198,7 +198,6 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         ids = call.find_ids(X, y, groups, qid, params)
         sample_weight = call.find_weights(sample_weight, params)
         self._id_columns = IdColumns.find(X, self.groups, ids, self.drop_columns)
-        self._id_columns.check_not_selected()
         self._id_columns.warn_of_features(X, ids, self.estimator)
         params = call.read_positions(params, self._id_columns)
         sets = call.take_evaluation_sets(params, self._id_columns, (X, y))

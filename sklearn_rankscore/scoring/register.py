@@ -121,6 +121,9 @@ class _ScorerTable(UserDict[str, Any]):
             return RankingScorer(name)
         raise KeyError(name)
 
+    def __reduce__(self) -> Any:
+        return dict, (self.data,)
+
 
 def _accepting_names(check: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     @functools.wraps(check)

@@ -230,14 +230,14 @@ def test_get_scorer_names_shows_an_example_of_each_metric():
     assert {"ndcg@10", "precision@10", "query_auc", "r2", "accuracy"} <= set(names)
     for name in names:
         assert get_scorer(name) is not None
-    sklearn_rankscore.unregister()
+    sklearn_rankscore.unpatch_sklearn()
     try:
         assert not any(
             "@" in name or name in METRICS.keys() - {"precision", "recall", "f1"}
             for name in get_scorer_names()
         )
     finally:
-        sklearn_rankscore.register()
+        sklearn_rankscore.patch_sklearn()
 
 
 def test_a_dict_gives_metrics_other_names(data):

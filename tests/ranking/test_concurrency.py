@@ -25,8 +25,8 @@ from sklearn_rankscore import (
     ndcg_score,
     precision_at_k,
     query_auc_score,
-    register,
-    unregister,
+    patch_sklearn,
+    unpatch_sklearn,
 )
 from sklearn_rankscore.metrics.names import METRICS
 from sklearn_rankscore.ranking import queries, ranking, threads
@@ -39,7 +39,7 @@ SCORES, IDS, BINARY = MODEL.predict(X), X["qid"].to_numpy(), (Y > 1).to_numpy()
 @pytest.fixture(autouse=True)
 def registered():
     yield
-    register()
+    patch_sklearn()
 
 
 @pytest.fixture
@@ -120,8 +120,8 @@ def test_registration_races(frequent_switching):
 
     def call(i):
         if i % 4 == 0:
-            unregister()
-            register()
+            unpatch_sklearn()
+            patch_sklearn()
             return expected
         try:
             return get_scorer("ndcg@10")(MODEL, X, Y)
@@ -130,9 +130,9 @@ def test_registration_races(frequent_switching):
             return expected
 
     assert set(in_threads(call, times=10)) == {expected}
-    register()
+    patch_sklearn()
     assert get_scorer("ndcg@10")(MODEL, X, Y) == expected
-    unregister()
+    unpatch_sklearn()
     with pytest.raises(ValueError, match="not a valid scoring value"):
         get_scorer("ndcg@10")
 

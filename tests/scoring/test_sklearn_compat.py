@@ -86,7 +86,7 @@ def use():
         cross_val_score(ranker, X, y, scoring=scorer, cv=cv).tolist(),
         per_query.mean(),
     ]
-    rs.unregister()
+    rs.unpatch_sklearn()
     for name in [name for name in sys.modules if name.startswith("sklearn_rankscore")]:
         del sys.modules[name]
     return [strings, [str(w.message) for w in caught], values]
