@@ -380,17 +380,13 @@ def test_a_long_batch_with_ids_does_not_warn():
     assert stream.scores() == {"mrr": 1.0}
 
 
-def test_unjudged_documents_of_from_trec_are_known_or_refused():
+def test_unjudged_documents_of_from_trec():
+    """The accumulator has the rule for them, so that the batches need none."""
     qrels = {"q": {"a": 1, "b": 0, "c": 1}}
     run = {"q": {"x": 5.0, "y": 4.0, "a": 3.0, "c": 2.0, "b": 1.0}}
-    documents = from_trec(qrels, run)
-    assert RankingAccumulator("bpref").update(**documents).scores() == {"bpref": 1}
-    for metric in ("bpref", "map(unjudged=drop)"):
-        with pytest.raises(ValueError, match="pass unjudged='nan' to the function that returned"):
-            RankingAccumulator(metric).update_sorted(**documents)
-    nan = from_trec(qrels, run, unjudged="nan")
-    both = RankingAccumulator(["bpref", "map"], unjudged="irrelevant").update_sorted(**nan)
-    assert both.scores()["bpref"] == 1
-    assert RankingAccumulator("map").update_sorted(**documents).scores() == {
-        "map": both.scores()["map"]
-    }
+    batch, names = from_trec(qrels, run, unjudged="nan"), ["bpref", "map"]
+    expected = evaluate(metrics=names, **from_trec(qrels, run))
+    assert expected["bpref"] == 1
+    for update in (RankingAccumulator.update, RankingAccumulator.update_sorted):
+        stream = RankingAccumulator(names, unjudged="irrelevant")
+        assert update(stream, **batch).scores() == pytest.approx(expected)
