@@ -18,7 +18,8 @@ from sklearn_rankscore import (
     query_scores,
 )
 from sklearn_rankscore._columns import as_numbers
-from sklearn_rankscore.query_ids import as_ids
+from sklearn_rankscore.query_ids import as_ids, group_rows
+from sklearn_rankscore.query_ids.read import as_objects
 from sklearn_rankscore.ranking.queries import read_queries
 
 RNG = np.random.default_rng(0)
@@ -159,6 +160,58 @@ def test_categorical_ids_are_read_as_codes(column):
     assert list(values) == ["a", "b"]
 
 
+TEXT = {
+    "pandas": pd.Series,
+    "pandas objects": lambda ids: pd.Series(ids, dtype=object),
+    "pandas string": lambda ids: pd.Series(ids, dtype="string[python]"),
+    "pandas arrow string": lambda ids: pd.Series(ids, dtype="string[pyarrow]"),
+    "pandas arrow": lambda ids: pd.Series(ids, dtype=pd.ArrowDtype(pa.large_string())),
+    "pandas index": pd.Index,
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "pyarrow chunks": lambda ids: pa.chunked_array([ids[:999], ids[999:]]),
+    "pyarrow large": lambda ids: pa.array(ids, pa.large_string()),
+    "objects": lambda ids: np.array(ids, dtype=object),
+}
+
+
+@pytest.mark.parametrize("order", ["sorted", "together", "apart"])
+@pytest.mark.parametrize("form", TEXT)
+def test_many_ids_of_text_are_encoded_by_their_library(form, order):
+    names = ["ä", "b", "b\0", "a", "", "ab", *(f"q{i}" for i in range(700))]
+    codes = np.tile(np.arange(len(names)), 10)
+    if order != "apart":
+        codes = np.sort(codes)
+    ids = [names[code] for code in codes]
+    ids = sorted(ids) if order == "sorted" else ids
+    expected = group_rows(as_objects(ids).tolist(), len(ids))
+    queries = group_rows(TEXT[form](ids), len(ids))
+    assert queries.ids.tolist() == sorted(names)
+    assert queries.ids.dtype == object
+    np.testing.assert_array_equal(queries.codes, expected.codes)
+    ids[-3] = None
+    with pytest.raises(ValueError, match="groups must not have missing values"):
+        group_rows(TEXT[form](ids), len(ids))
+
+
+def test_more_categories_than_the_type_of_their_codes_holds():
+    ids = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0, 1], pa.int8()), [f"q{i}" for i in range(999, 0, -1)]
+    )
+    assert group_rows(ids, 3).ids.tolist() == ["q998", "q999"]
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="long doubles are doubles")
+@pytest.mark.parametrize("name", ["y_true", "y_score", "sample_weight"])
+def test_long_doubles_that_double_precision_makes_equal_are_refused(name):
+    values = np.array([1, 1, 0.1], dtype=np.longdouble)
+    call = {"y_true": [0, 1, 0], "y_score": values / 3, "sample_weight": values[:2][[0, 0, 0]]}
+    assert ndcg_score(**call, groups="none") > 0
+    values[1] += np.finfo(np.longdouble).eps
+    with pytest.raises(ValueError, match=f"{name} has values of the type .* rescale them first"):
+        ndcg_score(**call | {name: values}, groups="none")
+
+
 @pytest.mark.parametrize("form", NUMBERS)
 def test_booleans(form):
     makers = {"pandas nullable": lambda v: pd.Series(v, dtype="boolean")}
@@ -217,7 +270,9 @@ def test_missing_ids_are_refused(column):
 
 @pytest.mark.parametrize("values", [["1", "0"], pd.Series(["1", "0"]), pl.Series(["1", "0"])])
 def test_numbers_in_text_are_to_be_converted(values):
-    with pytest.raises(ValueError, match="got strings; map them to numbers, or .*from_ranked_lists"):
+    with pytest.raises(
+        ValueError, match=r"got strings; map them to numbers, or .*from_ranked_lists"
+    ):
         ndcg_score(values, [1, 2])
 
 
@@ -244,10 +299,8 @@ def test_a_relation_of_a_database_is_to_be_read_first():
 @pytest.mark.parametrize("kind", ["relation", "lazy frame"])
 def test_features_in_a_database_or_a_lazy_frame_are_refused(kind):
     X, y = make_ranking(n_queries=12, as_frame=True, random_state=0)
-    if kind == "relation":
-        features = requires("duckdb").from_df(X)
-    else:
-        features = pl.from_pandas(X).lazy()
+    is_relation = kind == "relation"
+    features = requires("duckdb").from_df(X) if is_relation else pl.from_pandas(X).lazy()
     ranker = QueryRanker(Ridge()).fit(X, y)
     for call in (
         lambda: QueryRanker(Ridge()).fit(features, y),

@@ -59,7 +59,8 @@ def _factorize_objects(ids: Array, name: str) -> tuple[Array, Array]:
 def _factorize_by_pandas(ids: Array) -> tuple[Array, Array] | None:
     """Distinct ids and codes of text among objects, if pandas is loaded, which is faster."""
     pandas = sys.modules.get("pandas")
-    if not hasattr(pandas, "factorize") or ids.dtype.kind != "O" or type(ids[0]) is not str:
+    is_text = ids.dtype.kind == "O" and len(ids) >= 1000 and type(ids[0]) is str
+    if not is_text or not hasattr(pandas, "factorize"):
         return None
     codes, unique = pandas.factorize(ids)
     # before pandas 3 those that differ after a zero were equal

@@ -69,5 +69,7 @@ def as_type(values: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     except OverflowError:
         if values.size == 1:
             return np.full_like(values, "NaT", dtype=dtype), np.zeros(values.shape, dtype=bool)
-        converted, exact = zip(*(as_type(values[i : i + 1], dtype) for i in range(len(values))))
+        converted, exact = zip(
+            *(as_type(values[i : i + 1], dtype) for i in range(len(values))), strict=True
+        )
         return np.concatenate(converted), np.concatenate(exact)

@@ -10,6 +10,9 @@ import numpy as np
 from .._columns import detached, large_integers, to_numpy
 from .._typing import Array
 
+# from this many rows on, text is encoded by its own library; each call takes some 100 microseconds
+_ENCODED_TEXT = 5_000
+
 # types of most ids, among which nothing is missing
 _NEVER_MISSING = {str, bytes, int, bool}
 
@@ -53,6 +56,7 @@ def _encoded(column: Any, name: str) -> tuple[Array, Array] | None:
     """(values, codes) of a column of text or categories, by its own library; None for others."""
     dtype = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     is_text = dtype == "str" or dtype.removeprefix("large_").startswith("string")
+    is_text = is_text and len(column) >= _ENCODED_TEXT
     if hasattr(column, "to_physical"):  # polars
         is_encoded = is_text or dtype.startswith(("categorical", "enum"))
         return _encoded_by_polars(column, is_text, name) if is_encoded else None
@@ -189,7 +193,7 @@ def which_missing(values: Array) -> Array:
 def in_sorted_order(unique: Array, codes: Array) -> tuple[Array, Array]:
     """Distinct ids in sorted order, and codes that refer to them."""
     order = np.argsort(unique, kind="stable")
-    position = np.empty(len(order), dtype=codes.dtype if codes.dtype.kind == "i" else np.intp)
+    position = np.empty(len(order), dtype=np.result_type(codes.dtype, np.int32))
     position[order] = np.arange(len(order))
     return unique[order], position[codes]
 

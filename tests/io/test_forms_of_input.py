@@ -59,7 +59,7 @@ def test_lazy_tables_are_refused():
         with pytest.raises(TypeError, match=r"is not in memory; read it first"):
             read()
     relation = requires("duckdb").sql("select 1 as a")
-    with pytest.raises(TypeError, match="must be read from the database first"):
+    with pytest.raises(TypeError, match="is not in memory; read it first"):
         from_ranked_lists(relation, relation)
 
 

@@ -330,7 +330,13 @@ PREDICTIONS = pd.DataFrame({**TOP, "score": [0.5, 0.25, 0.125]})
             ValueError,
             "more than one column 'user'",
         ),
-        (pl.DataFrame(LOG).lazy(), PREDICTIONS, {}, TypeError, "truth is not in memory; read it first"),
+        (
+            pl.DataFrame(LOG).lazy(),
+            PREDICTIONS,
+            {},
+            TypeError,
+            "truth is not in memory; read it first",
+        ),
         (
             pd.DataFrame({"user": ["ann"], "item": [["a", "b"]]}),
             PREDICTIONS,
@@ -403,7 +409,7 @@ def test_a_query_of_several_columns_is_one_of_tuples():
 
 def test_an_executed_query_of_duckdb_is_refused():
     executed = requires("duckdb").connect().execute("select 'ann' as user, 'tea' as item")
-    with pytest.raises(TypeError, match="truth must be a DataFrame .*got a DuckDBPyConnection"):
+    with pytest.raises(TypeError, match=r"truth must be a DataFrame .*got a DuckDBPyConnection"):
         from_frames(executed, PREDICTIONS, **BY, rank="rank")
 
 
