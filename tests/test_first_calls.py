@@ -452,10 +452,9 @@ RIGHT = {
         lambda: loop(LGBM),
     ),
     "RFECV with metadata routing": (
-        lambda: (
-            routed(RFECV(Ridge(), cv=CV, **BY_NDCG).fit, X, Y, groups=IDS)
-            .cv_results_["mean_test_score"][-1]
-        ),
+        lambda: routed(RFECV(Ridge(), cv=CV, **BY_NDCG).fit, X, Y, groups=IDS).cv_results_[
+            "mean_test_score"
+        ][-1],
         lambda: np.mean(loop(Ridge())),
     ),
     "RFECV inside of the ranker": (
@@ -751,11 +750,11 @@ REFUSED = {
     ),
     "permutation importance": (
         lambda: permutation_importance(Ridge().fit(X, Y), X, Y, **BY_NDCG),
-        "pd.Series(y, index=pd.Index(ids, name='qid'))",
+        "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
     ),
     "score of a search": (
         lambda: GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).score(X, Y),
-        "pd.Series(y, index=pd.Index(ids, name='qid'))",
+        "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
     ),
     "validation by HistGradientBoosting": (
         lambda: HistGradientBoostingRegressor(early_stopping=True, **BY_NDCG).fit(INDEXED, Y),

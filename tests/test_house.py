@@ -214,9 +214,8 @@ def scikit_learn_is_patched_in_one_place(files):
             or alias.name == "sklearn"
         }
         targets = [target for node in source.nodes(ast.Assign) for target in node.targets]
-        for call in source.nodes(ast.Call):
-            if isinstance(call.func, ast.Name) and call.func.id == "setattr":
-                targets.append(ast.Attribute(call.args[0], "", ast.Store()))
+        calls = (n for n in source.nodes(ast.Call) if getattr(n.func, "id", "") == "setattr")
+        targets.extend(ast.Attribute(call.args[0], "", ast.Store()) for call in calls)
         for target in (t for t in targets if isinstance(t, ast.Attribute)):
             if isinstance(target.value, ast.Name) and target.value.id in of_sklearn:
                 yield f"{source.path} assigns to {target.value.id}"

@@ -32,8 +32,8 @@ from ..query_ids.lookup import (
 )
 from ..ranking import Queries
 from ..scoring.predictions import predict_scores, read_predictions
-from ..scoring.scorer import RankingScorer
 from ..scoring.register import find_groups_param, ignores_groups
+from ..scoring.scorer import RankingScorer
 from .query_results import QueryScores
 from .targets import TargetMetric, check_targets, measure_targets, resolve_targets
 

@@ -25,9 +25,9 @@ USUAL_NAMES = {
 
 
 DEFAULT_FIX = (
-    "pass groups=ids; where scikit-learn does not pass them on, have them in the index of X or y, as "
-    "by X.set_index('qid') or pd.Series(y, index=pd.Index(ids, name='qid')), or enable metadata "
-    "routing by sklearn.set_config(enable_metadata_routing=True)."
+    "pass groups=ids; where scikit-learn does not pass them on, have them in the index of X or y, "
+    "as by X.set_index('qid') or pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid')), or "
+    "enable metadata routing by sklearn.set_config(enable_metadata_routing=True)."
 )
 
 

@@ -17,6 +17,7 @@ import threading
 import warnings
 from collections import UserDict
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,15 @@ from ..metrics.names import METRICS, display_name, name_of_function, names_metri
 from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
 from ..query_ids.fold_rows import FoldRows
 from ..query_ids.lookup import QID, fix_by_name, ids_in_index
-from .bound import bind, is_of_metric_function, name_in_messages, ranks_queries, scorer_of_search, with_groups
+from ..query_ids.row_order import check_same_order
+from .bound import (
+    bind,
+    is_of_metric_function,
+    name_in_messages,
+    ranks_queries,
+    scorer_of_search,
+    with_groups,
+)
 from .columns import check_columns, check_no_feature
 from .pipelines import is_pipeline
 from .scorer import RankingScorer
@@ -56,6 +65,9 @@ _undo: list[Callable[[], None]] = []
 OPTUNA = "optuna_integration.sklearn.sklearn"
 # the functions of scikit-learn that fit and score, or predict, a fold
 TASKS = ("_fit_and_score", "_fit_and_predict", "_permutation_test_score")
+
+# parameters with one value for each row of X
+OF_ROWS = ("groups", "qid", "sample_weight", "propensity", "target")
 
 
 class PartialQueryWarning(UserWarning):
@@ -151,15 +163,24 @@ def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
                 return make(*args, **kwargs)
             groups, caller = _call()
             try:
-                return make(**_add_query_ids(dict(task), groups, caller))
+                made = make(**_add_query_ids(dict(task), groups, caller))
             except NoGroupsError as error:
                 if caller == OPTUNA:
                     raise RuntimeError(str(error)) from error
                 raise
+            made[0].imported = _Import()
+            return made
 
         return make_task
 
     return delayed_with_query_ids
+
+
+class _Import:
+    """Imports this package where it is unpickled, so that strings are known to inner searches."""
+
+    def __reduce__(self) -> Any:
+        return import_module, (__name__.partition(".")[0],)
 
 
 def _concerns_queries(task: dict[str, Any]) -> bool:
@@ -194,8 +215,8 @@ def _rankers_in(estimator: Any) -> list[Any]:
     parts = [estimator, *estimator.get_params(deep=True).values()]
     frozen = [part for part in parts if isinstance(part, FrozenEstimator)]
     fitted = {id(inner) for part in frozen for inner in part.get_params(deep=True).values()}
-    needs_ids = (part for part in parts if getattr(part, "needs_query_ids", False) is True)
-    return [part for part in needs_ids if id(part) not in fitted]
+    rankers = (part for part in parts if hasattr(type(part), "needs_query_ids"))
+    return [part for part in rankers if id(part) not in fitted and part.needs_query_ids]
 
 
 def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, Any]:
@@ -216,8 +237,13 @@ def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, 
     given, is_routed = None, _is_routed(task)
     for name in ("fit_params", "score_params"):
         values = _params(task, name).items()
+        check_same_order(
+            X=task["X"], **{k: v for k, v in values if k.rpartition("__")[2] in OF_ROWS}
+        )
         _set(task, name, {key: _selectable(value, task["X"]) for key, value in values})
     if is_routed:
+        given = {"groups": None, "qid": None} | _params(task, "score_params")
+        given = given["groups"] if given["qid"] is None else given["qid"]
         _check_routed(task, estimator, scorers)
     else:
         given = _given_ids(task, groups)
@@ -269,12 +295,11 @@ def _check_scorer(scorer: Any, estimator: Any, task: dict[str, Any], *, is_route
 def _given_ids(task: dict[str, Any], groups: Any) -> Any:
     """The id of each row of X that the call was given, or that the rows of its splitter carry."""
     n_rows = num_samples(task["X"])
-    # a search hands the same dicts to all of its tasks
-    candidates = [_params(task, "score_params").get("groups")]
-    candidates += [groups, _params(task, "split_params").get("groups")]
+    candidates = [groups, _params(task, "split_params").get("groups")]
     candidates += [getattr(task.get(rows), "query_ids", None) for rows in ("test", "train")]
     for ids in candidates:
         if ids is not None and not isinstance(ids, str) and num_samples(ids) == n_rows:
+            check_same_order(X=task["X"], groups=ids)
             return _selectable(ids, task["X"])
     return None
 
@@ -315,13 +340,15 @@ def _call() -> tuple[Any, str]:
 def _check_final_fit(task: dict[str, Any], estimator: Any, caller: str) -> None:
     """Refuse a search of Optuna whose trials are given ids that its final fit will not get."""
     param, model = find_groups_param(estimator)
-    if caller == OPTUNA and _rankers_in(estimator) and _ids_in_data(task, model) is None:
-        if "qid" not in {name.rpartition("__")[2] for name in _params(task, "fit_params")}:
-            raise no_groups_error(
-                "the final fit of OptunaSearchCV",
-                fix="have them in the index of X, as by X.set_index('qid'), or call "
-                f"fit(X, y, groups=ids, {param.removesuffix('groups')}qid=ids).",
-            )
+    names = {name.rpartition("__")[2] for name in _params(task, "fit_params")}
+    if caller != OPTUNA or "qid" in names or not _rankers_in(estimator):
+        return
+    if _ids_in_data(task, model) is None:
+        raise no_groups_error(
+            "the final fit of OptunaSearchCV",
+            fix="have them in the index of X, as by X.set_index('qid'), or call "
+            f"fit(X, y, groups=ids, {param.removesuffix('groups')}qid=ids).",
+        )
 
 
 def _selectable(ids: Any, X: Any) -> Any:
@@ -348,19 +375,29 @@ def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
 def _pass_to_fit(task: dict[str, Any], estimator: Any, given: Any) -> None:
     """Give the ids to a fit that takes them and would not find them in the rows of X itself."""
     param, model = find_groups_param(estimator)
-    if given is not None and find_groups_param(task["estimator"])[0] != param:
-        raise no_groups_error(
-            f"{type(model).__name__}.fit", fix="wrap every candidate of the search in QueryRanker."
-        )
     params = _params(task, "fit_params")
+    others, _ = find_groups_param(task["estimator"])
+    # which the other candidates of the search take
+    is_given = others or any(name.rpartition("__")[2] == "groups" for name in params)
+    if "candidate_progress" in task and given is not None and not param and is_given:
+        raise _candidates_error(model)
     of_call = {param, param.removesuffix("groups") + "qid"} & params.keys()
-    if param and not of_call and not ignores_groups(model):
+    if param and not of_call:
         ids = _ids_for_fit(task, estimator, model, given)
-        if ids is not None:
+        if ids is not None and not ignores_groups(model):
+            if others != param:
+                raise _candidates_error(model)
             _set(task, "fit_params", {param: ids})
             return
     if not of_call:
         _check_fit(task, estimator, model, param, given)
+
+
+def _candidates_error(model: Any) -> NoGroupsError:
+    return no_groups_error(
+        f"{type(model).__name__}.fit",
+        fix="wrap every candidate of the search, and the model that they replace, in QueryRanker.",
+    )
 
 
 def _ids_for_fit(task: dict[str, Any], estimator: Any, model: Any, given: Any) -> Any:
@@ -434,6 +471,8 @@ def _pass_to_scorers(task: dict[str, Any], estimator: Any, scorers: list[Any], g
     missing = [s for s in rankers if _found_by(s, estimator, task) is None]
     if not missing:
         return
+    # a search hands the same dicts to all of its tasks
+    given = _params(task, "score_params").get("groups") if given is None else given
     _, model = find_groups_param(estimator)
     ids = _ids_in_data(task, model)
     ids = find_query_ids(task["X"], task["y"], groups=given) if ids is None else ids
@@ -447,18 +486,16 @@ def _pass_to_scorers(task: dict[str, Any], estimator: Any, scorers: list[Any], g
 
 def _check_routed(task: dict[str, Any], estimator: Any, scorers: list[Any]) -> None:
     """Refuse ranking metrics to which metadata routing passes no ids, and which find none."""
-    if _params(task, "score_params"):
-        return
     _, model = find_groups_param(estimator)
+    if _params(task, "score_params") or _reads_steps_of(model, estimator):
+        return
     for scorer in (s for s in scorers if ranks_queries(s) and isinstance(s, RankingScorer)):
-        found = _found_by(scorer, estimator, task)
-        if found is None and _needs_ids(task["y"], estimator):
-            if not _reads_steps_of(model, estimator):
-                fix = (
-                    "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
-                    "scorers request them, as they do unless set_score_request declines."
-                )
-                raise no_groups_error(name_in_messages(scorer), fix=fix)
+        if _found_by(scorer, estimator, task) is None and _needs_ids(task["y"], estimator):
+            raise no_groups_error(
+                name_in_messages(scorer),
+                fix="pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
+                "scorers request them, as they do unless set_score_request declines.",
+            )
 
 
 def _reads_steps_of(model: Any, estimator: Any) -> bool:
@@ -490,7 +527,7 @@ def _warn_of_partial_queries(
     test = task.get("test")
     if test is None or (isinstance(test, FoldRows) and test.is_whole):
         return
-    source = next((s.groups for s in scorers if getattr(s, "groups", None)), None)
+    source = getattr(scorers[0], "groups", None) if scorers else None
     try:
         ids = find_query_ids(task["X"], task["y"], groups=given, id_source=source)
         ids = _ids_in_data(task, find_groups_param(estimator)[1]) if ids is None else ids

@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn_rankscore.scoring.task_ids import find_groups_param
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -34,7 +35,6 @@ from sklearn_rankscore import (
     ndcg_score,
     query_scores,
 )
-from sklearn_rankscore.scoring.task_ids import find_groups_param
 
 METRICS = ["ndcg@5", "map"]
 

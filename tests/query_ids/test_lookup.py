@@ -46,10 +46,6 @@ def frame(**columns):
     return pd.DataFrame(X, columns=["a", "b", "c"]).assign(**columns)
 
 
-def ids_by_row(rows):
-    return QID[rows.index]
-
-
 # name: (X, y, groups of make_ranking_scorer)
 SOURCES = {
     "X column": (frame(qid=QID), Y, None),
@@ -58,7 +54,6 @@ SOURCES = {
     "X level of two": (frame(day=1, qid=QID).set_index(["day", "qid"]), Y, None),
     "named column": (frame(session=QID), Y, "session"),
     "named level": (frame().set_index(INDEX.rename("session")), Y, "session"),
-    "function of X": (frame(), Y, ids_by_row),
     "y level": (X, pd.Series(Y, INDEX), None),
     "y level, sparse X": (scipy.sparse.csr_matrix(X), pd.Series(Y, INDEX), None),
     "named y level": (X, pd.Series(Y, INDEX.rename("session")), "session"),
@@ -273,41 +268,10 @@ def test_rows_of_two_dimensional_scores_are_queries():
     assert make_ranking_scorer("mrr")(Constant(scores), None, labels) == pytest.approx(0.75)
 
 
-def test_a_position_from_the_end():
-    rows = np.column_stack([X, QID])
-    values = [
-        cross_val_score(
-            QueryRanker(Ridge(), groups=place), rows, Y, cv=QueryKFold(3, groups=place), scoring=s
-        )
-        for place, s in ((3, "ndcg(groups=3)"), (-1, "ndcg(groups=-1)"))
-    ]
-    np.testing.assert_array_equal(*values)
-
-
 def test_a_missing_column_is_an_error():
     scorer = make_ranking_scorer("ndcg", groups="session")
     with pytest.raises(NoGroupsError, match="groups='session' names no column or index level"):
         scorer(Constant(np.zeros(len(Y))), frame(), Y, groups=QID)
-
-
-WAYS = [
-    "index level 'qid' of X",
-    "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))",
-    "column 'qid' of X",
-    "with groups='name'",
-    "groups=ids, with cv=QueryKFold(5)",
-    "set_config(enable_metadata_routing=True)",
-]
-
-
-@pytest.mark.parametrize("error_score", ["raise", np.nan])
-def test_error_begins_with_the_fix_and_lists_every_way(error_score):
-    with pytest.raises(NoGroupsError) as raised:
-        cross_val_score(Ridge(), X, Y, scoring="ndcg@3", cv=FOLDS, error_score=error_score)
-    message = str(raised.value)
-    assert "pass groups=ids and cv=QueryKFold(5)" in message.splitlines()[0]
-    assert [way for way in WAYS if way not in message] == []
-    assert max(map(len, message.splitlines())) < 150
 
 
 def test_groups_none_makes_each_fold_one_query():
@@ -337,7 +301,7 @@ def test_threshold_tuning_reads_the_index_of_y(source):
     assert model.fit(rows, (labels % 10 > 2).astype(int)).best_score_ > 0
 
 
-@pytest.mark.parametrize("source", ["X column", "X level", "function of X"])
+@pytest.mark.parametrize("source", ["X column", "X level"])
 def test_threshold_tuning_cannot_see_x(source):
     rows, labels, id_source = SOURCES[source]
     scorer = make_ranking_scorer("precision@3", groups=id_source)
@@ -354,3 +318,9 @@ def test_threshold_tuning_refuses_string_labels():
         ValueError, match=r"y_true holds strings, such as .* Encode them as numbers"
     ):
         tuned.fit(X, words)
+
+
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_the_error_names_the_fix_before_the_first_fit(error_score):
+    with pytest.raises(NoGroupsError, match=r"pass groups=ids and cv=QueryKFold\(5\)"):
+        cross_val_score(Ridge(), X, Y, scoring="ndcg@3", cv=FOLDS, error_score=error_score)

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from sklearn_rankscore import (
-    QueryKFold,
     QueryTimeSeriesSplit,
     RankingAccumulator,
     evaluate,
@@ -65,12 +64,9 @@ def test_sorted_streams():
 
 def test_functions_of_splitters_and_propensities():
     X = pd.DataFrame({"qid": [3, 1, 2, 1], "day": [4, 3, 2, 1]})
-    for splitter in (
-        QueryTimeSeriesSplit(2, times=lambda X: X["day"].sort_values(), groups="qid"),
-        QueryKFold(2, groups=lambda X: X["qid"].sort_values()),
-    ):
-        with pytest.raises(ValueError, match="different orders"):
-            list(splitter.split(X))
+    splitter = QueryTimeSeriesSplit(2, times=lambda X: X["day"].sort_values(), groups="qid")
+    with pytest.raises(ValueError, match="different orders"):
+        list(splitter.split(X))
     propensity = pd.Series(0.5, OTHER.index)
     with pytest.raises(ValueError, match="y_score and propensity"):
         evaluate(LABELS, FRAME["s"], "dcg", groups=FRAME["qid"], propensity=propensity)

@@ -5,8 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from requires import requires
-from sklearn.linear_model import Ridge, SGDRegressor
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from sklearn_rankscore import (
@@ -73,21 +72,3 @@ def test_other_tables():
     assert "rename it: X.rename_axis(index={'day': 'qid'})." in fix_by_name(two)
     for nothing in (np.ones((2, 2)), None, [[1]], X[["x"]], X[["x"]].set_axis([7], axis=1)):
         assert fix_by_name(nothing) is None
-
-
-@pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")
-@pytest.mark.filterwarnings("ignore:`optuna.terminator` module:FutureWarning")
-def test_trials_that_optuna_prunes_are_given_no_groups():
-    requires("optuna").logging.set_verbosity(30)
-    space = {"alpha": requires("optuna").distributions.FloatDistribution(1e-4, 1e-3)}
-    search = requires("optuna_integration").OptunaSearchCV(
-        SGDRegressor(), space, scoring="mrr", cv=QueryKFold(2), enable_pruning=True, max_iter=2,
-        n_trials=1,
-    )  # fmt: skip
-    features = X[["x"]].to_numpy()
-    change = "pd.DataFrame(X, index=pd.Index(ids, name='qid'))"
-    with pytest.raises(NoGroupsError) as error:
-        search.fit(features, Y, groups=IDS)
-    assert f"pass them in the data: X = {change}." in str(error.value).splitlines()[0]
-    changed = eval(change, {"pd": pd, "X": features, "ids": IDS})
-    assert search.fit(changed, Y).best_score_ > 0

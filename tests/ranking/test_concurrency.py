@@ -23,9 +23,9 @@ from sklearn_rankscore import (
     map_score,
     mrr_score,
     ndcg_score,
+    patch_sklearn,
     precision_at_k,
     query_auc_score,
-    patch_sklearn,
     unpatch_sklearn,
 )
 from sklearn_rankscore.metrics.names import METRICS

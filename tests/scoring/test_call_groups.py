@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from small_rankers import LGBM
 
-from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, ndcg_score
+from sklearn_rankscore import QueryKFold, QueryRanker, ndcg_score
 
 LABELS, USERS = Y % 10, QID // 2
 WHOLE = list(GroupKFold(3).split(X, LABELS, QID))
@@ -80,12 +80,6 @@ def test_ids_in_x_are_the_queries_and_groups_those_of_the_splits():
     splits = list(GroupKFold(3).split(X, LABELS, USERS))
     values = cross_val_score(Ridge(), rows, LABELS, groups=USERS, scoring="ndcg", cv=GroupKFold(3))
     assert values == pytest.approx(by_hand(splits, QID), rel=1e-9)
-
-
-def test_stored_splits_of_queries_divide_users():
-    by_query = list(QueryKFold(4).split(X, LABELS, groups=QID))
-    with pytest.raises(NoGroupsError, match="the folds divide the queries of groups="):
-        cross_val_score(QueryRanker(Ridge()), X, LABELS, groups=USERS, scoring="ndcg", cv=by_query)
 
 
 @pytest.mark.parametrize("scoring", ["ndcg", "r2"])
@@ -231,36 +225,6 @@ class Recorded(GroupKFold):
     def split(self, X, y=None, groups=None):
         self.groups.append(groups)
         return super().split(X, y, groups)
-
-
-@pytest.mark.parametrize(
-    "models", [[Ridge(), QueryRanker(Ridge())], [QueryRanker(Ridge()), Ridge()]]
-)
-@pytest.mark.parametrize("ids", ["level", "groups"])
-def test_candidates_with_and_without_ids_are_refused_in_any_order(models, ids):
-    rows, groups = (USER_LEVEL, None) if ids == "level" else (X, QID)
-    search = GridSearchCV(
-        make_pipeline(Ridge()), {"ridge": models}, scoring="ndcg", cv=QueryKFold(3)
-    )
-    with pytest.raises(NoGroupsError, match=r"Ridge\.fit: wrap every candidate of the search in Q"):
-        search.fit(rows, LABELS, groups=groups)
-    wrapped = [QueryRanker(Ridge()), QueryRanker(Ridge(100))]
-    search.set_params(param_grid={"ridge": wrapped}).fit(rows, LABELS, groups=groups)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
-@pytest.mark.parametrize("scoring", ["ndcg", ["ndcg", "r2"]])
-def test_weights_of_rows_are_refused_before_the_first_fit(scoring):
-    """scikit-learn passes them to the metric as well, whose error it would turn into nan."""
-    weights = np.linspace(1, 2, len(Y))
-    search = GridSearchCV(QueryRanker(Ridge()), {}, scoring=scoring, refit=False, cv=QueryKFold(3))
-    if forwards_weights():
-        with pytest.raises(
-            ValueError, match=r"sample_weight varies within a query.*\n- sklearn.set_"
-        ):
-            search.fit(X, LABELS, groups=QID, sample_weight=weights)
-    search.fit(X, LABELS, groups=QID, sample_weight=1.0 + QID)
-    assert all(np.isfinite(search.cv_results_[f"mean_test_{m}"]).all() for m in names_of(scoring))
 
 
 def names_of(scoring):

@@ -9,7 +9,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
@@ -95,19 +95,6 @@ def test_both_and_the_index_of_y():
     value = expected("ndcg", ORDERS, propensity=SEEN)
     assert scorer(FITTED, FRAME[["a", "b"]], OF_LEVELS) == value
     assert scorer.score_labels(OF_LEVELS, FEATURES[:, 0]) == value
-
-
-def test_positions_of_an_array():
-    X = np.column_stack([FEATURES, SEEN, ORDERS, QID])
-    model = LinearRegression().fit(np.eye(5), [1, 0, 0, 0, 0])
-    ranker = QueryRanker(LinearRegression(), groups=4, drop_columns=[2, -2]).fit(X, FEATURES[:, 0])
-    assert ranker.n_features_in_ == 2
-    scorer = make_ranking_scorer("ndcg@2(propensity=2,target=3,groups=4)")
-    assert scorer(ranker, X, CLICKS) == expected("ndcg@2", ORDERS, propensity=SEEN)
-    with pytest.raises(ValueError, match="the column 3 of X, which is the target"):
-        scorer(model, X, CLICKS)
-    with pytest.raises(ValueError, match="target=5 is neither a column of X"):
-        make_ranking_scorer("ndcg@2", target=5, groups=4)(ranker, X, CLICKS)
 
 
 def test_metadata_routing():

@@ -7,22 +7,19 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import sklearn
-from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from small_rankers import LGBM
 
 from sklearn_rankscore import (
-    NoGroupsError,
     PartialQueryWarning,
     QueryKFold,
     QueryRanker,
     cross_val_query_scores,
     make_ranking,
     make_ranking_scorer,
-    ndcg_score,
     query_train_test_split,
 )
 
@@ -92,39 +89,6 @@ def test_every_fold_of_a_generator_is_checked():
         cross_val_score(QueryRanker(Ridge()), frame, labels, scoring="ndcg", cv=KFold(20))
 
 
-def test_a_selection_of_features_takes_ids_in_a_query_ranker():
-    selection = SequentialFeatureSelector(Ridge(), scoring="ndcg@10", cv=QueryKFold(5))
-    selection.set_params(n_features_to_select=2, cv=3)
-    advice = (
-        r"QueryRanker\(make_pipeline\(SequentialFeatureSelector\(..., cv=QueryKFold\(5\)\), model"
-    )
-    with pytest.raises(NoGroupsError, match=advice):
-        selection.fit(X, Y)
-    selection.set_params(cv=QueryKFold(5))
-    QueryRanker(make_pipeline(selection, Ridge())).fit(X, Y, groups=NUMBERS)
-
-
-@pytest.mark.parametrize("place", [0, lambda columns: columns[:, 0]], ids=["position", "function"])
-def test_a_place_among_the_columns_of_the_steps_before(place):
-    """The first column of X are users, the first one after the step is that of the queries."""
-    features = np.column_stack([NUMBERS // 4, X])
-    options = {"scoring": "ndcg@10", "cv": QueryKFold(3), "groups": NUMBERS}
-    expected = cross_val_score(QueryRanker(LGBM), features, Y, **options)
-    last_first = FunctionTransformer(np.roll, kw_args={"shift": 1, "axis": 1})
-    pipeline = make_pipeline(last_first, QueryRanker(LGBM, groups=place))
-    given = np.column_stack([features, NUMBERS])
-    assert cross_val_score(pipeline, given, Y, **options) == pytest.approx(expected)
-    options["cv"] = QueryKFold(3, groups=-1)
-    del options["groups"]
-    for scoring in ("ndcg@10", make_ranking_scorer("ndcg@10", groups=-1), {"mean": "ndcg@10"}):
-        options["scoring"] = scoring
-        scores = cross_validate(pipeline, given, Y, **options)
-        assert scores.get("test_score", scores.get("test_mean")) == pytest.approx(expected)
-    fitted = pipeline.fit(given, Y)
-    value = make_ranking_scorer("ndcg@10")(fitted, given, Y)
-    assert value == ndcg_score(Y, fitted.predict(given), groups=NUMBERS, k=10)
-
-
 def test_a_column_that_a_step_adds():
     frame = X.assign(query=NUMBERS)
     options = {"scoring": "ndcg@10(groups=query)", "cv": QueryKFold(3, groups="query")}
@@ -132,14 +96,3 @@ def test_a_column_that_a_step_adds():
     rename = FunctionTransformer(pd.DataFrame.rename, kw_args={"columns": {"query": "session"}})
     pipeline = make_pipeline(rename, QueryRanker(LGBM, groups="session"))
     assert cross_val_score(pipeline, frame, Y, **options) == pytest.approx(expected)
-
-
-def test_the_default_score_of_a_ranker_that_reads_ids_from_steps():
-    features = np.column_stack([NUMBERS // 4, X])
-    expected = cross_val_score(QueryRanker(LGBM), features, Y, cv=QueryKFold(3), groups=NUMBERS)
-    last_first = FunctionTransformer(np.roll, kw_args={"shift": 1, "axis": 1})
-    pipeline = make_pipeline(last_first, QueryRanker(LGBM, groups=0))
-    given, cv = np.column_stack([features, NUMBERS]), QueryKFold(3, groups=-1)
-    assert cross_val_score(pipeline, given, Y, cv=cv) == pytest.approx(expected)
-    search = GridSearchCV(pipeline, {}, cv=cv).fit(given, Y)
-    assert search.best_score_ == pytest.approx(expected.mean())

@@ -6,10 +6,7 @@ import pytest
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
-    GridSearchCV,
-    PredefinedSplit,
     cross_val_score,
-    cross_validate,
 )
 
 from sklearn_rankscore import (
@@ -34,21 +31,6 @@ SCORINGS = {
 class NeverFitted(Ridge):
     def fit(self, X, y, sample_weight=None):
         raise AssertionError("fitted")
-
-
-@pytest.mark.parametrize("scoring", SCORINGS.values(), ids=SCORINGS)
-@pytest.mark.parametrize("model", [NeverFitted(), QueryRanker(NeverFitted())])
-@pytest.mark.parametrize("dtype", [int, float])
-def test_negative_labels(scoring, model, dtype):
-    labels = NEGATIVE.astype(dtype)
-    with pytest.raises(ValueError, match=r"negative labels \(smallest -1\).* Shift them"):
-        cross_validate(model, X, labels, groups=IDS, scoring=scoring, cv=QueryKFold(3))
-
-
-def test_a_search():
-    search = GridSearchCV(NeverFitted(), {"alpha": [1, 2]}, scoring="err@5", cv=QueryKFold(3))
-    with pytest.raises(ValueError, match=r"must lie in \[0, 4\] \(max_grade\)"):
-        search.fit(X, GRADES * 40, groups=IDS)
 
 
 def test_labels_that_suit_the_metric():
@@ -85,19 +67,6 @@ def test_labels_of_nan_are_left_to_the_fit():
 def test_missing_ids_come_first():
     with pytest.raises(NoGroupsError, match="No query ids reached"):
         cross_val_score(NeverFitted(), X, NEGATIVE, scoring="ndcg@5", cv=3)
-
-
-def test_labels_of_rows_that_are_never_scored():
-    """Only the model has to suit those of rows that all folds train on."""
-    in_training = np.isin(IDS, np.unique(IDS)[:4])
-    fold = np.where(in_training, -1, np.unique(IDS, return_inverse=True)[1] % 2)
-    labels = np.where(in_training, NEGATIVE, GRADES)
-    rows = pd.DataFrame(X, index=pd.Index(IDS, name="qid"))
-    options = {"scoring": "ndcg@5", "cv": PredefinedSplit(fold)}
-    scores = cross_validate(Ridge(), rows, labels, **options)
-    assert np.isfinite(scores["test_score"]).all()
-    with pytest.raises(ValueError, match="negative labels"):
-        cross_validate(NeverFitted(), rows, labels, return_train_score=True, **options)
 
 
 def test_classes_are_no_labels():

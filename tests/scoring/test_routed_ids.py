@@ -208,8 +208,7 @@ def test_what_requests_no_groups_is_named():
     """The folds are those of a splitter that keeps queries whole, and not at fault."""
     scorer = make_ranking_scorer("ndcg@3").set_score_request(groups="session_id")
     options = {"cv": QueryKFold(3), "params": {"groups": QID}, "error_score": "raise"}
-    with pytest.raises(NoGroupsError, match=r"set_score_request\(groups=True\)") as caught:
+    with pytest.raises(NoGroupsError, match="let scorers request them"):
         cross_val_score(QueryRanker(Ridge()), X, Y % 10, scoring=scorer, **options)
-    assert "the folds divide" not in str(caught.value)
     scorer = make_ranking_scorer("ndcg@3").set_score_request(groups=True)
     assert len(cross_val_score(QueryRanker(Ridge()), X, Y % 10, scoring=scorer, **options)) == 3

@@ -100,7 +100,7 @@ PRIVATE_NAMES = {  # and whether strings work without
     "sklearn.utils:_safe_indexing": True,
     "sklearn.utils.validation:_num_samples": True,
     "sklearn.utils.validation:_check_method_params": True,
-    "sklearn.utils.parallel:Parallel": False,
+    "sklearn.utils.parallel:Parallel": True,
     "sklearn.utils._param_validation:StrOptions": False,
     "sklearn.metrics._scorer:_SCORERS": False,
 }

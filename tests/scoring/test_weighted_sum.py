@@ -169,7 +169,7 @@ def test_names_of_parts():
 def test_a_part_reads_ids_where_the_sum_does():
     part = make_ranking_scorer("mrr")
     data = Column(), X.rename(columns={"qid": "session"}).assign(user=SESSION // 2), Y
-    for place in ("session", "user", ["session", "user"], 0):
+    for place in ("session", "user", ["session", "user"]):
         scorer = make_weighted_scorer({part: 1.0}, groups=place)
         assert scorer(*data) == make_ranking_scorer("mrr", groups=place)(*data)
     assert part.groups is None
