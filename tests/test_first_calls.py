@@ -465,18 +465,6 @@ RIGHT = {
         ),
         lambda: np.mean(loop(Ridge())),
     ),
-    "RFECV in a pipeline inside of the ranker": (
-        lambda: cross_val_score(
-            QueryRanker(
-                make_pipeline(RFECV(Ridge(), min_features_to_select=5, cv=CV, **BY_NDCG), LGBM)
-            ),
-            X,
-            Y,
-            **GROUPS,
-            **BY_NDCG,
-        ),
-        lambda: loop(LGBM),
-    ),
     "RidgeCV inside of the ranker": (
         lambda: (
             QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG))
@@ -711,6 +699,12 @@ REFUSED = {
     ),
     "a permutation test of arrays": (
         lambda: permutation_test_score(ranker(), X, Y, **GROUPS, **BY_NDCG),
+        "or enable metadata routing",
+    ),
+    "RFECV in a pipeline inside of the ranker": (
+        lambda: QueryRanker(make_pipeline(RFECV(Ridge(), cv=CV, **BY_NDCG), LGBM)).fit(
+            X, Y, groups=IDS
+        ),
         "or enable metadata routing",
     ),
     "RFECV of arrays": (
