@@ -243,8 +243,8 @@ def _as_float(array: Array, name: str) -> Array:
         return np.array(values, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError, OverflowError) as error:
         lists = (list, tuple, set, np.ndarray)
-        if found := next((kind for kind in kinds if issubclass(kind, lists)), None):
-            raise _not_numbers(name, found) from error
+        if of_lists := [kind for kind in kinds if issubclass(kind, lists)]:
+            raise _not_numbers(name, of_lists[0]) from error
         raise ValueError(
             f"{name} must hold one number per document; got an object array with missing, "
             f"too large or non-numeric values ({error})."

@@ -15,9 +15,8 @@ ArrayFunction: TypeAlias = Callable[[Array], Array]
 # features: an array, a frame of any library, or a sparse matrix
 MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
 QueryIds: TypeAlias = ArrayLike | Sequence[Hashable]
-# where query ids are found: the name of a column or index level, several names, the position of
-# a column, or a function of X
-IdSource: TypeAlias = str | int | Sequence[str] | Callable[[Any], Any] | None
+# where query ids are found: the name of a column or index level, or several names
+IdSource: TypeAlias = str | Sequence[str] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 Seed: TypeAlias = RandomState | np.random.Generator
 

@@ -90,11 +90,11 @@ def cross_val_query_scores(
     cv : int, splitter or iterable of (train, test), default=None
         Folds of whole queries; each query must be in exactly one test fold. An integer k means
         ``QueryKFold(k)``, None means ``QueryKFold(5)``.
-    groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
-        Query ids, or where they are: the name of a column or index level, several such names, the
-        position of a column, or a function of X. None means the `groups` of `cv`, or a column or
-        index level ``qid`` of X, or an index level ``qid`` of y. An array is also passed to the
-        splitter, and to the fit of the ranker or search, also inside a pipeline.
+    groups : array-like of shape (n_documents,), str or list of str, default=None
+        Query ids, or where they are: the name of a column or index level, several such names. None
+        means the `groups` of `cv`, or a column or index level ``qid`` of X, or an index level
+        ``qid`` of y. An array is also passed to the splitter, and to the fit of the ranker or
+        search, also inside a pipeline.
     sample_weight : array-like of shape (n_documents,), default=None
         Query weights in the result, constant within each query. They are not passed to the fit.
     params : dict, default=None

@@ -66,10 +66,10 @@ def query_permutation_importance(
         Relevance labels.
     metrics : str, callable or iterable of them
         As in `query_scores`.
-    groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
-        Query ids, or where they are: the name of a column or index level, several such names, the
-        position of a column, or a function of X. None means the parameter `groups` of the
-        estimator, or a column or index level ``qid`` of X, or an index level ``qid`` of y.
+    groups : array-like of shape (n_documents,), str or list of str, default=None
+        Query ids, or where they are: the name of a column or index level, several such names. None
+        means the parameter `groups` of the estimator, or a column or index level ``qid`` of X, or
+        an index level ``qid`` of y.
     within : {"query", "all"}, default="query"
         Whether values are permuted among the documents of each query, or among all rows as in
         scikit-learn. Only differences between the documents of a query affect their order: with

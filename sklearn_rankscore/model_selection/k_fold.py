@@ -31,9 +31,9 @@ class QueryKFold(QuerySplitter):
         Whether to shuffle queries of similar size before they are assigned to folds.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffle; an error without ``shuffle=True``.
-    groups : str, list of str, int or callable, default=None
+    groups : str or list of str, default=None
         Where the query ids are: the name of a column or index level, several names for ids that
-        combine them, the position of a column, or a function of X. None means ``"qid"``.
+        combine them. None means ``"qid"``.
     skip_constant_queries : bool, default=False
         Whether to exclude queries whose labels are all equal from the test folds, since all their
         rankings are equally good. They remain in the training folds.
@@ -125,9 +125,9 @@ class RepeatedQueryKFold(QuerySplitter):
         Number of repetitions.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffles.
-    groups : str, list of str, int or callable, default=None
+    groups : str or list of str, default=None
         Where the query ids are: the name of a column or index level, several names for ids that
-        combine them, the position of a column, or a function of X. None means ``"qid"``.
+        combine them. None means ``"qid"``.
     skip_constant_queries : bool, default=False
         Whether to exclude queries whose labels are all equal from the test folds.
 

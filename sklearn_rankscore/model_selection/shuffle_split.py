@@ -28,9 +28,9 @@ class QueryShuffleSplit(QuerySplitter):
         `test_size`.
     random_state : int, RandomState instance or None, default=None
         Seed of the random choice.
-    groups : str, list of str, int or callable, default=None
+    groups : str or list of str, default=None
         Where the query ids are: the name of a column or index level, several names for ids that
-        combine them, the position of a column, or a function of X. None means ``"qid"``.
+        combine them. None means ``"qid"``.
     skip_constant_queries : bool, default=False
         Whether to exclude queries whose labels are all equal from the test sets.
 

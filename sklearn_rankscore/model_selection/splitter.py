@@ -80,7 +80,7 @@ class QuerySplitter(BaseCrossValidator):
             Features.
         y : array-like of shape (n_documents,), default=None
             Relevance labels.
-        groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+        groups : array-like of shape (n_documents,), str or list of str, default=None
             Hashable query ids in any row order, or where they are in X, as for the parameter
             `groups` of the splitter. They take precedence over `qid` and over ids in X or y; they
             may be coarser than these, but must not divide a query.

@@ -41,9 +41,9 @@ class QueryTimeSeriesSplit(QuerySplitter):
         None means no limit.
     test_size : int, default=None
         Number of queries in the test set. None means n_queries // (n_splits + 1).
-    groups : str, list of str, int or callable, default=None
+    groups : str or list of str, default=None
         Where the query ids are: the name of a column or index level, several names for ids that
-        combine them, the position of a column, or a function of X. None means ``"qid"``.
+        combine them. None means ``"qid"``.
     skip_constant_queries : bool, default=False
         Whether to exclude queries whose labels are all equal from the test sets.
 

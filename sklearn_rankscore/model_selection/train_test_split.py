@@ -34,11 +34,10 @@ def query_train_test_split(
     ----------
     *arrays : array-likes, sparse matrices or DataFrames of the same length
         Arrays to split.
-    groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+    groups : array-like of shape (n_documents,), str or list of str, default=None
         Hashable query ids in any row order, which must not divide a query of an array that has a
         column or index level ``qid``. Or where they are: the name of a column or index level of
-        one of the arrays, several names, the position of a column, or a function of the first
-        array. None means ``"qid"``.
+        one of the arrays, several names. None means ``"qid"``.
     test_size : float or int, default=None
         Fraction or number of queries in the test part. None means the complement of `train_size`,
         or 0.25 if `train_size` is None as well.

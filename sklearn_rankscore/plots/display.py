@@ -69,10 +69,9 @@ class Display(Plot):
             Documents.
         y : array-like of shape (n_documents,)
             Relevance labels.
-        groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
-            Query ids, or where they are: the name of a column or index level, several such names,
-            the position of a column, or a function of X. None means a column or index level ``qid``
-            of X or an index level ``qid`` of y.
+        groups : array-like of shape (n_documents,), str or list of str, default=None
+            Query ids, or where they are: the name of a column or index level, several such names.
+            None means a column or index level ``qid`` of X or an index level ``qid`` of y.
         **options
             Any other argument of `from_predictions`.
 

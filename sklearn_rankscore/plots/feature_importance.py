@@ -121,7 +121,7 @@ class FeatureImportanceDisplay(Plot):
             Documents that were not used for training.
         y : array-like of shape (n_documents,)
             Relevance labels.
-        groups : array-like of shape (n_documents,), str, list of str, int or callable, default=None
+        groups : array-like of shape (n_documents,), str or list of str, default=None
             Query ids, or where they are, as in `query_permutation_importance`.
         metric : str or callable, default="ndcg@10"
             The metric.

@@ -46,15 +46,18 @@ class FittedRanker:
         ndarray of shape (n_documents,)
             Scores.
         """
+        scores = predict_scores(self.estimator_, self._features_of(X))
+        # a column, as of a neural network with one output
+        return scores[:, 0] if scores.shape[1:] == (1,) else scores
+
+    def _features_of(self, X: Any) -> Any:
         check_is_fitted(self, "estimator_")
         check_in_memory(X, "X")
         features = in_native_order(self._id_columns.drop(X))
         if (booster := booster_of(self.estimator_)) is not None:
             features = booster.read_features(features)
         self._check_features(features)
-        scores = predict_scores(self.estimator_, features)
-        # a column, as of a neural network with one output
-        return scores[:, 0] if scores.shape[1:] == (1,) else scores
+        return features
 
     def _check_features(self, X: Any, name: str = "") -> None:
         """Check number and names of features against those of the training data."""
@@ -87,6 +90,25 @@ class FittedRanker:
         """
         is_ranking = vars(self).get("n_queries_") is not None
         return is_ranking and np.size(getattr(self.estimator_, "classes_", ())) <= 2
+
+    def _has_probabilities(self) -> bool:
+        return hasattr(vars(self).get("estimator_"), "predict_proba")
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Probabilities of the classes, of a classifier that has them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features, with or without the column of query ids.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_classes)
+            The probability of each of ``classes_``.
+        """
+        return np.asarray(self.estimator_.predict_proba(self._features_of(X)))
 
     # For scikit-learn's scorers of thresholds, such as "roc_auc". It is the same function because
     # those before 1.9 take the scores of a regressor only from a method with the name `predict`.

@@ -37,7 +37,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         A ranker, regressor or classifier, or a Pipeline that ends in one. A classifier of two
         classes ranks by its confidence in the second class, one of more classes by the expected
         grade, which is the mean of its numeric classes weighted by their probabilities.
-    groups : str, list of str, int or callable, default=None
+    groups : str or list of str, default=None
         Where the query ids are, as in `QueryKFold`: the name of a column or index level, the
         position of a column of an array, a function of X, or a list of names for a composite key.
         None means ``"qid"``. The columns concerned are not passed to the ranker. After other steps
@@ -60,8 +60,9 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     validation_fraction : float or int, default=0.1
         Fraction or number of queries to hold out. Held-out queries whose labels are all equal are
         not used.
-    n_iter_no_change : int, default=10
-        Number of boosting rounds without improvement after which to stop.
+    n_iter_no_change : int, default=50
+        Number of boosting rounds without improvement after which to stop. Metrics of few held-out
+        queries are noisy, so that less patience stops too early; the user guide has a table.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of queries for `max_queries` and `early_stopping`.
     drop_columns : str, int or list of str or int, default=None
@@ -132,7 +133,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         early_stopping: bool | MetricLike = False,
         refit_all: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 50,
         random_state: RandomState = None,
         drop_columns: ColumnSource | Sequence[str | int] = None,
     ) -> None:

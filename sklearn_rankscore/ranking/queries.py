@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from .._columns import as_column, as_numbers, check_range, column_names, shape_of
 from .._typing import Array
+from .._validation import stacklevel_of_caller
 from ..query_ids import Grouping, group_rows
 from ..query_ids.lookup import index_ids
 from ..query_ids.row_order import check_same_order
@@ -214,6 +216,14 @@ def _one_hot(y_true: Any, score: Array, labels: Any, columns: list[Any]) -> Arra
             f"y_true has {len(true)} labels, y_score has {len(score)} rows."
         )
     classes = np.unique(true) if labels is None else np.asarray(labels)
+    if labels is None and classes.dtype.kind in "biuf":
+        warnings.warn(
+            f"each row of y_score ranked its {score.shape[1]} classes. If these are grades of "
+            "documents, pass one score for each document and groups=; if each row is to rank "
+            "classes, name these by labels=.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
     if classes.ndim != 1 or len(classes) != score.shape[1]:
         raise ValueError(
             f"y_score has {score.shape[1]} columns for {classes.size} classes. Name the class of "

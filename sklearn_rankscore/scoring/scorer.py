@@ -59,12 +59,11 @@ def make_ranking_scorer(
     metric : str or callable
         A name such as ``"ndcg@10"`` or ``"map@5(threshold=1)"``, a metric function of this
         package, or any function of a block of ranked queries.
-    groups : str, list of str, int or callable, default=None
-        Where the query ids are: the name of a column or index level of X (or an index level of
-        y), several names for ids that combine them, the position of a column of X, or a function
-        of X; ``"none"`` takes all rows as one query, and ``"rows"`` each row of class scores, which
-        ranks the classes. None looks for ``"qid"`` in X, then in the index of y, then for routed
-        `groups`.
+    groups : str or list of str, default=None
+        Where the query ids are: the name of a column or index level of X (or an index level of y),
+        several names for ids that combine them; ``"none"`` takes all rows as one query, and
+        ``"rows"`` each row of class scores, which ranks the classes. None looks for ``"qid"`` in X,
+        then in the index of y, then for routed `groups`.
     propensity : str or int, default=None
         Where the probability is found that each document was examined, for labels that are clicks:
         the name of a column or index level of X (or an index level of y), or the position of a

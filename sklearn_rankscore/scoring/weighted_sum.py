@@ -31,7 +31,7 @@ def make_weighted_scorer(
     weights : mapping of str, callable or RankingScorer to float
         The weight of each metric, above 0: names such as ``"recall@20(target=orders)"``, metric
         functions, or what `make_ranking_scorer` returns.
-    groups : str, list of str, int or callable, default=None
+    groups : str or list of str, default=None
         Where the query ids are, as for `make_ranking_scorer`; the same for all parts. Those that
         name a place themselves must name the same one.
 

@@ -550,3 +550,15 @@ def test_ranks_of_the_constructor_of_lightgbm_prevail(own, data):
     model = LGBMRanker(**LIGHTGBM, **{own: [10, 3]})
     for params in ({}, {"eval_at": [3, 10]}):
         assert stopping(model, True).fit(X, y, groups=qid, **params).n_iter_ == rounds["ndcg@10"]
+
+
+@pytest.mark.parametrize("scale", [1 / 3, 20])
+def test_xgboost_computes_no_metric_that_nobody_asked_for(scale):
+    """Its own NDCG fails at labels above 31, and at fractions."""
+    xgboost = requires("xgboost")
+    X, y, groups = make_ranking(40, random_state=0)
+    model = xgboost.XGBRanker(objective="rank:pairwise", n_estimators=20, n_jobs=1)
+    ranker = QueryRanker(model, early_stopping="ndcg@5", random_state=0)
+    fitted = ranker.fit(X, y * scale, groups=groups).estimator_
+    assert list(fitted.evals_result()["validation_0"]) == ["ndcg@5_rankscore"]
+    assert "disable_default_eval_metric" not in fitted.get_params()

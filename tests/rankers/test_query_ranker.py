@@ -21,7 +21,7 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
@@ -30,6 +30,7 @@ from training_rounds import sizes_of
 
 from sklearn_rankscore import (
     NoGroupsError,
+    QueryKFold,
     QueryRanker,
     make_ranking,
     make_ranking_scorer,
@@ -391,3 +392,16 @@ def test_missing_ids_are_an_error(library, data):
     for ranker in (QueryRanker(make_ranker(library)), QueryRanker(Ridge(), max_queries=3)):
         with pytest.raises(NoGroupsError, match="No query ids reached"):
             ranker.fit(X, y)
+
+
+def test_probabilities_are_those_of_the_classifier():
+    X, y, groups = make_ranking(30, random_state=0)
+    model = LogisticRegression(max_iter=1000)
+    ranker = QueryRanker(model).fit(X, y.astype(int), groups=groups)
+    expected = clone(model).fit(X, y.astype(int))
+    np.testing.assert_allclose(ranker.predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(ranker.classes_, expected.classes_)
+    assert not hasattr(QueryRanker(Ridge()).fit(X, y, groups=groups), "predict_proba")
+    options = {"groups": groups, "cv": QueryKFold(3), "scoring": ["ndcg@10", "neg_log_loss"]}
+    scores = cross_validate(QueryRanker(model), X, y.astype(int), **options)
+    assert np.isfinite(scores["test_neg_log_loss"]).all()

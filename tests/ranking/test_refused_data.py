@@ -339,3 +339,12 @@ READS_LABELS = {
 def test_masked_labels_are_refused_wherever_they_are_read(call):
     with pytest.raises(ValueError, match=r"(y|y_true|sample_weight|segments) has masked val"):
         call()
+
+
+def test_classes_that_are_numbers_warn():
+    """They may be grades of documents, whose ids were forgotten."""
+    labels, scores = [0, 1, 1, 0], [[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.6, 0.4]]
+    with pytest.warns(UserWarning, match="each row of y_score ranked its 2 classes"):
+        value = evaluate(labels, scores, "ndcg")["ndcg"]
+    assert value == pytest.approx((3 + 1 / np.log2(3)) / 4)
+    assert evaluate(labels, scores, "ndcg", labels=[0, 1])["ndcg"] == value

@@ -14,6 +14,7 @@ from ..training_data import TrainingData, ids_from_sizes
 from .booster import Booster, FitArguments, Stopping, arrow_types
 from .training_metric import TrainingMetric, check_library
 
+DEFAULT_METRIC = "disable_default_eval_metric"
 # the Arrow types of text, as pyarrow and polars name them
 TEXT = ("string", "large_string", "string_view")
 
@@ -75,6 +76,9 @@ class XGBoost(Booster):
         maximize = None if ours is None else True
         stop = StopOnMetric(stopping.n_rounds, n_sets, last=last, maximize=maximize)
         estimator.set_params(callbacks=[*callbacks, stop])
+        if ours is not None and params.get("eval_metric") is None:
+            # its default metric is one that nobody asked for, and fails at labels above 31
+            estimator.set_params(**{DEFAULT_METRIC: True})
         return {}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
@@ -82,6 +86,8 @@ class XGBoost(Booster):
         # set_params of a fitted model would pass lists and dicts to XGBoost as text, which fails
         for name in (*self.own_stopping, "callbacks"):
             setattr(estimator, name, params.get(name))
+        if DEFAULT_METRIC not in params and estimator.kwargs:
+            estimator.kwargs.pop(DEFAULT_METRIC, None)
 
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""
