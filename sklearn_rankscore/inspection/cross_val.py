@@ -91,7 +91,7 @@ def cross_val_query_scores(
         Folds of whole queries; each query must be in exactly one test fold. An integer k means
         ``QueryKFold(k)``, None means ``QueryKFold(5)``.
     groups : array-like of shape (n_documents,), str or list of str, default=None
-        Query ids, or where they are: the name of a column or index level, several such names. None
+        Query ids, or where they are: the name of a column or index level, or several names. None
         means the `groups` of `cv`, or a column or index level ``qid`` of X, or an index level
         ``qid`` of y. An array is also passed to the splitter, and to the fit of the ranker or
         search, also inside a pipeline.

@@ -67,7 +67,7 @@ def query_permutation_importance(
     metrics : str, callable or iterable of them
         As in `query_scores`.
     groups : array-like of shape (n_documents,), str or list of str, default=None
-        Query ids, or where they are: the name of a column or index level, several such names. None
+        Query ids, or where they are: the name of a column or index level, or several names. None
         means the parameter `groups` of the estimator, or a column or index level ``qid`` of X, or
         an index level ``qid`` of y.
     within : {"query", "all"}, default="query"

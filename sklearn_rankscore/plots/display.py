@@ -70,7 +70,7 @@ class Display(Plot):
         y : array-like of shape (n_documents,)
             Relevance labels.
         groups : array-like of shape (n_documents,), str or list of str, default=None
-            Query ids, or where they are: the name of a column or index level, several such names.
+            Query ids, or where they are: the name of a column or index level, or several names.
             None means a column or index level ``qid`` of X or an index level ``qid`` of y.
         **options
             Any other argument of `from_predictions`.

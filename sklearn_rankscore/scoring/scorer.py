@@ -61,7 +61,7 @@ def make_ranking_scorer(
         package, or any function of a block of ranked queries.
     groups : str or list of str, default=None
         Where the query ids are: the name of a column or index level of X (or an index level of y),
-        several names for ids that combine them; ``"none"`` takes all rows as one query, and
+        or several names for ids that combine them; ``"none"`` takes all rows as one query, and
         ``"rows"`` each row of class scores, which ranks the classes. None looks for ``"qid"`` in X,
         then in the index of y, then for routed `groups`.
     propensity : str or int, default=None
