@@ -116,7 +116,7 @@ CALLS = [
     (
         lambda: ndcg_score(LOG.assign(timestamp=[3, 1, 2]), np.eye(3)),
         TypeError,
-        r"here each row would be a query.* df\['rating'\], .* a document, pass df.to_numpy\(\)",
+        "is a DataFrame with the columns .*rating.* pass one of them with groups=",
     ),
     (
         lambda: ndcg_score(pl.DataFrame(LOG), np.eye(3)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def _factorize_objects(ids: Array, name: str) -> tuple[Array, Array]:
 
 def _factorize_by_pandas(ids: Array) -> tuple[Array, Array] | None:
     """Distinct ids and codes of text among objects, if pandas is loaded, which is faster."""
-    pandas = sys.modules.get("pandas")
+    pandas: Any = sys.modules.get("pandas")
     is_text = ids.dtype.kind == "O" and len(ids) >= 1000 and type(ids[0]) is str
     if not is_text or not hasattr(pandas, "factorize"):
         return None
