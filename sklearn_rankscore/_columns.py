@@ -235,16 +235,17 @@ def _as_float(array: Array, name: str) -> Array:
         raise _not_numbers(name, array.dtype.type)
     values = array.ravel().tolist()
     kinds = set(map(type, values))
-    if found := next((kind for kind in kinds if issubclass(kind, (str, bytes, *INSTANTS))), None):
-        raise _not_numbers(name, found)
+    for kind in kinds:
+        if issubclass(kind, (str, bytes, *INSTANTS)):
+            raise _not_numbers(name, kind)
     if any(kind.__name__ == "NAType" for kind in kinds):  # pandas', which has no conversion
         values = [np.nan if type(value).__name__ == "NAType" else value for value in values]
     try:
         return np.array(values, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError, OverflowError) as error:
-        lists = (list, tuple, set, np.ndarray)
-        if of_lists := [kind for kind in kinds if issubclass(kind, lists)]:
-            raise _not_numbers(name, of_lists[0]) from error
+        for kind in kinds:
+            if issubclass(kind, list | tuple | set | np.ndarray):
+                raise _not_numbers(name, kind) from error
         raise ValueError(
             f"{name} must hold one number per document; got an object array with missing, "
             f"too large or non-numeric values ({error})."
