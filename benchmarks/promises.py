@@ -29,9 +29,10 @@ from sklearn_rankscore import (
     evaluate,
     make_ranking,
     ndcg_score,
+    patch_sklearn,
     query_scores,
+    unpatch_sklearn,
 )
-from sklearn_rankscore import patch_sklearn, unpatch_sklearn
 
 TEN = [
     *("ndcg@5", "ndcg@10", "map@10", "mrr@10", "precision@5", "precision@10", "recall@10"),

@@ -46,7 +46,8 @@ class FittedRanker:
         ndarray of shape (n_documents,)
             Scores.
         """
-        scores = predict_scores(self.estimator_, self._features_of(X))
+        features = self._features_of(X)
+        scores = predict_scores(self.estimator_, features)
         # a column, as of a neural network with one output
         return scores[:, 0] if scores.shape[1:] == (1,) else scores
 

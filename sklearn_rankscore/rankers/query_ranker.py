@@ -273,6 +273,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         tags.target_tags.required = True
+        tags.classifier_tags = get_tags(self.estimator).classifier_tags  # of predict_proba
         if not is_classifier(self.estimator):  # a classifier does not fit a continuous target
             tags.estimator_type = "regressor"
             # `score` is that of a ranking

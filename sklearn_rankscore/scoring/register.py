@@ -229,6 +229,7 @@ def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, 
     """
     estimator = _candidate(task)
     scorers = [s for s in list_scorers(task.get("scorer")) if _is_ours(s)]
+    check_pairs(estimator, _params(task, "fit_params"))
     for scorer in scorers:
         _check_scorer(scorer, estimator, task, is_routed=_is_routed(task))
     if "cv" in task and hasattr(task["X"], "index") and hasattr(task["y"], "set_axis"):
@@ -252,6 +253,17 @@ def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, 
         _pass_to_scorers(task, estimator, scorers, given)
     _warn_of_partial_queries(task, estimator, scorers, given)
     return task
+
+
+def check_pairs(estimator: Any, fit_params: dict[str, Any]) -> None:
+    """Refuse pairs of rows for a fold, whose rows have other numbers."""
+    given = [name for name, value in fit_params.items() if value is not None]
+    pairs = [name for name in given if name.rpartition("__")[2] == "pairs"]
+    if pairs and hasattr(type(find_groups_param(estimator)[1]), "needs_query_ids"):
+        raise ValueError(
+            f"{pairs[0]} number the rows of the whole data, but folds have other row numbers. "
+            "Leave them out (CatBoost makes pairs from the labels), or fit each fold yourself."
+        )
 
 
 def _candidate(task: dict[str, Any]) -> Any:

@@ -313,17 +313,6 @@ SHIFTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", SHIFTED)
-def test_positions_that_the_ids_shift_are_refused(case, small):
-    X, y, groups = small
-    model = SHIFTED[case]()
-    for given, source in ((place(X, groups, 0), None), (np.column_stack([groups, X]), 0)):
-        with pytest.raises(ValueError, match=r"names columns by position.*set_index\('qid'\)"):
-            QueryRanker(model, groups=source).fit(given, y)
-    index = place(X, groups, 0).set_index("qid")
-    QueryRanker(model).fit(index, y)
-
-
 def test_positions_from_the_end_mean_other_columns_if_the_ids_are_last(small):
     X, y, groups = small
     with pytest.raises(ValueError, match="names columns by position"):

@@ -9,14 +9,13 @@ import pytest
 from lightgbm import LGBMRanker
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_rankers import LGBM
 
-from sklearn_rankscore import QueryKFold, QueryRanker, make_ranking
+from sklearn_rankscore import QueryKFold, QueryRanker
 
 rng = np.random.default_rng(0)
 SESSIONS = np.repeat(np.arange(1000, 1040), 8)
@@ -37,14 +36,6 @@ def test_warns_of_ids_among_the_features(ids):
 def test_warns_of_ids_in_a_polars_frame():
     with pytest.warns(UserWarning, match=WARNING):
         QueryRanker(Ridge()).fit(pl.DataFrame(COLUMNS), LABELS, groups=pl.Series(SESSIONS))
-
-
-def test_warns_of_ids_in_an_array_by_position():
-    X = np.column_stack([FEATURES, SESSIONS])
-    with pytest.warns(UserWarning, match=r"column 3 of X.*groups=3"):
-        QueryRanker(Ridge()).fit(X, LABELS, groups=SESSIONS)
-    fitted = QueryRanker(Ridge(), groups=3).fit(X, LABELS)
-    assert fitted.estimator_.n_features_in_ == 3
 
 
 def test_warns_in_cross_validation():
@@ -122,28 +113,6 @@ def test_a_pipeline_may_keep_the_column(name):
 def test_flags_and_fractions_are_no_positions(X, dropped):
     with pytest.raises(TypeError, match=r"drop_columns must hold names of .* got "):
         QueryRanker(Ridge(), drop_columns=dropped).fit(X, LABELS, groups=SESSIONS)
-
-
-@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "in a pipeline"])
-@pytest.mark.parametrize("selector", [RFE, SelectFromModel])
-def test_a_selection_of_columns_around_a_ranker_that_removes_one_is_refused(selector, wrapped):
-    X, y, groups = make_ranking(n_queries=20, n_features=6, random_state=0)
-    selection = selector(QueryRanker(LGBM, groups=0))
-    model = make_pipeline(selection, Ridge()) if wrapped else selection
-    message = rf"{selector.__name__} selects among all columns .* QueryRanker\({selector.__name__}"
-    with pytest.raises(ValueError, match=message):
-        model.fit(np.column_stack([groups, X]), y)
-
-
-def test_a_selection_of_columns_inside_of_a_ranker_selects_features():
-    X, y, groups = make_ranking(n_queries=20, n_features=6, random_state=0)
-    inside = RFE(QueryRanker(LGBM), n_features_to_select=3)
-    fitted = QueryRanker(inside, groups=0).fit(np.column_stack([groups, X]), y)
-    features, sizes = list(range(6)), np.unique(groups, return_counts=True)[1]
-    while len(features) > 3:
-        importances = clone(LGBM).fit(X[:, features], y, group=sizes).feature_importances_
-        features.pop(int(np.argmin(importances)))
-    assert np.flatnonzero(fitted.estimator_.support_).tolist() == features
 
 
 @pytest.mark.parametrize("X", [FEATURES, FRAME], ids=["array", "frame"])

@@ -45,8 +45,6 @@ WAYS = {
     "name": lambda X, q: (framed(X, session=q), {}, "session"),
     "level": lambda X, q: (framed(X, session=q).set_index("session"), {}, "session"),
     "two names": lambda X, q: (framed(X, user=q // 2, visit=q % 2), {}, ["user", "visit"]),
-    "position": lambda X, q: (np.column_stack([X[:, :4], q, X[:, 4:]]), {}, 4),
-    "function": lambda X, q: (np.column_stack([X, q]), {}, lambda X: X[:, -1]),
 }
 
 

@@ -11,9 +11,8 @@ from sklearn.ensemble import (
     StackingRegressor,
     VotingRegressor,
 )
-from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import Lasso, LassoCV, Ridge, RidgeCV
-from sklearn.metrics import ndcg_score as scikit_learns_ndcg
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -127,28 +126,6 @@ def test_a_model_that_stops_by_its_loss_beside_a_ranker_and_weights():
     _, alone = fit(RANKER, "array", weights=WEIGHTS)
     expected = (alone + boosted.fit(X, Y, WEIGHTS).predict(X)) / 2
     np.testing.assert_allclose(predicted, expected, rtol=1e-9)
-
-
-@by_way
-@by_splitter
-@pytest.mark.parametrize("model", [Ridge(), RANKER], ids=["pointwise", "ranker"])
-@pytest.mark.parametrize("as_mask", [False, True], ids=["indices", "masks"])
-def test_given_splits_of_a_selection_of_features(as_mask, model, cv, way):
-    splits = list(cv.split(X, Y, IDS))
-    given = splits
-    if as_mask:
-        given = [tuple(np.isin(np.arange(len(Y)), rows) for rows in split) for split in splits]
-    selection = RFECV(model, cv=given, scoring="ndcg@10")
-    fitted, _ = fit(make_pipeline(selection, Ridge()), way)
-    ranker = model if isinstance(model, QueryRanker) else QueryRanker(model)
-    values = []
-    for train, test in splits:
-        scores = clone(ranker).fit(X[train], Y[train], IDS[train]).predict(X[test])
-        queries = [IDS[test] == query for query in np.unique(IDS[test])]
-        labels = Y[test]
-        values += [np.mean([scikit_learns_ndcg([labels[q]], [scores[q]], k=10) for q in queries])]
-    with_all_features = fitted.estimator_[0].cv_results_["mean_test_score"][-1]
-    assert with_all_features == pytest.approx(np.mean(values), rel=1e-9)
 
 
 @by_weights

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMRanker, LGBMRegressor
 from requires import requires
-from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -220,21 +219,6 @@ def test_aliases_of_one_value_per_column_are_refused(name):
     frame.insert(0, "qid", GROUPS)
     with pytest.raises(ValueError, match=f"{name}=.* names columns by position"):
         QueryRanker(LGBMRanker(**LGBM, **{name: [0, 1, 0, 0, 0]})).fit(frame, Y)
-
-
-def test_messages_do_not_call_other_columns_ids():
-    index = pd.Index(GROUPS, name="qid")
-    frame = pd.DataFrame(X[:, :4], columns=list("abcd"), index=index)
-    by_position = LGBMRanker(**LGBM, interaction_constraints=[[0, 1]])
-    dropping = QueryRanker(LGBMRanker(**LGBM), drop_columns="a")
-    for fit, message in [
-        (lambda: QueryRanker(by_position, drop_columns="a").fit(frame, Y), "which is no feature"),
-        (lambda: dropping.fit(frame, Y, categorical_feature=[0]), "or is one of drop_columns"),
-        (lambda: SelectFromModel(dropping).fit(frame, Y), "which is no feature"),
-    ]:
-        with pytest.raises(ValueError, match=message) as caught:
-            fit()
-        assert "column of query ids" not in str(caught.value)
 
 
 @pytest.mark.parametrize("options", [{}, {"early_stopping": "ndcg@5", "random_state": 0}])

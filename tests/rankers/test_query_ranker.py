@@ -13,7 +13,6 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     AdaBoostRegressor,
     BaggingRegressor,
@@ -23,7 +22,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from small_rankers import LGBM, make_ranker
 from training_rounds import sizes_of
@@ -96,15 +95,6 @@ PLACES = {
     "two names of polars": (
         ["user", "visit"], lambda X, q: pl.from_pandas(frame_of(X, user=q // 7, visit=q % 7))
     ),
-    "position": (2, lambda X, q: np.insert(X, 2, q, axis=1)),
-    "last position": (-1, lambda X, q: np.column_stack([X, q])),
-    "position in a sparse matrix": (2, lambda X, q: sparse.csr_array(np.insert(X, 2, q, axis=1))),
-    "position in a frame": (-1, lambda X, q: frame_of(X, session=q)),
-    "function of an array": (lambda X: X[:, 0], lambda X, q: np.column_stack([q, X])),
-    "function of a frame": (lambda X: X["session"], lambda X, q: frame_of(X, session=q)),
-    "function of polars": (
-        lambda X: X["session"], lambda X, q: pl.from_pandas(frame_of(X, session=q))
-    ),
 }  # fmt: skip
 
 
@@ -128,14 +118,6 @@ def test_groups_is_any_place_of_ids(place, data):
     if not hasattr(given, "columns"):  # features without the ids
         np.testing.assert_array_equal(ranker.predict(features), expected.predict(features))
     assert ranker.score(given, y) == pytest.approx(expected.score(features, y, groups=qid))
-
-
-def test_a_function_of_a_column_leaves_it_among_the_features(data):
-    X, y, qid = data
-    given = np.column_stack([qid * 10 + 3, X])
-    ranker = QueryRanker(Ridge(), groups=lambda X: X[:, 0] // 10).fit(given, y)
-    assert ranker.n_queries_ == 100
-    assert ranker.n_features_in_ == X.shape[1] + 1
 
 
 def test_attributes_of_the_fitted_ranker(library, data):
@@ -206,21 +188,6 @@ def test_a_column_of_ids_passes_through_a_column_transformer(data):
     ).set_output(transform="pandas")
     piped = make_pipeline(scale, QueryRanker(LGBM)).fit(frame, y)
     assert piped.score(frame, y) > 0.7
-
-
-@pytest.mark.parametrize(
-    ("step", "message"),
-    [
-        (PCA(3), "each query has one document, from which LGBMRanker.fit learns little"),
-        (PolynomialFeatures(), "all documents are of one query.* groups=0 is a position among"),
-    ],
-    ids=repr,
-)
-def test_a_position_among_the_columns_of_the_step_before(step, message, data):
-    X, y, qid = data
-    X = np.random.RandomState(0).normal(size=X.shape)  # without equal rows
-    with pytest.warns(UserWarning, match=message):
-        make_pipeline(step, QueryRanker(LGBM, groups=0)).fit(np.column_stack([qid, X]), y)
 
 
 def test_ids_of_documents_are_no_query_ids(data):

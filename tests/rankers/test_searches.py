@@ -2,7 +2,6 @@
 
 import warnings
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from sklearn.metrics import ndcg_score as scikit_learns_ndcg
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
-    KFold,
     cross_val_score,
     cross_validate,
     validation_curve,
@@ -342,23 +340,3 @@ def test_a_separate_test_set_may_use_the_same_ids(frame, data, lambdarank_test):
     assert search.score(test, y) == pytest.approx(
         evaluate(y, scores, "ndcg@10", groups=qid)["ndcg@10"]
     )
-
-
-def test_a_search_that_splits_queries_warns_once(frame, data):
-    search = grid(n_jobs=2).set_params(cv=KFold(3))
-    assert len(warned(lambda: search.fit(frame, data[1]))) == 1
-
-
-@pytest.mark.parametrize(("max_samples", "times"), [(1.0, 0), (0.5, 1), (100, 1)])
-def test_permutation_importance_of_drawn_rows_warns(max_samples, times, labelled):
-    fitted = clone(RIDGE).fit(*labelled)
-
-    def call():
-        permutation_importance(
-            fitted, *labelled, scoring="ndcg@10", n_repeats=1, max_samples=max_samples
-        )
-
-    warnings_of_call = warned(call)
-    assert [Path(warning.filename).name for warning in warnings_of_call] == [
-        Path(__file__).name
-    ] * times

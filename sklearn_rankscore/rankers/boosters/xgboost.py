@@ -86,8 +86,8 @@ class XGBoost(Booster):
         # set_params of a fitted model would pass lists and dicts to XGBoost as text, which fails
         for name in (*self.own_stopping, "callbacks"):
             setattr(estimator, name, params.get(name))
-        if DEFAULT_METRIC not in params and estimator.kwargs:
-            estimator.kwargs.pop(DEFAULT_METRIC, None)
+        if DEFAULT_METRIC not in params:
+            getattr(estimator, "kwargs", {}).pop(DEFAULT_METRIC, None)
 
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""

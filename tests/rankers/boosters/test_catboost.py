@@ -160,7 +160,7 @@ def test_pairs_are_refused_where_folds_number_other_rows(routing, piped):
     with config_context(enable_metadata_routing=routing):
         ranker.fit(X, y, groups=groups, **params)
         search = GridSearchCV(ranker, {"max_queries": [None]}, scoring="ndcg", cv=QueryKFold(2))
-        message = r"(?s)pairs number the rows of the whole data.*- fit each fold yourself"
+        message = r"(?s)pairs number the rows of the whole data.*fit each fold yourself"
         with pytest.raises(ValueError, match=message):
             search.fit(X, labels, **ids, **params)
         with pytest.raises(ValueError, match=message):
