@@ -75,21 +75,21 @@ class TieArgs(SharedArgs, total=False):
     ties: Ties
 
 
-class JudgedArgs(DataArgs, total=False):
+class JudgedArgs(SharedArgs, total=False):
     """Arguments of the share of judged documents."""
 
     k: int | None
     ties: Ties
 
 
-class BprefArgs(DataArgs, total=False):
+class BprefArgs(SharedArgs, total=False):
     """Arguments of bpref."""
 
     threshold: float
     ties: Ties
 
 
-class InfAPArgs(DataArgs, total=False):
+class InfAPArgs(SharedArgs, total=False):
     """Arguments of inferred average precision."""
 
     threshold: float

@@ -171,7 +171,7 @@ CALLS = [
     ),
     (lambda: score_by("ndcg", groups=IDS[:5]), ValueError, "one id per row: got 5"),
     (lambda: score_by_source("session"), NoGroupsError, "names no column or index level of X"),
-    (lambda: score_by_source(3), (TypeError, ValueError), "groups.*3"),
+    (lambda: score_by_source(3), (TypeError, ValueError), "groups.*int"),
     (lambda: score_by_source(IDS), (TypeError, ValueError), "groups"),
     (lambda: make_ranking_scorer("ndgc@10"), ValueError, "Did you mean 'ndcg@10'"),
     (lambda: make_ranking_scorer("ndcg@0"), ValueError, "cut-off after @ must be a positive"),

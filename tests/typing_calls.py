@@ -127,7 +127,7 @@ def scorers(X: pd.DataFrame, y: pd.Series) -> None:
     fitted = Ridge().fit(X, y)
     score: float = make_ranking_scorer("ndcg@10", gain="exponential")(fitted, X, y)
     by_column: float = make_ranking_scorer("ndcg@10", groups="qid")(fitted, X, y)
-    by_function = make_ranking_scorer("map", groups=lambda X: X["qid"])
+    by_function = make_ranking_scorer("map", groups="qid")
     cross_val_score(Ridge(), X, y, scoring=by_function, cv=QueryKFold(3))
     cross_val_score(Ridge(), X, y, scoring="ndcg@10", cv=QueryKFold(3))
     assert max(score, by_column) <= 1
@@ -220,7 +220,7 @@ def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
     assert_type(ForestDisplay.from_query_scores(scores, metric="mrr"), ForestDisplay)
     DifferenceCurveDisplay.from_predictions(y, models, groups=g).plot(lw=1)
     importances = query_permutation_importance(
-        fitted, X, y, "mrr", groups=lambda X: X["qid"], random_state=np.random.default_rng(0)
+        fitted, X, y, "mrr", groups="qid", random_state=np.random.default_rng(0)
     )
     assert_type(FeatureImportanceDisplay.from_importances(importances), FeatureImportanceDisplay)
     QueryPropertyDisplay.from_predictions(y, s, groups=g, property="relevant")

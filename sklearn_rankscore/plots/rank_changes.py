@@ -116,7 +116,7 @@ class RankChangeDisplay(Display):
             A document is relevant if its label exceeds this value.
         unjudged : {"error", "irrelevant", "drop"}, default="error"
             Documents with label NaN are shown with label 0 ("irrelevant"), left out ("drop"), or
-            shown as they are.
+            shown unchanged.
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure.
         **kwargs

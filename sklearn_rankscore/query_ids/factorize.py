@@ -38,8 +38,8 @@ def factorize(ids: Array, name: str = "groups") -> tuple[Array, Array]:
 
 def _factorize_objects(ids: Array, name: str) -> tuple[Array, Array]:
     """By a dictionary, which visits every id once; a sort would compare each some twenty times."""
-    if (found := _factorize_by_pandas(ids)) is not None:
-        return in_sorted_order(*found)
+    if (encoded := _factorize_by_pandas(ids)) is not None:
+        return in_sorted_order(*encoded)
     keys = ids.tolist()
     try:
         table = {key: code for code, key in enumerate(dict.fromkeys(keys))}

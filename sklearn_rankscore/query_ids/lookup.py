@@ -120,7 +120,7 @@ def _check_undivided(groups: Any, queries: Any) -> None:
         )
 
 
-def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
+def source_or_ids(groups: Any, *data: Any) -> tuple[Any, Any]:
     """What `groups` means: a place in `data` where ids are found, or the ids themselves.
 
     A string is a place, and so is a list if all of its strings are names of columns or index levels
@@ -128,10 +128,10 @@ def source_or_ids(groups: Any, *data: Any) -> tuple[IdSource, Any]:
     """
     if isinstance(groups, str):
         return groups, None
-    if groups is not None and np.ndim(groups) == 0:
+    if np.isscalar(groups) or callable(groups):
         check_place(groups)
-    is_list = isinstance(groups, list | tuple) and all(isinstance(name, str) for name in groups)
-    are_names = is_list and len(set(groups)) == len(groups) > 0
+    names = list(groups) if isinstance(groups, list | tuple) else []
+    are_names = all(isinstance(name, str) for name in names) and len(set(names)) == len(names) > 0
     if are_names and any(_has_all(table, groups) for table in data):
         return groups, None
     return None, groups

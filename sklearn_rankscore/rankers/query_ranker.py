@@ -62,7 +62,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         not used.
     n_iter_no_change : int, default=50
         Number of boosting rounds without improvement after which to stop. Metrics of few held-out
-        queries are noisy, so that less patience stops too early; the user guide has a table.
+        queries are noisy, and few rounds stop too early; the user guide has a table.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of queries for `max_queries` and `early_stopping`.
     drop_columns : str, int or list of str or int, default=None

@@ -216,14 +216,6 @@ def _one_hot(y_true: Any, score: Array, labels: Any, columns: list[Any]) -> Arra
             f"y_true has {len(true)} labels, y_score has {len(score)} rows."
         )
     classes = np.unique(true) if labels is None else np.asarray(labels)
-    if labels is None and classes.dtype.kind in "biuf":
-        warnings.warn(
-            f"each row of y_score ranked its {score.shape[1]} classes. If these are grades of "
-            "documents, pass one score for each document and groups=; if each row is to rank "
-            "classes, name these by labels=.",
-            UserWarning,
-            stacklevel=stacklevel_of_caller(),
-        )
     if classes.ndim != 1 or len(classes) != score.shape[1]:
         raise ValueError(
             f"y_score has {score.shape[1]} columns for {classes.size} classes. Name the class of "
@@ -243,6 +235,14 @@ def _one_hot(y_true: Any, score: Array, labels: Any, columns: list[Any]) -> Arra
         raise ValueError(
             f"y_true holds the class {true[column < 0].tolist()[0]!r}, which labels= does not "
             "name; it names " + ", ".join(map(repr, classes[:10].tolist())) + "."
+        )
+    if labels is None and classes.dtype.kind in "biuf":
+        warnings.warn(
+            f"each row of y_score ranked its {score.shape[1]} classes. If these are grades of "
+            "documents, pass one score for each document and groups=; if each row is to rank "
+            "classes, name these by labels=.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
         )
     one_hot = np.zeros(score.shape, dtype=bool)
     one_hot[np.arange(len(true)), column] = True

@@ -191,8 +191,9 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
     if any(map(_takes_query_ids, candidates)):
         return True
     # an inner search whose folds are by the ids that the rows of our splitter carry
-    model = find_groups_param(candidates[0])[1] if isinstance(task.get("test"), FoldRows) else None
-    return isinstance(model, Search) and _reads_groups(model.cv)
+    _, model = find_groups_param(candidates[0])
+    is_carried = isinstance(task.get("test"), FoldRows)
+    return is_carried and isinstance(model, Search) and _reads_groups(model.cv)
 
 
 def _is_ours(scorer: Any) -> bool:
@@ -480,7 +481,7 @@ def _reads_groups(cv: Any) -> bool:
 def _pass_to_scorers(task: dict[str, Any], estimator: Any, scorers: list[Any], given: Any) -> None:
     """Give the ids to ranking metrics that would not find them in the rows of X themselves."""
     rankers = [scorer for scorer in scorers if ranks_queries(scorer)]
-    missing = [s for s in rankers if _found_by(s, estimator, task) is None]
+    missing = [s for s in rankers if _own_ids(s, estimator, task) is None]
     if not missing:
         return
     # a search hands the same dicts to all of its tasks
@@ -502,7 +503,7 @@ def _check_routed(task: dict[str, Any], estimator: Any, scorers: list[Any]) -> N
     if _params(task, "score_params") or _reads_steps_of(model, estimator):
         return
     for scorer in (s for s in scorers if ranks_queries(s) and isinstance(s, RankingScorer)):
-        if _found_by(scorer, estimator, task) is None and _needs_ids(task["y"], estimator):
+        if _own_ids(scorer, estimator, task) is None and _needs_ids(task["y"], estimator):
             raise no_groups_error(
                 name_in_messages(scorer),
                 fix="pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
@@ -514,7 +515,7 @@ def _reads_steps_of(model: Any, estimator: Any) -> bool:
     return hasattr(type(model), "needs_query_ids") and _reads_steps(model, estimator)
 
 
-def _found_by(scorer: Any, estimator: Any, task: dict[str, Any]) -> Any:
+def _own_ids(scorer: Any, estimator: Any, task: dict[str, Any]) -> Any:
     """The ids that a scorer finds in X and y itself; None without any, or if it does not look."""
     if isinstance(scorer, RankingScorer):
         return find_query_ids(task["X"], task["y"], id_source=scorer.groups)

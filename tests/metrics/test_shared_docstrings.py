@@ -61,6 +61,8 @@ def contract(name, function):
         return "micro" if "micro" in str(hints(function)["average"]) else "macro"
     if name in ("denominator", "ties"):
         return str(hints(function)[name])
+    if name == "unjudged":  # a rule, or nothing to metrics that distinguish unjudged documents
+        return str(function.__name__ in ("bpref_score", "infap_score", "judged_at_k"))
     return "shared"
 
 

@@ -51,7 +51,7 @@ def test_points_are_cross_validated_scores(data):
     assert display.ax_.get_ylabel() == "MRR"
 
 
-@pytest.mark.parametrize("way", ["column", "array", "name", "names", "position", "splitter"])
+@pytest.mark.parametrize("way", ["column", "array", "name", "names", "splitter"])
 @pytest.mark.parametrize(
     "model",
     [Ridge(), make_pipeline(StandardScaler(), Ridge()), LGBM, make_pipeline(QueryRanker(LGBM))],
@@ -65,7 +65,6 @@ def test_models_that_are_not_in_a_query_ranker(data, model, way):
         "array": (X.to_numpy(), {"groups": ids}),
         "name": (X.assign(session=ids), {"groups": "session"}),
         "names": (X.assign(day=ids // 3, session=ids), {"groups": ["day", "session"]}),
-        "position": (np.column_stack([ids, X]), {"groups": 0}),
         "splitter": (X.assign(session=ids), {"cv": QueryKFold(3, groups=["session"])}),
     }[way]
     options = {"max_queries": [6, 20], "cv": QueryKFold(3)}

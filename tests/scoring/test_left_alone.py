@@ -162,8 +162,8 @@ def test_importance_of_a_duck_typed_model():
 
     with without_hooks():
         expected = permutation_importance(DuckTyped(), X, Y, scoring=scoring, random_state=0)
-    found = permutation_importance(DuckTyped(), X, Y, scoring=scoring, random_state=0)
-    np.testing.assert_array_equal(found.importances, expected.importances)
+    measured = permutation_importance(DuckTyped(), X, Y, scoring=scoring, random_state=0)
+    np.testing.assert_array_equal(measured.importances, expected.importances)
 
 
 def calls_of_package(function):
@@ -208,9 +208,9 @@ class Tuner:
     exec(source, vars(module))
     ranker = sklearn_rankscore.QueryRanker(Ridge())
     options = {"scoring": "ndcg@5", "cv": GroupKFold(3), "groups": GROUPS}
-    found = module.Tuner().fit(cross_validate, ranker, X, Y > 0, **options)
+    measured = module.Tuner().fit(cross_validate, ranker, X, Y > 0, **options)
     expected = cross_validate(ranker, X, Y > 0, **options)
-    assert list(found["test_score"]) == list(expected["test_score"])
+    assert list(measured["test_score"]) == list(expected["test_score"])
 
 
 def run(code, *, folder=None, **environment):
@@ -298,9 +298,9 @@ def facts(statement):
 @pytest.mark.parametrize("name", FACTS)
 def test_same_state_of_the_process(name):
     place = list(FACTS).index(name)
-    found, expected = facts("import sklearn_rankscore"), facts("")
-    assert len(found) == len(expected) == len(FACTS)
-    assert found[place] == expected[place]
+    measured, expected = facts("import sklearn_rankscore"), facts("")
+    assert len(measured) == len(expected) == len(FACTS)
+    assert measured[place] == expected[place]
 
 
 def test_the_import_asks_other_modules_nothing():
