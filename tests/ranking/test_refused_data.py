@@ -350,5 +350,5 @@ def test_classes_that_are_numbers_warn():
 
 
 def test_the_label_of_a_pool_is_refused_without_a_rule():
-    with pytest.raises(ValueError, match="y_true contains -inf .* nobody judged"):
+    with pytest.raises(ValueError, match=r"y_true contains -inf .* nobody judged"):
         ndcg_score([-INF, 1, 0], [1, 2, 3])
