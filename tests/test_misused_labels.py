@@ -21,7 +21,7 @@ from sklearn_rankscore import (
 
 Y, S, G = np.array([1, 0, 1, 0, 2, 0]), np.arange(6.0), np.array([0, 0, 0, 1, 1, 1])
 UNJUDGED = np.where(np.arange(6) == 1, np.nan, Y)
-X = np.column_stack([S, -S, G])
+X = np.column_stack([S, -S])
 SOME = {"groups": G}
 SCORES = query_scores(Y, S, "ndcg", groups=G)
 
@@ -31,7 +31,7 @@ def propensity(value):
 
 
 def ranker():
-    return QueryRanker(Ridge(), groups=2)
+    return QueryRanker(Ridge())
 
 
 MISUSES = {
@@ -84,15 +84,15 @@ MISUSES = {
         "unjudged='irrelevant' gives documents the label 0, which threshold=-1 makes relevant",
     ),
     "NaN in QueryRanker.fit": (
-        lambda: ranker().fit(X, UNJUDGED),
+        lambda: ranker().fit(X, UNJUDGED, **SOME),
         "(?s)y contains NaN .first at row 1.*fit only on judged documents",
     ),
     "NaN in a target": (
-        lambda: make_ranking_scorer("ndcg", groups=2)(ranker().fit(X, Y), X, Y, target=UNJUDGED),
+        lambda: make_ranking_scorer("ndcg")(Ridge().fit(X, Y), X, Y, **SOME, target=UNJUDGED),
         "target contains NaN .first at position 1",
     ),
     "a target of another length": (
-        lambda: make_ranking_scorer("ndcg", groups=2)(ranker().fit(X, Y), X, Y, target=Y[:5]),
+        lambda: make_ranking_scorer("ndcg")(Ridge().fit(X, Y), X, Y, **SOME, target=Y[:5]),
         "inconsistent numbers of samples: y_true has 5 documents, y_score has 6",
     ),
     "a target outside of a scorer": (
@@ -106,10 +106,6 @@ MISUSES = {
     "bounds of a metric without any": (
         lambda: score_bounds(UNJUDGED, S, "query_auc", **SOME),
         "score_bounds has no exact bounds of 'query_auc'",
-    ),
-    "bounds under a rule": (
-        lambda: score_bounds(UNJUDGED, S, "ndcg", **SOME, unjudged="drop"),
-        "has a rule for unjudged documents, which score_bounds replaces",
     ),
     "human labels of all queries": (
         lambda: rectify(SCORES, SCORES, SCORES),

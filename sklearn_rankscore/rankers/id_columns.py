@@ -69,8 +69,8 @@ class IdColumns:
         column = column_names(features)[columns[0]] if names else columns[0]
         warnings.warn(
             f"column {column!r} of X holds the query ids, and the model is trained on it as a "
-            f"feature. Drop it from X, or use QueryRanker(..., groups={column!r}), which reads the "
-            "ids from that column and removes it from the features.",
+            "feature. Drop it from X"
+            + (f", or use QueryRanker(..., groups={column!r}), which does." if names else "."),
             UserWarning,
             stacklevel=stacklevel_of_caller(),
         )

@@ -251,19 +251,14 @@ def test_where_ids_are_found():
     by_name = query_permutation_importance(
         ridge, renamed, y, "ndcg", groups="session", random_state=0
     )
-    position = renamed.columns.get_loc("session")
-    for groups in (["session"], position, lambda X: X["session"]):
+    for groups in (["session"], renamed["session"]):
         given = query_permutation_importance(
             ridge, renamed, y, "ndcg", groups=groups, random_state=0
         )
         assert given["x0", "ndcg"] == by_name["x0", "ndcg"]
     array = renamed.to_numpy()
-    place = renamed.columns.get_loc("session")
-    model = QueryRanker(Ridge(), groups=place).fit(array, y)
-    second = query_permutation_importance(model, array, y, "ndcg", random_state=0)
-    for other in (first, second):
-        losses = [delta.values for delta in other.deltas.values()]
-        np.testing.assert_allclose(losses, [d.values for d in expected.deltas.values()], atol=1e-9)
+    losses = [delta.values for delta in first.deltas.values()]
+    np.testing.assert_allclose(losses, [d.values for d in expected.deltas.values()], atol=1e-9)
     assert "session" not in first.deltas
     with pytest.raises(NoGroupsError, match="No query ids reached query_permutation_importance"):
         query_permutation_importance(Ridge().fit(array, y), array, y, "ndcg")
