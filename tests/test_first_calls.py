@@ -457,35 +457,31 @@ RIGHT = {
         ][-1],
         lambda: np.mean(loop(Ridge())),
     ),
-    "RFECV inside of the ranker": (
-        lambda: (
-            QueryRanker(RFECV(Ridge(), cv=CV, **BY_NDCG))
-            .fit(X, Y, groups=IDS)
-            .estimator_.cv_results_["mean_test_score"][-1]
-        ),
+    "RFECV inside of the ranker, with metadata routing": (
+        lambda: routed(
+            QueryRanker(RFECV(Ridge(), cv=CV, **BY_NDCG)).fit, X, Y, groups=IDS
+        ).estimator_.cv_results_["mean_test_score"][-1],
         lambda: np.mean(loop(Ridge())),
     ),
     "RidgeCV inside of the ranker": (
         lambda: (
-            QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG))
-            .fit(X, Y, groups=IDS)
-            .estimator_.best_score_
+            QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG)).fit(INDEXED, Y).estimator_.best_score_
         ),
         lambda: np.mean(loop(Ridge())),
     ),
     "a vote inside of the ranker": (
         lambda: (
             QueryRanker(VotingRegressor([("a", ranker()), ("b", Ridge())]))
-            .fit(X, Y, groups=IDS)
-            .predict(X)
+            .fit(INDEXED, Y)
+            .predict(INDEXED)
         ),
         lambda: (fit_natively(LGBM, ALL).predict(X) + Ridge().fit(X, Y).predict(X)) / 2,
     ),
     "a stack inside of the ranker": (
         lambda: (
             QueryRanker(StackingRegressor([("a", ranker())], LinearRegression(), cv=CV))
-            .fit(X, Y, groups=IDS)
-            .predict(X)
+            .fit(INDEXED, Y)
+            .predict(INDEXED)
         ),
         stack_by_hand,
     ),
@@ -706,6 +702,18 @@ REFUSED = {
             X, Y, groups=IDS
         ),
         "or enable metadata routing",
+    ),
+    "RidgeCV of arrays inside of the ranker": (
+        lambda: QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG)).fit(X, Y, groups=IDS),
+        "have them in the index of X",
+    ),
+    "a vote of arrays inside of the ranker": (
+        lambda: QueryRanker(VotingRegressor([("a", ranker())])).fit(X, Y, groups=IDS),
+        "have them in the index of X",
+    ),
+    "a stack of arrays inside of the ranker": (
+        lambda: QueryRanker(StackingRegressor([("a", ranker())], cv=CV)).fit(X, Y, groups=IDS),
+        "have them in the index of X",
     ),
     "RFECV of arrays": (
         lambda: RFECV(Ridge(), cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
