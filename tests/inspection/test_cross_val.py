@@ -20,7 +20,6 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn_rankscore.scoring.task_ids import find_groups_param
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -35,6 +34,7 @@ from sklearn_rankscore import (
     ndcg_score,
     query_scores,
 )
+from sklearn_rankscore.scoring.register import find_groups_param
 
 METRICS = ["ndcg@5", "map"]
 

@@ -190,26 +190,6 @@ def test_a_ranker_of_the_predictions_of_pointwise_models(way, routing, rows):
     assert stack.final_estimator is RANKER
 
 
-@pytest.mark.parametrize("model", [Ridge(), RANKER], ids=["pointwise", "ranker"])
-def test_arrays_reach_a_search_of_features(model, rows):
-    X, y, groups = rows
-    q, X_gathered, y_gathered = gather(groups, X, y)
-    search = QueryRanker(RFECV(model, cv=CV, scoring="ndcg@10")).fit(X, y, groups=groups)
-    ranker = model if isinstance(model, QueryRanker) else QueryRanker(model)
-    by_hand = [
-        mean_ndcg(
-            y_gathered[test],
-            clone(ranker)
-            .fit(X_gathered[train], y_gathered[train], groups=q[train])
-            .predict(X_gathered[test]),
-            q[test],
-        )
-        for train, test in CV.split(X_gathered, y_gathered, q)
-    ]
-    with_all_features = search.estimator_.cv_results_["mean_test_score"][-1]
-    assert with_all_features == pytest.approx(np.mean(by_hand), rel=1e-9)
-
-
 @pytest.mark.parametrize("way", ["column", "array", "name"])
 def test_a_search_over_rankers_inside_of_a_pipeline(way, rows):
     X, y, groups = rows
