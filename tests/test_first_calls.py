@@ -11,7 +11,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from lightgbm import LGBMRanker
 from requires import requires
 from sklearn import config_context
@@ -242,8 +241,6 @@ LEAVES = {"estimator__num_leaves": [3, 7]}
 HELD_OUT = GroupShuffleSplit(2, random_state=0)
 BY_NDCG = {"scoring": "ndcg@10"}
 
-# scikit-learn 1.6: its RFECV takes groups for its splitter alone
-REFUSED_BY_1_6 = ["RFECV inside of the ranker"] if sklearn.__version__.startswith("1.6.") else []
 RIGHT = {
     "LightGBM, groups=": (
         lambda: cross_val_score(ranker(), X, Y, **GROUPS, **BY_NDCG),
@@ -460,35 +457,31 @@ RIGHT = {
         ][-1],
         lambda: np.mean(loop(Ridge())),
     ),
-    "RFECV inside of the ranker": (
-        lambda: (
-            QueryRanker(RFECV(Ridge(), cv=CV, **BY_NDCG))
-            .fit(X, Y, groups=IDS)
-            .estimator_.cv_results_["mean_test_score"][-1]
-        ),
+    "RFECV inside of the ranker, with metadata routing": (
+        lambda: routed(
+            QueryRanker(RFECV(Ridge(), cv=CV, **BY_NDCG)).fit, X, Y, groups=IDS
+        ).estimator_.cv_results_["mean_test_score"][-1],
         lambda: np.mean(loop(Ridge())),
     ),
     "RidgeCV inside of the ranker": (
         lambda: (
-            QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG))
-            .fit(X, Y, groups=IDS)
-            .estimator_.best_score_
+            QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG)).fit(INDEXED, Y).estimator_.best_score_
         ),
         lambda: np.mean(loop(Ridge())),
     ),
     "a vote inside of the ranker": (
         lambda: (
             QueryRanker(VotingRegressor([("a", ranker()), ("b", Ridge())]))
-            .fit(X, Y, groups=IDS)
-            .predict(X)
+            .fit(INDEXED, Y)
+            .predict(INDEXED)
         ),
         lambda: (fit_natively(LGBM, ALL).predict(X) + Ridge().fit(X, Y).predict(X)) / 2,
     ),
     "a stack inside of the ranker": (
         lambda: (
             QueryRanker(StackingRegressor([("a", ranker())], LinearRegression(), cv=CV))
-            .fit(X, Y, groups=IDS)
-            .predict(X)
+            .fit(INDEXED, Y)
+            .predict(INDEXED)
         ),
         stack_by_hand,
     ),
@@ -615,7 +608,7 @@ RIGHT = {
 
 @pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")
 @pytest.mark.filterwarnings("ignore:`optuna.terminator` module:FutureWarning")
-@pytest.mark.parametrize("name", [name for name in RIGHT if name not in REFUSED_BY_1_6])
+@pytest.mark.parametrize("name", RIGHT)
 def test_the_number_of_a_loop_written_by_hand(name):
     call, expected = RIGHT[name]
     with warnings.catch_warnings():
@@ -710,6 +703,18 @@ REFUSED = {
         ),
         "or enable metadata routing",
     ),
+    "RidgeCV of arrays inside of the ranker": (
+        lambda: QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG)).fit(X, Y, groups=IDS),
+        "have them in the index of X",
+    ),
+    "a vote of arrays inside of the ranker": (
+        lambda: QueryRanker(VotingRegressor([("a", ranker())])).fit(X, Y, groups=IDS),
+        "have them in the index of X",
+    ),
+    "a stack of arrays inside of the ranker": (
+        lambda: QueryRanker(StackingRegressor([("a", ranker())], cv=CV)).fit(X, Y, groups=IDS),
+        "have them in the index of X",
+    ),
     "RFECV of arrays": (
         lambda: RFECV(Ridge(), cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
         "or enable metadata routing",
@@ -788,9 +793,6 @@ REFUSED = {
         "groups would divide",
     ),
 }
-
-
-REFUSED |= {name: (RIGHT[name][0], "or enable metadata routing") for name in REFUSED_BY_1_6}
 
 
 @pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")

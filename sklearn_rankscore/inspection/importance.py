@@ -22,7 +22,7 @@ from ..query_ids.lookup import (
     no_groups_error,
     source_or_ids,
 )
-from ..rankers.id_columns import IdColumns
+from ..rankers.training_data import DroppedColumns
 from ..scoring.predictions import predict_scores, read_predictions
 from .interval_methods import interval_estimate
 from .intervals import Interval, difference_interval, has_few_distinct, standard_error
@@ -136,7 +136,7 @@ def query_permutation_importance(
     X, n_repeats = as_table(X), check_count("n_repeats", n_repeats, 1)
     id_source, ids = _find_ids(estimator, X, y, groups)
     grouping: Any = group_rows(ids, len(np.asarray(y)))
-    positions, names = _features(X, IdColumns.find(X, id_source, ids).positions)
+    positions, names = _features(X, DroppedColumns.find(X, id_source).columns)
     rows = permutations(grouping.codes, within, n_repeats, random_state)
     estimate = interval_estimate(difference_interval, confidence, method, n_resamples, random_state)
 
@@ -210,10 +210,11 @@ def _zero_interval(values: Array, *_: Array) -> Array:
     return np.zeros((2, values.shape[1]))
 
 
-def _features(X: Any, id_positions: tuple[int, ...]) -> tuple[list[int], list[str]]:
+def _features(X: Any, id_columns: tuple[Any, ...]) -> tuple[list[int], list[str]]:
     """Positions and names of the columns that are features."""
     names = [str(name) for name in column_names(X)] or [f"x{j}" for j in range(X.shape[1])]
-    positions = [j for j in range(len(names)) if j not in id_positions]
+    columns = column_names(X) or range(len(names))
+    positions = [j for j, column in enumerate(columns) if column not in id_columns]
     if not positions:
         raise ValueError("X has no features: all of its columns are query ids.")
     return positions, [names[j] for j in positions]

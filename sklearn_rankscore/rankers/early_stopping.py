@@ -1,4 +1,4 @@
-"""Early stopping on whole held-out queries, and the fit with evaluation sets."""
+"""The fit of the wrapped estimator: plain, with evaluation sets, or with early stopping."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit
+from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, get_routing_for_object
 
-from .._typing import IdSource, RandomState
+from .._typing import RandomState
 from .._validation import check_count, check_flag
 from ..metrics.evaluate import MetricLike
 from ..query_ids import vary_within_queries
-from .boosters import find_booster, fit_arguments
-from .boosters.booster import Stopping
-from .boosters.training_metric import EvaluatedSet, TrainingMetric, classes_of
-from .inner_splits import splitters_replaced
-from .pipelines import fit_transformers, last_step
+from ..scoring.pipelines import is_pipeline
+from ..scoring.register import find_groups_param, ignores_groups
+from .booster import EvaluatedSet, Stopping, TrainingMetric, classes_of
+from .boosters import booster_of, find_booster, fit_arguments, last_step
 from .training_data import TrainingData
 
 
@@ -74,7 +76,6 @@ class EarlyStopping:
         data: TrainingData,
         sets: Sequence[TrainingData],
         group_param: str | None,
-        source: IdSource,
     ) -> tuple[Any, int]:
         """The fitted estimator and its number of boosting rounds.
 
@@ -91,21 +92,19 @@ class EarlyStopping:
             sets = [held_out]
         # LightGBM does not stop on data that it knows as the training data
         sets = [*sets[:-1], replace(sets[-1], is_training=False)]
-        fit_with_evaluation_sets(estimator, train, sets, group_param, source, self)
+        fit_with_evaluation_sets(estimator, train, sets, group_param, self)
         ranker, _ = last_step(estimator)
         booster = find_booster(ranker)
         rows = data if self.refit_all else train
         if rows is not train or booster.predicts_by_all_rounds(ranker):
-            stopped, estimator = estimator, _refit(unfitted, estimator, rows, group_param, source)
+            stopped, estimator = estimator, _refit(unfitted, estimator, rows, group_param)
             log = getattr(last_step(stopped)[0], "evals_result_", None)
             if rows is train and log:  # that of the same rounds, and of some after the best one
                 last_step(estimator)[0].evals_result_ = log
         return estimator, booster.n_iterations(last_step(estimator)[0])
 
 
-def _refit(
-    unfitted: Any, stopped: Any, data: TrainingData, group_param: str | None, source: IdSource
-) -> Any:
+def _refit(unfitted: Any, stopped: Any, data: TrainingData, group_param: str | None) -> Any:
     """Fit to the data, with the number of rounds after which another fit stopped."""
     ranker, prefix = last_step(unfitted)
     booster = find_booster(ranker)
@@ -115,10 +114,72 @@ def _refit(
     ranker.set_params(**booster.without_stopping(ranker.get_params()), **rounds)
     for name, value in booster.without_stopping(of_ranker).items():
         arguments[prefix + name] = value
-    with splitters_replaced(unfitted, data, source):
-        fitted = unfitted.fit(data.X, data.y, **arguments)
+    fitted = unfitted.fit(data.X, data.y, **arguments)
     booster.use_all_rounds(last_step(fitted)[0])
     return fitted
+
+
+def fit_estimator(
+    estimator: Any,
+    data: TrainingData,
+    sets: Sequence[TrainingData],
+    group_param: str | None,
+    stopping: EarlyStopping | None,
+) -> tuple[Any, int | None]:
+    """The fitted estimator, and the number of boosting rounds of early stopping."""
+    ranker, prefix = last_step(estimator)
+    if data.rows is not None:
+        _check_no_given_splits(estimator)
+    routing, is_routed = routing_of(estimator), sklearn.get_config()["enable_metadata_routing"]
+    passes_on = group_param is None and isinstance(routing_of(ranker), MetadataRouter)
+    if is_routed and passes_on and stopping is None:
+        return _fit_routed(estimator, data, routing), None
+    # the arguments below go straight to the ranker, whatever metadata it requests
+    with sklearn.config_context(enable_metadata_routing=False):
+        if stopping is not None:
+            return stopping.fit(estimator, data, sets, group_param)
+        if sets:
+            fit_with_evaluation_sets(estimator, data, sets, group_param)
+            return estimator, None
+        if booster_of(ranker) is not None:
+            check_watched_rows(ranker, {k.removeprefix(prefix): v for k, v in data.params.items()})
+        arguments = fit_arguments(data, group_param, prefix)
+        if group_param is None and data.codes is not None:
+            param, model = find_groups_param(estimator)
+            if param and not ignores_groups(model):
+                arguments[param] = data.codes
+        return estimator.fit(data.X, data.y, **arguments), None
+
+
+def _check_no_given_splits(estimator: Any) -> None:
+    """Refuse splits of the given rows inside of an estimator that is fitted to other rows."""
+    params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    for name, value in params.items():
+        is_given = isinstance(value, list | tuple | PredefinedSplit)
+        if name.rpartition("__")[2] == "cv" and is_given:
+            raise ValueError(
+                f"{name} numbers the rows that fit is given, but a ranker is fitted to the rows of "
+                "each query together: give it a splitter, such as QueryKFold(5)."
+            )
+
+
+def routing_of(estimator: Any) -> MetadataRequest | MetadataRouter:
+    """What an estimator requests and passes on; nothing if it does not tell."""
+    try:
+        return get_routing_for_object(estimator)
+    # RidgeCV without `scoring` takes itself for a scorer, and AdaBoost does not support routing
+    except (RecursionError, NotImplementedError):
+        return MetadataRequest(owner=type(estimator).__name__)
+
+
+def _fit_routed(estimator: Any, data: TrainingData, routing: Any) -> Any:
+    """Fit with metadata routing, which passes on what is requested inside of the estimator."""
+    params = {name.rpartition("__")[2]: value for name, value in data.params.items()}
+    if data.weights is not None:
+        params["sample_weight"] = data.weights
+    if data.codes is not None and routing.consumes("fit", {"groups"}):
+        params["groups"] = data.codes
+    return estimator.fit(data.X, data.y, **params)
 
 
 def fit_with_evaluation_sets(
@@ -126,15 +187,13 @@ def fit_with_evaluation_sets(
     train: TrainingData,
     sets: Sequence[TrainingData],
     group_param: str | None,
-    source: IdSource,
     stopping: EarlyStopping | None = None,
 ) -> None:
     """Fit a pipeline or a booster; evaluation sets pass through the steps of the pipeline."""
     ranker, _ = last_step(estimator)
     booster, params, ranks = find_booster(ranker), ranker.get_params(), group_param is not None
     _check_classes(ranker, train, sets)
-    with splitters_replaced(estimator, train, source):
-        train, sets = fit_transformers(estimator, train, sets)
+    train, sets = _fit_transformers(estimator, train, sets)
     arguments = fit_arguments(train, group_param)
     arguments |= booster.evaluation_arguments(ranker, train, sets, ranks=ranks)
     if stopping is not None:
@@ -194,3 +253,29 @@ def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: Traini
             "- a larger validation_fraction or another random_state, for other held-out queries;\n"
             "- eval_set=[(X_valid, y_valid)] of fit, with queries that define the metric."
         )
+
+
+def _fit_transformers(
+    estimator: Any, train: TrainingData, sets: Sequence[TrainingData]
+) -> tuple[TrainingData, list[TrainingData]]:
+    """Fit the steps before the last one on the training data, and transform all data."""
+    sets = list(sets)
+    while is_pipeline(estimator):
+        transformers, (name, last) = estimator[:-1], estimator.steps[-1]
+        prefix = f"{name}__"
+        others = {k: v for k, v in train.params.items() if not k.startswith(prefix)}
+        if transformers.steps:
+            X = transformers.fit_transform(train.X, train.y, **others)
+            # with `memory`, a pipeline fits clones of its steps
+            estimator.steps[:-1] = transformers.steps
+            sets = [replace(data, X=transformers.transform(data.X)) for data in sets]
+            train = replace(train, X=X)
+        train, *sets = (_for_step(data, prefix) for data in (train, *sets))
+        estimator = last
+    return train, sets
+
+
+def _for_step(data: TrainingData, prefix: str) -> TrainingData:
+    """Data with the parameters of one step, under their names in its `fit`."""
+    of_step = {k.removeprefix(prefix): v for k, v in data.params.items() if k.startswith(prefix)}
+    return replace(data, params=of_step)

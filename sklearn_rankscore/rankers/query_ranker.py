@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.utils import RegressorTags, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.validation import validate_data
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._columns import column_names
-from .._typing import IdSource, MatrixLike, QueryIds, RandomState
-from .._validation import check_count
+from .._columns import as_numbers, check_in_memory, column_names, descending
+from .._sklearn_compat import num_samples
+from .._typing import Array, IdSource, MatrixLike, QueryIds, RandomState, Ties
+from .._validation import check_choice, check_count, check_cutoff, stacklevel_of_caller
 from ..metrics.evaluate import MetricLike
+from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows, no_groups_error
+from ..query_ids.lookup import check_place, fix_by_name
+from ..query_ids.row_order import check_same_order
+from ..ranking.ties import TIES
+from ..scoring import make_ranking_scorer
 from ..scoring.columns import ColumnSource
-from .boosters import cloned
-from .early_stopping import EarlyStopping
-from .fit_call import FitCall
-from .fitted_ranker import FittedRanker
-from .id_columns import IdColumns
-from .metadata import router_of
+from ..scoring.predictions import predict_scores
+from ..scoring.register import PartialQueryWarning
+from .boosters import booster_of, cloned, find_group_param, last_step
+from .early_stopping import EarlyStopping, fit_estimator, routing_of
+from .training_data import (
+    OF_SETS,
+    DroppedColumns,
+    TrainingData,
+    check_byte_order,
+    check_no_positions,
+    take_evaluation_sets,
+    take_ids,
+    take_weights,
+)
 
 
-class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     """Make any ranker or pointwise model compatible with scikit-learn's model selection.
 
     `fit` takes one query id per row, in any row order, and passes them to the ranker as ``qid``
@@ -38,10 +61,9 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         classes ranks by its confidence in the second class, one of more classes by the expected
         grade, which is the mean of its numeric classes weighted by their probabilities.
     groups : str or list of str, default=None
-        Where the query ids are, as in `QueryKFold`: the name of a column or index level, the
-        position of a column of an array, a function of X, or a list of names for a composite key.
-        None means ``"qid"``. The columns concerned are not passed to the ranker. After other steps
-        of a pipeline, a position is one among the columns that these return.
+        Where the query ids are, as in `QueryKFold`: the name of a column or index level, or a list
+        of names for a composite key. None means ``"qid"``. These columns are not passed to the
+        estimator.
     group_param : str or None, default="auto"
         The parameter of the ranker's `fit` for the query ids ("qid", "group_id", "groups") or the
         query sizes ("group"). None means a pointwise model; "auto" inspects the signature of `fit`.
@@ -66,8 +88,9 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of queries for `max_queries` and `early_stopping`.
     drop_columns : str, int or list of str or int, default=None
-        Columns of X that are not features, by name or by position, such as propensities and targets
-        that scorers read. X of `predict` may lack them. Index levels are never features.
+        Columns of X that are not features, such as propensities and targets that scorers read: by
+        name, or by position in an array. X of `predict` may lack them. Index levels are never
+        features.
 
     Attributes
     ----------
@@ -99,6 +122,10 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     (``eval_set=[(X_valid, y_valid)]``), are sorted like the training rows. With metadata routing,
     parameters of `fit` except `sample_weight` are passed to the estimator without a request.
 
+    Searches, stacks and selections of features inside of a ranker find the query ids in the index
+    of a frame, which they keep. Ids given as `groups` reach a search or another `QueryRanker`, and
+    with metadata routing whatever requests them.
+
     With ``early_stopping=True``, the metric is a parameter of the ranker:
     ``XGBRanker(eval_metric="ndcg@10")``, ``CatBoostRanker(eval_metric="NDCG:top=10;type=Exp")`` or
     ``LGBMRanker(eval_at=[10])``.
@@ -113,6 +140,9 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     """
 
     n_iter_: int
+    n_features_in_: int
+    n_queries_: int | None
+    estimator_: Any
 
     # the link in the HTML representation
     _doc_link_module = "sklearn_rankscore"
@@ -185,8 +215,7 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         NoGroupsError
             If no query ids are given but the ranker, `early_stopping` or `max_queries` needs them.
         TypeError
-            If the parameter `groups` of the ranker holds ids instead of their place, or
-            `drop_columns` anything but names and positions.
+            If the parameter `groups` of the ranker holds ids instead of their place.
         ValueError
             If a parameter is out of range, if query ids are given twice, if the ranker takes one
             weight per query and `sample_weight` varies within a query, if X lacks one of
@@ -194,29 +223,281 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
             equal, in each of the held-out queries.
         """
         stopping = EarlyStopping.read(self)
-        call = self._call(cloned(self.estimator))
-        params = call.read_params(fit_params)
-        ids = call.find_ids(X, y, groups, qid, params)
-        sample_weight = call.find_weights(sample_weight, params)
-        self._id_columns = IdColumns.find(X, self.groups, ids, self.drop_columns)
-        self._id_columns.warn_of_features(X, ids, self.estimator)
-        params = call.read_positions(params, self._id_columns)
-        sets = call.take_evaluation_sets(params, self._id_columns, (X, y))
-        data = call.read_rows(X, y, ids, self._id_columns, sample_weight, params)
-        call.warn_of_queries(data)
+        _check_rows(X)
+        check_place(self.groups)
+        estimator = cloned(self.estimator)
+        ranker, prefix = last_step(estimator)
+        group_param, caller = self._find_group_param(ranker), f"{type(ranker).__name__}.fit"
+        params = _by_names_of_fit(fit_params, prefix)
+        ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        if group_param is not None:
+            ids = take_ids(params, ranker, prefix, group_param, X, ids)
+        needs_ids = self.needs_query_ids
+        if ids is None and needs_ids:
+            raise no_groups_error(caller, X=X)
+        self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns)
+        check_no_positions(estimator.get_params() | params, self._dropped.columns)
+        if (booster := booster_of(ranker)) is not None:
+            sample_weight = take_weights(params, prefix, sample_weight)
+
+        def read(X: Any, y: Any, ids: Any, weights: Any, aligned: dict[str, Any]) -> TrainingData:
+            features = _read_features(self._dropped.drop_from(X), estimator)
+            data = TrainingData.read(features, y, ids, weights, aligned)
+            return data if group_param is None else data.gather()
+
+        def read_set(
+            X_set: Any, y_set: Any, ids: Any, weights: Any, aligned: dict[str, Any]
+        ) -> TrainingData:
+            ids = find_query_ids(X_set, y_set, qid=ids, id_source=self.groups)
+            data = read(X_set, y_set, ids, weights, aligned)
+            return replace(data, is_training=X_set is X and y_set is y)
+
+        sets = []
+        if booster is not None:
+            start = booster.start_param
+            sets = take_evaluation_sets(
+                params, prefix, read_set, start_param=start, needs_ids=needs_ids, caller=caller
+            )
+        check_same_order(X=X, sample_weight=sample_weight)
+        data = read(X, y, ids, sample_weight, params)
+        if group_param is not None:
+            _warn_of_single_documents(caller, data)
         validate_data(self, data.X, skip_check_array=True)
         self._feature_names = column_names(data.X)
-        for i, evaluation_set in enumerate(sets):  # LightGBM would not notice other columns
-            self._check_features(evaluation_set.X, f"evaluation set {i}: ")
+        self._check_sets(sets)
+        self._trained = None if data.ids is None else (data.ids, data.sizes)
         if self.max_queries is not None:
             max_queries = check_count("max_queries", self.max_queries, 1)
             data = data.subsample_queries(max_queries, self.random_state)
         self.n_queries_ = None if ids is None else len(data.sizes)
-        self.estimator_, n_iter = call.fit(data, sets, stopping)
-        self.__dict__.pop("n_iter_", None)
-        if n_iter is not None:
+        self.estimator_, n_iter = fit_estimator(estimator, data, sets, group_param, stopping)
+        if n_iter is None:
+            self.__dict__.pop("n_iter_", None)
+        else:
             self.n_iter_ = n_iter
         return self
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predict the scores of documents; higher ranks first.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features, with or without the column of query ids.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,)
+            Scores.
+        """
+        features = self._features_of(X)
+        scores = predict_scores(self.estimator_, features)
+        # a column, as of a neural network with one output
+        return scores[:, 0] if scores.shape[1:] == (1,) else scores
+
+    def _features_of(self, X: Any) -> Any:
+        check_is_fitted(self, "estimator_")
+        check_in_memory(X, "X")
+        features = _read_features(self._dropped.drop_from(X), self.estimator_)
+        self._check_features(features)
+        return features
+
+    def _check_sets(self, sets: Sequence[TrainingData]) -> None:
+        for i, evaluation_set in enumerate(sets):  # LightGBM would not notice other columns
+            self._check_features(evaluation_set.X, f"evaluation set {i}: ")
+
+    def _check_features(self, X: Any, name: str = "") -> None:
+        """Check number and names of features against those of the training data."""
+        if len(getattr(X, "shape", (0, 0))) != 2:  # of others, the ranker knows what is wrong
+            return
+        names = column_names(X)
+        # of arrays beside frames, scikit-learn would warn as if they were X
+        if name and not (names and self._feature_names):
+            if X.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"{name}X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+            return
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise ValueError(f"{name}{error}") from error
+        # the installed scikit-learn may not know the names of such a frame
+        if names and self._feature_names and names != self._feature_names:
+            raise ValueError(
+                f"{name}The feature names should match those that were passed during fit. Feature "
+                f"names must be in the same order as they were in fit: {self._feature_names}."
+            )
+
+    def _has_thresholds(self) -> bool:
+        """Whether it was fitted with query ids, without which it is a plain regressor.
+
+        Of several classes scikit-learn expects one score each, and numbers them before a fit.
+        """
+        is_ranking = vars(self).get("n_queries_") is not None
+        return is_ranking and np.size(getattr(self.estimator_, "classes_", ())) <= 2
+
+    def _has_probabilities(self) -> bool:
+        return hasattr(vars(self).get("estimator_"), "predict_proba")
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Probabilities of the classes, of a classifier that has them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features, with or without the column of query ids.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_classes)
+            The probability of each of ``classes_``.
+        """
+        features = self._features_of(X)
+        return np.asarray(self.estimator_.predict_proba(features))
+
+    # For scikit-learn's scorers of thresholds, such as "roc_auc". It is the same function because
+    # those before 1.9 take the scores of a regressor only from a method with the name `predict`.
+    decision_function = available_if(_has_thresholds)(predict)
+    decision_function.attribute_name = "decision_function"  # in the error without query ids
+
+    def rank(
+        self,
+        X: MatrixLike,
+        k: int | None = None,
+        *,
+        groups: QueryIds | None = None,
+        qid: QueryIds | None = None,
+        ties: Ties = "stable",
+    ) -> Array:
+        """Rank each document within its query; the highest score has rank 1.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features.
+        k : int, default=None
+            Number of ranks; documents after rank `k` get NaN. None means all.
+        groups, qid : array-like of shape (n_documents,), default=None
+            Query ids, looked up as in `score`.
+        ties : {"stable", "reversed", "average", "optimistic", "pessimistic"}, default="stable"
+            The ranks of equal scores: those of the rows in the order of X, or in the reversed
+            order; or for all of them the mean, the first or the last of their ranks.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,)
+            Ranks in the order of the rows: integers, or floats with `k` or ``ties="average"``.
+
+        Raises
+        ------
+        NoGroupsError
+            If there are no query ids, and the ranker was fitted with some.
+        ValueError
+            If `k` or `ties` is out of range.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklearn_rankscore import QueryRanker
+        >>> ranker = QueryRanker(Ridge()).fit([[1], [2], [3]], [0, 1, 2], groups=[1, 1, 1])
+        >>> ranker.rank([[5], [7], [6], [2], [9]], groups=["a", "a", "a", "b", "b"])
+        array([3, 1, 2, 2, 1])
+        """
+        scores = self.predict(X)
+        ids = self._find_ids(X, None, groups, qid)
+        if ids is None:
+            raise no_groups_error(
+                "QueryRanker.rank", fix=fix_by_name(X) or "call rank(X, groups=ids)."
+            )
+        return rank_within_queries(scores, ids, k, ties)
+
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        groups: QueryIds | None = None,
+        *,
+        qid: QueryIds | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Mean NDCG over all ranks; higher is better, 1 is a perfect ranking.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Features.
+        y : array-like of shape (n_documents,)
+            Relevance labels.
+        groups, qid : array-like of shape (n_documents,), default=None
+            Query ids, looked up as in `fit`. If there are none, and were none in `fit`, all rows
+            are a single query.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Query weights, constant within each query.
+
+        Returns
+        -------
+        float
+            The mean over queries.
+        """
+        check_is_fitted(self, "estimator_")
+        ids = self._find_ids(X, y, groups, qid)
+        if ids is not None:
+            self._warn_of_trained_queries(group_rows(ids, num_samples(X)))
+        return make_ranking_scorer("ndcg")(self, X, y, qid=ids, sample_weight=sample_weight)
+
+    def _find_ids(self, X: Any, y: Any, groups: Any, qid: Any) -> Any:
+        """Query ids; all rows are a single query where there were none in `fit` either."""
+        ids = find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        if ids is None and self.n_queries_ is None:
+            return np.zeros(num_samples(X), dtype=int)
+        return ids
+
+    def _warn_of_trained_queries(self, scored: Grouping) -> None:
+        """Warn if most of the scored queries are parts of queries that it was trained on."""
+        if self._trained is None:
+            return
+        ids, sizes = self._trained
+        trained = dict(zip(ids.tolist(), sizes.tolist(), strict=True))
+        pairs = zip(scored.ids.tolist(), scored.sizes.tolist(), strict=True)
+        n_parts = sum(trained.get(query, size) != size for query, size in pairs)
+        # data sets of several sizes whose queries are each numbered from 0 or 1 share no query
+        are_numbers = all(map(_count_up, (ids, scored.ids)))
+        if 2 * n_parts > len(scored) and not (are_numbers and len(ids) != len(scored)):
+            warnings.warn(
+                f"{n_parts} of the {len(scored)} queries to score were trained on with other "
+                "documents, as after a split by rows, so that the score is not one of new queries. "
+                "Split by query: query_train_test_split(X, y, groups=ids).",
+                PartialQueryWarning,
+                stacklevel=stacklevel_of_caller(),
+            )
+
+    @property
+    def _fitted(self) -> Any:
+        if "estimator_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet.")
+        return vars(self)["estimator_"]
+
+    @property
+    def classes_(self) -> Array:
+        """Classes of a classifier, in sorted order."""
+        return np.asarray(self._fitted.classes_)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Feature importances of the ranker."""
+        ranker, _ = last_step(self._fitted)
+        booster = booster_of(ranker)
+        if booster is None:
+            return np.asarray(ranker.feature_importances_)
+        return np.asarray(booster.feature_importances(ranker))
+
+    @property
+    def coef_(self) -> Array:
+        """Coefficients of the ranker."""
+        return np.asarray(last_step(self._fitted)[0].coef_)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of QueryRanker, or as ``estimator__name`` of the wrapped estimator.
@@ -253,11 +534,12 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
     @property
     def needs_query_ids(self) -> bool:
         """Whether `fit` needs query ids, which pointwise models do not."""
-        return self._call(self.estimator).needs_ids
+        if self.early_stopping or self.max_queries is not None:
+            return True
+        return self._find_group_param(last_step(self.estimator)[0]) is not None
 
-    def _call(self, estimator: Any) -> FitCall:
-        needs_ids = bool(self.early_stopping) or self.max_queries is not None
-        return FitCall(estimator, self.group_param, self.groups, needs_ids)
+    def _find_group_param(self, ranker: Any) -> str | None:
+        return find_group_param(ranker) if self.group_param == "auto" else self.group_param
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata that QueryRanker requests and passes on to its estimator.
@@ -265,9 +547,28 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         MetadataRouter
-            Requests of QueryRanker itself and of the `fit` of its estimator.
+            Requests of QueryRanker itself, and those inside of an estimator that passes it on.
         """
-        return router_of(self, self.estimator, super().get_metadata_routing())
+        request, router = super().get_metadata_routing(), MetadataRouter(owner=type(self).__name__)
+        ranker, _ = last_step(self.estimator)
+        routing = routing_of(ranker)
+        if isinstance(routing, MetadataRouter):
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            router.add(estimator=routing, method_mapping=mapping)
+        else:
+            names = list(inspect.signature(ranker.fit).parameters)[2:]
+            for name in [*names, *(OF_SETS if booster_of(ranker) else ())]:
+                asked = routing.fit.requests.get(name)
+                if asked is not None or name != "sample_weight":
+                    request.fit.add_request(param=name, alias=True if asked is None else asked)
+        return router.add_self_request(request)
+
+    def __sklearn_clone__(self) -> Any:
+        try:
+            return super().__sklearn_clone__()
+        except RuntimeError:
+            cloned(self.estimator)  # whose error says how to make a booster that can be cloned
+            raise
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -279,3 +580,96 @@ class QueryRanker(FittedRanker, MetaEstimatorMixin, BaseEstimator):
             # `score` is that of a ranking
             tags.regressor_tags = RegressorTags(poor_score=True)
         return tags
+
+
+def _read_features(X: Any, estimator: Any) -> Any:
+    """Features in a form that the estimator takes."""
+    check_byte_order("X", X)
+    booster = booster_of(estimator)
+    return X if booster is None else booster.read_features(X)
+
+
+def _check_rows(X: Any) -> None:
+    if type(X).__name__ in ("Pool", "Dataset", "DMatrix", "QuantileDMatrix"):  # of boosters
+        raise TypeError(
+            f"QueryRanker cannot select rows of a {type(X).__name__}: pass X and y, and the query "
+            "ids as groups=ids."
+        )
+
+
+def _warn_of_single_documents(caller: str, data: TrainingData) -> None:
+    if not 1 < num_samples(data.X) == len(data.sizes):
+        return
+    warnings.warn(
+        f"each query has one document, from which {caller} learns little. groups must hold the "
+        "same id for all documents of a query, and another one for each query.",
+        UserWarning,
+        stacklevel=stacklevel_of_caller(),
+    )
+
+
+def _by_names_of_fit(params: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Parameters under their names in `fit`; a routed one is for the last step of a pipeline."""
+    is_routed = sklearn.get_config()["enable_metadata_routing"]
+    named = {
+        prefix + name if is_routed and "__" not in name else name: value
+        for name, value in params.items()
+    }
+    for name, value in named.items():
+        if name.rpartition("__")[2] in ("init_model", "xgb_model"):
+            named[name] = _fitted_model(value)
+    return named
+
+
+def _fitted_model(model: Any) -> Any:
+    """The model inside of a QueryRanker or pipeline: LightGBM ignores objects of other classes."""
+    while isinstance(model, QueryRanker):
+        check_is_fitted(model, "estimator_")
+        model = last_step(model.estimator_)[0]
+    return last_step(model)[0]
+
+
+def _count_up(ids: Array) -> bool:
+    """Whether ids are 0, 1, 2, ... or 1, 2, 3, ..., as numbers of queries without a meaning."""
+    first = ids[0] if len(ids) and ids.dtype.kind in "iu" else -1
+    return first in (0, 1) and np.array_equal(np.sort(ids), np.arange(first, first + len(ids)))
+
+
+def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -> Array:
+    """Ranks from 1, in the order of the rows; NaN after rank `k`."""
+    check_choice("ties", ties, TIES)
+    k = check_cutoff(k)
+    scores = as_numbers(scores, "the prediction")
+    if scores.ndim == 2:
+        raise ValueError(
+            f"ranks need one score per document; the predictions have shape {scores.shape}."
+        )
+    codes = group_rows(ids, len(scores)).codes
+    order = np.lexsort((descending(scores), codes))  # stable: equal scores in the order of the rows
+    codes, scores = codes[order], scores[order]
+    starts_query = np.append(True, codes[1:] != codes[:-1])
+    starts_tie = starts_query | np.append(True, scores[1:] != scores[:-1])
+    place = np.arange(len(order))
+    place -= np.maximum.accumulate(np.where(starts_query, place, 0))
+    by_rule = _apply(ties, place + 1, np.flatnonzero(starts_tie))
+    ranks = np.empty(len(order), dtype=by_rule.dtype)
+    ranks[order] = by_rule
+    return ranks if k is None else np.where(ranks <= k, ranks, np.nan)
+
+
+def _apply(ties: Ties, ranks: Array, starts: Array) -> Array:
+    """Ranks under a tie rule, from those in input order and the starts of groups of equal scores.
+
+    Without labels, the best that a tied document can hope for is the first rank of its group.
+    """
+    sizes = np.diff(starts, append=len(ranks))
+    first = np.repeat(ranks[starts], sizes)
+    last = first + np.repeat(sizes, sizes) - 1
+    rules = {
+        "stable": ranks,
+        "reversed": first + last - ranks,
+        "average": (first + last) / 2,
+        "optimistic": first,
+        "pessimistic": last,
+    }
+    return np.asarray(rules[ties])

@@ -109,7 +109,7 @@ def test_weights_by_the_names_of_a_booster_count_among_held_out_queries(name):
     expected = ranker.fit(X, y, groups=groups, sample_weight=weights).predict(X)
     of_step = {f"{type(model).__name__.lower()}__{name}": weights}
     np.testing.assert_array_equal(ranker.fit(X, y, groups=groups, **of_step).predict(X), expected)
-    with pytest.raises(ValueError, match=f"weights are given twice, as .*__{name}= of "):
+    with pytest.raises(ValueError, match=f"weights are given twice, as .*__{name}= and"):
         ranker.fit(X, y, groups=groups, sample_weight=weights + 1, **of_step)
 
 

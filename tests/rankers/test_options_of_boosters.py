@@ -203,24 +203,6 @@ def test_watched_queries_without_weight():
         model.fit(X, Y, groups=GROUPS, sample_weight=weights)
 
 
-@pytest.mark.parametrize("name", ["cat_feature", "cat_column", "categorical_column"])
-def test_aliases_of_columns_by_position_are_refused(name):
-    frame = pd.DataFrame(X[:, :4].round(), columns=list("abcd"))
-    frame.insert(0, "qid", GROUPS)
-    model = QueryRanker(LGBMRanker(**LGBM, **{name: [1]}))
-    with pytest.raises(ValueError, match=f"{name}=\\[1\\] names columns by position"):
-        model.fit(frame, Y)
-    assert model.fit(frame[[*"abcd", "qid"]], Y)
-
-
-@pytest.mark.parametrize("name", ["monotone_constraint", "mc", "feature_contri", "fc"])
-def test_aliases_of_one_value_per_column_are_refused(name):
-    frame = pd.DataFrame(X[:, :4], columns=list("abcd"))
-    frame.insert(0, "qid", GROUPS)
-    with pytest.raises(ValueError, match=f"{name}=.* names columns by position"):
-        QueryRanker(LGBMRanker(**LGBM, **{name: [0, 1, 0, 0, 0]})).fit(frame, Y)
-
-
 @pytest.mark.parametrize("options", [{}, {"early_stopping": "ndcg@5", "random_state": 0}])
 @pytest.mark.parametrize("model", [LGBMRanker(**LGBM), XGBRanker(n_estimators=5, n_jobs=1)])
 def test_lists_are_arrays(model, options):

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from gathered_rows import gather
 from lightgbm import LGBMRanker
+from requires import requires
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -20,7 +21,8 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -29,6 +31,7 @@ from training_rounds import sizes_of
 
 from sklearn_rankscore import (
     NoGroupsError,
+    PartialQueryWarning,
     QueryKFold,
     QueryRanker,
     make_ranking,
@@ -107,17 +110,19 @@ def test_groups_is_any_place_of_ids(place, data):
     X, y, qid = data
     source, make = PLACES[place]
     given = make(X, qid)
-    expected = QueryRanker(make_ranker("xgboost")).fit(
-        sparse.csr_array(X) if sparse.issparse(given) else X, y, groups=qid
-    )
+    expected = QueryRanker(make_ranker("xgboost")).fit(X, y, groups=qid)
     ranker = QueryRanker(make_ranker("xgboost"), groups=source).fit(given, y)
     assert ranker.n_queries_ == 100
     assert ranker.n_features_in_ == X.shape[1]
-    features = sparse.csr_array(X) if sparse.issparse(given) else X
-    np.testing.assert_array_equal(ranker.predict(given), expected.predict(features))
-    if not hasattr(given, "columns"):  # features without the ids
-        np.testing.assert_array_equal(ranker.predict(features), expected.predict(features))
-    assert ranker.score(given, y) == pytest.approx(expected.score(features, y, groups=qid))
+    np.testing.assert_array_equal(ranker.predict(given), expected.predict(X))
+    assert ranker.score(given, y) == pytest.approx(expected.score(X, y, groups=qid))
+
+
+@pytest.mark.parametrize("place", [2, len, [0, 1], True, []], ids=str)
+def test_groups_is_a_name(place, data):
+    X, y, qid = data
+    with pytest.raises(NoGroupsError, match="groups must be the name of a column or index level"):
+        QueryRanker(Ridge(), groups=place).fit(X, y, groups=qid)
 
 
 def test_attributes_of_the_fitted_ranker(library, data):
@@ -174,8 +179,6 @@ def test_a_parameter_of_the_name_steps(steps, data):
     with config_context(enable_metadata_routing=True):
         routed = QueryRanker(RidgeInSteps(steps)).fit(X, y, groups=qid)
     np.testing.assert_array_equal(routed.predict(X), expected.predict(X))
-    with pytest.warns(UserWarning, match="query ids"):  # among the features
-        QueryRanker(RidgeInSteps(steps)).fit(np.column_stack([X, qid]), y, groups=qid)
 
 
 def test_a_column_of_ids_passes_through_a_column_transformer(data):
@@ -319,7 +322,6 @@ def test_a_pointwise_model_without_ids_has_one_query():
         (QueryRanker(LGBM, early_stopping=True, validation_fraction=1.5), "between 0 and 1"),
         (QueryRanker(LGBM, early_stopping=True, n_iter_no_change=0), "n_iter_no"),
         (QueryRanker(LGBM, max_queries=0), "max_queries must be an integer of at least 1"),
-        (QueryRanker(GridSearchCV(LGBM, {})), "takes any keyword"),
         (QueryRanker(LGBM, early_stopping=True, validation_fraction=True), "got True"),
         (QueryRanker(LGBM, early_stopping=True, validation_fraction="0.1"), "got '0.1'"),
     ],
@@ -369,6 +371,58 @@ def test_probabilities_are_those_of_the_classifier():
     np.testing.assert_allclose(ranker.predict_proba(X), expected.predict_proba(X))
     np.testing.assert_array_equal(ranker.classes_, expected.classes_)
     assert not hasattr(QueryRanker(Ridge()).fit(X, y, groups=groups), "predict_proba")
-    options = {"groups": groups, "cv": QueryKFold(3), "scoring": ["ndcg@10", "neg_log_loss"]}
-    scores = cross_validate(QueryRanker(model), X, y.astype(int), **options)
-    assert np.isfinite(scores["test_neg_log_loss"]).all()
+
+
+def test_parts_of_trained_queries_warn(data):
+    X, y, qid = data
+    fitted = QueryRanker(Ridge()).fit(X[::2], y[::2], groups=qid[::2])
+    with pytest.warns(PartialQueryWarning, match=r"trained on .*query_train_test_split\(X, y"):
+        fitted.score(X[1::2], y[1::2], groups=qid[1::2])
+    search = GridSearchCV(Ridge(), {}, scoring="ndcg", cv=QueryKFold(2))
+    with pytest.warns(PartialQueryWarning, match="of the 100 queries to score were trained on"):
+        QueryRanker(search).fit(X[::2], y[::2], groups=qid[::2]).score(X, y, groups=qid)
+
+
+def test_other_queries_and_the_training_rows_do_not_warn(data):
+    X, y, qid = data
+    half = qid < np.median(qid)
+    fitted = QueryRanker(Ridge()).fit(X[half], y[half], groups=qid[half])
+    fitted.score(X[half], y[half], groups=qid[half])
+    fitted.score(X[~half], y[~half], groups=qid[~half])
+    fitted.score(X, y, groups=qid)  # half of the queries are new
+    few = QueryRanker(Ridge(), max_queries=10, random_state=0).fit(X, y, groups=qid)
+    few.score(X, y, groups=qid)
+    # queries of a test set of its own, numbered from 0 like those of the training set
+    rows = np.isin(qid, np.unique(qid)[50:80])
+    numbered = QueryRanker(Ridge()).fit(X, y, groups=pd.factorize(qid)[0])
+    numbered.score(X[rows], y[rows], groups=pd.factorize(qid[rows])[0])
+    cross_val_score(QueryRanker(Ridge()), X, y, groups=qid, cv=QueryKFold(3))
+
+
+def test_ndcg_and_log_loss_are_measured_together(data):
+    X, y, qid = data
+    is_relevant = (y > 1).astype(int)
+    rows = np.isin(qid, np.unique(qid)[:70])
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+
+    def minus_log_loss(fitted, X, y):
+        return -log_loss(y, fitted.predict_proba(X))
+
+    result = cross_validate(
+        QueryRanker(model), X, is_relevant, groups=qid,
+        cv=[(np.flatnonzero(rows), np.flatnonzero(~rows))],
+        scoring={"ndcg": "ndcg@10", "log_loss": minus_log_loss},
+    )  # fmt: skip
+    plain = clone(model).fit(X[rows], is_relevant[rows])
+    probabilities = plain.predict_proba(X[~rows])
+    assert result["test_log_loss"] == pytest.approx(-log_loss(is_relevant[~rows], probabilities))
+    expected = ndcg_score(is_relevant[~rows], probabilities[:, 1], groups=qid[~rows], k=10)
+    assert result["test_ndcg"] == pytest.approx(expected)
+
+
+def test_a_search_names_the_tuple_of_catboost(data):
+    X, y, qid = data
+    ranker = QueryRanker(requires("catboost").CatBoostRanker(cat_features=[0]))
+    search = GridSearchCV(ranker, {}, scoring="ndcg", cv=QueryKFold(2))
+    with pytest.raises(RuntimeError, match=r"write a tuple, as cat_features=\('color', 'brand'\)"):
+        search.fit(X, y, groups=qid)

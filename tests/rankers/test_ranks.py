@@ -25,7 +25,7 @@ from sklearn_rankscore import (
     make_ranking,
     ndcg_score,
 )
-from sklearn_rankscore.rankers.ranks import rank_within_queries
+from sklearn_rankscore.rankers.query_ranker import rank_within_queries
 
 METHODS = {"average": "average", "optimistic": "min", "pessimistic": "max", "stable": "ordinal"}
 

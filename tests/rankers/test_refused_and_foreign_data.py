@@ -5,13 +5,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import sparse
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from small_rankers import LGBM, make_ranker
 
-from sklearn_rankscore import NoGroupsError, QueryRanker, make_ranking
+from sklearn_rankscore import QueryRanker, make_ranking
 
 
 @pytest.fixture(scope="module")
@@ -45,18 +43,6 @@ def test_a_table_of_pyarrow_with_ids_that_are_text(rows):
     assert fitted.n_queries_ == 30
     expected = QueryRanker(LGBM).fit(X, y, groups=groups).predict(X)
     np.testing.assert_allclose(fitted.predict(table), expected)
-
-
-@pytest.mark.parametrize("piped", [False, True])
-def test_a_model_that_holds_out_rows_itself_takes_no_ranking_metric(piped, rows):
-    X, y, groups = rows
-    model = HistGradientBoostingRegressor(scoring="ndcg@10", early_stopping=True)
-    model = make_pipeline(StandardScaler(), model) if piped else model
-    with pytest.raises(NoGroupsError, match=r"holds out rows .* by itself") as caught:
-        QueryRanker(model).fit(X, y, groups=groups)
-    assert "scoring='loss'" in str(caught.value)
-    assert "QueryRanker(LGBMRegressor(), early_stopping='ndcg@10')" in str(caught.value)
-    assert "Other ways" not in str(caught.value)
 
 
 def test_weights_of_queries_are_refused_with_the_way_to_repeat_them(library, rows):
@@ -116,24 +102,18 @@ OTHER_BYTES = {
 }
 
 
-@pytest.mark.parametrize(("stopping", "piped"), [(False, True), ("ndcg@5", False)])
 @pytest.mark.parametrize("form", OTHER_BYTES)
-def test_numbers_of_the_other_byte_order_are_the_same(form, stopping, piped, library, rows):
-    """XGBoost would read other numbers, and files of other machines hold them."""
+def test_the_byte_order_of_another_machine_is_refused(form, library, rows):
+    """XGBoost reads other numbers."""
     X, y, groups = rows
-    X = X.astype("f4").astype("f8")
     of_X, of_y = OTHER_BYTES[form]
-    model = make_ranker(library)
-    model = make_pipeline("passthrough", model) if piped else model
-    ranker = QueryRanker(model, early_stopping=stopping, random_state=0)
-    native = {"frame": pd.DataFrame, "sparse": sparse.csr_matrix}.get(form, np.asarray)(X)
-    expected = ranker.fit(native, y, groups=groups).predict(native)
-    fitted = ranker.fit(of_X(X), of_y(y), groups=groups)
-    np.testing.assert_array_equal(fitted.predict(native), expected)
-    np.testing.assert_array_equal(fitted.predict(of_X(X)), expected)
-    sets = [(native, y)], [(of_X(X), of_y(y))]
-    first, second = (
-        ranker.fit(native, y, groups=groups, eval_set=given, eval_qid=[groups]).predict(native)
-        for given in sets
-    )
-    np.testing.assert_array_equal(first, second)
+    ranker = QueryRanker(make_ranker(library)).fit(X, y, groups=groups)
+    message = r"has the byte order of another machine, '>f.*astype\('float"
+    for call in (
+        lambda: clone(ranker).fit(of_X(X), y, groups=groups),
+        lambda: clone(ranker).fit(X, of_y(y.astype(float)), groups=groups),
+        lambda: ranker.fit(X, y, groups=groups, eval_set=[(of_X(X), y)], eval_qid=[groups]),
+        lambda: ranker.predict(of_X(X)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

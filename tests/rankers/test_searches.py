@@ -145,7 +145,7 @@ def test_permutation_importance(data, labelled):
     assert importances.max() > 0.01
 
 
-@pytest.mark.parametrize("how", ["index of y", "routing", "QueryRanker"])
+@pytest.mark.parametrize("how", ["index of y", "routing"])
 def test_sequential_feature_selector(how, data, labelled):
     X, y, qid = data
     chosen = []
@@ -160,8 +160,6 @@ def test_sequential_feature_selector(how, data, labelled):
     with config_context(enable_metadata_routing=how == "routing"):
         if how == "routing":
             select.fit(X, y, groups=qid)
-        elif how == "QueryRanker":
-            select = QueryRanker(select).fit(X, y, groups=qid).estimator_
         else:
             select.fit(*labelled)
     assert sorted(chosen) == np.flatnonzero(select.get_support()).tolist()

@@ -261,9 +261,9 @@ def test_models_that_choose_their_columns_are_scored(model):
 
 
 def test_the_ranker_refuses_to_drop_what_is_not_there():
-    with pytest.raises(ValueError, match="'sold' is not a column of X; its columns are a, b"):
+    with pytest.raises(ValueError, match="drop_columns='sold' is not a column of X"):
         QueryRanker(Ridge(), drop_columns="sold").fit(FRAME, CLICKS)
-    with pytest.raises(ValueError, match="drop_columns=7 is not a column of X, an array"):
+    with pytest.raises(ValueError, match="drop_columns=7 is not a column of X"):
         QueryRanker(Ridge(), drop_columns=7).fit(FEATURES, CLICKS, groups=QID)
 
 

@@ -8,11 +8,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
-from ...metrics.evaluate import MetricLike
-from ..training_data import TrainingData, ids_from_sizes
-from .booster import Booster, FitArguments, Stopping, arrow_types
-from .training_metric import TrainingMetric, check_library
+from ..metrics.evaluate import MetricLike
+from .booster import (
+    Booster,
+    EvaluatedSet,
+    FitArguments,
+    Stopping,
+    TrainingMetric,
+    arrow_types,
+    check_library,
+    classes_of,
+    expected_classes,
+)
+from .training_data import TrainingData, ids_from_sizes
 
 DEFAULT_METRIC = "disable_default_eval_metric"
 # the Arrow types of text, as pyarrow and polars name them
@@ -65,20 +75,13 @@ class XGBoost(Booster):
         self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
     ) -> FitArguments:
         """Add a callback to the parameter of the estimator."""
-        from .xgboost_callback import HeldOutMetric, LogMetric, StopOnMetric
-
-        params, n_sets, ours = estimator.get_params(), len(stopping.sets), stopping.metric
-        callbacks: list[Any] = list(params.get("callbacks") or ())
-        if ours is not None:  # logged before the callbacks of the user read the log
-            callbacks.insert(0, LogMetric(HeldOutMetric(ours, estimator, stopping), n_sets))
-        # XGBoost computes the metric of the objective before a function
-        last = ours is not None or callable(params.get("eval_metric"))
-        maximize = None if ours is None else True
-        stop = StopOnMetric(stopping.n_rounds, n_sets, last=last, maximize=maximize)
-        estimator.set_params(callbacks=[*callbacks, stop])
+        params, ours = estimator.get_params(), stopping.metric
         if ours is not None and params.get("eval_metric") is None:
             # its default metric is one that nobody asked for, and fails at labels above 31
             estimator.set_params(**{DEFAULT_METRIC: True})
+        log, stop = _callbacks(params, estimator, stopping)
+        # logged before the callbacks of the user read the log
+        estimator.set_params(callbacks=[*log, *(params.get("callbacks") or ()), stop])
         return {}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
@@ -86,8 +89,10 @@ class XGBoost(Booster):
         # set_params of a fitted model would pass lists and dicts to XGBoost as text, which fails
         for name in (*self.own_stopping, "callbacks"):
             setattr(estimator, name, params.get(name))
-        if DEFAULT_METRIC not in params:
-            getattr(estimator, "kwargs", {}).pop(DEFAULT_METRIC, None)
+        others: dict[str, Any] = getattr(estimator, "kwargs", None) or {}
+        if DEFAULT_METRIC not in params and others.pop(DEFAULT_METRIC, None):
+            # a model that continues this one would keep it
+            estimator.get_booster().set_param({DEFAULT_METRIC: False})
 
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""
@@ -112,6 +117,84 @@ class XGBoost(Booster):
     def use_all_rounds(self, estimator: Any) -> None:
         """Forget the best round of `xgb_model`, of which XGBoost keeps the attributes."""
         estimator.get_booster().set_attr(best_iteration=None, best_score=None)
+
+
+class HeldOutMetric(TrainingMetric):
+    """A metric of the last evaluation set.
+
+    XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
+    newest trees only.
+    """
+
+    def __init__(self, metric: MetricLike, estimator: Any, stopping: Stopping) -> None:
+        super().__init__(metric, {})
+        self._params, self._data = estimator.get_params(), stopping.sets[-1]
+        self._classes = classes_of(estimator, stopping.train)
+        self._labels = EvaluatedSet.read(self._data, self._classes)
+        self._matrix: Any = None
+
+    def of_model(self, model: Any) -> float:
+        """The metric after a boosting round."""
+        if self._matrix is None:
+            self._matrix = self._read_matrix()
+        # a softmax is predicted as the most probable class
+        is_softmax = self._params.get("objective") == "multi:softmax"
+        scores = model.predict(self._matrix, output_margin=is_softmax)
+        scores = expected_classes(softmax(scores, axis=1) if is_softmax else scores, self._classes)
+        return self.value(self._labels.y_true, scores, self._labels.codes, self._data.weights)
+
+    def _read_matrix(self) -> Any:
+        from xgboost import DMatrix
+
+        given = {name: self._params.get(name) for name in ("missing", "feature_types")}
+        return DMatrix(
+            self._data.X,
+            base_margin=self._data.params.get("base_margin"),
+            nthread=self._params.get("n_jobs"),
+            enable_categorical=bool(self._params.get("enable_categorical")),
+            **{name: value for name, value in given.items() if value is not None},
+        )
+
+
+def _callbacks(params: dict[str, Any], estimator: Any, stopping: Stopping) -> tuple[list[Any], Any]:
+    """Callbacks that log the metric of the last evaluation set, if it is ours, and stop on it."""
+    from xgboost.callback import EarlyStopping, TrainingCallback
+
+    ours, set_name = stopping.metric, f"validation_{len(stopping.sets) - 1}"
+    metric = None if ours is None else HeldOutMetric(ours, estimator, stopping)
+
+    class LogMetric(TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            if metric is not None:
+                values = evals_log.setdefault(set_name, {}).setdefault(metric.log_name, [])
+                values.append(metric.of_model(model))
+            return False
+
+    class StopOnMetric(TrainingCallback):
+        """XGBoost's own early stopping on one metric, whose name is known after a round."""
+
+        stop: Any = None
+        first_round = 0
+
+        def before_training(self, model: Any) -> Any:
+            self.first_round = model.num_boosted_rounds()  # of a model that is trained further
+            return model
+
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            if self.stop is None:
+                names = list(evals_log[set_name])
+                # XGBoost computes the metric of the objective before a function
+                is_last = metric is not None or callable(params.get("eval_metric"))
+                self.stop = EarlyStopping(
+                    rounds=stopping.n_rounds,
+                    metric_name=names[-1 if is_last else 0],
+                    data_name=set_name,
+                    maximize=None if metric is None else True,
+                )
+                self.stop.starting_round = self.first_round
+            return bool(self.stop.after_iteration(model, epoch, evals_log))
+
+    return ([] if metric is None else [LogMetric()]), StopOnMetric()
 
 
 def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:

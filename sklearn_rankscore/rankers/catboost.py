@@ -11,13 +11,21 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 from scipy.special import expit, softmax
 
-from ..._sklearn_compat import num_samples
-from ..._typing import Array, QueryIds
-from ...metrics.evaluate import MetricLike
-from ...query_ids import group_rows, no_groups_error, vary_within_queries
-from ..training_data import TrainingData
-from .booster import Booster, FitArguments, Stopping, arrow_types, rounds_param
-from .training_metric import EvaluatedSet, MetricOfSets, classes_of
+from .._sklearn_compat import num_samples
+from .._typing import Array, QueryIds
+from ..metrics.evaluate import MetricLike
+from ..query_ids import group_rows, no_groups_error, vary_within_queries
+from .booster import (
+    Booster,
+    EvaluatedSet,
+    FitArguments,
+    MetricOfSets,
+    Stopping,
+    arrow_types,
+    classes_of,
+    rounds_param,
+)
+from .training_data import TrainingData
 
 # parameters of `fit` and of the constructor that name columns
 COLUMNS = ("cat_features", "text_features", "embedding_features")
@@ -142,19 +150,6 @@ class CatBoost(Booster):
         if np.ndim(importances) == 0:
             return estimator.get_feature_importance(type="PredictionValuesChange")
         return importances
-
-    def renumber_rows(self, params: FitArguments, rows: Array, n_rows: int) -> FitArguments:
-        """Those `pairs` of which both rows are chosen, and their `pairs_weight`."""
-        position = np.full(n_rows, -1)
-        position[rows] = np.arange(len(rows))
-        renumbered: FitArguments = {}
-        for name in [name for name in params if name.rpartition("__")[2] == "pairs"]:
-            pairs, weight = position[np.asarray(params[name])], f"{name}_weight"
-            is_chosen = (pairs >= 0).all(axis=1)
-            renumbered[name] = pairs[is_chosen]
-            if weight in params:
-                renumbered[weight] = np.asarray(params[weight])[is_chosen]
-        return renumbered
 
 
 def catboost_metric(

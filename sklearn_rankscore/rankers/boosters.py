@@ -8,18 +8,26 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 
-from ..._typing import Array
-from ..pipelines import last_step
-from ..training_data import TrainingData
+from ..scoring.pipelines import is_pipeline
 from .booster import Booster, FitArguments
 from .catboost import CatBoost
 from .lightgbm import LightGBM
+from .training_data import TrainingData
 from .xgboost import XGBoost
 
 # XGBRanker.fit accepts LightGBM's `group` as well as `qid`, so XGBoost comes before LightGBM
 BOOSTERS: tuple[Booster, ...] = (XGBoost(), CatBoost(), LightGBM())
+
+
+def last_step(estimator: Any) -> tuple[Any, str]:
+    """The estimator at the end of nested pipelines, and the prefix of its `fit` parameters."""
+    prefix = ""
+    while is_pipeline(estimator):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return estimator, prefix
 
 
 def booster_of(estimator: Any) -> Booster | None:
@@ -59,18 +67,13 @@ def find_booster(estimator: Any) -> Booster:
 
 def find_group_param(estimator: Any) -> str | None:
     """The parameter of `estimator.fit` for queries; None for a pointwise model."""
+    if type(estimator).__module__.partition(".")[0] == "sklearn":
+        return None
     parameters = inspect.signature(estimator.fit).parameters
     # QueryRanker takes `qid` as well, but not one weight per query as XGBoost does
     for name in ("groups", *(booster.group_param for booster in BOOSTERS)):
         if name in parameters:
             return name
-    # no regressor or classifier of scikit-learn ranks by query, nor does a selection of features
-    # that fits one
-    is_from_sklearn = type(estimator).__module__.partition(".")[0] == "sklearn"
-    selects = hasattr(estimator, "get_support") and hasattr(estimator, "estimator")
-    model = estimator.estimator if selects else estimator
-    if is_from_sklearn and (is_regressor(model) or is_classifier(model)):
-        return None
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise ValueError(
             f"{type(estimator).__name__}.fit takes any keyword, so its signature does not tell "
@@ -89,11 +92,3 @@ def fit_arguments(data: TrainingData, group_param: str | None, prefix: str = "")
         if booster.group_param == group_param:
             arguments = booster.fit_arguments(data)
     return data.params | {prefix + name: v for name, v in arguments.items() if v is not None}
-
-
-def renumber_rows(params: FitArguments, rows: Array, n_rows: int) -> FitArguments:
-    """The `fit` parameters of any booster that contain row numbers, for the chosen rows."""
-    renumbered: FitArguments = {}
-    for booster in BOOSTERS:
-        renumbered |= booster.renumber_rows(params, rows, n_rows)
-    return renumbered

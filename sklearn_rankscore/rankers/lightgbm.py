@@ -13,17 +13,21 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, sparray
 
-from ..._sklearn_compat import num_samples
-from ...metrics.evaluate import MetricLike
-from ..training_data import TrainingData, ids_from_sizes
-from .booster import Booster, FitArguments, Stopping, arrow_types, rounds_param
-from .training_metric import (
+from .._sklearn_compat import num_samples
+from ..metrics.evaluate import MetricLike
+from .booster import (
+    Booster,
     EvaluatedSet,
+    FitArguments,
     MetricOfSets,
+    Stopping,
     TrainingMetric,
+    arrow_types,
     check_library,
     classes_of,
+    rounds_param,
 )
+from .training_data import TrainingData, ids_from_sizes
 
 # parameters of LightGBM's estimators with their aliases: early stopping, and the number of rounds
 STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
