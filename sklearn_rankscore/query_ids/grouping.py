@@ -104,6 +104,8 @@ def group_rows(groups: Any, n_rows: int, name: str = "groups") -> Grouping:
     _check_ids(ids, n_rows, name)
     try:
         return _group(ids, values, n_rows, name)
+    except OverflowError:  # NumPy 2.5 does not compare times that no unit can express
+        return _gathered(*factorize(ids, name))
     except TypeError as error:
         if any_missing(ids.tolist()):
             raise missing_ids_error(name) from error
