@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
-from numbers import Real
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -57,16 +55,14 @@ class Booster(ABC):
 
     `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes,
     `start_param` the one that takes the scores to start from, `own_stopping` are the parameters of
-    the constructor that stop early, `stops_without_sets` tells whether they have no effect
-    without an evaluation set, instead of being an error, and `clone_advice` says how to make a
-    model that scikit-learn can clone.
+    the constructor that stop early and need an evaluation set, and `clone_advice` says how to make
+    a model that scikit-learn can clone.
     """
 
     package: ClassVar[str]
     group_param: ClassVar[str]
     start_param: ClassVar[str]
     own_stopping: ClassVar[tuple[str, ...]] = ()
-    stops_without_sets: ClassVar[bool] = False
     clone_advice: ClassVar[str] = ""
 
     @abstractmethod
@@ -84,7 +80,7 @@ class Booster(ABC):
 
     @abstractmethod
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
+        self, estimator: Any, stopping: Stopping, arguments: FitArguments
     ) -> FitArguments:
         """Prepare the unfitted `estimator`, and return the arguments of `fit` that change."""
 
@@ -107,43 +103,27 @@ class Booster(ABC):
         """Let predictions of an estimator that was fitted without early stopping use all rounds."""
         return
 
-    def without_stopping(self, params: FitArguments) -> FitArguments:
-        """Those parameters that stop early, of the constructor or of `fit`, without this effect."""
-        changed: FitArguments = {
-            name: None for name in self.own_stopping if _is_on(params.get(name))
-        }
-        callbacks = list(params.get("callbacks") or ())
-        others = [c for c in callbacks if type(c).__name__ not in STOPPING_CALLBACKS]
-        return changed if others == callbacks else changed | {"callbacks": others}
-
-    def read_features(self, X: Any) -> Any:
-        """`X` in a form that the booster takes; an error for one at which its library fails."""
-        is_row = isinstance(X, list | tuple) and not (len(X) and np.ndim(X[0]))
-        if is_row or getattr(X, "ndim", 2) == 1:
-            raise ValueError(
-                "Expected 2D array, got 1D array instead: X must have one row per document. "
-                "Reshape your data: of one document, pass X[[i]] or df.iloc[[i]] instead of X[i] "
-                "or df.iloc[i]."
-            )
-        return np.asarray(X) if isinstance(X, list | tuple) else X
+    def restore(self, estimator: Any, params: dict[str, Any]) -> None:
+        """Give a fitted estimator the parameters that `stop_early` has changed."""
+        return
 
     def starts(self, sets: Sequence[TrainingData]) -> list[Any] | None:
         """The scores that each evaluation set starts from; None if none has any."""
         starts = [data.params.get(self.start_param) for data in sets]
         return None if all(start is None for start in starts) else starts
 
-    def restore(self, estimator: Any, params: dict[str, Any]) -> None:
-        """Give the estimator its parameters before `stop_early`, where it is possible."""
-        estimator.set_params(**{name: params[name] for name in self.without_stopping(params)})
-
     def feature_importances(self, estimator: Any) -> Any:
         """Feature importances of a fitted estimator."""
         return estimator.feature_importances_
 
-
-def _is_on(n_rounds: Any) -> bool:
-    """Whether a number of rounds stops early, as one of 0 or less does not."""
-    return bool(n_rounds) and not (isinstance(n_rounds, Real) and n_rounds < 0)
+    def stops_by(self, estimator: Any, arguments: FitArguments) -> str | None:
+        """The parameter by which the estimator itself is told to stop early, if it is."""
+        params = estimator.get_params() | arguments
+        callbacks = [type(callback).__name__ for callback in params.get("callbacks") or ()]
+        if any(name in STOPPING_CALLBACKS for name in callbacks):
+            return "callbacks"
+        # a number of rounds of 0 or less means none
+        return next((name for name in self.own_stopping if (params.get(name) or 0) > 0), None)
 
 
 def rounds_param(estimator: Any, aliases: Sequence[str]) -> str:
@@ -154,23 +134,12 @@ def rounds_param(estimator: Any, aliases: Sequence[str]) -> str:
     return given[-1] if given else aliases[0]
 
 
-def arrow_types(X: Any) -> dict[str, str]:
-    """The types of the columns of a frame of polars or pyarrow, by name; else empty."""
-    library, schema = type(X).__module__.partition(".")[0], getattr(X, "schema", None)
-    if library not in ("polars", "pyarrow") or schema is None:
-        return {}
-    types = zip(schema.names, schema.types, strict=True) if library == "pyarrow" else schema.items()
-    return {name: str(of) for name, of in types}
-
-
 class TrainingMetric:
     """A metric for the training loop of a booster; higher is better.
 
     Its name in a log ends in ``_rankscore``, because LightGBM and XGBoost compute metrics of the
     same names under conventions of their own.
     """
-
-    _refuses_row_weights = True
 
     def __init__(self, metric: MetricLike, options: dict[str, Any]) -> None:
         self.metric = resolve(metric, **options)
@@ -189,22 +158,15 @@ class TrainingMetric:
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:
         """The metric after a boosting round."""
-        is_lenient = weight is not None and not self._refuses_row_weights
-        if is_lenient and vary_within_queries(weight, np.asarray(groups)):
-            return np.nan
         queries = read_queries(y_true, y_score, groups=groups, sample_weight=weight)
         (values,) = measure(queries, [self.metric])
         return float(self.metric.aggregate(values, queries))
 
-    def of_query_weights(self) -> TrainingMetric:
-        """The same metric, which is nan for a set whose weights vary within a query."""
-        lenient = copy(self)
-        lenient._refuses_row_weights = False
-        return lenient
-
-    def is_defined(self, y_true: Any, groups: Any, weight: Any = None) -> bool:
+    def is_defined(self, known: EvaluatedSet) -> bool:
         """Whether the labels of any query that counts define it, given scores without ties."""
-        queries = read_queries(y_true, np.arange(len(y_true)), groups=groups, sample_weight=weight)
+        y_true, weights = known.y_true, known.weights
+        scores = np.arange(len(y_true))
+        queries = read_queries(y_true, scores, groups=known.codes, sample_weight=weights)
         (values,) = measure(queries, [self.metric])
         counts = True if queries.weights is None else queries.weights > 0
         return bool((values.defined & counts).any())
@@ -230,22 +192,28 @@ class EvaluatedSet:
     codes : int array of shape (n_rows,)
         The number of the query of each row.
     weights : array of shape (n_rows,) or None
-        The weight of each row, if it is another one than the booster passes.
+        The weight of each row; None means the weights that the booster passes.
+    has_value : bool
+        Whether the metric has a value, as it has none if weights vary within a query.
     """
 
     passed: Array
     y_true: Array
     codes: Array
     weights: Array | None = None
+    has_value: bool = True
 
     @classmethod
     def read(cls, data: TrainingData, classes: Array | None) -> EvaluatedSet:
-        """A set for an estimator with these classes; boosters number the classes."""
-        labels = np.asarray(data.y)
-        passed = labels if classes is None else _numbers_of(labels, classes)
-        if labels.dtype.kind not in "biuf" and classes is not None:
-            labels = labels == max(classes)
-        return cls(passed.astype(np.float32), labels, np.asarray(data.codes))
+        """A set for an estimator with these classes, which boosters number."""
+        labels, weights = np.asarray(data.y), data.weights
+        passed = labels if classes is None else np.searchsorted(classes, labels)
+        if labels.dtype.kind not in "biuf":
+            labels = passed
+        # boosters multiply the weights that they pass by those of classes
+        weights = np.ones(len(labels)) if weights is None else weights
+        has_value = not vary_within_queries(weights, data.codes)
+        return cls(passed.astype(np.float32), labels, np.asarray(data.codes), weights, has_value)
 
 
 class MetricOfSets(TrainingMetric):
@@ -280,38 +248,20 @@ class MetricOfSets(TrainingMetric):
                     "passes only the labels to a metric. Reorder the rows of one of them."
                 )
 
-    def value_of_set(self, passed: Any, y_score: Any, weight: Any) -> float:
-        """The metric of the set with these labels."""
+    def find_set(self, passed: Any) -> EvaluatedSet | None:
+        """The last set with these labels."""
         labels = np.asarray(passed, dtype=np.float32)
-        for known in self.sets:
-            if np.array_equal(known.passed, labels):
-                scores = expected_classes(np.asarray(y_score), self.classes)
-                return self.value(known.y_true, scores, known.codes, weight)
-        raise ValueError(f"no known set has these {len(labels)} labels.")
+        same = (known for known in reversed(self.sets) if np.array_equal(known.passed, labels))
+        return next(same, None)
 
-
-def classes_of(estimator: Any, train: TrainingData) -> Array | None:
-    """The classes of a classifier, in its order; None for models whose labels are numbers."""
-    if not is_classifier(estimator):
-        return None
-    params = estimator.get_params()
-    if params.get("loss_function") == "CrossEntropy":  # CatBoost's labels are probabilities
-        return None
-    named = params.get("class_names")  # of CatBoost
-    return np.unique(np.asarray(train.y)) if named is None else np.asarray(named)
-
-
-def _numbers_of(labels: Array, classes: Array) -> Array:
-    """The position of the class of each label."""
-    order = np.argsort(classes)
-    return np.asarray(order[np.searchsorted(classes, labels, sorter=order)])
-
-
-def expected_classes(scores: Array, classes: Array | None) -> Array:
-    """Scores of documents, from scores or from probabilities of several classes."""
-    if scores.ndim == 1:
-        return scores
-    return mean_grades(scores, np.asarray(classes, dtype=np.float64))
+    def value_of_set(self, known: EvaluatedSet, scores: Any, weight: Any = None) -> float:
+        """The metric of scores, or of probabilities of several classes; nan without a value."""
+        if not known.has_value:
+            return np.nan
+        if np.ndim(scores) == 2:
+            scores = mean_grades(scores, np.asarray(self.classes, dtype=np.float64))
+        weight = weight if known.weights is None else known.weights
+        return self.value(known.y_true, scores, known.codes, weight)
 
 
 def check_library(data: Any, library: str) -> None:
@@ -322,3 +272,14 @@ def check_library(data: Any, library: str) -> None:
             f"{library}_metric is for {library}, but got a {type(data).__name__} of {other}: use "
             f"{other}_metric."
         )
+
+
+def classes_of(estimator: Any, train: TrainingData) -> Array | None:
+    """The classes of a classifier, in its order; None for models whose labels are numbers."""
+    # the labels of CatBoost's cross entropy are probabilities
+    if (
+        not is_classifier(estimator)
+        or estimator.get_params().get("loss_function") == "CrossEntropy"
+    ):
+        return None
+    return np.unique(np.asarray(train.y))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix
 from scipy.special import expit, softmax
 
 from .._sklearn_compat import num_samples
@@ -21,7 +19,6 @@ from .booster import (
     FitArguments,
     MetricOfSets,
     Stopping,
-    arrow_types,
     classes_of,
     rounds_param,
 )
@@ -31,8 +28,6 @@ from .training_data import TrainingData
 COLUMNS = ("cat_features", "text_features", "embedding_features")
 # the constructor takes one of these names for the number of rounds
 ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
-# parameters of a classifier that weight classes
-CLASS_WEIGHTS = ("class_weights", "auto_class_weights", "scale_pos_weight")
 # logged for training rows whose order is unknown or whose weights vary, and for sets without a
 # query that defines the metric; CatBoost fails at nan
 NO_VALUE = -1.0
@@ -44,7 +39,6 @@ class CatBoost(Booster):
     package = "catboost"
     group_param = "group_id"
     start_param = "baseline"
-    stops_without_sets = True
     clone_advice = (
         "scikit-learn clones no CatBoost model with a list or dict in its constructor: write a "
         "tuple, as cat_features=('color', 'brand'), or text, as monotone_constraints='price:-1'. "
@@ -57,29 +51,6 @@ class CatBoost(Booster):
         if weights is not None:
             weights = np.repeat(weights, data.sizes)
         return {"group_id": data.codes, "group_weight": weights}
-
-    def read_features(self, X: Any) -> Any:
-        """Sparse arrays as matrices, tables of pyarrow as pandas, categories of polars as text."""
-        X = super().read_features(X)
-        if hasattr(X, "tocsr"):
-            return csr_matrix(X)
-        types = arrow_types(X)
-        if types and type(X).__module__.startswith("pyarrow"):
-            return X.to_pandas(ignore_metadata=True)  # metadata would make columns an index
-        texts = [name for name, of in types.items() if of.startswith(("Categorical", "String"))]
-        missing = [name for name in texts if X[name].null_count()]
-        if missing:
-            fill = f"pl.col({missing[0]!r}).cast(pl.String).fill_null('missing')"
-            raise ValueError(
-                "CatBoost crashes on missing text in polars DataFrames, which is in the columns "
-                f"{missing}. Fill it, as by X.with_columns({fill})."
-            )
-        categories = [name for name, of in types.items() if of.startswith("Categorical")]
-        if categories:  # on which CatBoost crashes
-            import polars
-
-            return X.with_columns(polars.col(categories).cast(polars.String))
-        return X
 
     def evaluation_arguments(
         self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
@@ -102,15 +73,12 @@ class CatBoost(Booster):
         return {"eval_set": pools}
 
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
+        self, estimator: Any, stopping: Stopping, arguments: FitArguments
     ) -> FitArguments:
         """CatBoost stops on its `eval_metric` for the last set."""
         if stopping.metric is not None:
             classes = classes_of(estimator, stopping.train)
-            sets = (stopping.train, *stopping.sets)
-            known = [EvaluatedSet.read(data, classes) for data in sets]
-            if any(estimator.get_param(name) is not None for name in CLASS_WEIGHTS):
-                known = [*map(_with_given_weights, known, sets)]
+            known = [EvaluatedSet.read(data, classes) for data in (stopping.train, *stopping.sets)]
             metric = CatBoostMetric(stopping.metric, {}, known, classes)
             metric.is_one_vs_all = estimator.get_param("loss_function") == "MultiClassOneVsAll"
             estimator.set_params(eval_metric=metric)
@@ -229,58 +197,41 @@ class CatBoostMetric(MetricOfSets):
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         """The value for a set, and the weight of that value."""
-        labels = np.asarray(target, dtype=np.float32)
-        if not any(np.array_equal(known.passed, labels) for known in self.sets):
-            if len(self.sets) > 1 and self._are_permuted(labels):
+        known = self.find_set(target)
+        if known is None:
+            if len(self.sets) > 1 and self._are_permuted(target):
                 return NO_VALUE, 1.0
             raise ValueError(
-                f"CatBoost evaluates a set of {len(labels)} rows with labels that catboost_metric "
+                f"CatBoost evaluates a set of {len(target)} rows with labels that catboost_metric "
                 "was not given. Give it labels and query ids of every set, the training set first, "
                 "in the order of the rows of the set: catboost_metric('ndcg@10', (y, groups), ...)."
                 " QueryRanker puts the rows of each query together; it takes "
                 "early_stopping='ndcg@10' instead of this metric."
             )
-        weight = self._weights_of(labels, weight)
-        if len(self.sets) > 1 and self._are_weighted_rows(labels, weight):
+        if len(self.sets) > 1 and self._are_weighted_rows(known, weight):
             return NO_VALUE, 1.0
-        scores = self._scores(np.asarray(approxes))
-        value = self.value_of_set(labels, scores, weight)
+        value = self.value_of_set(known, self._scores(np.asarray(approxes)), weight)
         return NO_VALUE if np.isnan(value) else value, 1.0
 
     def _scores(self, raw: Array) -> Array:
         """Scores of documents, or probabilities of several classes."""
-        if len(raw) > 1:
-            return np.asarray(expit(raw.T) if self.is_one_vs_all else softmax(raw.T, axis=1))
-        # the score is that of the second of class_names, perhaps the lower one
-        falls = self.classes is not None and self.classes[0] > self.classes[-1]
-        return np.asarray(-raw[0] if falls else raw[0])
+        if len(raw) == 1:
+            return np.asarray(raw[0])
+        return np.asarray(expit(raw.T) if self.is_one_vs_all else softmax(raw.T, axis=1))
 
-    def _weights_of(self, labels: Array, passed: Any) -> Any:
-        """The weights of the set with these labels, the last of several."""
-        known = next(s for s in reversed(self.sets) if np.array_equal(s.passed, labels))
-        return passed if known.weights is None else known.weights
-
-    def _are_permuted(self, labels: Array) -> bool:
+    def _are_permuted(self, labels: Any) -> bool:
         """Whether these are the labels of the training set in another order."""
-        return np.array_equal(np.sort(self.sets[0].passed), np.sort(labels))
+        given = np.sort(np.asarray(labels, dtype=np.float32))
+        return np.array_equal(np.sort(self.sets[0].passed), given)
 
-    def _are_weighted_rows(self, labels: Array, weight: Any) -> bool:
-        """Whether these are the labels of the training set, and their weights no query weights."""
-        train = self.sets[0]
-        if weight is None or not np.array_equal(train.passed, labels):
-            return False
-        return vary_within_queries(weight, train.codes)
+    def _are_weighted_rows(self, known: EvaluatedSet, weight: Any) -> bool:
+        """Whether it is the training set, and the weights that CatBoost passes vary in queries."""
+        is_given = known.weights is not None or weight is None
+        return not is_given and known is self.sets[0] and vary_within_queries(weight, known.codes)
 
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""
         return error
-
-
-def _with_given_weights(known: EvaluatedSet, data: TrainingData) -> EvaluatedSet:
-    """The set with the weights of its rows, which CatBoost multiplies by those of classes."""
-    return replace(
-        known, weights=np.ones(len(known.codes)) if data.weights is None else data.weights
-    )
 
 
 def _labels_and_codes(eval_set: Any) -> EvaluatedSet:

@@ -9,34 +9,16 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import clone
-from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, get_routing_for_object
 
 from .._typing import RandomState
 from .._validation import check_count, check_flag
 from ..metrics.evaluate import MetricLike
-from ..query_ids import vary_within_queries
 from ..scoring.pipelines import is_pipeline
 from ..scoring.register import find_groups_param, ignores_groups
 from .booster import EvaluatedSet, Stopping, TrainingMetric, classes_of
 from .boosters import booster_of, find_booster, fit_arguments, last_step
 from .training_data import TrainingData
-
-
-def check_watched_rows(ranker: Any, params: dict[str, Any]) -> None:
-    """Refuse early stopping by the booster itself if no evaluation set was given."""
-    booster = find_booster(ranker)
-    names = [
-        *booster.without_stopping(ranker.get_params()),
-        *booster.without_stopping(params),
-    ]
-    if names and not booster.stops_without_sets:
-        name = "a callback" if names[0] == "callbacks" else names[0]
-        raise ValueError(
-            f"early stopping of {type(ranker).__name__} by {name} needs an evaluation set: use "
-            "QueryRanker(..., early_stopping=True) instead, which holds out whole queries, or pass "
-            "eval_set=[(X_valid, y_valid)] to fit."
-        )
 
 
 @dataclass(frozen=True)
@@ -83,37 +65,24 @@ class EarlyStopping:
         """
         unfitted, train = clone(estimator), data
         if not sets:
-            if any(name.rpartition("__")[2] == "eval_set" for name in data.params):
-                raise ValueError(
-                    "early_stopping of QueryRanker needs eval_set as pairs, [(X_valid, y_valid)], "
-                    "instead of a Pool."
-                )
             train, held_out = data.hold_out(self.fraction, self.random_state)
             sets = [held_out]
-        # LightGBM does not stop on data that it knows as the training data
-        sets = [*sets[:-1], replace(sets[-1], is_training=False)]
         fit_with_evaluation_sets(estimator, train, sets, group_param, self)
         ranker, _ = last_step(estimator)
         booster = find_booster(ranker)
         rows = data if self.refit_all else train
         if rows is not train or booster.predicts_by_all_rounds(ranker):
-            stopped, estimator = estimator, _refit(unfitted, estimator, rows, group_param)
-            log = getattr(last_step(stopped)[0], "evals_result_", None)
-            if rows is train and log:  # that of the same rounds, and of some after the best one
-                last_step(estimator)[0].evals_result_ = log
+            estimator = _refit(unfitted, ranker, rows, group_param)
         return estimator, booster.n_iterations(last_step(estimator)[0])
 
 
 def _refit(unfitted: Any, stopped: Any, data: TrainingData, group_param: str | None) -> Any:
-    """Fit to the data, with the number of rounds after which another fit stopped."""
+    """Fit to the data, with the number of rounds after which a ranker stopped."""
     ranker, prefix = last_step(unfitted)
     booster = find_booster(ranker)
     arguments = fit_arguments(data, group_param, prefix)
     of_ranker = {name.removeprefix(prefix): value for name, value in arguments.items()}
-    rounds = booster.fixed_rounds(last_step(stopped)[0], of_ranker)
-    ranker.set_params(**booster.without_stopping(ranker.get_params()), **rounds)
-    for name, value in booster.without_stopping(of_ranker).items():
-        arguments[prefix + name] = value
+    ranker.set_params(**booster.fixed_rounds(stopped, of_ranker))
     fitted = unfitted.fit(data.X, data.y, **arguments)
     booster.use_all_rounds(last_step(fitted)[0])
     return fitted
@@ -128,21 +97,18 @@ def fit_estimator(
 ) -> tuple[Any, int | None]:
     """The fitted estimator, and the number of boosting rounds of early stopping."""
     ranker, prefix = last_step(estimator)
-    if data.rows is not None:
-        _check_no_given_splits(estimator)
     routing, is_routed = routing_of(estimator), sklearn.get_config()["enable_metadata_routing"]
     passes_on = group_param is None and isinstance(routing_of(ranker), MetadataRouter)
     if is_routed and passes_on and stopping is None:
         return _fit_routed(estimator, data, routing), None
     # the arguments below go straight to the ranker, whatever metadata it requests
     with sklearn.config_context(enable_metadata_routing=False):
+        _check_one_stopping(ranker, prefix, data, is_watched=bool(sets), stopping=stopping)
         if stopping is not None:
             return stopping.fit(estimator, data, sets, group_param)
         if sets:
             fit_with_evaluation_sets(estimator, data, sets, group_param)
             return estimator, None
-        if booster_of(ranker) is not None:
-            check_watched_rows(ranker, {k.removeprefix(prefix): v for k, v in data.params.items()})
         arguments = fit_arguments(data, group_param, prefix)
         if group_param is None and data.codes is not None:
             param, model = find_groups_param(estimator)
@@ -151,16 +117,30 @@ def fit_estimator(
         return estimator.fit(data.X, data.y, **arguments), None
 
 
-def _check_no_given_splits(estimator: Any) -> None:
-    """Refuse splits of the given rows inside of an estimator that is fitted to other rows."""
-    params = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    for name, value in params.items():
-        is_given = isinstance(value, list | tuple | PredefinedSplit)
-        if name.rpartition("__")[2] == "cv" and is_given:
-            raise ValueError(
-                f"{name} numbers the rows that fit is given, but a ranker is fitted to the rows of "
-                "each query together: give it a splitter, such as QueryKFold(5)."
-            )
+def _check_one_stopping(
+    ranker: Any,
+    prefix: str,
+    data: TrainingData,
+    *,
+    is_watched: bool,
+    stopping: EarlyStopping | None,
+) -> None:
+    """Refuse early stopping by a booster itself without an evaluation set, or beside ours."""
+    booster = booster_of(ranker)
+    if booster is None or (is_watched and stopping is None):
+        return
+    name = booster.stops_by(ranker, {k.removeprefix(prefix): v for k, v in data.params.items()})
+    if name is not None and stopping is None:
+        raise ValueError(
+            f"early stopping of {type(ranker).__name__} by {name} needs an evaluation set: use "
+            "QueryRanker(..., early_stopping=True) instead, which holds out whole queries, or pass "
+            "eval_set=[(X_valid, y_valid)] to fit."
+        )
+    if name is not None:
+        raise ValueError(
+            f"both QueryRanker and {type(ranker).__name__}, by {name}, are to stop early: leave "
+            f"out {name}, and set n_iter_no_change of QueryRanker."
+        )
 
 
 def routing_of(estimator: Any) -> MetadataRequest | MetadataRouter:
@@ -199,10 +179,8 @@ def fit_with_evaluation_sets(
     if stopping is not None:
         if stopping.metric is not None:
             _check_metric(stopping.metric, ranker, train, sets[-1])
-        ranker.set_params(**booster.without_stopping(params))
-        arguments |= booster.without_stopping(arguments)
         when = Stopping(stopping.n_rounds, stopping.metric, train, sets)
-        arguments |= booster.stop_early(ranker, when, arguments, ranks=ranks)
+        arguments |= booster.stop_early(ranker, when, arguments)
     ranker.fit(train.X, train.y, **arguments)
     if stopping is not None:
         booster.restore(ranker, params)
@@ -218,40 +196,28 @@ def _check_classes(ranker: Any, train: TrainingData, sets: Sequence[TrainingData
             raise ValueError(
                 f"evaluation set {i}, or the queries that early_stopping holds out, have the "
                 f"labels {unseen.tolist()}, but {type(ranker).__name__} knows only those of the "
-                f"rows that it is trained on: {classes.tolist()}. Choose:\n"
-                "- rare grades joined with their neighbors, as by numpy.minimum(y, 3);\n"
-                "- a regressor or a ranker, which evaluates any labels;\n"
-                "- eval_set without these labels, or another random_state of QueryRanker."
+                f"rows that it is trained on: {classes.tolist()}. Join rare grades with their "
+                "neighbors, as by numpy.minimum(y, 3), or use a regressor or ranker."
             )
 
 
 def _check_metric(metric: Any, ranker: Any, train: TrainingData, watched: TrainingData) -> None:
-    """Raise what the metric raises about labels and weights before training, not during it."""
-    weights = watched.weights
-    if weights is not None and vary_within_queries(weights, watched.codes):
+    """Refuse weights and labels of the watched queries that leave the metric undefined."""
+    known = EvaluatedSet.read(watched, classes_of(ranker, train))
+    if not known.has_value:
         raise ValueError(
             "sample_weight varies within a query, but early_stopping stops on a metric that "
-            "averages over queries. Choose:\n"
-            "- early_stopping=True, which watches the first metric of the ranker itself;\n"
-            "- eval_set=[(X_valid, y_valid)] of fit, which has no weights unless given;\n"
-            "- weights that are equal within each query."
+            "averages over queries: use early_stopping=True, which watches the first metric of the "
+            "ranker itself, or pass eval_set=[(X_valid, y_valid)] to fit, without weights."
         )
-    if weights is not None and not np.any(weights):
-        raise ValueError(
-            "the queries that early_stopping watches all have the weight 0. Choose another "
-            "random_state or a larger validation_fraction, for other held-out queries, or pass "
-            "eval_set=[(X_valid, y_valid)] to fit."
-        )
-    known = EvaluatedSet.read(watched, classes_of(ranker, train))
     stopping = TrainingMetric(metric, {})
-    if not stopping.is_defined(known.y_true, known.codes, watched.weights):
+    if not np.any(known.weights) or not stopping.is_defined(known):
         raise ValueError(
             f"early_stopping stops on {stopping.metric.name!r}, which is undefined for each of the "
             f"{len(watched.sizes)} queries to watch, so that it cannot tell rankings apart: for "
-            "most metrics, because no label is above the threshold. Choose:\n"
-            "- another metric, or a lower threshold;\n"
-            "- a larger validation_fraction or another random_state, for other held-out queries;\n"
-            "- eval_set=[(X_valid, y_valid)] of fit, with queries that define the metric."
+            "most metrics, because no label is above the threshold, or all weights are 0. Choose "
+            "another metric, threshold, validation_fraction or random_state, or pass "
+            "eval_set=[(X_valid, y_valid)] to fit, with queries that define the metric."
         )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.utils import RegressorTags, get_tags
 from sklearn.utils.metadata_routing import (
@@ -20,10 +21,10 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._columns import as_numbers, check_in_memory, column_names, descending
+from .._columns import as_numbers, check_in_memory, descending
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds, RandomState, Ties
-from .._validation import check_choice, check_count, check_cutoff, stacklevel_of_caller
+from .._validation import check_choice, check_cutoff, stacklevel_of_caller
 from ..metrics.evaluate import MetricLike
 from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows, no_groups_error
 from ..query_ids.lookup import check_place, fix_by_name
@@ -39,8 +40,8 @@ from .training_data import (
     OF_SETS,
     DroppedColumns,
     TrainingData,
-    check_byte_order,
     check_no_positions,
+    read_features,
     take_evaluation_sets,
     take_ids,
     take_weights,
@@ -223,57 +224,53 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             equal, in each of the held-out queries.
         """
         stopping = EarlyStopping.read(self)
-        _check_rows(X)
         check_place(self.groups)
         estimator = cloned(self.estimator)
         ranker, prefix = last_step(estimator)
-        group_param, caller = self._find_group_param(ranker), f"{type(ranker).__name__}.fit"
+        group_param, booster = self._find_group_param(ranker), booster_of(ranker)
         params = _by_names_of_fit(fit_params, prefix)
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
         if group_param is not None:
             ids = take_ids(params, ranker, prefix, group_param, X, ids)
-        needs_ids = self.needs_query_ids
-        if ids is None and needs_ids:
-            raise no_groups_error(caller, X=X)
+        if ids is None and self.needs_query_ids:
+            raise no_groups_error(f"{type(ranker).__name__}.fit", X=X)
         self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns)
         check_no_positions(estimator.get_params() | params, self._dropped.columns)
-        if (booster := booster_of(ranker)) is not None:
-            sample_weight = take_weights(params, prefix, sample_weight)
+        sample_weight = take_weights(params, prefix, sample_weight)
+        check_same_order(X=X, sample_weight=sample_weight)
+        sets, start_param = [], ""
+        if booster is not None:
+            sets, start_param = take_evaluation_sets(params, prefix), booster.start_param
 
         def read(X: Any, y: Any, ids: Any, weights: Any, aligned: dict[str, Any]) -> TrainingData:
-            features = _read_features(self._dropped.drop_from(X), estimator)
+            features = _features_for(estimator, self._dropped.drop_from(X))
             data = TrainingData.read(features, y, ids, weights, aligned)
             return data if group_param is None else data.gather()
 
-        def read_set(
-            X_set: Any, y_set: Any, ids: Any, weights: Any, aligned: dict[str, Any]
-        ) -> TrainingData:
-            ids = find_query_ids(X_set, y_set, qid=ids, id_source=self.groups)
-            data = read(X_set, y_set, ids, weights, aligned)
-            return replace(data, is_training=X_set is X and y_set is y)
+        def read_set(X_set: Any, y_set: Any, ids_of_set: Any, *others: Any) -> TrainingData:
+            ids_of_set = find_query_ids(X_set, y_set, qid=ids_of_set, id_source=self.groups)
+            if ids_of_set is None and self.needs_query_ids:
+                caller = f"an evaluation set of {type(ranker).__name__}.fit"
+                raise no_groups_error(caller, fix="pass eval_qid=[ids].")
+            has_others = any(value is not None for value in others)
+            if X_set is X and y_set is y and np.array_equal(ids_of_set, ids) and not has_others:
+                return data  # which LightGBM knows by the same objects
+            weights, start = others
+            aligned = {} if start is None else {prefix + start_param: start}
+            return read(X_set, copy(y_set), ids_of_set, weights, aligned)
 
-        sets = []
-        if booster is not None:
-            start = booster.start_param
-            sets = take_evaluation_sets(
-                params, prefix, read_set, start_param=start, needs_ids=needs_ids, caller=caller
-            )
-        check_same_order(X=X, sample_weight=sample_weight)
         data = read(X, y, ids, sample_weight, params)
-        if group_param is not None:
-            _warn_of_single_documents(caller, data)
         validate_data(self, data.X, skip_check_array=True)
-        self._feature_names = column_names(data.X)
-        self._check_sets(sets)
         self._trained = None if data.ids is None else (data.ids, data.sizes)
-        if self.max_queries is not None:
-            max_queries = check_count("max_queries", self.max_queries, 1)
-            data = data.subsample_queries(max_queries, self.random_state)
+        if group_param is not None:
+            _warn_of_single_documents(ranker, data)
+        data = data.subsample_queries(self.max_queries, self.random_state)
         self.n_queries_ = None if ids is None else len(data.sizes)
-        self.estimator_, n_iter = fit_estimator(estimator, data, sets, group_param, stopping)
-        if n_iter is None:
-            self.__dict__.pop("n_iter_", None)
-        else:
+        watched = [read_set(*one) for one in sets]
+        self._check_sets(watched)
+        self.estimator_, n_iter = fit_estimator(estimator, data, watched, group_param, stopping)
+        self.__dict__.pop("n_iter_", None)
+        if n_iter is not None:
             self.n_iter_ = n_iter
         return self
 
@@ -298,37 +295,21 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     def _features_of(self, X: Any) -> Any:
         check_is_fitted(self, "estimator_")
         check_in_memory(X, "X")
-        features = _read_features(self._dropped.drop_from(X), self.estimator_)
+        features = _features_for(self.estimator_, self._dropped.drop_from(X))
         self._check_features(features)
         return features
 
     def _check_sets(self, sets: Sequence[TrainingData]) -> None:
-        for i, evaluation_set in enumerate(sets):  # LightGBM would not notice other columns
-            self._check_features(evaluation_set.X, f"evaluation set {i}: ")
+        for evaluation_set in sets:  # LightGBM would not notice other columns
+            try:
+                self._check_features(evaluation_set.X)
+            except ValueError as error:
+                raise ValueError(f"an evaluation set is unlike X: {error}") from error
 
-    def _check_features(self, X: Any, name: str = "") -> None:
+    def _check_features(self, X: Any) -> None:
         """Check number and names of features against those of the training data."""
-        if len(getattr(X, "shape", (0, 0))) != 2:  # of others, the ranker knows what is wrong
-            return
-        names = column_names(X)
-        # of arrays beside frames, scikit-learn would warn as if they were X
-        if name and not (names and self._feature_names):
-            if X.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"{name}X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input."
-                )
-            return
-        try:
+        if len(getattr(X, "shape", ())) == 2:  # of others, the ranker knows what is wrong
             validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise ValueError(f"{name}{error}") from error
-        # the installed scikit-learn may not know the names of such a frame
-        if names and self._feature_names and names != self._feature_names:
-            raise ValueError(
-                f"{name}The feature names should match those that were passed during fit. Feature "
-                f"names must be in the same order as they were in fit: {self._feature_names}."
-            )
 
     def _has_thresholds(self) -> bool:
         """Whether it was fitted with query ids, without which it is a plain regressor.
@@ -517,18 +498,15 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ValueError
             For an unknown parameter.
         """
-        try:
-            super().set_params(**params)
-        except ValueError as error:
-            inner = self.estimator
-            known = inner.get_params() if hasattr(inner, "get_params") else {}
-            for name in params.keys() - self.get_params(deep=False).keys():
-                if name in known:
-                    raise ValueError(
-                        f"{name!r} is a parameter of {type(inner).__name__}, which is inside of "
-                        f"QueryRanker: use 'estimator__{name}'."
-                    ) from error
-            raise
+        known: dict[str, Any] = getattr(self.estimator, "get_params", dict)()
+        for name in params.keys() - self.get_params(deep=False).keys():
+            if name in known:
+                inner = type(self.estimator).__name__
+                raise ValueError(
+                    f"{name!r} is a parameter of {inner}, which is inside of QueryRanker: use "
+                    f"'estimator__{name}'."
+                )
+        super().set_params(**params)
         return self
 
     @property
@@ -582,30 +560,20 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _read_features(X: Any, estimator: Any) -> Any:
+def _features_for(estimator: Any, X: Any) -> Any:
     """Features in a form that the estimator takes."""
-    check_byte_order("X", X)
-    booster = booster_of(estimator)
-    return X if booster is None else booster.read_features(X)
+    return X if booster_of(estimator) is None else read_features(X)
 
 
-def _check_rows(X: Any) -> None:
-    if type(X).__name__ in ("Pool", "Dataset", "DMatrix", "QuantileDMatrix"):  # of boosters
-        raise TypeError(
-            f"QueryRanker cannot select rows of a {type(X).__name__}: pass X and y, and the query "
-            "ids as groups=ids."
+def _warn_of_single_documents(ranker: Any, data: TrainingData) -> None:
+    if 1 < num_samples(data.X) == len(data.sizes):
+        warnings.warn(
+            f"each query has one document, from which {type(ranker).__name__}.fit learns little. "
+            "groups must hold the same id for all documents of a query, and another one for each "
+            "query.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
         )
-
-
-def _warn_of_single_documents(caller: str, data: TrainingData) -> None:
-    if not 1 < num_samples(data.X) == len(data.sizes):
-        return
-    warnings.warn(
-        f"each query has one document, from which {caller} learns little. groups must hold the "
-        "same id for all documents of a query, and another one for each query.",
-        UserWarning,
-        stacklevel=stacklevel_of_caller(),
-    )
 
 
 def _by_names_of_fit(params: dict[str, Any], prefix: str) -> dict[str, Any]:
@@ -636,7 +604,10 @@ def _count_up(ids: Array) -> bool:
 
 
 def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -> Array:
-    """Ranks from 1, in the order of the rows; NaN after rank `k`."""
+    """Ranks from 1, in the order of the rows; NaN after rank `k`.
+
+    Without labels, the best that a tied document can hope for is the first rank of its tie group.
+    """
     check_choice("ties", ties, TIES)
     k = check_cutoff(k)
     scores = as_numbers(scores, "the prediction")
@@ -644,32 +615,22 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
         raise ValueError(
             f"ranks need one score per document; the predictions have shape {scores.shape}."
         )
-    codes = group_rows(ids, len(scores)).codes
-    order = np.lexsort((descending(scores), codes))  # stable: equal scores in the order of the rows
-    codes, scores = codes[order], scores[order]
-    starts_query = np.append(True, codes[1:] != codes[:-1])
-    starts_tie = starts_query | np.append(True, scores[1:] != scores[:-1])
-    place = np.arange(len(order))
-    place -= np.maximum.accumulate(np.where(starts_query, place, 0))
-    by_rule = _apply(ties, place + 1, np.flatnonzero(starts_tie))
-    ranks = np.empty(len(order), dtype=by_rule.dtype)
-    ranks[order] = by_rule
+    queries = group_rows(ids, len(scores))
+    codes, descending_scores = queries.codes, descending(scores)
+    order = np.lexsort((descending_scores, codes))
+    starts_tie = np.diff(descending_scores[order], prepend=np.nan) != 0
+    starts_tie |= np.diff(codes[order], prepend=-1) != 0
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.cumsum(starts_tie)
+    n_before = np.cumsum(np.bincount(codes)) - np.bincount(codes)
+
+    def ranked(method: Any) -> Array:
+        ranks = rankdata(place, method) - n_before[codes]
+        return np.asarray(ranks if method == "average" else ranks.astype(np.intp))
+
+    methods = {"stable": "ordinal", "average": "average", "optimistic": "min", "pessimistic": "max"}
+    if ties == "reversed":
+        ranks = ranked("min") + ranked("max") - ranked("ordinal")
+    else:
+        ranks = ranked(methods[ties])
     return ranks if k is None else np.where(ranks <= k, ranks, np.nan)
-
-
-def _apply(ties: Ties, ranks: Array, starts: Array) -> Array:
-    """Ranks under a tie rule, from those in input order and the starts of groups of equal scores.
-
-    Without labels, the best that a tied document can hope for is the first rank of its group.
-    """
-    sizes = np.diff(starts, append=len(ranks))
-    first = np.repeat(ranks[starts], sizes)
-    last = first + np.repeat(sizes, sizes) - 1
-    rules = {
-        "stable": ranks,
-        "reversed": first + last - ranks,
-        "average": (first + last) / 2,
-        "optimistic": first,
-        "pessimistic": last,
-    }
-    return np.asarray(rules[ties])

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import column_or_1d, indexable
 
 from .._columns import as_numbers, column_names, refuse_masked
 from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, IdSource, RandomState
-from .._validation import counted, is_integer
+from .._validation import check_count, is_integer
 from ..model_selection import QueryShuffleSplit
-from ..query_ids import group_rows, no_groups_error
+from ..query_ids import group_rows
 from ..query_ids.lookup import QID, level_names
 from ..query_ids.read import which_missing
 from ..scoring.columns import listed
 
 # parameters of LightGBM and XGBoost with one entry per set: query ids or sizes, weights, scores to
 # start from; QueryRanker takes them for every booster
-IDS, SIZES = "eval_qid", "eval_group"
 WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 STARTS = ("eval_init_score", "base_margin_eval_set")
-OF_SETS = ("eval_set", "eval_X", "eval_y", IDS, SIZES, *WEIGHTS, *STARTS)
+OF_SETS = ("eval_set", "eval_X", "eval_y", "eval_qid", "eval_group", *WEIGHTS, *STARTS)
 # parameters that name features by their positions, or have one entry for each feature in order
 OF_POSITIONS = {
     *("categorical_feature", "categorical_features", "cat_features", "text_features"),
     *("embedding_features", "ignored_features", "interaction_cst", "interaction_constraints"),
     *("monotone_constraints", "monotonic_cst", "feature_weights", "feature_contri", "transformers"),
 }
-
-ReadSet: TypeAlias = Callable[[Any, Any, Any, Any, dict[str, Any]], "TrainingData"]
 
 
 @dataclass(frozen=True)
@@ -101,10 +97,6 @@ class TrainingData:
         Further parameters of `fit`; some may be aligned with the rows.
     ids : array or None
         The id of each query, by its number.
-    rows : array of int or None
-        The number of each row in the given data; None if they are all given rows in their order.
-    is_training : bool
-        Whether this evaluation set is the training data themselves.
     """
 
     X: Any
@@ -113,8 +105,6 @@ class TrainingData:
     weights: Array | None
     params: dict[str, Any]
     ids: Array | None = None
-    rows: Array | None = None
-    is_training: bool = False
 
     @classmethod
     def read(cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any]) -> Self:
@@ -128,9 +118,8 @@ class TrainingData:
         if weights is not None and num_samples(weights) != num_samples(X):
             raise ValueError(
                 f"sample_weight must hold one weight per document: got {num_samples(weights)} for "
-                f"{num_samples(X)} documents. Repeat weights of queries for their rows: "
-                "np.repeat(weights, sizes) if the rows of each query are together, or "
-                "weights.loc[ids].to_numpy() of a Series by query id."
+                f"{num_samples(X)} documents. Repeat weights of queries for their rows, as by "
+                "np.repeat(weights, sizes)."
             )
         check_byte_order("y", y)
         refuse_masked(y, "y")
@@ -138,8 +127,17 @@ class TrainingData:
         X, y, weights = indexable(X, y, weights)
         if ids is not None and num_samples(X) == 0:
             raise ValueError("X has no rows; a fit needs the documents of at least one query.")
-        _check_judged(np.asarray(y))
-        weights = None if weights is None else _read_weights(weights)
+        unjudged = which_missing(np.asarray(y).ravel())
+        if unjudged.any():
+            raise ValueError(
+                f"y contains NaN (first at row {int(unjudged.argmax())}), which means that nobody "
+                "judged the document: fit only on judged documents, X[judged] and y[judged] with "
+                "judged = ~numpy.isnan(numpy.asarray(y, dtype=float)), or take the others as "
+                "irrelevant, by numpy.nan_to_num(y)."
+            )
+        if weights is not None:
+            # CatBoost takes no integers, and XGBoost no other byte order
+            weights = column_or_1d(as_numbers(weights, "sample_weight").astype(np.float64))
         data = cls(X, y, None, weights, params)
         if ids is None:
             return data
@@ -157,16 +155,19 @@ class TrainingData:
 
     def take(self, rows: Array) -> Self:
         """The chosen rows, in that order, with the `fit` parameters aligned with them."""
-        renumbered = _renumber_pairs(self.params, rows, num_samples(self.X))
-        others = {name: v for name, v in self.params.items() if name not in renumbered}
+        if any(name.rpartition("__")[2] == "pairs" for name in self.params):
+            raise ValueError(
+                "pairs number the rows that fit is given, but a ranker is fitted to the rows of "
+                "each query together, or to some of them: leave pairs out, and CatBoost makes them "
+                "of the labels."
+            )
         return replace(
             self,
             X=safe_indexing(self.X, rows),
             y=safe_indexing(self.y, rows),
             codes=None if self.codes is None else self.codes[rows],
             weights=None if self.weights is None else self.weights[rows],
-            params=check_method_params(self.X, others, indices=rows) | renumbered,
-            rows=rows if self.rows is None else self.rows[rows],
+            params=check_method_params(self.X, self.params, indices=rows),
         )
 
     @property
@@ -189,12 +190,12 @@ class TrainingData:
             )
         return np.asarray(weights)
 
-    def subsample_queries(self, max_queries: int, random_state: RandomState) -> Self:
-        """A random choice of at most `max_queries` queries.
+    def subsample_queries(self, max_queries: int | None, random_state: RandomState) -> Self:
+        """A random choice of at most `max_queries` queries; None means all.
 
         With the same seed, a larger choice contains a smaller one.
         """
-        if max_queries >= len(self.sizes):
+        if max_queries is None or check_count("max_queries", max_queries, 1) >= len(self.sizes):
             return self
         splits = QueryShuffleSplit(1, train_size=max_queries, random_state=random_state)
         ((chosen, _),) = splits.split(self.X, qid=self.codes)
@@ -202,24 +203,20 @@ class TrainingData:
 
     def hold_out(self, fraction: float, random_state: RandomState) -> tuple[Self, Self]:
         """Queries to train on, and held-out queries whose labels are not all equal."""
-        n_queries, n_held_out = len(self.sizes), _count_held_out(fraction, len(self.sizes))
-        if n_held_out >= n_queries:
-            raise ValueError(
-                f"early_stopping holds out {n_held_out} of the {n_queries} queries "
-                f"(validation_fraction={fraction!r}), which leaves none to train on. Set a smaller "
-                "validation_fraction, or give more queries."
-            )
-        splits = QueryShuffleSplit(1, test_size=n_held_out, random_state=random_state)
-        ((train, held_out),) = splits.split(self.X, qid=self.codes)
+        splits = QueryShuffleSplit(1, test_size=fraction, random_state=random_state)
+        try:
+            ((train, held_out),) = splits.split(self.X, qid=self.codes)
+        except ValueError as error:
+            raise ValueError(f"validation_fraction={fraction!r}: {error}") from error
         labels = np.unique(np.asarray(self.y)[held_out], return_inverse=True)[1]
         codes = np.asarray(self.codes)[held_out]
         queries = group_rows(codes, len(codes))
         held_out = held_out[queries.varies(labels)[queries.codes]]
         if not len(held_out):
             raise ValueError(
-                f"early_stopping holds out {n_held_out} of the {n_queries} queries, and in each of "
-                "these all labels are equal, so that no metric tells rankings apart. Set a larger "
-                "validation_fraction, or another random_state."
+                f"early_stopping holds out {len(queries)} of the {len(self.sizes)} queries, and in "
+                "each of these all labels are equal, so that no metric tells rankings apart. Set a "
+                "larger validation_fraction, or another random_state."
             )
         return self.take(train), self.take(held_out)
 
@@ -244,107 +241,73 @@ def check_byte_order(name: str, values: Any) -> None:
             )
 
 
-def _read_weights(weights: Any) -> Array:
-    """One float per row: CatBoost takes no integers, and XGBoost no other byte order."""
-    numbers = as_numbers(weights, "sample_weight").astype(np.float64)
-    if numbers.ndim != 1:
+def read_features(X: Any) -> Any:
+    """Features in a form that every booster reads.
+
+    Boosters crash on columns of polars and pyarrow that are no numbers, or misread them, so that
+    such a frame is passed on as one of pandas.
+    """
+    check_byte_order("X", X)
+    if sparse.issparse(X):
+        return sparse.csr_matrix(X)  # type: ignore[call-overload]
+    if np.ndim(X) == 1 and not hasattr(X, "columns"):
         raise ValueError(
-            "sample_weight must be one-dimensional, with one weight per document; got an array of "
-            f"shape {numbers.shape}. Of a column, pass numpy.ravel(sample_weight)."
+            "Expected 2D array, got 1D array instead: X must have one row per document. Reshape "
+            "your data: of one document, pass X[[i]] or df.iloc[[i]] instead of X[i] or df.iloc[i]."
         )
-    return numbers
+    if isinstance(X, list | tuple):
+        return np.asarray(X)
+    if hasattr(X, "to_pylist"):  # pyarrow, whose metadata would make columns an index
+        return X.to_pandas(ignore_metadata=True)
+    if not hasattr(X, "columns") or hasattr(X, "iloc"):
+        return X
+    import narwhals
+
+    frame = narwhals.from_native(X)
+    types = frame.schema.values()
+    are_numbers = all(of.is_numeric() or of == narwhals.Boolean for of in types)
+    return X if are_numbers else frame.to_pandas()
 
 
-def _check_judged(labels: Array) -> None:
-    """Refuse documents without a label, from which nothing can be learned."""
-    unjudged = which_missing(labels.ravel())
-    if unjudged.any():
-        raise ValueError(
-            f"y contains NaN (first at row {int(unjudged.argmax())}), which means that nobody "
-            "judged the document. A ranker needs the labels of all documents that it is trained "
-            "on; choose:\n"
-            "- fit only on judged documents: X[judged], y[judged], with judged = "
-            "~numpy.isnan(numpy.asarray(y, dtype=float));\n"
-            "- fill y, such as numpy.nan_to_num(y), which takes unjudged documents as irrelevant.\n"
-            "Metrics take NaN with the option unjudged, such as 'ndcg@10(unjudged=drop)'."
-        )
-
-
-def _count_held_out(fraction: float, n_queries: int) -> int:
-    is_number = isinstance(fraction, Real) and not isinstance(fraction, bool | np.bool_)
-    if is_number and isinstance(fraction, Integral) and fraction > 0:
-        return int(fraction)
-    if not is_number or isinstance(fraction, Integral) or not 0 < fraction < 1:
-        raise ValueError(
-            "validation_fraction must be a fraction of the queries between 0 and 1, both "
-            f"excluded, or a positive number of queries; got {fraction!r}."
-        )
-    return math.ceil(fraction * n_queries)
-
-
-def _renumber_pairs(params: dict[str, Any], rows: Array, n_rows: int) -> dict[str, Any]:
-    """CatBoost's `pairs` of rows of which both are chosen, and their `pairs_weight`."""
-    names = [name for name in params if name.rpartition("__")[2] == "pairs"]
-    position = np.full(n_rows if names else 0, -1)
-    renumbered: dict[str, Any] = {}
-    for name in names:
-        position[rows] = np.arange(len(rows))
-        pairs, weight = position[np.asarray(params[name])], f"{name}_weight"
-        is_chosen = (pairs >= 0).all(axis=1)
-        renumbered[name] = pairs[is_chosen]
-        if weight in params:
-            renumbered[weight] = np.asarray(params[weight])[is_chosen]
-    return renumbered
-
-
-def take_evaluation_sets(
-    params: dict[str, Any],
-    prefix: str,
-    read: ReadSet,
-    *,
-    start_param: str,
-    needs_ids: bool,
-    caller: str,
-) -> list[TrainingData]:
-    """Remove the evaluation sets from the parameters of `fit`, and read them.
+def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any, ...]]:
+    """Remove the evaluation sets from the parameters of `fit`.
 
     Parameters
     ----------
     params : dict
-        Parameters of `fit`; those of evaluation sets are removed. A Pool of CatBoost stays.
+        Parameters of `fit`; those of evaluation sets are removed.
     prefix : str
-        What the names of the parameters start with.
-    read : callable
-        ``read(X, y, ids, weights, params)`` finds the ids if none are given, drops their column
-        and makes the rows of each query contiguous.
-    start_param : str
-        The parameter of `fit` for the scores to start from, under which those of a set are read.
-    needs_ids : bool
-        Whether query ids are required.
-    caller : str
-        The method that is named in errors.
+        What the names of the parameters of the last step of a pipeline start with. As a pipeline
+        has no such parameter, one without the name of a step is for the last step.
+
+    Returns
+    -------
+    list of tuple (X, y, ids, weights, start)
+        Features, labels, and query ids, weights, scores to start from or None.
     """
-    # a pipeline has no such parameter, so that one without the name of a step is for the last step
-    for name in OF_SETS if prefix else ():
-        if name in params and prefix + name not in params:
-            params[prefix + name] = params.pop(name)
-    pairs = _pairs(params, prefix)
-    columns = {
-        name: _one_per_set(name, params.pop(prefix + name, None), len(pairs))
-        for name in (IDS, SIZES, *WEIGHTS, *STARTS)
-        if pairs
+    given = {
+        name: params.pop(of_step if of_step in params else name, None)
+        for name, of_step in ((name, prefix + name) for name in OF_SETS)
     }
-    sets = []
-    for i, (X, y) in enumerate(pairs):
-        ids, sizes = columns[IDS][i], columns[SIZES][i]
-        if ids is None and sizes is not None:
-            ids = ids_of_argument(f"{SIZES}[{i}]", sizes, num_samples(X))
-        weights, start = (_first(columns[name][i] for name in names) for names in (WEIGHTS, STARTS))
-        data = read(X, y, ids, weights, {} if start is None else {prefix + start_param: start})
-        if needs_ids and data.codes is None:
-            raise no_groups_error(f"evaluation set {i} of {caller}", fix=f"pass {IDS}=[ids].")
-        sets.append(data)
-    return sets
+    pairs = _pairs(given["eval_set"], given["eval_X"], given["eval_y"])
+
+    def per_set(*names: str) -> Sequence[Any]:
+        name = next((name for name in names if given[name] is not None), None)
+        if name is None:
+            return [None] * len(pairs)
+        values: Any = given[name]
+        if not isinstance(values, list | tuple) or len(values) != len(pairs):
+            raise ValueError(
+                f"{name} must be a list with one entry per evaluation set, of which there are "
+                f"{len(pairs)}."
+            )
+        return values
+
+    sizes = zip(pairs, per_set("eval_group"), strict=True)
+    by_size = [s if s is None else ids_of_argument("eval_group", s, len(y)) for (_, y), s in sizes]
+    ids = by_size if given["eval_qid"] is None else per_set("eval_qid")
+    columns = ids, per_set(*WEIGHTS), per_set(*STARTS)
+    return [(*pair, *others) for pair, *others in zip(pairs, *columns, strict=True)]
 
 
 def ids_of_argument(name: str, sizes: Any, n_rows: int) -> Array:
@@ -357,33 +320,19 @@ def ids_of_argument(name: str, sizes: Any, n_rows: int) -> Array:
     return ids_from_sizes(sizes, n_rows, problem)
 
 
-def _pairs(params: dict[str, Any], prefix: str) -> list[tuple[Any, Any]]:
+def _pairs(given: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
     """The sets as pairs of features and labels, from either pair of parameters."""
-    X, y = (_as_list(params.pop(f"{prefix}eval_{part}", None)) for part in "Xy")
+    X, y = (_as_list(part) for part in (X, y))
     if len(X) != len(y):
         raise ValueError(f"eval_X and eval_y must have equal lengths; got {len(X)} and {len(y)}.")
-    given = params.get(f"{prefix}eval_set")
-    if given is None or _is_pool(given):
-        return list(zip(X, y, strict=True))
-    del params[f"{prefix}eval_set"]
     is_one_pair = isinstance(given, tuple) and len(given) == 2 and not _is_pair(given[0])
-    pairs = [given] if is_one_pair else list(given)
-    if not all(map(_is_pair, pairs)):
+    pairs = [given] if is_one_pair else given or []
+    if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
         raise ValueError(
             "eval_set must be a list of pairs, [(X_valid, y_valid)]; got "
-            f"{[type(pair).__name__ for pair in pairs]}."
+            f"{type(given).__name__} {given!r:.60}."
         )
     return [*zip(X, y, strict=True), *pairs]
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple | list) and len(value) == 2 and np.ndim(value[0]) != 0
-
-
-def _is_pool(value: Any) -> bool:
-    """Whether the sets are CatBoost's own objects, which hold query ids."""
-    values = value if isinstance(value, list | tuple) else [value]
-    return any(type(value).__name__ == "Pool" for value in values)
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -392,18 +341,8 @@ def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _one_per_set(name: str, values: Any, n_sets: int) -> Sequence[Any]:
-    if values is None:
-        return [None] * n_sets
-    if not isinstance(values, list | tuple) or len(values) != n_sets:
-        given = type(values).__name__
-        if isinstance(values, list | tuple):
-            given = f"{given} of {counted(len(values), 'entry')}"
-        raise ValueError(
-            f"{name} must be a list with one entry per evaluation set; got a {given} for "
-            f"{counted(n_sets, 'set')}."
-        )
-    return values
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple | list) and len(value) == 2 and np.ndim(value[0]) != 0
 
 
 def _first(values: Any) -> Any:
@@ -411,17 +350,13 @@ def _first(values: Any) -> Any:
 
 
 def take_ids(
-    params: dict[str, Any], ranker: Any, prefix: str, group_param: str | None, X: Any, ids: Any
+    params: dict[str, Any], ranker: Any, prefix: str, group_param: str, X: Any, ids: Any
 ) -> Any:
     """The ids, also those that are given under the ranker's own name, which is removed."""
-    names = inspect.signature(ranker.fit).parameters.keys() & {
-        "group",
-        "group_id",
-        "qid",
-        group_param,
-    }
+    known = {"group", "group_id", "qid", group_param}
     # groups and qid are parameters of QueryRanker.fit, unless they are those of a step
-    for name in sorted(names - (set() if prefix else {"groups", "qid"})):
+    known -= set() if prefix else {"groups", "qid"}
+    for name in sorted(known & inspect.signature(ranker.fit).parameters.keys()):
         given = params.pop(prefix + name, None)
         if given is not None and ids is not None:
             raise ValueError(
@@ -435,15 +370,13 @@ def take_ids(
 
 def take_weights(params: dict[str, Any], prefix: str, weights: Any) -> Any:
     """The weights, also those under a name of a booster, for the metric of held-out queries."""
-    for name in ("sample_weight", "group_weight"):
-        given = params.pop(prefix + name, None)
-        if given is not None and weights is not None:
-            raise ValueError(
-                f"weights are given twice, as {prefix + name}= and by another name. Pass "
-                "sample_weight only."
-            )
-        weights = weights if given is None else given
-    return weights
+    given = [weights, *(params.pop(prefix + n, None) for n in ("sample_weight", "group_weight"))]
+    if sum(value is not None for value in given) > 1:
+        raise ValueError(
+            "weights are given twice, as sample_weight= and by another name. Pass sample_weight "
+            "only."
+        )
+    return _first(given)
 
 
 def check_no_positions(params: dict[str, Any], dropped: Sequence[Any]) -> None:

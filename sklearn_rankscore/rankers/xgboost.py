@@ -1,4 +1,4 @@
-"""XGBoost: sorted query ids, one weight per query, early stopping as a parameter."""
+"""XGBoost: sorted query ids, one weight per query, early stopping by callbacks."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from .booster import (
     Booster,
     EvaluatedSet,
     FitArguments,
+    MetricOfSets,
     Stopping,
     TrainingMetric,
-    arrow_types,
     check_library,
     classes_of,
-    expected_classes,
 )
 from .training_data import TrainingData, ids_from_sizes
 
 DEFAULT_METRIC = "disable_default_eval_metric"
-# the Arrow types of text, as pyarrow and polars name them
-TEXT = ("string", "large_string", "string_view")
 
 
 class XGBoost(Booster):
@@ -40,20 +37,6 @@ class XGBoost(Booster):
     def fit_arguments(self, data: TrainingData) -> FitArguments:
         """Query ids in ascending order, and one weight per query."""
         return {"qid": data.codes, "sample_weight": data.query_weights}
-
-    def read_features(self, X: Any) -> Any:
-        """`X`; pyarrow tables with dictionary columns as pandas, because XGBoost fails on some."""
-        types = arrow_types(X)
-        text = [name for name, of in types.items() if of.lower() in TEXT]
-        if text:
-            raise TypeError(
-                "XGBoost takes numbers, booleans and categories from frames of polars and pyarrow; "
-                f"got text in {', '.join(map(repr, text[:5]))}. Convert it to categories, by "
-                "cast(polars.Categorical) or dictionary_encode(), and set enable_categorical=True."
-            )
-        if any(of.startswith("dictionary") for of in types.values()):
-            return X.to_pandas(ignore_metadata=True)
-        return super().read_features(X)
 
     def evaluation_arguments(
         self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
@@ -72,23 +55,33 @@ class XGBoost(Booster):
         return given
 
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments, *, ranks: bool
+        self, estimator: Any, stopping: Stopping, arguments: FitArguments
     ) -> FitArguments:
-        """Add a callback to the parameter of the estimator."""
-        params, ours = estimator.get_params(), stopping.metric
-        if ours is not None and params.get("eval_metric") is None:
+        """Add callbacks to the parameter of the estimator, where XGBoost stops on the last metric.
+
+        Metrics of the estimator are computed before functions, and functions before callbacks.
+        """
+        from xgboost.callback import EarlyStopping
+
+        params = estimator.get_params()
+        own, callbacks = params.get("eval_metric"), list(params.get("callbacks") or ())
+        first = own[0] if isinstance(own, list) and isinstance(own[0], str) else None
+        if stopping.metric is None:
+            stop = EarlyStopping(rounds=stopping.n_rounds, metric_name=first)
+        else:
+            stop = EarlyStopping(rounds=stopping.n_rounds, maximize=True)
+            # before the callbacks of the user, which may read the log
+            callbacks.insert(0, _log_metric(estimator, stopping))
+        if own is None and stopping.metric is not None:
             # its default metric is one that nobody asked for, and fails at labels above 31
             estimator.set_params(**{DEFAULT_METRIC: True})
-        log, stop = _callbacks(params, estimator, stopping)
-        # logged before the callbacks of the user read the log
-        estimator.set_params(callbacks=[*log, *(params.get("callbacks") or ()), stop])
+        estimator.set_params(callbacks=[*callbacks, stop])
         return {}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
-        """Remove the callback, which holds data, from the parameters."""
-        # set_params of a fitted model would pass lists and dicts to XGBoost as text, which fails
-        for name in (*self.own_stopping, "callbacks"):
-            setattr(estimator, name, params.get(name))
+        """Remove the callbacks, of which one holds data, from the parameters."""
+        # set_params of a fitted model would pass lists to XGBoost as text, which fails
+        estimator.callbacks = params.get("callbacks")
         others: dict[str, Any] = getattr(estimator, "kwargs", None) or {}
         if DEFAULT_METRIC not in params and others.pop(DEFAULT_METRIC, None):
             # a model that continues this one would keep it
@@ -119,82 +112,37 @@ class XGBoost(Booster):
         estimator.get_booster().set_attr(best_iteration=None, best_score=None)
 
 
-class HeldOutMetric(TrainingMetric):
-    """A metric of the last evaluation set.
+def _log_metric(estimator: Any, stopping: Stopping) -> Any:
+    """A callback that logs the metric of the last evaluation set.
 
     XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
     newest trees only.
     """
+    from xgboost import DMatrix
+    from xgboost.callback import TrainingCallback
 
-    def __init__(self, metric: MetricLike, estimator: Any, stopping: Stopping) -> None:
-        super().__init__(metric, {})
-        self._params, self._data = estimator.get_params(), stopping.sets[-1]
-        self._classes = classes_of(estimator, stopping.train)
-        self._labels = EvaluatedSet.read(self._data, self._classes)
-        self._matrix: Any = None
-
-    def of_model(self, model: Any) -> float:
-        """The metric after a boosting round."""
-        if self._matrix is None:
-            self._matrix = self._read_matrix()
-        # a softmax is predicted as the most probable class
-        is_softmax = self._params.get("objective") == "multi:softmax"
-        scores = model.predict(self._matrix, output_margin=is_softmax)
-        scores = expected_classes(softmax(scores, axis=1) if is_softmax else scores, self._classes)
-        return self.value(self._labels.y_true, scores, self._labels.codes, self._data.weights)
-
-    def _read_matrix(self) -> Any:
-        from xgboost import DMatrix
-
-        given = {name: self._params.get(name) for name in ("missing", "feature_types")}
-        return DMatrix(
-            self._data.X,
-            base_margin=self._data.params.get("base_margin"),
-            nthread=self._params.get("n_jobs"),
-            enable_categorical=bool(self._params.get("enable_categorical")),
-            **{name: value for name, value in given.items() if value is not None},
-        )
-
-
-def _callbacks(params: dict[str, Any], estimator: Any, stopping: Stopping) -> tuple[list[Any], Any]:
-    """Callbacks that log the metric of the last evaluation set, if it is ours, and stop on it."""
-    from xgboost.callback import EarlyStopping, TrainingCallback
-
-    ours, set_name = stopping.metric, f"validation_{len(stopping.sets) - 1}"
-    metric = None if ours is None else HeldOutMetric(ours, estimator, stopping)
+    data, params = stopping.sets[-1], estimator.get_params()
+    classes = classes_of(estimator, stopping.train)
+    known = EvaluatedSet.read(data, classes)
+    metric = MetricOfSets(stopping.metric, {}, [known], classes)  # type: ignore[arg-type]
+    given = {name: params.get(name) for name in ("missing", "feature_types")}
+    matrix = DMatrix(
+        data.X,
+        base_margin=data.params.get(XGBoost.start_param),
+        nthread=params.get("n_jobs"),
+        enable_categorical=bool(params.get("enable_categorical")),
+        **{name: value for name, value in given.items() if value is not None},
+    )
 
     class LogMetric(TrainingCallback):
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            if metric is not None:
-                values = evals_log.setdefault(set_name, {}).setdefault(metric.log_name, [])
-                values.append(metric.of_model(model))
+            scores = model.predict(matrix, output_margin=True)
+            scores = softmax(scores, axis=1) if scores.ndim == 2 else scores
+            of_set = evals_log.setdefault(f"validation_{len(stopping.sets) - 1}", {})
+            of_set.setdefault(metric.log_name, []).append(metric.value_of_set(known, scores))
             return False
 
-    class StopOnMetric(TrainingCallback):
-        """XGBoost's own early stopping on one metric, whose name is known after a round."""
-
-        stop: Any = None
-        first_round = 0
-
-        def before_training(self, model: Any) -> Any:
-            self.first_round = model.num_boosted_rounds()  # of a model that is trained further
-            return model
-
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            if self.stop is None:
-                names = list(evals_log[set_name])
-                # XGBoost computes the metric of the objective before a function
-                is_last = metric is not None or callable(params.get("eval_metric"))
-                self.stop = EarlyStopping(
-                    rounds=stopping.n_rounds,
-                    metric_name=names[-1 if is_last else 0],
-                    data_name=set_name,
-                    maximize=None if metric is None else True,
-                )
-                self.stop.starting_round = self.first_round
-            return bool(self.stop.after_iteration(model, epoch, evals_log))
-
-    return ([] if metric is None else [LogMetric()]), StopOnMetric()
+    return LogMetric()
 
 
 def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
