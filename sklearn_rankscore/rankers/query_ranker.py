@@ -79,7 +79,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     refit_all : bool, default=False
         Whether to fit once more on all queries, the held-out ones included, with the number of
         boosting rounds that early stopping has found. No effect with an `eval_set`, since no
-        queries are then held out.
+        queries are then held out. Linear models and DART of XGBoost cannot predict by their
+        first rounds alone, and are fitted once more in any case.
     validation_fraction : float or int, default=0.1
         Fraction or number of queries to hold out. Held-out queries whose labels are all equal are
         not used.
@@ -120,12 +121,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     Query ids are looked up in this order: the arguments `groups` and `qid` of `fit`, a column or
     index level ``qid`` of X, an index level ``qid`` of y. A ranker receives the queries in the
     order of their first rows; parameters of `fit` with one entry per row, and evaluation sets
-    (``eval_set=[(X_valid, y_valid)]``), are sorted like the training rows. With metadata routing,
-    parameters of `fit` except `sample_weight` are passed to the estimator without a request.
-
-    Searches, stacks and selections of features inside of a ranker find the query ids in the index
-    of a frame, which they keep. Ids given as `groups` reach a search or another `QueryRanker`, and
-    with metadata routing whatever requests them.
+    (``eval_set=[(X_valid, y_valid)]``), are sorted like the training rows. The user guide has a
+    section on models inside of a ranker, and one on metadata routing.
 
     With ``early_stopping=True``, the metric is a parameter of the ranker:
     ``XGBRanker(eval_metric="ndcg@10")``, ``CatBoostRanker(eval_metric="NDCG:top=10;type=Exp")`` or

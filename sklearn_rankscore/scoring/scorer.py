@@ -112,7 +112,7 @@ class RankingScorer(ScorerBase):
     ----------
     metric, options
         The metric and its options, as given.
-    groups : str, callable or None
+    groups : str, list of str or None
         Where the query ids are.
     propensity, target : str, int or None
         Where the propensities are, and the labels in place of y.
