@@ -14,7 +14,7 @@ from .._columns import as_numbers
 from .._typing import Array, QueryIds
 from .._validation import check_choice, check_count
 from ..query_ids import group_rows
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order
 from .propensities import read_ranks
 
 # bounds of the logarithms of propensities and relevances, which keep the likelihood finite

@@ -13,7 +13,7 @@ from .._columns import as_numbers
 from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_number, check_propensity_range
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order
 
 
 def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:

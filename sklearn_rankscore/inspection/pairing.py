@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import counted, examples
-from ..query_ids.instants import as_keys
+from ..query_ids.read import as_keys
 from .intervals import TOLERANCE
 from .query_results import QueryScores
 from .query_values import with_fields

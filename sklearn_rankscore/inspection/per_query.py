@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from .._typing import Library, QueryIds
 from ..clicks import ClickSums, click_sums
 from ..metrics.evaluate import Metrics
+from ..metrics.fixed_values import warn_of_fixed_values
 from ..metrics.metric import Metric, measure
 from ..metrics.propensity import read_propensity
 from ..metrics.resolve import resolve_all
@@ -176,6 +177,7 @@ def measure_per_query(
 
     Propensities that are given by name are looked up in `data`.
     """
+    warn_of_fixed_values(queries, metrics.values())
     measured = measure(queries, metrics.values(), n_jobs=n_jobs, data=data)
     columns = [
         values.per_query(metric.replace_undefined_by)

@@ -11,8 +11,7 @@ from .._columns import as_numbers
 from .._typing import Array, QueryIds
 from .._validation import check_choice, check_count, check_fraction
 from ..metrics.systems import check_systems
-from ..query_ids.lookup import index_ids
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order, index_ids
 from ..ranking import read_queries
 from ..ranking.plan import queries_of_equal_size
 from .query_results import QueryScores

@@ -11,7 +11,7 @@ import numpy as np
 from .._table import Table
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction
-from ..query_ids.instants import as_keys
+from ..query_ids.read import as_keys
 from ..ranking.aggregate import scaled_weights
 from .intervals import TOLERANCE
 from .pairing import align, check_same_kind

@@ -16,10 +16,8 @@ from ..metrics.segment import (
     values_and_missing,
 )
 from ..query_ids import Grouping
-from ..query_ids.instants import as_key, as_keys, of_python
-from ..query_ids.lookup import index_level
-from ..query_ids.read import as_objects
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order, index_level
+from ..query_ids.read import as_key, as_keys, as_objects, of_python
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]

@@ -11,7 +11,7 @@ import numpy as np
 from .._table import Table
 from .._typing import DataFrameLibrary
 from .._validation import check_choice, installed
-from ..query_ids.instants import of_python
+from ..query_ids.read import of_python
 
 if TYPE_CHECKING:
     import pandas as pd

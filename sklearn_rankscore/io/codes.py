@@ -10,9 +10,8 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import shown
-from ..query_ids.factorize import factorize
-from ..query_ids.instants import in_unit, of_python
-from ..query_ids.read import as_ids, as_objects, check_no_nan, missing_ids_error
+from ..query_ids.grouping import factorize
+from ..query_ids.read import as_ids, as_objects, check_no_nan, in_unit, missing_ids_error, of_python
 from .id_text import mixes_text, refuse_lookalikes
 
 _KINDS = {

@@ -12,8 +12,7 @@ import numpy as np
 from .._columns import INSTANTS, as_numbers
 from .._typing import Array
 from .._validation import shown
-from ..query_ids.instants import as_key
-from ..query_ids.read import any_missing
+from ..query_ids.read import any_missing, as_key
 from .id_text import mixes_text, refuse_lookalikes
 from .join import ItemLists
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
 from .._typing import Array
-from ..query_ids.instants import of_python
-from ..query_ids.read import as_objects
+from ..query_ids.read import as_objects, of_python
 from .codes import encode
 from .id_text import as_texts, as_utf8
 from .nested import ToDict, as_nested, flatten, is_nested, wrong_entry

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds
 from ..ranking import Block, read_queries
+from .fixed_values import warn_of_fixed_values
 from .metric import Metric, measure
 from .resolve import resolve_all
 from .systems import by_system
@@ -136,6 +137,7 @@ def _evaluate(
 ) -> dict[str, Any]:
     """The value of each metric for one system."""
     queries = read_queries(y_true, y_score, n_jobs=n_jobs, **data)
+    warn_of_fixed_values(queries, resolved.values())
     values = measure(queries, resolved.values(), n_jobs=n_jobs, data=(y_true, y_score))
     return {
         name: metric.aggregate(of_queries, queries)

@@ -12,6 +12,7 @@ from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.unjudged import AS_GIVEN, apply_rule
 from .adjusted import Adjustable, adjusted, of_block, refuse_adjusted_clicks
+from .fixed_values import relevance_of, warn_of_fixed_values
 from .limits import UNKNOWN, Limits, from_0_to_1, with_value
 from .options import check_average, check_order, check_unjudged, read_gain, read_options
 from .propensity import (
@@ -110,6 +111,7 @@ class Formula:
             chance=chance,
             ties=ready.get("ties", "average"),
             limits=with_value(self._limits(propensity, options), replace_undefined_by),
+            relevance=relevance_of(options),
         )
 
     def _limits(self, propensity: Any, options: dict[str, Any]) -> Limits:
@@ -158,6 +160,8 @@ class Metric:
         How the function ranks equal scores; one by input order asks a block for no other rule.
     limits : tuple of float or None
         The lowest and the highest value; None if they are not known, as of a user's function.
+    relevance : callable or None
+        What the metric tells apart in labels; None if that is not known, as of a user's function.
     """
 
     name: str
@@ -174,6 +178,7 @@ class Metric:
     chance: Callable[[Block], Any] | None = field(default=None, repr=False)
     ties: str = "average"
     limits: Limits | None = None
+    relevance: Callable[[Array], Array] | None = None
 
     def __getstate__(self) -> Any:
         return self.recipe
@@ -273,5 +278,6 @@ def score(
     queries = read_queries(
         y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
     )
+    warn_of_fixed_values(queries, [metric])
     (values,) = measure(queries, [metric], n_jobs=n_jobs, data=(y_true, y_score))
     return metric.aggregate(values, queries)

@@ -11,8 +11,7 @@ import numpy as np
 from .._columns import as_numbers
 from .._typing import Array
 from .._validation import check_number, check_propensity_range, counted
-from ..query_ids.lookup import ids_in
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order, ids_in
 from ..ranking import Block, Queries
 from ..ranking.label_functions import relevant
 from ..ranking.weighted_labels import weighted_block

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..query_ids import group_rows
-from ..query_ids.lookup import index_ids
-from ..query_ids.row_order import check_same_index, check_same_order
+from ..query_ids.lookup import check_same_index, check_same_order, index_ids
 
 T = TypeVar("T")
 

@@ -15,9 +15,8 @@ from .._columns import refuse_masked
 from .._typing import Array, IdSource
 from .._validation import check_count, check_flag
 from ..query_ids import Grouping
-from ..query_ids.lookup import column_or_level
+from ..query_ids.lookup import check_same_order, column_or_level
 from ..query_ids.read import which_missing
-from ..query_ids.row_order import check_same_order
 from .splitter import QuerySplitter, Split, split_queries
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?")

@@ -11,13 +11,13 @@ from .._typing import IdSource, MatrixLike, QueryIds, RandomState
 from ..query_ids import find_explicit_ids, no_groups_error
 from ..query_ids.lookup import (
     QID,
+    check_same_order,
     check_same_rows,
     fix_by_name,
     ids_in,
     sliceable,
     source_or_ids,
 )
-from ..query_ids.row_order import check_same_order
 from .shuffle_split import QueryShuffleSplit
 
 

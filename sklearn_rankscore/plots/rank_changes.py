@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_count, check_number, examples
 from ..metrics.systems import by_system
-from ..query_ids.instants import as_key, as_keys, of_python
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order
+from ..query_ids.read import as_key, as_keys, of_python
 from ..ranking import Queries, read_queries
 from ..ranking.unjudged import is_judged
 from .axes import CHARACTER, finish_axes, normalize_style, tick_points, width

@@ -1,12 +1,13 @@
 """Query ids: where they are found, how they are read, and the rows grouped by them."""
 
-from .fold_rows import carried_query_ids, with_query_ids
 from .grouping import Grouping, group_rows, vary_within_queries
 from .lookup import (
     NoGroupsError,
+    carried_query_ids,
     find_explicit_ids,
     find_query_ids,
     no_groups_error,
+    with_query_ids,
 )
 from .read import as_ids
 

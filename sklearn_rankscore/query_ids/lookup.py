@@ -1,9 +1,10 @@
-"""Where query ids are found: the only lookup, for scorers, splitters, QueryRanker and displays."""
+"""Where query ids are, and whether rows of several objects are the same: the only lookup."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -12,9 +13,7 @@ from .._columns import check_in_memory, column_names
 from .._typing import Array, IdSource
 from .._validation import shown
 from .grouping import group_rows
-from .instants import of_python
-from .read import as_id_column, as_objects
-from .row_order import check_same_order
+from .read import as_id_column, as_objects, of_python
 
 QID = "qid"
 # usual names of the query ids, to find the column that an error message proposes
@@ -33,10 +32,6 @@ DEFAULT_FIX = (
 
 class NoGroupsError(ValueError):
     """No query ids reached a ranking metric, splitter or ranker."""
-
-
-class NotAPlaceError(NoGroupsError, TypeError):
-    """The query ids, or anything else, were given instead of the place where they are."""
 
 
 def find_query_ids(
@@ -78,7 +73,7 @@ def check_place(source: Any) -> None:
     names = list(source) if isinstance(source, list | tuple) else [source]
     are_names = all(isinstance(name, str) for name in names) and len(names) > 0
     if source is not None and not are_names:
-        raise NotAPlaceError(
+        raise TypeError(
             "groups must be the name of a column or index level, or a list of such names; got "
             f"{type(source).__name__}. Pass query ids to fit, split or score, as groups=ids."
         )
@@ -177,18 +172,13 @@ def column_or_level(data: Any, name: str) -> Any:
     if name not in column_names(data):
         return level
     column = data[name]
-    if level is not None and not _hold_the_same(column, level):
+    if level is not None and not _are_equal(column, level):
         raise ValueError(
             f"{name!r} is both a column and an index level, and they differ. Remove one of them, "
             f"by drop(columns={name!r}) or droplevel({name!r}) (reset_index(drop=True) if it is "
             "the only level)."
         )
     return column
-
-
-def _hold_the_same(column: Any, level: Any) -> bool:
-    column, level = np.asarray(column), np.asarray(level)
-    return np.array_equal(column, level) or column.tolist() == level.tolist()
 
 
 def index_level(data: Any, name: str) -> Any:
@@ -258,8 +248,9 @@ def index_ids(**tables: Any) -> Any:
 
 
 def _are_equal(ids: Any, others: Any) -> bool:
+    ids, others = np.asarray(ids), np.asarray(others)
     # nullable integers are not equal to others of the same values
-    return bool(ids.equals(others)) or ids.tolist() == others.tolist()
+    return np.array_equal(ids, others) or ids.tolist() == others.tolist()
 
 
 def check_same_rows(**tables: Any) -> None:
@@ -268,6 +259,102 @@ def check_same_rows(**tables: Any) -> None:
     index_ids(**tables)
 
 
-def wrap_fix(name: str, what: str = "all") -> str:
-    """The change that passes query ids on to an estimator, given the name of its class."""
-    return f"wrap {what} as QueryRanker({name}(...)), whose fit takes groups=ids."
+def check_same_index(y_true: Any, scores: Mapping[str, Any], name_of_true: str) -> None:
+    """Refuse pandas Series whose indexes show that their rows differ."""
+    index = getattr(y_true, "index", None)
+    index = index if hasattr(index, "equals") else None
+    for name, values in scores.items():
+        other = getattr(values, "index", None)
+        if not hasattr(other, "equals"):
+            continue
+        if index is not None and not index.equals(other):
+            raise ValueError(
+                f"the scores of {name!r} have another index than {name_of_true} or the other "
+                "systems, so their rows may be different documents. Align them, for example by "
+                f"scores.loc[{name_of_true}.index], or pass to_numpy() if the rows are in the same "
+                "order."
+            )
+        index = other
+
+
+def check_same_order(**columns: Any) -> None:
+    """Refuse pandas objects whose indexes hold the same row labels in different orders.
+
+    A Series of scores without a name and with plain row numbers may be predictions for shuffled
+    rows; one with a name may be a column of the table before it was shuffled.
+    """
+    known: dict[str, Any] = {}
+    for name, values in columns.items():
+        index: Any = getattr(values, "index", None)
+        if not hasattr(index, "get_indexer"):
+            continue
+        if name == "y_score" and _has_row_numbers(index) and getattr(values, "name", None) is None:
+            continue
+        other = next((n for n, earlier in known.items() if _is_permutation(index, earlier)), None)
+        if other is not None:
+            raise ValueError(
+                f"the indexes of {other} and {name} hold the same row labels in different orders, "
+                f"but rows are combined by position. Align them, as in {name}.loc[{other}.index], "
+                "or pass to_numpy() if the positions are right."
+            )
+        known[name] = index
+
+
+def _has_row_numbers(index: Any) -> bool:
+    return getattr(index, "start", None) == 0 and index.step == 1
+
+
+def _is_permutation(index: Any, other: Any) -> bool:
+    if len(index) != len(other) or index.equals(other):
+        return False
+    if not (index.is_unique and other.is_unique) or index.nlevels != other.nlevels:
+        return False
+    # pandas does not look up intervals that overlap
+    if hasattr(index, "overlaps") or hasattr(other, "overlaps"):
+        index, other = (i.astype(object) for i in (index, other))
+    return bool((other.get_indexer(index) >= 0).all())
+
+
+class FoldRows(np.ndarray):
+    """Row indices; `query_ids` holds the id of every row of X, not only of the fold's.
+
+    `is_whole` tells that they are all rows of some queries; a part of them may be others.
+
+    scikit-learn hands `groups` to the splitter alone. The indices that the splitter returns are
+    what reaches each fit and score of a search, and so these bring the ids along. Some of the
+    indices, as successive halving draws them, and copies, as clones of a search have them, carry
+    them too; results of arithmetic and pickles are ordinary arrays.
+    """
+
+    query_ids: Any = None
+    is_whole: bool = False
+
+    def __getitem__(self, key: Any) -> Any:
+        chosen = super().__getitem__(key)
+        if isinstance(chosen, FoldRows):
+            chosen.query_ids = self.query_ids
+        return chosen
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        copied = self.copy()
+        copied.query_ids, copied.is_whole = self.query_ids, self.is_whole
+        return copied
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
+    def __reduce__(self) -> Any:
+        return self.view(np.ndarray).__reduce__()
+
+
+def with_query_ids(rows: Array, query_ids: Any) -> Array:
+    """The same indices, carrying the ids of all rows."""
+    fold = rows.view(FoldRows)
+    fold.query_ids, fold.is_whole = query_ids, True
+    return fold
+
+
+def carried_query_ids(*rows: Any) -> Any:
+    """The ids that one of several index arrays carries; None without any."""
+    ids = (indices.query_ids for indices in rows if isinstance(indices, FoldRows))
+    return next((query_ids for query_ids in ids if query_ids is not None), None)

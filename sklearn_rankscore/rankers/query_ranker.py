@@ -27,8 +27,7 @@ from .._typing import Array, IdSource, MatrixLike, QueryIds, RandomState, Ties
 from .._validation import check_choice, check_cutoff, stacklevel_of_caller
 from ..metrics.evaluate import MetricLike
 from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows, no_groups_error
-from ..query_ids.lookup import check_place, fix_by_name
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_place, check_same_order, fix_by_name
 from ..ranking.ties import TIES
 from ..scoring import make_ranking_scorer
 from ..scoring.columns import ColumnSource
@@ -73,8 +72,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Use it as the resource for successive halving: the default, `n_samples`, samples rows.
     early_stopping : bool, str or callable, default=False
         Whether to hold out some of the queries, and stop when a metric on them no longer improves:
-        the name of a metric such as ``"ndcg@10"``, a metric function, or True for the first of the
-        ranker's own metrics. For estimators of LightGBM, XGBoost and CatBoost. If `fit` is given an
+        the name of a metric such as ``"ndcg@10"``, a metric function, or True for the first metric
+        that the ranker logs. For estimators of LightGBM, XGBoost and CatBoost. If `fit` is given an
         `eval_set`, its last set takes the place of held-out queries.
     refit_all : bool, default=False
         Whether to fit once more on all queries, the held-out ones included, with the number of

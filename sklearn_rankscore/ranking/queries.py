@@ -14,8 +14,7 @@ from .._columns import as_column, as_numbers, check_range, column_names, shape_o
 from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids import Grouping, group_rows
-from ..query_ids.lookup import index_ids
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order, index_ids
 from .fast.grades import encode_grades
 from .shapes import SINGLE_QUERY, check_not_columns, check_single_query, ravel_column
 from .threads import number_of_threads, submit

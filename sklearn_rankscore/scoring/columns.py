@@ -13,8 +13,7 @@ from .._typing import IdSource
 from .._validation import is_integer
 from ..metrics.names import OF_DATA, parse_name
 from ..metrics.propensity import check_propensities, find_column
-from ..query_ids.lookup import check_place
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_place, check_same_order
 from ..ranking.shapes import SINGLE_QUERY
 
 # the name of a column or index level of X, an index level of y, or the position of a column of X

@@ -43,9 +43,7 @@ from .._sklearn_compat import (
 from .._validation import stacklevel_of_caller
 from ..metrics.names import METRICS, display_name, name_of_function, names_metric
 from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
-from ..query_ids.fold_rows import FoldRows
-from ..query_ids.lookup import QID, fix_by_name, ids_in_index
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import QID, FoldRows, check_same_order, fix_by_name, ids_in_index
 from .bound import (
     bind,
     is_of_metric_function,

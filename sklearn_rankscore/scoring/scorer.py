@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_obje
 from .._sklearn_compat import ScorerBase, metadata_request, num_samples, prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from ..metrics.evaluate import MetricLike
+from ..metrics.fixed_values import warn_of_fixed_values
 from ..metrics.metric import Metric, measure
 from ..metrics.names import parse_name, with_options
 from ..metrics.resolve import resolve, unbound
@@ -342,6 +343,7 @@ class RankingScorer(ScorerBase):
 def _value(
     metric: Metric, queries: Queries, data: tuple[Any, ...], ranking: Ranking | None = None
 ) -> float:
+    warn_of_fixed_values(queries, [metric])
     (values,) = measure(queries, [metric], ranking=ranking, data=data)
     return float(metric.aggregate(values, queries))
 

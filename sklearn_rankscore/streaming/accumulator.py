@@ -12,8 +12,7 @@ from .._typing import Array, Library, QueryIds, QueryOrder
 from .._validation import check_choice, check_flag
 from ..metrics.evaluate import Metrics
 from ..metrics.resolve import list_metrics
-from ..query_ids.lookup import index_ids
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order, index_ids
 from ..ranking import Queries, read_queries
 from .batch_errors import name_batch
 from .configuration import Configuration, comparable, resolve_averaged

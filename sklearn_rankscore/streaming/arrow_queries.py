@@ -8,8 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..metrics.segment import varying_segment_error
-from ..query_ids.instants import of_python
-from ..query_ids.read import check_no_missing
+from ..query_ids.read import check_no_missing, of_python
 from .column_names import ColumnNames
 from .rows import AdjacentQueries, starts_of
 from .segments import plain, with_missing

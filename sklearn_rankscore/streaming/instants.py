@@ -10,8 +10,7 @@ import numpy as np
 
 from .._columns import INSTANTS
 from .._typing import Array
-from ..query_ids.instants import as_type, in_unit
-from ..query_ids.read import as_objects
+from ..query_ids.read import as_objects, as_type, in_unit
 
 # the types of NumPy, of dates and of durations
 Instant: TypeAlias = np.datetime64 | np.timedelta64

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._columns import INSTANTS
 from .._typing import Array
-from ..query_ids.instants import in_unit
+from ..query_ids.read import in_unit
 from .instants import as_numpy
 
 # keep keys of fractions, dates and durations apart from those of small integers

@@ -13,8 +13,7 @@ import numpy as np
 
 from .._typing import Array
 from ..query_ids import Grouping
-from ..query_ids.instants import of_python
-from ..query_ids.read import as_objects
+from ..query_ids.read import as_objects, of_python
 from .instants import are_equal, in_one_form
 from .rows import Rows
 

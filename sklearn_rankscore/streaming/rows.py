@@ -12,8 +12,7 @@ from .._columns import as_numbers
 from .._typing import Array
 from ..metrics.segment import varying_segment_error
 from ..query_ids import Grouping, as_ids
-from ..query_ids.instants import as_keys
-from ..query_ids.read import as_objects, check_no_missing
+from ..query_ids.read import as_keys, as_objects, check_no_missing
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import SINGLE_QUERY
 from .instants import concatenate_ids, in_one_form

@@ -19,9 +19,8 @@ from ..metrics.segment import (
     values_and_missing,
 )
 from ..query_ids import Grouping
-from ..query_ids.instants import of_python
-from ..query_ids.read import as_objects
-from ..query_ids.row_order import check_same_order
+from ..query_ids.lookup import check_same_order
+from ..query_ids.read import as_objects, of_python
 
 # each segment costs some hundred bytes per metric, in every partition and checkpoint
 MOST_SEGMENTS = 10_000

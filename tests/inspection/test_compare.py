@@ -66,6 +66,7 @@ def test_permutation_test_with_weights_is_brute_force():
     assert compare(systems)["m0", "second"].p_value == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("ignore:in nearly all queries:UserWarning")
 def test_large_values_that_differ_by_rounding_are_ties():
     """Clicks weighted by propensities of about 1e-4, summed in another order."""
     rng, n = np.random.default_rng(0), 40

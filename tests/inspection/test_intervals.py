@@ -108,6 +108,7 @@ def test_a_range_is_that_of_values_that_rounding_moves_beyond_it():
     assert rounded.low == pytest.approx(exact.low)
 
 
+@pytest.mark.filterwarnings("ignore:nearly all queries:UserWarning")
 def test_a_discount_of_the_users_may_exceed_the_ideal_order():
     data = {"groups": np.repeat(np.arange(20), 3), "discount": lambda ranks: 1.0 * (ranks > 1) + 1}
     y, s = np.tile([1, 0, 0], 20), np.tile([3, 2, 1], 20)

@@ -171,6 +171,7 @@ def test_queries_of_which_all_orders_are_equal_are_undefined():
     np.testing.assert_array_equal(query_auc_score(y_true, y_score, **data), [np.nan, -1.0, 1.0])
 
 
+@pytest.mark.filterwarnings("ignore:in nearly all queries:UserWarning")
 @pytest.mark.parametrize("metric", ["dcg", "ndcg@7", "rbp(gain=linear)", "err", "map", "mrr"])
 def test_rounding_makes_no_order_better(metric):
     """Equal labels of which sums and means are rounded."""
