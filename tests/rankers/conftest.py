@@ -27,15 +27,3 @@ def real(lambdarank, lambdarank_test):
     X, y, ids = (values[order] for values in lambdarank)
     X_test, y_test, ids_test = lambdarank_test
     return (X[:, :40], y, ids), (X_test[:, :40], y_test, ids_test)
-
-
-@pytest.fixture(scope="module", params=["lightgbm", "xgboost", "catboost"])
-def library(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def data(lambdarank):
-    X, y, qid = lambdarank
-    chosen = qid < 100
-    return X[chosen][:, :60], y[chosen], qid[chosen]
