@@ -1,243 +1,582 @@
-"""QueryRanker stops early by the mechanism of each library, on held-out queries."""
+"""Early stopping ends at the round that a loop over the rounds of the bare booster finds best."""
 
+import pickle
+
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-from gathered_rows import gather
-from lightgbm import LGBMRanker, early_stopping
+import xgboost
+from native_fits import (
+    N_ROUNDS,
+    N_WITHOUT,
+    POINTWISE,
+    RANKERS,
+    START,
+    best_number_of_rounds,
+    fit,
+    hold_out,
+    log_of,
+    make,
+    n_rounds_of,
+    predict_rounds,
+)
 from requires import requires
 from sklearn.base import clone
+from sklearn.metrics import max_error
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from small_rankers import LGBM, XGB, make_ranker
-from training_rounds import sizes_of
-from xgboost import XGBRanker
+from sklearn.preprocessing import StandardScaler
+from training_rounds import best_round, sizes_of
+from xgboost.callback import TrainingCallback
 
 from sklearn_rankscore import (
     QueryKFold,
     QueryRanker,
-    QueryShuffleSplit,
+    evaluate,
     lightgbm_metric,
     make_ranking,
+    map_score,
 )
 
-POINTWISE = {
-    "lightgbm.LGBMRegressor": {"n_estimators": 50, "verbose": -1, "n_jobs": 1},
-    "xgboost.XGBRegressor": {"n_estimators": 50, "n_jobs": 1},
-    "catboost.CatBoostRegressor": {"iterations": 50, "verbose": 0, "allow_writing_files": False},
-}
+
+def stopping(model, metric, **params):
+    options = {"n_iter_no_change": N_WITHOUT, "validation_fraction": 0.3, "random_state": 0}
+    return QueryRanker(model, early_stopping=metric, **{**options, **params})
 
 
-def held_out(X, y, qid, seed, fraction=0.2):
-    """Training rows and held-out rows, both gathered by query."""
-    qid, X, y = gather(qid, X, y)
-    cv = QueryShuffleSplit(1, test_size=fraction, random_state=seed, skip_constant_queries=True)
-    ((train, test),) = cv.split(X, y, qid)
-    return (X[train], y[train], qid[train]), (X[test], y[test], qid[test])
+def given(watched):
+    """Arguments of fit for an evaluation set: ids, X, y and perhaps weights."""
+    ids, X, y, *weights = watched
+    weights = {} if not weights or weights[0] is None else {"eval_sample_weight": weights}
+    return {"eval_set": [(X, y)], "eval_qid": [ids], **weights}
 
 
-def native_early_stopping(library, train, test):
-    """Fitted ranker and number of rounds, from the library itself."""
-    (X, y, q), (X_test, y_test, q_test) = train, test
-    if library == "lightgbm":
-        ranker = LGBMRanker(**LGBM.get_params()).fit(
-            X, y, group=sizes_of(q), eval_X=(X_test,), eval_y=(y_test,),
-            eval_group=[sizes_of(q_test)], callbacks=[early_stopping(5, verbose=False)],
-        )  # fmt: skip
-        return ranker, ranker.best_iteration_
-    if library == "xgboost":
-        ranker = XGBRanker(**{**XGB.get_params(), "early_stopping_rounds": 5}).fit(
-            X, y, qid=q, eval_set=[(X_test, y_test)], eval_qid=[q_test]
-        )
-        return ranker, ranker.best_iteration + 1
-    pool = requires("catboost").Pool(X_test, y_test, group_id=q_test)
-    ranker = make_ranker("catboost").fit(X, y, group_id=q, eval_set=pool, early_stopping_rounds=5)
-    return ranker, ranker.tree_count_
+def first_rounds(model, n):
+    name = "iterations" if type(model).__name__[0] == "C" else "n_estimators"
+    return clone(model).set_params(**{name: n})
 
 
-def test_early_stopping_equals_that_of_the_library(library, data):
-    X, y, qid = data
-    train, test = held_out(X, y, qid, seed=3)
-    expected, rounds = native_early_stopping(library, train, test)
-    ranker = QueryRanker(
-        make_ranker(library),
-        early_stopping=True,
-        validation_fraction=0.2,
-        n_iter_no_change=5,
-        random_state=3,
-    ).fit(X, y, groups=qid)
-    assert ranker.n_iter_ == rounds
-    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
-
-
-def test_early_stopping_in_a_pipeline_transforms_the_held_out_rows(library, data, tmp_path):
-    X, y, qid = data
-    options = {"early_stopping": True, "validation_fraction": 0.2, "random_state": 3}
-    train, test = held_out(X, y, qid, seed=3)
-    scale = StandardScaler().fit(train[0])
-    expected, rounds = None, None
-    for memory in (None, str(tmp_path)):
-        pipe = make_pipeline(
-            StandardScaler(), FunctionTransformer(), make_ranker(library), memory=memory
-        )
-        ranker = QueryRanker(pipe, n_iter_no_change=5, **options).fit(X, y, groups=qid)
-        if expected is None:
-            expected, rounds = native_early_stopping(
-                library,
-                (scale.transform(train[0]), *train[1:]),
-                (scale.transform(test[0]), *test[1:]),
-            )
-        assert ranker.n_iter_ == rounds
-        np.testing.assert_array_equal(ranker.predict(X), expected.predict(scale.transform(X)))
-
-
-def test_early_stopping_uses_weights(library, data):
-    X, y, qid = data
-    ranker = QueryRanker(make_ranker(library), early_stopping=True, random_state=0)
-    weighted = ranker.fit(X, y, groups=qid, sample_weight=1.0 + 9 * (qid % 2)).predict(X)
-    assert not np.array_equal(weighted, ranker.fit(X, y, groups=qid).predict(X))
-
-
-@pytest.mark.parametrize("name", ["sample_weight", "group_weight"])
-def test_weights_by_the_names_of_a_booster_count_among_held_out_queries(name):
-    X, y, groups = make_ranking(n_queries=60, n_features=4, n_informative=2, random_state=3)
-    model = make_ranker("catboost" if name == "group_weight" else "lightgbm")
-    ranker = QueryRanker(make_pipeline("passthrough", model), early_stopping="ndcg@5")
-    ranker.set_params(validation_fraction=0.3, n_iter_no_change=3, random_state=0)
-    weights = np.where(groups % 4 == 0, 30.0, 1.0)
-    expected = ranker.fit(X, y, groups=groups, sample_weight=weights).predict(X)
-    of_step = {f"{type(model).__name__.lower()}__{name}": weights}
-    np.testing.assert_array_equal(ranker.fit(X, y, groups=groups, **of_step).predict(X), expected)
-    with pytest.raises(ValueError, match=f"weights are given twice, as .*__{name}= and"):
-        ranker.fit(X, y, groups=groups, sample_weight=weights + 1, **of_step)
-
-
-@pytest.mark.parametrize("name", POINTWISE)
-def test_pointwise_boosters_stop_early_on_held_out_queries(name, data):
-    X, y, qid = data
-    library, _, regressor = name.partition(".")
-    model = getattr(requires(library), regressor)(**POINTWISE[name])
-    ranker = QueryRanker(model, early_stopping=True, n_iter_no_change=3, random_state=0)
-    ranker.fit(X, y, groups=qid, sample_weight=1.0 + qid % 2)
-    assert 1 <= ranker.n_iter_ < 50
-
-
-def test_n_iter_is_removed_by_a_fit_without_early_stopping(data):
-    X, y, qid = data
-    ranker = QueryRanker(LGBM, early_stopping=True).fit(X, y, groups=qid)
-    assert ranker.n_iter_ <= 30
-    assert not hasattr(ranker.set_params(early_stopping=False).fit(X, y, groups=qid), "n_iter_")
-
-
-def test_grid_search_holds_out_other_queries_in_each_fold(lambdarank):
-    X, y, qid = lambdarank
-    booster = LGBMRanker(n_estimators=100, num_leaves=7, verbose=-1, n_jobs=1)
-    ranker = QueryRanker(booster, early_stopping=True, random_state=0)
-    frame = pd.DataFrame(X).add_prefix("x").assign(qid=qid)
-    search = GridSearchCV(
-        ranker,
-        {"estimator__learning_rate": [0.05, 0.2]},
-        scoring={"ndcg@10": "ndcg@10", "rounds": lambda ranker, X, y: ranker.n_iter_},
-        refit="ndcg@10",
-        cv=QueryKFold(3),
-        error_score="raise",
-    ).fit(frame, y)
-    folds = cross_validate(
-        search.best_estimator_, frame, y, cv=QueryKFold(3), scoring="ndcg@10", return_estimator=True
+def native_rounds(model, rows, metric, weights=None, **params):
+    """The booster with all rounds, its best number of rounds, and the two parts of the rows."""
+    X, y, ids = rows
+    train, watched = hold_out(model, X, y, weights, ids=ids, **params)
+    native = fit(model, *train[1:3], train[0], train[3])
+    n = best_number_of_rounds(
+        lambda n: predict_rounds(native, watched[1], n), watched[2], watched[0], metric, watched[3]
     )
-    rounds = [fitted.n_iter_ for fitted in folds["estimator"]]
-    assert len(set(rounds)) > 1
-    reported = [search.cv_results_[f"split{f}_test_rounds"][search.best_index_] for f in range(3)]
-    assert reported == rounds
-    assert np.mean(folds["test_score"]) == pytest.approx(search.best_score_, abs=1e-12)
-    assert 1 <= search.best_estimator_.n_iter_ <= 100
+    return native, n, train, watched
 
 
-def test_early_stopping_by_lightgbm_metric(data):
-    X, y, qid = data
-    booster = LGBMRanker(**LGBM.get_params(), metric="None")
-    ranker = QueryRanker(booster, early_stopping=True, n_iter_no_change=5, random_state=0)
-    ranker.fit(X, y, groups=qid, eval_metric=lightgbm_metric("mrr@10"))
-    history = ranker.estimator_.evals_result_["valid_0"]
-    assert list(history) == ["mrr@10_rankscore"]
-    assert ranker.n_iter_ == 1 + int(np.argmax(history["mrr@10_rankscore"]))
+@pytest.fixture(scope="module")
+def grades(rows):
+    """Three grades, which are classes too."""
+    X, y, ids = rows
+    return X, np.minimum(y, 2), ids
+
+
+METRICS = [("ndcg@5", False), ("map@3(threshold=1)", True), ("ndcg(gain=exponential)", True)]
+
+
+@pytest.mark.parametrize("is_given", [False, True], ids=["held out", "eval_set"])
+@pytest.mark.parametrize(("metric", "weighted"), METRICS)
+@pytest.mark.parametrize("name", RANKERS + POINTWISE)
+def test_training_ends_at_the_best_round(name, metric, weighted, is_given, grades):
+    X, y, ids = grades
+    model, weights = make(name), np.where(ids % 4 == 0, 20.0, 1.0) if weighted else None
+    native, n, train, watched = native_rounds(model, grades, metric, weights)
+    for refit_all in (False, True):
+        ranker = stopping(model, metric, refit_all=refit_all)
+        if is_given:
+            params = {"groups": train[0], "sample_weight": train[3], **given(watched)}
+            ranker.fit(*train[1:3], **params)
+        else:
+            ranker.fit(X, y, groups=ids, sample_weight=weights)
+        assert ranker.n_iter_ == n
+        expected = predict_rounds(native, X, n)
+        if refit_all and not is_given:
+            expected = fit(first_rounds(model, n), X, y, ids, weights)
+            expected = predict_rounds(expected, X, n)
+        np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-5, atol=1e-6)
+    assert ranker.n_queries_ == (28 if is_given else 40)
 
 
 @pytest.mark.parametrize("piped", [False, True])
-def test_training_data_among_the_sets_of_lightgbm_do_not_stop(piped):
-    """LightGBM knows them by identity; their NDCG@1 no longer improves after a few rounds."""
-    X, y, groups = make_ranking(n_queries=60, n_features=5, random_state=0)
-    order = np.random.default_rng(0).permutation(len(y))
-    X, y, groups = X[order], y[order], groups[order]
-    is_valid = groups % 3 == 0
-    train, valid = ((X[rows], y[rows], groups[rows]) for rows in (~is_valid, is_valid))
-    (q, X_q, y_q), (q_test, X_test, y_test) = (
-        gather(part[2], *part[:2]) for part in (train, valid)
+def test_held_out_queries_start_from_their_scores(piped, ranker, rows):
+    X, y, ids = rows
+    model, letter = make(ranker), ranker[0]
+    start = 2.0 * y + 2 * np.random.default_rng(1).standard_normal(len(y))
+    train, (q, X_w, y_w, start_w) = hold_out(model, X, y, start, ids=ids)
+    scaler = StandardScaler().fit(train[1])
+    if piped:
+        train[1], X_w = scaler.transform(train[1]), scaler.transform(X_w)
+    native = fit(model, *train[1:3], train[0], start=train[3])
+
+    def scores(n):
+        if letter == "L":
+            return start_w + predict_rounds(native, X_w, n)
+        if letter == "X":
+            return predict_rounds(native, X_w, n, base_margin=start_w)
+        pool = requires("catboost").Pool(X_w, group_id=q, baseline=start_w)
+        return predict_rounds(native, pool, n)
+
+    n = best_number_of_rounds(scores, y_w, q, "ndcg@10", n_without=N_ROUNDS)
+    prefix = f"{ranker.lower()}__" if piped else ""
+    model = make_pipeline(StandardScaler(), model) if piped else model
+    fitted = stopping(model, "ndcg@10", n_iter_no_change=N_ROUNDS)
+    fitted.fit(X, y, groups=ids, **{prefix + START[letter]: start})
+    assert fitted.n_iter_ == n
+
+
+# --- the first metric of the booster
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_true_is_the_early_stopping_of_the_library(piped, ranker, rows, tmp_path):
+    X, y, ids = rows
+    model = make(ranker)
+    train, (q, X_w, y_w) = hold_out(model, X, y, ids=ids)
+    scaler = StandardScaler().fit(train[1])
+    features = scaler.transform(X) if piped else X
+    X_t, X_w = (scaler.transform(values) if piped else values for values in (train[1], X_w))
+    native = {
+        "L": lambda: fit(
+            model, X_t, train[2], train[0], eval_X=(X_w,), eval_y=(y_w,), eval_group=[sizes_of(q)],
+            callbacks=[lightgbm.early_stopping(N_WITHOUT, verbose=False)],
+        ),
+        "X": lambda: fit(
+            clone(model).set_params(early_stopping_rounds=N_WITHOUT), X_t, train[2], train[0],
+            eval_set=[(X_w, y_w)], eval_qid=[q], verbose=False,
+        ),
+        "C": lambda: fit(
+            model, X_t, train[2], train[0], early_stopping_rounds=N_WITHOUT,
+            eval_set=requires("catboost").Pool(X_w, y_w, group_id=q),
+        ),
+    }[ranker[0]]()  # fmt: skip
+    for memory in (None, str(tmp_path)) if piped else (None,):
+        pipe = make_pipeline(StandardScaler(), "passthrough", model, memory=memory)
+        fitted = stopping(pipe if piped else model, True).fit(X, y, groups=ids)
+        np.testing.assert_array_equal(fitted.predict(X), native.predict(features))
+        best = {
+            "L": lambda: native.best_iteration_, "X": lambda: native.best_iteration + 1,
+            "C": lambda: native.tree_count_,
+        }[ranker[0]]()  # fmt: skip
+        assert fitted.n_iter_ == best
+    # the fitted model may also stop by itself, on a set that is given
+    own = {
+        "L": lambda: (model, {"callbacks": [lightgbm.early_stopping(2, verbose=False)]}),
+        "X": lambda: (clone(model).set_params(early_stopping_rounds=2), {}),
+        "C": lambda: (clone(model).set_params(od_type="Iter", od_wait=2), {}),
+    }[ranker[0]]()
+    fitted = QueryRanker(own[0]).fit(X, y, groups=ids, **given((q, X_w, y_w)), **own[1])
+    assert len(next(iter(log_of(fitted.estimator_).values()))) < N_ROUNDS
+    assert not hasattr(fitted, "n_iter_")
+
+
+MRR = lightgbm_metric("mrr@3")
+FIRST = {
+    "LGBM": ("LGBMRanker", {}, {}, "ndcg@1"),
+    "eval_at": ("LGBMRanker", {}, {"eval_at": [10, 2]}, "ndcg@10"),
+    "an array": ("LGBMRanker", {}, {"eval_at": np.array([10, 2])}, "ndcg@10"),
+    "metric": ("LGBMRanker", {"metric": ["map", "ndcg"]}, {"eval_at": [5]}, "map@5"),
+    "eval_metric": ("LGBMRanker", {}, {"eval_metric": "map", "eval_at": [5]}, "map@5"),
+    "function": ("LGBMRanker", {}, {"eval_metric": MRR}, "mrr@3_rankscore"),
+    "functions": ("LGBMRanker", {}, {"eval_metric": [MRR, "map"]}, "mrr@3_rankscore"),
+    "a tuple": ("LGBMRanker", {}, {"eval_metric": ("map", MRR)}, "map@1"),
+    **{
+        f"{name} prevails": ("LGBMRanker", {name: [10, 2]}, {"eval_at": [2, 10]}, "ndcg@10")
+        for name in ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
+    },
+    "XGB": ("XGBRanker", {"eval_metric": ["ndcg@10", "ndcg@1"]}, {}, "ndcg@10"),
+    "XGB, in another order": ("XGBRanker", {"eval_metric": ["ndcg@1", "ndcg@10"]}, {}, "ndcg@1"),
+    "XGB, a function": ("XGBRegressor", {"eval_metric": max_error}, {}, "max_error"),
+}
+
+
+@pytest.mark.parametrize("case", FIRST)
+@pytest.mark.filterwarnings("ignore:Found '.*' in params:UserWarning")
+def test_true_watches_the_first_metric_of_the_booster(case, rows):
+    name, params, of_fit, metric = FIRST[case]
+    model = make(name, **params)
+    X, y, ids = rows
+    rounds = {}
+    for seed in range(12):  # until the metrics stop at different rounds
+        train, (q, X_w, y_w) = hold_out(model, X, y, ids=ids, seed=seed)
+        sets = {"eval_set": [(X_w, y_w)]}
+        if name[0] == "L":
+            sets = {"eval_X": (X_w,), "eval_y": (y_w,), "eval_group": [sizes_of(q)]}
+        elif name == "XGBRanker":
+            sets |= {"eval_qid": [q]}
+        sets |= (
+            {
+                key: list(v) if key == "eval_metric" and isinstance(v, tuple) else v
+                for key, v in of_fit.items()
+            }
+            if name[0] == "L"
+            else {"verbose": False}
+        )
+        log = log_of(fit(model, *train[1:], train[0], **sets))
+        falls = ("rmse", "max_error")
+        rounds = {
+            key: best_round(np.negative(v) if key in falls else v, N_WITHOUT) + 1
+            for key, v in log.items()
+        }
+        others = [n for key, n in rounds.items() if key != metric]
+        if rounds[metric] not in (others[0], others[-1]):
+            break
+    else:
+        pytest.fail(f"the metrics stop at equal rounds: {rounds}")
+    fitted = stopping(model, True, random_state=seed).fit(X, y, groups=ids, **of_fit)
+    assert fitted.n_iter_ == rounds[metric]
+
+
+# --- early stopping of the booster's own
+
+
+OWN_STOPPING = {
+    **{
+        name: ("LGBMRanker", {name: 1}, {})
+        for name in ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change")
+    },
+    "early_stopping_rounds of XGBoost": ("XGBRanker", {"early_stopping_rounds": 1}, {}),
+    "a callback": (
+        "LGBMRanker", {}, {"callbacks": [lightgbm.early_stopping(1, verbose=False)]}
+    ),
+    "a callback of XGBoost": (
+        "XGBRanker", {"callbacks": [xgboost.callback.EarlyStopping(rounds=1)]}, {}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("case", OWN_STOPPING)
+@pytest.mark.filterwarnings("ignore:Found.*in params. Will use it:UserWarning")
+def test_early_stopping_of_the_booster_itself(case, piped, rows):
+    """It needs a set to watch, and has no effect besides that of QueryRanker."""
+    X, y, ids = rows
+    name, params, of_fit = OWN_STOPPING[case]
+    _, n, _, watched = native_rounds(make(name), rows, "ndcg@10")
+    assert n > 2
+    model = make_pipeline("passthrough", make(name, **params)) if piped else make(name, **params)
+    step = f"{name.lower()}__" if piped else ""
+    of_fit = {step + key: value for key, value in of_fit.items()}
+    with pytest.raises(ValueError, match=r"use QueryRanker\(..., early_stopping=True\) instead"):
+        QueryRanker(model).fit(X, y, groups=ids, **of_fit)
+    for refit_all in (False, True):
+        ranker = stopping(model, "ndcg@10", refit_all=refit_all).fit(X, y, groups=ids, **of_fit)
+        assert ranker.n_iter_ == n
+    own = ranker.set_params(refit_all=False).fit(X, y, groups=ids, **of_fit).estimator_
+    for key in params.keys() - {"callbacks"}:
+        assert (own[-1] if piped else own).get_params()[key] == 1
+    ranker = QueryRanker(model).fit(X, y, groups=ids, **given(watched[:3]), **of_fit)
+    last = ranker.estimator_[-1] if piped else ranker.estimator_
+    assert len(next(iter(log_of(last).values()))) < N_ROUNDS
+
+
+def test_rounds_that_do_not_stop_need_no_set(rows):
+    X, y, ids = rows
+    expected = fit(make("LGBMRanker"), X, y, ids).predict(X)
+    fitted = QueryRanker(make("LGBMRanker", early_stopping_round=-1)).fit(X, y, groups=ids)
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
+# --- what each booster does in its own way
+
+
+SPECIAL = {
+    "softmax": ("XGBClassifier", {"objective": "multi:softmax"}),
+    "dart": ("XGBRegressor", {"booster": "dart", "rate_drop": 0.3}),
+    "one_drop": ("XGBRegressor", {"booster": "dart", "one_drop": 1}),
+    "dropout of any trees": ("XGBRegressor", {"rate_drop": 0.3}),
+    "linear": ("XGBRanker", {"booster": "gblinear", "max_depth": None}),
+    "one against all": ("CatBoostClassifier", {"loss_function": "MultiClassOneVsAll"}),
+    "multiclass": ("CatBoostClassifier", {}),
+    "missing": ("XGBRanker", {"missing": 0.0}),
+}
+
+
+@pytest.mark.parametrize("refit_all", [False, True])
+@pytest.mark.parametrize("case", SPECIAL)
+@pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")
+@pytest.mark.filterwarnings("ignore:(?s).*are not used:UserWarning")  # before XGBoost 3.4
+def test_the_watched_metric_is_that_of_the_predictions(case, refit_all, grades):
+    """Which come from margins, or from trees that later rounds rescale."""
+    X, y, ids = grades
+    X = np.where(np.abs(X) < 0.3, 0, X)
+    name, params = SPECIAL[case]
+    train, watched = hold_out(make(name), X, y, ids=ids)
+    ranker = stopping(make(name, **params), "ndcg@10", n_iter_no_change=8, refit_all=refit_all)
+    ranker.fit(*train[1:], groups=train[0], **given(watched))
+    fitted = ranker.estimator_
+    if name[0] == "X":
+        fitted = stopping(make(name, **params), "ndcg@10", n_iter_no_change=8)
+        log = log_of(fitted.fit(*train[1:], groups=train[0], **given(watched)).estimator_)
+        values = log["ndcg@10_rankscore"]
+    else:
+        values = log_of(fitted)["CatBoostMetric"]
+    assert ranker.n_iter_ == 1 + np.argmax(values) < N_ROUNDS
+    score = evaluate(watched[2], ranker.predict(watched[1]), "ndcg@10", groups=watched[0])
+    assert score["ndcg@10"] == pytest.approx(max(values), abs=1e-6)
+    if case == "linear":
+        native = fit(first_rounds(make(name, **params), ranker.n_iter_), *train[1:], train[0])
+        np.testing.assert_allclose(ranker.predict(X), native.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["map@10", True])
+@pytest.mark.parametrize("name", ["LGBMClassifier", "CatBoostClassifier"])
+def test_two_classes_may_be_words(name, metric, rows):
+    X, y, ids = rows
+    words, numbers = (
+        stopping(make(name), metric).fit(X, labels, groups=ids)
+        for labels in (np.where(y > 1, "yes", "no"), (y > 1).astype(int))
     )
-    model = LGBMRanker(n_estimators=100, n_jobs=1, verbose=-1, early_stopping_round=30)
-    expected = clone(model).fit(
-        X_q, y_q, group=sizes_of(q), eval_X=(X_q, X_test), eval_y=(y_q, y_test),
-        eval_group=[sizes_of(q), sizes_of(q_test)], eval_at=[1],
+    np.testing.assert_array_equal(words.predict(X), numbers.predict(X))
+    assert words.n_iter_ == numbers.n_iter_ < N_ROUNDS
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "params",
+    [{"auto_class_weights": "Balanced"}, {"class_weights": (1, 9)}, {"scale_pos_weight": 9}],
+)
+def test_weights_of_classes_are_no_weights_of_queries(params, weighted, rows):
+    """CatBoost multiplies the weights that it passes to a metric by those of the classes."""
+    X, y, ids = rows
+    y, weights = (y > 2).astype(int), 1.0 + 30 * weighted * (ids % 3 == 0)
+    model = make("CatBoostClassifier", **params)
+    _, n, _, _ = native_rounds(model, (X, y, ids), "ndcg@3", weights)
+    sample_weight = weights if weighted else None
+    ranker = stopping(model, "ndcg@3").fit(X, y, groups=ids, sample_weight=sample_weight)
+    assert ranker.n_iter_ == n
+
+
+def test_catboost_with_categories_and_training_queries_that_do_not_define_the_metric(rows):
+    """It passes training rows in random order then, and fails where it writes nan to its log."""
+    X, y, ids = rows
+    frame = pd.DataFrame(X).add_prefix("x").assign(kind=np.where(X[:, 0] > 0, "a", "b"))
+    model = make("CatBoostRanker", cat_features=("kind",))
+    numbered = np.column_stack([np.arange(len(y)), y]), y, ids
+    train, (q, part, y_w) = hold_out(model, *numbered[:2], ids=ids)
+    at, of_w = train[1][:, 0].astype(int), frame.iloc[part[:, 0].astype(int)]
+    metric = "query_auc(threshold=3)"
+    for labels in (y[at], np.minimum(y[at], 3)):
+        native = clone(model).fit(frame.iloc[at], labels, group_id=train[0])
+        n = best_number_of_rounds(lambda n, m=native: predict_rounds(m, of_w, n), y_w, q, metric)
+        ranker = stopping(model, metric)
+        ranker.fit(frame.iloc[at], labels, groups=train[0], **given((q, of_w, y_w)))
+        assert ranker.n_iter_ == n
+        assert set(ranker.estimator_.get_evals_result()["learn"]["CatBoostMetric"]) == {-1}
+
+
+def test_labels_of_a_cross_entropy_are_probabilities(rows):
+    X, y, ids = rows
+    model = make("CatBoostClassifier", loss_function="CrossEntropy")
+    train, (q, X_w, y_w) = hold_out(model, X, y, ids=ids)
+    others = given((q, X_w, y_w / 5))  # labels that no training row has
+    ranker = stopping(model, "ndcg@10").fit(train[1], train[2] / 4, groups=train[0], **others)
+    score = evaluate(y_w / 5, ranker.predict(X_w), "ndcg@10", groups=q)["ndcg@10"]
+    assert score == pytest.approx(max(log_of(ranker.estimator_)["CatBoostMetric"]), abs=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1 / 3, 20])
+def test_xgboost_computes_no_metric_that_nobody_asked_for(scale):
+    """Its own NDCG fails at labels above 31, and at fractions."""
+    X, y, ids = make_ranking(40, random_state=0)
+    for params in ({}, {"disable_default_eval_metric": 1}):
+        model = make("XGBRanker", objective="rank:pairwise", **params)
+        fitted = stopping(model, "ndcg@5").fit(X, y * scale, groups=ids).estimator_
+        assert list(log_of(fitted)) == ["ndcg@5_rankscore"]
+        assert fitted.get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("metric", [True, "ndcg@10"])
+@pytest.mark.parametrize(
+    "params",
+    [{"eval_metric": ["ndcg@5", "ndcg@10"]}, {"monotone_constraints": {"x0": 1}}],
+    ids=["metrics", "constraints"],
+)
+def test_a_stopped_xgboost_model_with_lists_and_dicts_predicts(params, metric, rows):
+    X, y, ids = rows
+    frame = pd.DataFrame(X).add_prefix("x")
+    model = make("XGBRanker", **params)
+    ranker = stopping(model, metric, refit_all=True).fit(frame, y, groups=ids)
+    expected = fit(first_rounds(model, ranker.n_iter_), X, y, ids) if "x0" not in str(params) else (
+        QueryRanker(first_rounds(model, ranker.n_iter_)).fit(frame, y, groups=ids)
     )  # fmt: skip
-    ranker = QueryRanker(make_pipeline("passthrough", clone(model)) if piped else clone(model))
-    name = "lgbmranker__eval_at" if piped else "eval_at"
-    sets = {"eval_set": [train[:2], valid[:2]], "eval_qid": [train[2], valid[2]], name: [1]}
-    fitted = ranker.fit(*train[:2], groups=train[2], **sets).estimator_
-    fitted = fitted[-1] if piped else fitted
-    assert fitted.evals_result_ == expected.evals_result_
-    assert fitted.best_iteration_ == expected.best_iteration_
-    # fewer queries than those of the set, and early stopping of QueryRanker on its last set
-    few = ranker.set_params(max_queries=20).fit(*train[:2], groups=train[2], **sets).estimator_
-    assert list((few[-1] if piped else few).evals_result_) == ["valid_0", "valid_1"]
-    ranker.set_params(max_queries=None, early_stopping=True, n_iter_no_change=5)
-    sets |= {"eval_set": [train[:2]], "eval_qid": [train[2]]}
-    assert ranker.fit(*train[:2], groups=train[2], **sets).n_iter_ < 100
+    for fitted in (ranker, pickle.loads(pickle.dumps(ranker))):
+        scores = fitted.predict(frame)
+        np.testing.assert_allclose(
+            scores, expected.predict(frame if "x0" in str(params) else X), rtol=1e-6
+        )
+    ranker = stopping(model, metric).fit(frame, y, groups=ids)
+    assert len(ranker.feature_importances_) == 6
+    assert ranker.estimator_.get_params() == model.get_params()
+    assert pickle.loads(pickle.dumps(ranker)).n_iter_ == ranker.n_iter_
 
 
-def test_other_labels_of_the_training_rows_are_a_set_of_their_own():
-    X, y, groups = make_ranking(n_queries=20, n_features=3, random_state=0)
-    ids = {"groups": groups, "eval_qid": [groups]}
-    ranker = QueryRanker(LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1))
-    histories = [
-        ranker.fit(X, y, **ids, eval_set=[(given, y.max() - y)]).estimator_.evals_result_
-        for given in (X, X.copy())
-    ]
-    assert histories[0] == histories[1]
+@pytest.mark.parametrize("own", [{}, {"eval_metric": "NDCG:top=3"}])
+def test_a_model_of_catboost_can_be_fitted_again(own, rows):
+    X, y, ids = rows
+    model = make("CatBoostRanker", **own)
+    expected = fit(model, X, y, ids).predict(X)
+    stopped = stopping(model, "ndcg@5").fit(X, y, groups=ids)
+    fitted, scores = stopped.estimator_, stopped.predict(X)
+    assert fitted.get_params() == model.get_params()
+    for again in (
+        lambda: fit(fitted, X, y, ids),
+        lambda: QueryRanker(fitted).fit(X, y, groups=ids),
+        lambda: QueryRanker(fitted.copy()).fit(X, y, groups=ids),
+        lambda: QueryRanker(pickle.loads(pickle.dumps(fitted))).fit(X, y, groups=ids),
+    ):
+        np.testing.assert_array_equal(again().predict(X), expected)
+        np.testing.assert_array_equal(fitted.predict(X), scores)
 
 
-@pytest.mark.parametrize("labels", [np.asarray, pd.Series])
-def test_training_data_may_be_the_set_that_stops_lightgbm(labels):
-    """Rows that are already together are passed on unchanged, so that LightGBM knows them."""
-    X, y, groups = make_ranking(n_queries=60, n_features=4, random_state=0)
-    groups, X, y = gather(groups, X, y)
-    y = labels(y)
-    ranker = QueryRanker(LGBMRanker(**LGBM.get_params()), early_stopping="ndcg@5")
-    ranker.set_params(estimator__n_estimators=300)
-    rounds = [
-        ranker.fit(X, y, groups=groups, eval_set=[rows], eval_qid=[groups]).n_iter_
-        for rows in ((X.copy(), y.copy()), (X, y))
-    ]
-    assert rounds[0] == rounds[1] < 300
+class Record(TrainingCallback):
+    """The numbers of rounds, and the lengths of the log after each."""
+
+    def __init__(self):
+        self.rounds, self.lengths = [], []
+
+    def after_iteration(self, model, epoch, evals_log):
+        self.rounds.append(epoch)
+        self.lengths += [{len(values) for values in evals_log["validation_0"].values()}]
 
 
-@pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("of_set", ["eval_qid", "eval_sample_weight"])
-def test_training_data_with_other_queries_or_weights_are_a_set_of_their_own(in_order, of_set):
-    """LightGBM would evaluate the queries and weights of the training."""
-    X, y, groups = make_ranking(n_queries=30, n_features=4, random_state=0)
-    groups, X, y = gather(groups, X, y)
-    if not in_order:
-        order = np.random.default_rng(0).permutation(len(y))
-        X, y, groups = X[order], y[order], groups[order]
-    given = {"eval_qid": [groups], "eval_sample_weight": [groups + 1.0]}
-    given[of_set] = [np.zeros(len(y), int)] if of_set == "eval_qid" else [31.0 - groups]
-    ranker = QueryRanker(LGBMRanker(**LGBM.get_params()))
-    histories = [
-        ranker.fit(
-            X, y, groups=groups, sample_weight=groups + 1.0, eval_set=[rows], **given
-        ).estimator_.evals_result_
-        for rows in ((X.copy(), y.copy()), (X, y))
-    ]
-    assert histories[0] == histories[1]
-    assert list(histories[0]) == ["valid_0"]
+@pytest.mark.parametrize("piped", [False, True])
+def test_callbacks_of_xgboost_record_for_the_user(piped, rows):
+    X, y, ids = rows
+    record = Record()
+    model = make("XGBRanker", 4, callbacks=[record])
+    ranker = stopping(make_pipeline("passthrough", model) if piped else model, "ndcg@10")
+    kept = ranker.set_params(refit_all=False).fit(X, y, groups=ids).estimator_
+    assert record.rounds == [0, 1, 2, 3]
+    assert record.lengths == [{1}, {2}, {3}, {4}]  # with the metric of the same round
+    assert [type(callback) for callback in (kept[-1] if piped else kept).callbacks] == [Record]
+
+
+def test_the_log_of_lightgbm_has_every_round(rows):
+    X, y, ids = rows
+    for n_without in (3, 30):
+        ranker = stopping(make("LGBMRanker"), "mrr", n_iter_no_change=n_without)
+        log = log_of(ranker.fit(X, y, groups=ids).estimator_)["mrr_rankscore"]
+        assert len(log) == min(N_ROUNDS, ranker.n_iter_ + n_without)
+
+
+@pytest.mark.parametrize("name", ["LGBMRanker", "LGBMRegressor"])
+def test_weights_of_training_rows_do_not_matter_to_the_watched_set(name, rows):
+    X, y, ids = rows
+    train, watched = hold_out(make(name), X, y, ids=ids)
+    weights = np.random.default_rng(0).choice([1.0, 2.0], len(train[0]))
+    both = {"eval_set": [(train[1], train[2]), watched[1:]], "eval_qid": [train[0], watched[0]]}
+    first, other = (
+        stopping(make(name), "ndcg@10").fit(
+            *train[1:], groups=train[0], sample_weight=weights, **sets
+        )
+        for sets in (both, given(watched))
+    )
+    assert first.n_iter_ == other.n_iter_
+    logs = first.estimator_.evals_result_
+    assert np.isnan(logs["training"]["ndcg@10_rankscore"]).all()
+    assert logs["valid_1"]["ndcg@10_rankscore"] == log_of(other.estimator_)["ndcg@10_rankscore"]
+
+
+# --- refits, continued models, and searches
+
+
+def test_a_refit_keeps_the_learning_rate_of_catboost(rows):
+    """Its default depends on the number of rounds."""
+    X, y, ids = rows
+    params = {"learning_rate": None, "use_best_model": True, "early_stopping_rounds": 50}
+    for name in ("learning_rate", "eta"):
+        model = make("CatBoostRegressor", 200, **params)
+        if name == "eta":
+            model = clone(model).set_params(eta=0.2)
+        stopped = stopping(model, True).fit(X, y, groups=ids)
+        ranker = stopping(model, True, refit_all=True).fit(X, y, groups=ids)
+        assert ranker.estimator_.tree_count_ == ranker.n_iter_ == stopped.n_iter_ < 200
+        assert ranker.estimator_.learning_rate_ == stopped.estimator_.learning_rate_
+
+
+@pytest.mark.parametrize("alias", ["num_iterations", "num_boost_round", "max_iter"])
+@pytest.mark.filterwarnings("ignore:Found.*in params. Will use it:UserWarning")
+def test_a_refit_knows_other_names_of_the_rounds(alias, rows):
+    X, y, ids = rows
+    model = make("LGBMRanker", 100, **{alias: N_ROUNDS})
+    ranker = stopping(model, "map@10", refit_all=True).fit(X, y, groups=ids)
+    assert n_rounds_of(ranker.estimator_) == ranker.n_iter_ < N_ROUNDS
+    piped = stopping(make_pipeline(StandardScaler(), model), "map@10", refit_all=True)
+    piped.fit(X, y, groups=ids)
+    np.testing.assert_allclose(piped.estimator_[0].mean_, X.mean(axis=0), atol=1e-9)
+    assert n_rounds_of(piped.estimator_[-1]) == piped.n_iter_
+
+
+@pytest.mark.parametrize("form", ["all rounds", "stopped", "a file"])
+def test_a_continued_model_is_refitted_with_the_rounds_that_were_found(
+    form, ranker, rows, tmp_path
+):
+    X, y, ids = rows
+    if form == "a file" and ranker[0] != "L":
+        return  # only LightGBM continues a file
+    name = "xgb_model" if ranker[0] == "X" else "init_model"
+    slow = {"learning_rate": 0.03}
+
+    def base():
+        if form == "stopped":
+            stopped = stopping(make(ranker, 40, **slow), "ndcg@10")
+            return stopped.fit(X, y, groups=ids).estimator_
+        model = fit(make(ranker, 12, **slow), X, y, ids)
+        if form == "a file":
+            model.booster_.save_model(tmp_path / "base.txt")
+            return tmp_path / "base.txt"
+        return model
+
+    n_before = 12 if form == "a file" else n_rounds_of(base())
+    once, again = (
+        stopping(make(ranker, 60, **slow), "ndcg@10", refit_all=refit_all).fit(
+            X, y, groups=ids, **{name: base()}
+        )
+        for refit_all in (False, True)
+    )
+    assert n_before < once.n_iter_ == again.n_iter_ == n_rounds_of(again.estimator_)
+    model = base()
+    for _ in range(2):  # CatBoost adds other rounds to a model that it continues once more
+        native = fit(make(ranker, once.n_iter_ - n_before, **slow), X, y, ids, **{name: model})
+    expected = predict_rounds(native, X, once.n_iter_)
+    np.testing.assert_allclose(again.predict(X), expected, rtol=1e-6)
+
+
+def test_all_rounds_count_where_catboost_predicts_by_all(rows):
+    X, y, ids = rows
+    ranker = stopping(make("CatBoostRanker", use_best_model=False), "ndcg@3").fit(X, y, groups=ids)
+    assert ranker.n_iter_ == ranker.estimator_.tree_count_ > 1 + ranker.estimator_.best_iteration_
+
+
+def test_metrics_are_functions_and_parameters_of_a_search(rows):
+    X, y, ids = rows
+
+    def top_label(block):
+        return block.by_rank(lambda labels: labels)[:, 0]
+
+    y_indexed = pd.Series(y, index=pd.Index(ids, name="qid"))
+    search = GridSearchCV(
+        stopping(make("XGBRanker"), True),
+        {"early_stopping": ["map", map_score, top_label, False], "refit_all": [True]},
+        scoring={"rounds": lambda ranker, X, y: getattr(ranker, "n_iter_", 0)},
+        refit="rounds", cv=QueryKFold(3), error_score="raise",
+    ).fit(X, y_indexed)  # fmt: skip
+    by_name, by_function, _, without = (
+        [search.cv_results_[f"split{i}_test_rounds"][row] for i in range(3)] for row in range(4)
+    )
+    assert by_name == by_function
+    assert without == [0, 0, 0]
+    # each fold holds out other queries
+    folds = cross_validate(
+        stopping(make("XGBRanker"), "map"), X, y_indexed, cv=QueryKFold(3), return_estimator=True
+    )["estimator"]
+    assert [fitted.n_iter_ for fitted in folds] == by_name
+    assert len(set(by_name)) > 1
+    ranker = stopping(make("LGBMRanker"), top_label).fit(X, y, groups=ids)
+    log = log_of(ranker.estimator_)["top_label_rankscore"]
+    assert ranker.n_iter_ == best_round(log, N_WITHOUT) + 1
+    assert not hasattr(ranker.set_params(early_stopping=False).fit(X, y, groups=ids), "n_iter_")

@@ -1,74 +1,94 @@
-"""Columns of ids, and those that are no features, are dropped by name."""
+"""Features in any form: columns that are dropped, sparse matrices, Arrow, lists and text."""
+
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from lightgbm import LGBMRanker
+from native_fits import fit, make
+from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from small_rankers import LGBM, make_catboost_ranker
-from xgboost import XGBRegressor
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_rankscore import QueryRanker, make_ranking
 
-X, Y, IDS = make_ranking(n_queries=20, n_features=4, random_state=0)
+X, Y, IDS = make_ranking(n_queries=30, n_features=4, random_state=0)
+ORDER = np.random.default_rng(0).permutation(len(Y))
+X, Y, IDS = X[ORDER], Y[ORDER], IDS[ORDER]
 X[:, 3] = IDS % 3
 FRAME = pd.DataFrame(X, columns=list("abcd")).astype({"d": int})
-EXPECTED = QueryRanker(LGBM).fit(X, Y, groups=IDS).predict(X)
+COLORED = FRAME.assign(color=np.where(X[:, 0] > X[:, 1], "red", "blue"))
+CATEGORIES = COLORED.astype({"color": "category"})
+VALID = {"eval_qid": [IDS], "groups": IDS}
 
-FRAMES = {"pandas": pd.DataFrame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+
+def is_colored(model):
+    """How the boosters are told that the fifth column has categories."""
+    return {
+        "C": lambda: ({}, {"cat_features": ["color"]}),
+        "X": lambda: ({"enable_categorical": True}, {}),
+        "L": lambda: ({}, {}),
+    }[model[0]]()
 
 
-@pytest.mark.parametrize("library", FRAMES)
+# --- columns that are no features
+
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("position", [0, 2, 4])
 def test_columns_are_dropped_by_name(library, position):
     frame = FRAME.copy()
     frame.insert(position, "session", IDS)
     frame.insert(position, "clicks", Y)
-    given = FRAMES[library](frame)
-    ranker = QueryRanker(LGBM, groups="session", drop_columns=["clicks"]).fit(given, Y)
-    assert ranker.n_features_in_ == 4
-    for features in (given, FRAMES[library](FRAME)):
-        np.testing.assert_array_equal(ranker.predict(features), EXPECTED)
+    given = LIBRARIES[library](frame)
+    expected = fit(make("LGBMRanker", 5), X, Y, IDS).predict(X)
+    for dropped in ("clicks", ["clicks"]):
+        ranker = QueryRanker(make("LGBMRanker", 5), groups="session", drop_columns=dropped)
+        ranker.fit(given, Y)
+        assert list(ranker.feature_names_in_) == list("abcd")
+        for features in (given, LIBRARIES[library](FRAME)):
+            np.testing.assert_array_equal(ranker.predict(features), expected)
 
 
-def test_a_column_of_an_array_is_dropped_by_position():
-    given = np.column_stack([Y, X, IDS])
+def test_levels_of_the_index_are_no_features():
+    frame = FRAME.assign(clicks=Y, session=IDS).set_index(["session", "clicks"])
+    ranker = QueryRanker(Ridge(), groups="session", drop_columns=["clicks"]).fit(frame, Y)
+    np.testing.assert_array_equal(ranker.predict(frame), Ridge().fit(FRAME, Y).predict(FRAME))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.coo_array])
+def test_columns_of_an_array_are_dropped_by_position(form):
+    given = form(np.column_stack([Y, X, IDS]))
+    expected = Ridge().fit(form(X), Y).predict(form(X))
     for dropped in ([0, -1], [5, 0]):
-        ranker = QueryRanker(LGBM, drop_columns=dropped).fit(given, Y, groups=IDS)
+        ranker = QueryRanker(Ridge(), drop_columns=dropped).fit(given, Y, groups=IDS)
         assert ranker.n_features_in_ == 4
-        np.testing.assert_array_equal(ranker.predict(given), EXPECTED)
-        np.testing.assert_array_equal(ranker.predict(X), EXPECTED)
+        for features in (given, form(X)):
+            np.testing.assert_allclose(ranker.predict(features), expected)
 
 
-@pytest.mark.parametrize("features", [X, FRAME], ids=["array", "frame"])
-@pytest.mark.parametrize("dropped", [True, [0, np.False_], [1.0], 4, "e"], ids=str)
-def test_other_columns_cannot_be_dropped(features, dropped):
-    with pytest.raises(ValueError, match="is not a column of X"):
-        QueryRanker(Ridge(), drop_columns=dropped).fit(features, Y, groups=IDS)
-
-
+# positions of features are others once a column of ids is dropped
 POSITIONS = {
-    "fit": lambda: (LGBM, {"categorical_feature": [3]}),
-    "array": lambda: (LGBM, {"categorical_feature": np.array([3])}),
-    "catboost": lambda: (make_catboost_ranker(iterations=2, cat_features=(3,)), {}),
+    "fit": lambda: (make("LGBMRanker", 2), {"categorical_feature": [3]}),
+    "array": lambda: (make("LGBMRanker", 2), {"categorical_feature": np.array([3])}),
+    "catboost": lambda: (make("CatBoostRanker", 2, cat_features=(3,)), {}),
     "forest": lambda: (HistGradientBoostingRegressor(max_iter=2, categorical_features=[3]), {}),
-    "sets": lambda: (LGBMRanker(interaction_constraints=[[0, 1], [2, 3]], verbose=-1), {}),
-    "monotone": lambda: (XGBRegressor(n_estimators=2, monotone_constraints=(0, -1, 0, 0)), {}),
+    "sets": lambda: (make("LGBMRanker", 2, interaction_constraints=[[0, 1], [2, 3]]), {}),
+    "monotone": lambda: (make("XGBRegressor", 2, monotone_constraints=(0, -1, 0, 0)), {}),
     "columns": lambda: (
-        make_pipeline(ColumnTransformer([("s", StandardScaler(), [1, 2])]), Ridge()),
-        {},
+        make_pipeline(ColumnTransformer([("s", StandardScaler(), [1, 2])]), Ridge()), {}
     ),
     "slice": lambda: (
-        make_pipeline(ColumnTransformer([("s", StandardScaler(), slice(1, 3))]), Ridge()),
-        {},
+        make_pipeline(ColumnTransformer([("s", StandardScaler(), slice(1, 3))]), Ridge()), {}
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", POSITIONS)
@@ -81,7 +101,235 @@ def test_positions_of_features_are_refused_beside_a_column_of_ids(case):
 
 def test_names_of_features_are_taken_beside_a_column_of_ids():
     frame = FRAME.assign(qid=IDS)
-    by_name = QueryRanker(LGBM).fit(frame, Y, categorical_feature=["d"])
-    index = frame.set_index("qid")
-    expected = QueryRanker(LGBM).fit(index, Y, categorical_feature=[3])
-    np.testing.assert_array_equal(by_name.predict(frame), expected.predict(index))
+    by_name = QueryRanker(make("LGBMRanker")).fit(frame, Y, categorical_feature=["d"])
+    expected = fit(make("LGBMRanker"), X, Y, IDS, categorical_feature=[3]).predict(X)
+    np.testing.assert_array_equal(by_name.predict(frame), expected)
+    assert not np.array_equal(fit(make("LGBMRanker"), X, Y, IDS).predict(X), expected)
+
+
+# --- forms that the boosters read, and those on which they fail
+
+SPARSE = np.where(np.abs(X) < 0.5, 0, X)
+INDEXED_TABLE = pa.Table.from_pandas(CATEGORIES.set_index("d"))
+
+# a form of the features, and what the booster itself is given instead
+READ = {
+    **{
+        f"{form.__name__}, {name}": (name, form(SPARSE), sparse.csr_matrix(SPARSE), None)
+        for form in (sparse.csr_array, sparse.coo_array, sparse.csc_array, sparse.csr_matrix)
+        for name in ("LGBMRanker", "XGBRanker", "CatBoostRanker")
+    },
+    **{
+        f"lists, {name}": (name, X.tolist(), X, None)
+        for name in ("LGBMRanker", "XGBRanker", "CatBoostRanker")
+    },
+    "polars, numbers": ("LGBMRanker", pl.from_pandas(FRAME), FRAME, None),
+    "pyarrow, numbers": ("LGBMRanker", pa.Table.from_pandas(FRAME), FRAME, None),
+    "pyarrow, categories, CatBoost": (
+        "CatBoostRanker", pa.Table.from_pandas(CATEGORIES), COLORED, is_colored
+    ),
+    "pyarrow, text, CatBoost": (
+        "CatBoostRanker", pa.Table.from_pandas(COLORED), COLORED, is_colored
+    ),
+    "polars, categories, CatBoost": (
+        "CatBoostRanker", pl.DataFrame(CATEGORIES), COLORED, is_colored
+    ),
+    "polars, text, CatBoost": ("CatBoostRanker", pl.DataFrame(COLORED), COLORED, is_colored),
+    # XGBoost asserts that names of categories have no mask, which pyarrow makes from pandas
+    "pyarrow, categories, XGBoost": (
+        "XGBRanker", pa.Table.from_pandas(CATEGORIES), CATEGORIES, is_colored
+    ),
+    # what pandas would make an index is a feature
+    "pyarrow, index, XGBoost": (
+        "XGBRanker", INDEXED_TABLE, CATEGORIES[["a", "b", "c", "color", "d"]], is_colored
+    ),
+    "pyarrow, index, CatBoost": (
+        "CatBoostRanker", INDEXED_TABLE, COLORED[["a", "b", "c", "color", "d"]], is_colored
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", READ)
+def test_the_booster_reads_the_same_numbers(case):
+    name, given, native, of_colors = READ[case]
+    params, of_fit = ({}, {}) if of_colors is None else of_colors(name)
+    model, y = make(name, 10, **params), Y
+    native_rows = native.iloc if hasattr(native, "iloc") else native
+    order = np.argsort(pd.factorize(IDS)[0], kind="stable")
+    q = pd.factorize(IDS)[0][order]
+    arguments = {
+        "L": {"group": np.bincount(q)}, "X": {"qid": q}, "C": {"group_id": q}
+    }[name[0]]  # fmt: skip
+    expected = model.fit(native_rows[order], y[order], **arguments, **of_fit).predict(native)
+    labels = y.tolist() if isinstance(given, list) else y
+    ranker = QueryRanker(make(name, 10, **params)).fit(given, labels, groups=IDS, **of_fit)
+    np.testing.assert_allclose(ranker.predict(given), expected, rtol=1e-6)
+    assert ranker.n_features_in_ == np.shape(native)[1]
+    ranker.fit(given, labels, **VALID, eval_set=[(given, labels)], **of_fit)
+    np.testing.assert_allclose(ranker.predict(given), expected, rtol=1e-6)
+    ranker.set_params(early_stopping="ndcg", random_state=0)
+    assert ranker.fit(given, labels, groups=IDS, **of_fit).predict(given).shape == y.shape
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pandas])
+def test_lightgbm_takes_numbers_of_every_type_of_arrow(library):
+    frame = pd.DataFrame({"single": X[:, 0].astype("f4"), "double": X[:, 1], "flag": X[:, 2] > 0})
+    for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
+        frame[dtype] = (np.abs(X[:, 3]) * 10).astype(dtype)
+    expected = QueryRanker(make("LGBMRanker", 5)).fit(frame, Y, groups=IDS).predict(frame)
+    fitted = QueryRanker(make("LGBMRanker", 5)).fit(library(frame), Y, groups=IDS)
+    np.testing.assert_array_equal(fitted.predict(library(frame)), expected)
+
+
+def numbers(frame):
+    return np.asarray(frame[list("abcd")])
+
+
+def test_steps_before_lightgbm_take_text_of_arrow():
+    ranker = QueryRanker(make_pipeline(FunctionTransformer(numbers), make("LGBMRanker", 5)))
+    expected = fit(make("LGBMRanker", 5), X, Y, IDS).predict(X)
+    frame = pl.DataFrame(COLORED)
+    np.testing.assert_array_equal(ranker.fit(frame, Y, groups=IDS).predict(frame), expected)
+
+
+def as_arrow(dictionary):
+    table = pl.DataFrame(COLORED).to_arrow(compat_level=pl.CompatLevel.oldest())
+    if dictionary:
+        table = table.set_column(4, "color", table["color"].dictionary_encode())
+    return table
+
+
+def as_polars(of, missing=False):
+    frame = pl.DataFrame(COLORED).with_columns(pl.col("color").cast(of))
+    null = pl.when(pl.col("a") > 1).then(None).otherwise("color").alias("color")
+    return frame.with_columns(null) if missing else frame
+
+
+CRASHES = "(?s)crashes on columns of other types; got 'color': {}.*to_pandas"
+MISSING = r"missing text .*\['color'\]. Fill it.*pl.col\('color'\).cast"
+TEXT = "got text in 'color'.*enable_categorical=True"
+# on which the library crashes, or fails with an error that tells nothing
+FAILS = {
+    "text": ("LGBMRanker", as_polars(pl.String), TypeError, CRASHES.format("String")),
+    "categories": ("LGBMRanker", as_polars(pl.Categorical), TypeError, CRASHES.format("Categ")),
+    "an enum": ("LGBMRanker", as_polars(pl.Enum(["blue", "red"])), TypeError, CRASHES.format("E")),
+    "text of Arrow": ("LGBMRanker", as_arrow(False), TypeError, CRASHES.format("large_string")),
+    "a dictionary": ("LGBMRanker", as_arrow(True), TypeError, CRASHES.format("dictionary")),
+    "missing text": ("CatBoostRanker", as_polars(pl.String, True), ValueError, MISSING),
+    "missing category": ("CatBoostRanker", as_polars(pl.Categorical, True), ValueError, MISSING),
+    "text, XGBoost": ("XGBRanker", as_polars(pl.String), TypeError, TEXT),
+    "text of Arrow, XGBoost": ("XGBRanker", as_arrow(False), TypeError, TEXT),
+}
+
+
+@pytest.mark.parametrize("case", FAILS)
+def test_features_on_which_a_library_fails_are_refused(case):
+    name, given, error, message = FAILS[case]
+    params, of_fit = is_colored(name)
+    ranker = QueryRanker(make(name, 2, **params))
+    with pytest.raises(error, match=message):
+        ranker.fit(given, Y, groups=IDS, **of_fit)
+    fine = given.select(list("abcd"))
+    if name[0] == "C":
+        fine = given.with_columns(pl.col("color").cast(pl.String).fill_null("missing"))
+        by_pandas = QueryRanker(make(name, 2)).fit(fine.to_pandas(), Y, groups=IDS, **of_fit)
+        scores = ranker.fit(fine, Y, groups=IDS, **of_fit).predict(fine)
+        np.testing.assert_array_equal(scores, by_pandas.predict(fine.to_pandas()))
+    ranker.fit(fine, Y, groups=IDS, **of_fit)
+    with pytest.raises(error, match=message):
+        ranker.fit(fine, Y, **VALID, eval_set=[(given, Y)], **of_fit)
+    with pytest.raises(error, match=message):
+        ranker.predict(given if name[0] == "C" else given.select(["color", "b", "c", "d"]))
+
+
+# --- shapes, names and bytes
+
+
+def swapped(values):
+    return values.astype(values.dtype.newbyteorder())
+
+
+def swapped_sparse(X):
+    matrix = sparse.csr_matrix(X)
+    matrix.data = swapped(matrix.data)
+    return matrix
+
+
+OTHER_BYTES = {
+    "array": (swapped, swapped),
+    "single precision": (lambda X: swapped(X.astype("f4")), lambda y: swapped(y.astype("f4"))),
+    "frame": (lambda X: pd.DataFrame(swapped(X)), lambda y: pd.Series(swapped(y))),
+    "sparse": (swapped_sparse, swapped),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_BYTES)
+def test_the_byte_order_of_another_machine_is_refused(form, ranker):
+    """XGBoost reads other numbers."""
+    of_X, of_y = OTHER_BYTES[form]
+    fitted = QueryRanker(make(ranker, 2)).fit(X, Y, groups=IDS)
+    fresh = QueryRanker(make(ranker, 2))
+    for call in (
+        lambda: fresh.fit(of_X(X), Y, groups=IDS),
+        lambda: fresh.fit(X, of_y(Y.astype(float)), groups=IDS),
+        lambda: fresh.fit(X, Y, **VALID, eval_set=[(of_X(X), Y)]),
+        lambda: fitted.predict(of_X(X)),
+    ):
+        with pytest.raises(ValueError, match=r"byte order of another machine.*astype\('float"):
+            call()
+
+
+def test_one_document_without_its_axis_is_refused(ranker):
+    fitted = QueryRanker(make(ranker, 2)).fit(X, Y, groups=IDS)
+    for row in (X[0], X[0].tolist(), FRAME.iloc[0], []):
+        with pytest.raises(ValueError, match=r"1D array instead.*pass X\[\[i\]\] or df.iloc"):
+            fitted.predict(row)
+    np.testing.assert_array_equal(fitted.predict(X[[0]]), fitted.predict(X)[:1])
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, lambda frame: frame.to_numpy()])
+def test_other_columns_are_refused(form, ranker):
+    """LightGBM would evaluate, and stop, on the wrong columns."""
+    model = QueryRanker(make(ranker, 2))
+    fitted = model.fit(form(FRAME), Y, **VALID, eval_set=[(form(FRAME), Y)])
+    assert fitted.n_features_in_ == 4
+    fewer = form(FRAME[["a", "b", "c"]])
+    with pytest.raises(ValueError, match=r"now missing:\n- d|X has 3 features, but"):
+        fitted.predict(fewer)
+    with pytest.raises(ValueError, match=r"^evaluation set 1: (The feature names|X has 3)"):
+        model.fit(form(FRAME), Y, groups=IDS, eval_qid=[IDS, IDS],
+                  eval_set=[(form(FRAME), Y), (fewer, Y)])  # fmt: skip
+    if form(FRAME) is not FRAME and hasattr(fewer, "columns"):
+        assert list(fitted.feature_names_in_) == list("abcd")
+        mixed = form(FRAME[["b", "a", "c", "d"]])
+        for call in (
+            lambda: fitted.predict(mixed),
+            lambda: fitted.rank(mixed, groups=IDS),
+            lambda: model.fit(form(FRAME), Y, **VALID, eval_set=[(mixed, Y)]),
+        ):
+            with pytest.raises(ValueError, match="in the same order as they were in fit"):
+                call()
+
+
+def test_an_array_beside_a_frame_is_evaluated_without_a_warning():
+    ranker = QueryRanker(make("LGBMRanker", 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker.fit(FRAME, Y, **VALID, eval_set=[(X, Y)])
+        ranker.fit(X, Y, **VALID, eval_set=[(FRAME, Y)])
+    with pytest.raises(ValueError, match=r"^evaluation set 0: X has 3 features, .* expecting 4"):
+        ranker.fit(FRAME, Y, **VALID, eval_set=[(X[:, :3], Y)])
+    fitted = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(FRAME, Y, groups=IDS)
+    assert list(fitted.feature_names_in_) == list("abcd")
+    with (
+        pytest.warns(UserWarning, match="X does not have valid feature names"),
+        pytest.raises(ValueError, match=r"X has 3 features, but QueryRanker is expecting 4"),
+    ):
+        fitted.predict(np.ones((4, 3)))
+
+
+@pytest.mark.parametrize("column", [pa.array, lambda y: pa.chunked_array([y[:50], y[50:]])])
+def test_labels_of_pyarrow(column, ranker):
+    model = QueryRanker(make(ranker, 5), early_stopping="ndcg@10", random_state=0)
+    expected = model.fit(X, Y, groups=IDS).predict(X)
+    np.testing.assert_array_equal(model.fit(X, column(Y), groups=IDS).predict(X), expected)

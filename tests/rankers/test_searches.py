@@ -1,340 +1,279 @@
-"""Searches and feature selection with QueryRanker on real data equal loops over the folds."""
-
-import warnings
-from contextlib import contextmanager
+"""Searches over rankers and inside of them, with ids in the index, as groups= and by routing."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
-from lightgbm import LGBMRanker
-from requires import requires
+from gathered_rows import gather
+from lightgbm import record_evaluation
+from native_fits import fit, make
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import StackingRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.feature_selection import RFECV, SelectFromModel
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import Ridge
-from sklearn.metrics import ndcg_score as scikit_learns_ndcg
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     HalvingGridSearchCV,
-    cross_val_score,
     cross_validate,
-    validation_curve,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    lightgbm_metric,
+    make_ranking,
+    make_ranking_scorer,
+    ndcg_score,
 )
 
-from sklearn_rankscore import PartialQueryWarning, QueryKFold, QueryRanker, evaluate
-
-LGBM = QueryRanker(LGBMRanker(n_estimators=10, num_leaves=7, verbose=-1, n_jobs=1))
-RIDGE = QueryRanker(Ridge())
+X, Y, IDS = make_ranking(n_queries=24, n_features=8, random_state=0)
+ORDER = np.random.default_rng(0).permutation(len(Y))
+X, Y, IDS = X[ORDER], Y[ORDER], IDS[ORDER]
+FRAME = pd.DataFrame(X).add_prefix("x")
+INDEX = pd.Index(IDS, name="qid")
+INDEXED = FRAME.set_index(INDEX)
+LGBM = make("LGBMRanker", 5)
+RANKER = QueryRanker(LGBM)
 CV = QueryKFold(3)
+SPLITS = list(CV.split(X, Y, IDS))
+WEIGHTS = 1.0 + IDS % 5
+ROUTING = pytest.mark.parametrize("routing", [False, True], ids=["legacy", "routing"])
 
 
-def ndcg10(y, scores, qid):
-    """NDCG@10 by scikit-learn, for queries of equal length at once; 0 if none is relevant."""
-    ids, length = np.unique(qid, return_counts=True)
-    total = 0.0
-    for n in np.unique(length):
-        rows = np.concatenate([np.flatnonzero(qid == q) for q in ids[length == n]]).reshape(-1, n)
-        if n == 1:
-            total += (y[rows] > 0).sum()
-        else:
-            total += len(rows) * scikit_learns_ndcg(y[rows], scores[rows], k=10)
-    return total / len(ids)
-
-
-def fold_scores(model, X, y, qid, cv=CV):
-    """Scores of the folds."""
+def mean_of_folds(fit_rows, splits=SPLITS):
+    """The mean NDCG@10 over folds of what a function fits to the rows of each."""
     values = []
-    for train, test in cv.split(X, y, qid):
-        fitted = clone(model).fit(X[train], y[train], groups=qid[train])
-        values.append(ndcg10(y[test], fitted.predict(X[test]), qid[test]))
-    return values
+    for train, test in splits:
+        scores = fit_rows(train).predict(X[test])
+        values.append(ndcg_score(Y[test], scores, groups=IDS[test], k=10))
+    return np.mean(values)
 
 
-@pytest.fixture(scope="module")
-def data(lambdarank):
-    """Ten features that vary, labels and query ids, rows shuffled."""
-    X, y, qid = lambdarank
-    return X[:, np.argsort(-X.var(axis=0), kind="stable")[:10]], y, qid
+def ridge(alpha):
+    return lambda train: Ridge(alpha).fit(X[train], Y[train])
 
 
-@pytest.fixture(scope="module")
-def labelled(data):
-    """Features, and labels that carry the query ids in their index."""
-    X, y, qid = data
-    return X, pd.Series(y, index=pd.Index(qid, name="qid"))
+# --- searches inside of a ranker
+
+WAYS = {
+    "index": lambda: (INDEXED, {}, None),
+    "column": lambda: (FRAME.assign(qid=IDS), {}, None),
+    "array": lambda: (X, {"groups": IDS}, None),
+    "qid": lambda: (X, {"qid": IDS}, None),
+    "frame and groups": lambda: (FRAME, {"groups": IDS}, None),
+    "name": lambda: (FRAME.assign(session=IDS), {}, "session"),
+    "two names": lambda: (FRAME.assign(user=IDS // 2, visit=IDS % 2), {}, ["user", "visit"]),
+}
 
 
-@pytest.fixture(scope="module")
-def frame(data):
-    """Features with a column of query ids."""
-    X, _, qid = data
-    return pd.DataFrame(X).add_prefix("x").assign(qid=qid)
+@ROUTING
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("cv", [CV, GroupKFold(3)], ids=["QueryKFold", "GroupKFold"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_search_inside_chooses_by_whole_queries(way, cv, piped, routing):
+    if isinstance(cv, GroupKFold) and way == "two names":
+        return  # the numbers of queries in the order of their first rows make other folds
+    given, params, source = WAYS[way]()
+    alphas = [0.1, 1e4, 1e6]
+    search = GridSearchCV(Ridge(), {"alpha": alphas}, scoring="ndcg@10", cv=cv, error_score="raise")
+    model = make_pipeline("passthrough", search) if piped else search
+    before = repr(model.get_params())
+    with config_context(enable_metadata_routing=routing):
+        fitted = QueryRanker(model, groups=source).fit(given, Y, **params)
+    assert repr(model.get_params()) == before
+    inner = fitted.estimator_[-1] if piped else fitted.estimator_
+    splits = list(cv.split(X, Y, pd.factorize(IDS)[0]))
+    means = {alpha: mean_of_folds(ridge(alpha), splits) for alpha in alphas}
+    best = max(means, key=means.get)
+    assert inner.best_params_ == {"alpha": best}
+    assert inner.best_score_ == pytest.approx(means[best], rel=1e-9)
+    np.testing.assert_allclose(fitted.predict(given), Ridge(best).fit(X, Y).predict(X), rtol=1e-9)
 
 
-def warned(call):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call()
-    return [w for w in caught if issubclass(w.category, PartialQueryWarning)]
+def test_ids_in_the_index_reach_rankers_ensembles_and_selections():
+    alone, linear = fit(LGBM, X, Y, IDS).predict(X), Ridge().fit(X, Y).predict(X)
+    weighted = fit(LGBM, X, Y, IDS, WEIGHTS).predict(X)
+    for model in (RANKER, make_pipeline("passthrough", RANKER)):
+        fitted = QueryRanker(model).fit(X, Y, groups=IDS, sample_weight=WEIGHTS)
+        np.testing.assert_array_equal(fitted.predict(X), weighted)
+    fitted = QueryRanker(TransformedTargetRegressor(RANKER)).fit(X, Y, groups=IDS)
+    np.testing.assert_allclose(fitted.predict(X), alone, rtol=1e-9)
+    members = [("ranker", RANKER), ("ridge", Ridge())]
+    vote = QueryRanker(VotingRegressor(members)).fit(INDEXED, Y)
+    np.testing.assert_allclose(vote.predict(INDEXED), (alone + linear) / 2, rtol=1e-9)
+    columns = np.empty((len(Y), 2))
+    for train, test in SPLITS:
+        columns[test, 0] = fit(LGBM, X[train], Y[train], IDS[train]).predict(X[test])
+        columns[test, 1] = Ridge().fit(X[train], Y[train]).predict(X[test])
+    stack = QueryRanker(StackingRegressor(members, Ridge(), cv=CV)).fit(INDEXED, Y)
+    expected = Ridge().fit(columns, Y).predict(np.column_stack([alone, linear]))
+    np.testing.assert_allclose(stack.predict(INDEXED), expected, rtol=1e-9)
+    cv = QueryRanker(RidgeCV([1.0], scoring="ndcg@10", cv=CV)).fit(INDEXED, Y).estimator_
+    assert cv.best_score_ == pytest.approx(mean_of_folds(ridge(1)), rel=1e-9)
+    chosen = QueryRanker(make_pipeline(SelectFromModel(RANKER), LGBM)).fit(INDEXED, Y)
+    support = chosen.estimator_[0].get_support()
+    importances = fit(LGBM, X, Y, IDS).feature_importances_
+    np.testing.assert_array_equal(support, importances >= importances.mean())
+    expected = fit(LGBM, X[:, support], Y, IDS).predict(X[:, support])
+    np.testing.assert_array_equal(chosen.predict(INDEXED), expected)
 
 
-# --- Optuna
-
-
-@pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental")
-@pytest.mark.filterwarnings("ignore:`optuna.terminator` module:FutureWarning")
-@pytest.mark.parametrize("how", ["index of y", "column of X"])
-def test_optuna_search(how, data, labelled, frame):
-    optuna, optuna_sklearn = requires("optuna"), requires("optuna_integration.sklearn")
-    X, y = (frame, data[1]) if how == "column of X" else labelled
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    space = {"estimator__num_leaves": optuna.distributions.IntDistribution(2, 15)}
-    search = optuna_sklearn.OptunaSearchCV(
-        LGBM,
-        space,
-        scoring="ndcg@10",
-        cv=CV,
-        n_trials=3,
-        random_state=0,
-        error_score="raise",
-    )
-    search.fit(X, y)
-    for trial in search.study_.trials:
-        model = clone(LGBM).set_params(**trial.params)
-        assert trial.value == pytest.approx(np.mean(fold_scores(model, *data)), abs=1e-9)
-    assert search.best_score_ == max(trial.value for trial in search.study_.trials)
-    best = search.best_estimator_.predict(X)
-    assert search.score(X, y) == pytest.approx(ndcg10(data[1], best, data[2]), abs=1e-9)
-
-
-def test_optuna_study(data, frame):
-    optuna = requires("optuna")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-
-    def objective(trial):
-        model = clone(RIDGE).set_params(estimator__alpha=trial.suggest_float("alpha", 1e-3, 1e3))
-        return cross_val_score(model, frame, data[1], scoring="ndcg@10", cv=CV).mean()
-
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(0))
-    study.optimize(objective, n_trials=3)
-    for trial in study.trials:
-        model = clone(RIDGE).set_params(estimator__alpha=trial.params["alpha"])
-        assert trial.value == pytest.approx(np.mean(fold_scores(model, *data)), abs=1e-9)
-
-
-# --- importance and selection
-
-
-def test_permutation_importance(data, labelled):
-    X, y, qid = data
-    fitted = clone(LGBM).fit(*labelled)
-    importances = permutation_importance(
-        fitted, *labelled, scoring="ndcg@10", n_repeats=2, random_state=0
-    ).importances
-
-    def by_hand(model, X, _):
-        return ndcg10(y, model.predict(X), qid)
-
-    expected = permutation_importance(
-        fitted, X, y, scoring=by_hand, n_repeats=2, random_state=0
-    ).importances
-    np.testing.assert_allclose(importances, expected, rtol=0, atol=1e-9)
-    assert importances.max() > 0.01
-
-
-@pytest.mark.parametrize("how", ["index of y", "routing"])
-def test_sequential_feature_selector(how, data, labelled):
-    X, y, qid = data
-    chosen = []
-    while len(chosen) < 2:
-        values = {
-            j: np.mean(fold_scores(RIDGE, X[:, [*chosen, j]], y, qid))
-            for j in range(X.shape[1])
-            if j not in chosen
-        }
-        chosen.append(max(values, key=values.get))
-    select = SequentialFeatureSelector(RIDGE, n_features_to_select=2, scoring="ndcg@10", cv=CV)
-    with config_context(enable_metadata_routing=how == "routing"):
-        if how == "routing":
-            select.fit(X, y, groups=qid)
-        else:
-            select.fit(*labelled)
-    assert sorted(chosen) == np.flatnonzero(select.get_support()).tolist()
-
-
-def test_rfecv(data):
-    X, y, qid = data
-    by_fold = []
-    for train, test in CV.split(X, y, qid):
-        kept, values = np.arange(X.shape[1]), []
-        while len(kept):
-            fitted = clone(LGBM).fit(X[train][:, kept], y[train], groups=qid[train])
-            values.append(ndcg10(y[test], fitted.predict(X[test][:, kept]), qid[test]))
-            weakest = np.argsort(fitted.feature_importances_**2)[:3]
-            kept = np.delete(kept, weakest[: max(1, min(3, len(kept) - 1))])
-        by_fold.append(values)
+def test_metadata_routing_reaches_what_requests_groups():
     with config_context(enable_metadata_routing=True):
-        search = RFECV(LGBM, step=3, scoring="ndcg@10", cv=CV)
-        search.fit(X, y, groups=qid)
-    means = search.cv_results_["mean_test_score"]
-    np.testing.assert_allclose(means[::-1], np.mean(by_fold, axis=0), rtol=0, atol=1e-9)
+        selection = QueryRanker(RFECV(Ridge(), scoring="ndcg@10", cv=CV)).fit(X, Y, groups=IDS)
+        vote = QueryRanker(VotingRegressor([("a", RANKER)])).fit(X, Y, groups=IDS)
+    score = selection.estimator_.cv_results_["mean_test_score"][-1]
+    assert score == pytest.approx(mean_of_folds(ridge(1)), rel=1e-9)
+    np.testing.assert_array_equal(vote.predict(X), fit(LGBM, X, Y, IDS).predict(X))
 
 
-# --- searches
+# --- searches over rankers; tests/test_first_calls.py has one of each kind
 
 
-def grid(model=LGBM, **kwargs):
-    space = {"estimator__num_leaves": [3, 15]}
-    return GridSearchCV(model, space, scoring="ndcg@10", cv=CV, error_score="raise", **kwargs)
-
-
-@pytest.mark.parametrize("how", ["index of y", "column of X", "routing"])
-def test_nested_cross_validation(how, data, labelled, frame):
-    X, y, qid = data
-    outer, expected = QueryKFold(3, shuffle=True, random_state=1), []
-    for train, test in outer.split(X, y, qid):
-        models = [clone(LGBM).set_params(estimator__num_leaves=n) for n in (3, 15)]
-        inner = [np.mean(fold_scores(m, X[train], y[train], qid[train])) for m in models]
-        best = models[int(np.argmax(inner))].fit(X[train], y[train], groups=qid[train])
-        expected.append(ndcg10(y[test], best.predict(X[test]), qid[test]))
-    with config_context(enable_metadata_routing=how == "routing"):
-        given = {
-            "index of y": labelled,
-            "column of X": (frame, y),
-            "routing": (X, y),
-        }[how]
-        params = {"groups": qid} if how == "routing" else None
-        scores = cross_validate(
-            grid(), *given, scoring="ndcg@10", cv=outer, params=params, error_score="raise"
-        )["test_score"]
-    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-9)
-
-
-@contextmanager
-def backend(name):
-    if name != "dask":
-        with parallel_config(name, n_jobs=2):
-            yield
-        return
-    with (
-        requires("distributed").Client(n_workers=1, threads_per_worker=2, dashboard_address=":0"),
-        parallel_config("dask"),
-    ):
-        yield
-
-
-@pytest.mark.parametrize("name", ["threading", "loky", "dask"])
-def test_every_backend_of_joblib_finds_the_same(name, data, frame):
-    expected = [np.mean(fold_scores(m, *data)) for m in _both()]
-    with backend(name):
-        search = grid(n_jobs=2).fit(frame, data[1])
-    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=0, atol=1e-9)
-
-
-def _both():
-    return [clone(LGBM).set_params(estimator__num_leaves=n) for n in (3, 15)]
-
-
-@pytest.mark.parametrize(
-    ("name", "params"),
-    [
-        ("lightgbm.LGBMRanker", {"n_estimators": 60, "verbose": -1, "n_jobs": 1}),
-        ("xgboost.XGBRanker", {"n_estimators": 60, "max_depth": 3, "n_jobs": 1}),
-        (
-            "catboost.CatBoostRanker",
-            {"iterations": 60, "depth": 3, "verbose": 0, "thread_count": 1,
-             "allow_writing_files": False},
-        ),
-    ],
-    ids=["LGBMRanker", "XGBRanker", "CatBoostRanker"],
-)  # fmt: skip
-def test_early_stopping_in_a_search_equals_a_loop(name, params, data, frame):
-    X, y, qid = data
-    library, _, ranker = name.partition(".")
-    booster = getattr(requires(library), ranker)(**params)
-    model = QueryRanker(booster, early_stopping=True, n_iter_no_change=5, random_state=0)
-    results = cross_validate(
-        model, frame, y, scoring="ndcg@10", cv=CV, return_estimator=True, error_score="raise"
-    )
-    np.testing.assert_allclose(
-        results["test_score"], fold_scores(model, X, y, qid), rtol=0, atol=1e-9
-    )
-    rounds = [fitted.n_iter_ for fitted in results["estimator"]]
-    assert len(set(rounds)) > 1
-    assert all(1 <= n <= 60 for n in rounds)
-
-
-# --- halving, and queries that are split
-
-
-def halving(**kwargs):
-    alphas = {"estimator__alpha": [1e-2, 1, 1e2, 1e4]}
-    model = clone(RIDGE).set_params(random_state=0)
-    return HalvingGridSearchCV(
-        model, alphas, scoring="ndcg@10", cv=CV, factor=2, random_state=0, **kwargs
-    )
-
-
-def test_halving_by_queries_does_not_overstate(data, frame):
-    X, y, qid = data
-    search = halving(resource="max_queries", max_resources=120, min_resources=30)
-    assert not warned(lambda: search.fit(frame, y))
-    assert search.n_resources_ == [30, 60, 120]
+def test_halving_by_queries_does_not_overstate():
+    model = QueryRanker(Ridge(), random_state=0)
+    search = HalvingGridSearchCV(
+        model, {"estimator__alpha": [1e-2, 1, 1e2, 1e4]}, scoring="ndcg@10", cv=CV, factor=2,
+        random_state=0, resource="max_queries", max_resources=16, min_resources=4,
+    ).fit(INDEXED, Y)  # fmt: skip
+    assert search.n_resources_ == [4, 8, 16]
     results = search.cv_results_
     for params, queries, mean in zip(
         results["params"], results["n_resources"], results["mean_test_score"], strict=True
     ):
-        model = clone(search.estimator).set_params(**params)
         assert params["max_queries"] == queries
-        assert mean == pytest.approx(np.mean(fold_scores(model, X, y, qid)), abs=1e-9)
-    assert search.best_estimator_.n_queries_ == 120
+        few = clone(model).set_params(**params)
+        by_hand = mean_of_folds(lambda rows, m=few: m.fit(X[rows], Y[rows], groups=IDS[rows]))
+        assert mean == pytest.approx(by_hand, abs=1e-9)
+    assert search.best_estimator_.n_queries_ == 16
 
 
-def test_halving_by_rows_overstates_and_warns(data, frame):
-    X, y, qid = data
-    search = halving(resource="n_samples", min_resources=300)
-    assert warned(lambda: search.fit(frame, y))
-    first = search.cv_results_["mean_test_score"][search.cv_results_["iter"] == 0]
-    honest = [
-        np.mean(fold_scores(clone(RIDGE).set_params(estimator__alpha=alpha), X, y, qid))
-        for alpha in (1e-2, 1, 1e2, 1e4)
-    ]
-    assert (first > np.array(honest) + 0.03).all()
+def test_permutation_importance():
+    fitted = QueryRanker(LGBM).fit(INDEXED, Y)
+    options = {"n_repeats": 2, "random_state": 0}
+    ours = permutation_importance(fitted, INDEXED, Y, scoring="ndcg@10", **options).importances
+
+    def by_hand(model, X, _):
+        return ndcg_score(Y, model.predict(X), groups=IDS, k=10)
+
+    expected = permutation_importance(fitted, FRAME, Y, scoring=by_hand, **options).importances
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
+    assert ours.max() > 0.01
 
 
-def test_learning_curve_by_queries(data, frame):
-    X, y, qid = data
-    model = clone(RIDGE).set_params(random_state=0)
-    _, scores = validation_curve(
-        model,
-        frame,
-        y,
-        param_name="max_queries",
-        param_range=[10, 100],
-        scoring="ndcg@10",
-        cv=CV,
-    )
-    expected = [fold_scores(clone(model).set_params(max_queries=n), X, y, qid) for n in (10, 100)]
-    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-9)
+# --- parameters of fit in a search, with and without metadata routing
 
 
-def test_a_separate_test_set_may_use_the_same_ids(frame, data, lambdarank_test):
-    X, y, qid = lambdarank_test
-    test = pd.DataFrame(X[:, :10], columns=frame.columns[:-1]).assign(qid=qid)
-    assert set(qid) <= set(data[2])
-    search = grid(RIDGE)
-    search.param_grid = {"estimator__alpha": [1, 10]}
+def search_of(ranker, routing, X=X, scoring="ndcg@10", **params):
+    """The best ranker of a search; ids by routing, or in the index of y."""
+    search = GridSearchCV(ranker, {}, cv=QueryKFold(2), error_score="raise", scoring=scoring)
+    with config_context(enable_metadata_routing=routing):
+        if routing:
+            return search.fit(X, Y, groups=IDS, **params).best_estimator_
+        return search.fit(X, pd.Series(Y, INDEX), **params).best_estimator_
 
-    def call():
-        search.fit(frame, data[1])
-        search.score(test, y)
-        permutation_importance(search, test, y, scoring="ndcg@10", n_repeats=1)
 
-    assert not warned(call)
-    scores = search.predict(test)
-    assert search.score(test, y) == pytest.approx(
-        evaluate(y, scores, "ndcg@10", groups=qid)["ndcg@10"]
-    )
+@ROUTING
+def test_parameters_of_the_booster_arrive(routing):
+    log = {}
+    best = search_of(
+        QueryRanker(LGBM, early_stopping=True, validation_fraction=0.3, random_state=0), routing,
+        eval_metric=lightgbm_metric("mrr@10"), eval_at=[7], callbacks=[record_evaluation(log)],
+    )  # fmt: skip
+    assert list(log["valid_0"]) == ["ndcg@7", "mrr@10_rankscore"]
+    assert best.estimator_.evals_result_ == log
+    whole = X.copy()
+    whole[:, 3] = np.digitize(X[:, 3], [-1, 0, 1])
+    best = search_of(QueryRanker(LGBM), routing, whole, categorical_feature=[3])
+    expected = fit(LGBM, whole, Y, IDS, categorical_feature=[3])
+    np.testing.assert_array_equal(best.predict(whole), expected.predict(whole))
+    with pytest.raises(TypeError, match="eval_att"):
+        search_of(QueryRanker(LGBM), routing, eval_att=[1])
+
+
+@ROUTING
+@pytest.mark.parametrize("piped", [False, True])
+def test_categories_of_catboost(routing, piped):
+    """CatBoost has no metadata requests of its own."""
+    frame = FRAME.assign(x3=IDS % 3)
+    model = make("CatBoostRanker", 5)
+    keep = FunctionTransformer().set_output(transform="pandas")
+    prefix = "catboostranker__" if piped and not routing else ""
+    ranker = QueryRanker(make_pipeline(keep, model) if piped else model)
+    best = search_of(ranker, routing, frame, **{prefix + "cat_features": ["x3"]}).estimator_
+    assert (best[-1] if piped else best).get_cat_feature_indices() == [3]
+
+
+def test_requests_of_the_inner_ranker_are_honoured():
+    with config_context(enable_metadata_routing=True):
+        inner = clone(LGBM).set_fit_request(
+            eval_metric="my_metric", init_score=False, sample_weight=True, eval_at=True
+        )
+        scorer = make_ranking_scorer("ndcg@10").set_score_request(sample_weight=False)
+        options = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0}
+        best = search_of(
+            QueryRanker(inner, **options), True, scoring=scorer, my_metric="map", eval_at=[3],
+            sample_weight=WEIGHTS,
+        )  # fmt: skip
+        with pytest.raises(TypeError, match="init_score"):
+            search_of(QueryRanker(inner), True, init_score=np.zeros(len(Y)))
+    assert list(best.estimator_.evals_result_["valid_0"]) == ["map@3", "ndcg@3"]
+    expected = QueryRanker(LGBM, **options)
+    expected.fit(X, Y, groups=IDS, eval_metric="map", eval_at=[3], sample_weight=WEIGHTS)
+    np.testing.assert_array_equal(best.predict(X), expected.predict(X))
+
+
+# what the ranker and QueryRanker request, and the metadata that the fit takes as weights
+REQUESTED_WEIGHTS = {
+    "declined": (None, False, None),
+    "declined by the ranker": (False, None, None),
+    "declined by the ranker alone": (False, True, None),
+    "requested": (None, True, "sample_weight"),
+    "requested by the ranker": (True, None, "sample_weight"),
+    "requested by the ranker alone": (True, False, "sample_weight"),
+    "another name": (None, "own", "own"),
+    "another name by the ranker": ("own", None, "own"),
+    "undecided": (None, None, ValueError),
+}
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("case", REQUESTED_WEIGHTS)
+@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
+def test_weights_are_those_that_are_requested(name, case, piped):
+    """The ranker's own request takes precedence over that of QueryRanker."""
+    of_ranker, of_wrapper, weights = REQUESTED_WEIGHTS[case]
+    metadata = {"sample_weight": 1.0 + 50 * (IDS % 3 == 0)}
+    if weights == "own":  # scikit-learn refuses what nobody requests
+        metadata["own"] = 1.0 + 50 * (IDS % 2)
+    model = make(name, 5)
+    with config_context(enable_metadata_routing=True):
+        inner = clone(model).set_fit_request(sample_weight=of_ranker)
+        ranker = QueryRanker(make_pipeline(StandardScaler(), inner) if piped else inner)
+        ranker.set_fit_request(sample_weight=of_wrapper)
+
+        def run():
+            return cross_validate(
+                ranker, X, Y, cv=CV, error_score="raise", return_estimator=True,
+                scoring=make_ranking_scorer("ndcg@10").set_score_request(sample_weight=True),
+                params={"groups": IDS, **metadata},
+            )["estimator"]  # fmt: skip
+
+        if weights is ValueError:
+            with pytest.raises(ValueError, match="sample_weight"):
+                run()
+            return
+        fitted = run()
+    for (train, _), fold in zip(SPLITS, fitted, strict=True):
+        weight = None if weights is None else metadata[weights][train]
+        features, q = X[train], IDS[train]
+        scaler = StandardScaler().fit(gather(q, features)[1]) if piped else None
+        transform = scaler.transform if piped else np.asarray
+        expected = fit(model, transform(features), Y[train], q, weight)
+        np.testing.assert_array_equal(fold.predict(X), expected.predict(transform(X)))

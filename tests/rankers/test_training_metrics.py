@@ -1,0 +1,253 @@
+"""lightgbm_metric, xgboost_metric and catboost_metric equal the boosters' own metrics."""
+
+import pickle
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from native_fits import make
+from requires import requires
+from sklearn.base import clone
+from sklearn.metrics import ndcg_score as scikit_learns_ndcg
+from training_rounds import METRICS, ROUNDS, STOPPING_ROUNDS, best_round, recomputed, sizes_of
+
+from sklearn_rankscore import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
+
+
+def train_lightgbm(parts, metric, weight=None):
+    """History of the metric, best round, and a function that predicts with the first rounds."""
+    (X, y, ids), (X_test, y_test, ids_test) = parts
+    params = {"objective": "lambdarank", "num_leaves": 7, "num_threads": 1, "verbose": -1}
+    ours = callable(metric)
+    params |= {"metric": "None"} if ours else {"metric": "ndcg", "eval_at": [10]}
+    train = lightgbm.Dataset(X, y, group=sizes_of(ids))
+    log = {}
+    stop = lightgbm.early_stopping(STOPPING_ROUNDS, verbose=False)
+    booster = lightgbm.train(
+        params, train, ROUNDS, feval=metric if ours else None, keep_training_booster=True,
+        valid_sets=[train.create_valid(X_test, y_test, group=sizes_of(ids_test), weight=weight)],
+        callbacks=[stop, lightgbm.record_evaluation(log)],
+    )  # fmt: skip
+    values = next(iter(log["valid_0"].values()))
+    return values, booster.best_iteration - 1, lambda X, n: booster.predict(X, num_iteration=n)
+
+
+def train_xgboost(parts, metric, weight=None):
+    (X, y, ids), (X_test, y_test, ids_test) = parts
+    params, log = {"objective": "rank:ndcg", "max_depth": 3, "nthread": 1}, {}
+    given = {"custom_metric": metric} if callable(metric) else {}
+    params |= {} if given else {"eval_metric": metric}
+    if weight is not None:
+        weight = weight[np.unique(ids_test, return_index=True)[1]]
+    test = xgboost.DMatrix(X_test, y_test, qid=ids_test, weight=weight)
+    booster = xgboost.train(
+        params, xgboost.DMatrix(X, y, qid=ids), ROUNDS, evals=[(test, "test")], evals_result=log,
+        early_stopping_rounds=STOPPING_ROUNDS, verbose_eval=False, **given,
+    )  # fmt: skip
+    values = log["test"][metric.__name__ if given else metric]
+    return (
+        values,
+        booster.best_iteration,
+        lambda X, n: booster.predict(xgboost.DMatrix(X), iteration_range=(0, n)),
+    )
+
+
+def train_catboost(parts, metric, weight=None, **params):
+    (X, y, ids), (X_test, y_test, ids_test) = parts
+    model = make("CatBoostRanker", ROUNDS, depth=4, random_seed=0, eval_metric=metric, **params)
+    pool = requires("catboost").Pool(X_test, y_test, group_id=ids_test, group_weight=weight)
+    model.fit(X, y, group_id=ids, eval_set=pool, early_stopping_rounds=STOPPING_ROUNDS)
+    log = model.get_evals_result()["validation"]
+    values = log[metric if isinstance(metric, str) else "CatBoostMetric"]
+    return values, model.get_best_iteration(), lambda X, n: model.predict(X, ntree_end=n)
+
+
+def of_catboost(metric, parts, **options):
+    return catboost_metric(metric, *[(y, ids) for _, y, ids in parts], **options)
+
+
+LIBRARIES = {
+    "lightgbm": (train_lightgbm, lambda m, parts, **o: lightgbm_metric(m, **o), "ndcg@10"),
+    "xgboost": (train_xgboost, lambda m, parts, **o: xgboost_metric(m, **o), "ndcg@10"),
+    "catboost": (train_catboost, of_catboost, "NDCG:top=10;type=Exp"),
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_metric_equals_that_of_the_library(library, real):
+    train, make_metric, own = LIBRARIES[library]
+    like = {"like": library} | ({"gain": "exponential"} if library == "catboost" else {})
+    theirs, their_best, _ = train(real, own)
+    ours, our_best, _ = train(real, make_metric("ndcg@10", real, **like))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6)
+    assert our_best == their_best < ROUNDS - 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_best_round_is_that_of_the_predictions(library, metric, weighted, real):
+    train, make_metric, _ = LIBRARIES[library]
+    weight = 1.0 + real[1][2] % 3 if weighted else None
+    values, best, predict = train(real, make_metric(metric, real), weight)
+    # CatBoost removes the rounds after the best one
+    n = best + 1 if library == "catboost" else len(values)
+    after = recomputed(predict, real[1], metric, n, weight)
+    np.testing.assert_allclose(values[:n], after, rtol=0, atol=1e-6)
+    # XGBoost stores six decimals
+    assert best == best_round(np.round(values, 6) if library == "xgboost" else values)
+
+
+@pytest.mark.parametrize(
+    ("params", "weighted"), [({"boosting_type": "Ordered"}, False), ({}, True)]
+)
+def test_training_rows_whose_value_is_unknown_have_minus_one(params, weighted, real):
+    """Ordered boosting passes them in a random order; row weights are no weights of queries."""
+    (X, y, ids), (X_test, y_test, ids_test) = real
+    catboost = requires("catboost")
+    metric = of_catboost("ndcg@10", real)
+    model = make("CatBoostRanker", 5, random_seed=0, eval_metric=metric, **params)
+    model.fit(
+        catboost.Pool(X, y, group_id=ids, weight=np.linspace(1, 2, len(y)) if weighted else None),
+        eval_set=catboost.Pool(X_test, y_test, group_id=ids_test),
+    )
+    log = model.get_evals_result()
+    assert set(log["learn"]["CatBoostMetric"]) == {-1}
+    after = recomputed(
+        lambda X, n: model.predict(X, ntree_end=n), real[1], "ndcg@10", model.tree_count_
+    )
+    np.testing.assert_allclose(
+        log["validation"]["CatBoostMetric"][: model.tree_count_], after, rtol=0, atol=1e-6
+    )
+
+
+def test_catboost_refuses_sets_that_the_metric_does_not_know(real):
+    """A log of -1 in every round would select a model of one tree."""
+    (X, y, ids), (X_test, y_test, ids_test) = real
+    error = requires("catboost").CatBoostError
+    with pytest.raises(error, match="768 rows with labels that catboost_metric was not"):
+        train_catboost(real, catboost_metric("ndcg", (y, ids)))
+    mixed = np.random.default_rng(0).permutation(len(y_test))
+    metric = catboost_metric("ndcg", (y, ids), (y_test[mixed], ids_test[mixed]))
+    message = r"training set first, in the order.*early_stopping='ndcg@10'"
+    with pytest.raises(error, match=message):
+        train_catboost(real, metric)
+    valid = {"eval_set": [(X_test[mixed], y_test[mixed])], "eval_qid": [ids_test[mixed]]}
+    with pytest.raises(error, match=message):  # QueryRanker puts the rows of each query together
+        QueryRanker(make("CatBoostRanker", 5, eval_metric=metric)).fit(X, y, qid=ids, **valid)
+
+
+def test_a_threshold_applies_to_labels_in_their_own_precision():
+    """CatBoost passes 0.1 as a float32, which is above 0.1."""
+    metric = catboost_metric("precision@1(threshold=0.1)", (np.array([0.1, 0.0]), [1, 1]))
+    passed = np.array([0.1, 0.0], dtype=np.float32)
+    assert metric.evaluate([np.array([2.0, 1.0])], passed, None) == (0.0, 1.0)
+
+
+def test_xgbranker_does_not_average_over_queries(real):
+    """The reason for refusing XGBRanker: once this test fails, it can be supported."""
+    X, y, ids = real[1]
+
+    def ndcg_of_query(y_true, y_score):
+        return scikit_learns_ndcg([2.0**y_true - 1], [y_score], k=10) if y_true.any() else 0.0
+
+    model = make("XGBRanker", 1, eval_metric=ndcg_of_query)
+    model.fit(X, y, qid=ids, eval_set=[(X, y)], eval_qid=[ids], verbose=False)
+    reported = model.evals_result()["validation_0"]["ndcg_of_query"][0]
+    score = model.predict(X).astype(float)
+    values = [ndcg_of_query(y[ids == q], score[ids == q]) for q in np.unique(ids)]
+    assert reported == pytest.approx(np.average(values, weights=sizes_of(ids)), abs=1e-6)
+    assert abs(reported - np.mean(values)) > 1e-3
+
+
+def as_dmatrix(y, ids=None):
+    return xgboost.DMatrix(np.zeros((len(y), 1)), y, qid=ids)
+
+
+def as_dataset(y, ids):
+    return lightgbm.Dataset(np.zeros((len(y), 1)), y, group=sizes_of(ids)).construct()
+
+
+Y, IDS = np.array([1, 0, 0, 1]), np.array([0, 0, 1, 1])
+SCORES = np.array([0.9, 0.1, 0.8, 0.2])
+REFUSED = {
+    "unknown, LightGBM": (lambda: lightgbm_metric("ndgc@10"), ValueError, "mean 'ndcg@10'"),
+    "unknown, XGBoost": (lambda: xgboost_metric("ndgc@10"), ValueError, "mean 'ndcg@10'"),
+    "no mean": (
+        lambda: lightgbm_metric("ndcg", average=None), ValueError, "use average='macro'",
+    ),
+    "propensity": (
+        lambda: lightgbm_metric("dcg@3(propensity=seen)"), ValueError, "take no propensity",
+    ),
+    "XGBRanker": (
+        lambda: xgboost_metric("ndcg@10")(Y, SCORES), TypeError, "Use xgboost.train",
+    ),
+    "data of LightGBM": (
+        lambda: xgboost_metric("map")(SCORES, as_dataset(Y, IDS)), TypeError, "use lightgbm_metric",
+    ),
+    "data of XGBoost": (
+        lambda: lightgbm_metric("map")(SCORES, as_dmatrix(Y, IDS)), TypeError, "use xgboost_metric",
+    ),
+    "no queries, LightGBM": (
+        lambda: lightgbm_metric("map")(Y, SCORES, None, None), ValueError, "no queries for its 4",
+    ),
+    "no queries, XGBoost": (
+        lambda: xgboost_metric("map")(SCORES, as_dmatrix(Y)), ValueError, "no queries for its 4",
+    ),
+    "row weights": (
+        lambda: lightgbm_metric("map")(Y, SCORES, SCORES, [2, 2]), ValueError, "within",
+    ),
+    "no sets": (lambda: catboost_metric("ndcg"), ValueError, "needs the labels and query ids"),
+    "ids that are too long": (
+        lambda: catboost_metric("ndcg", ([1, 0], [1, 1, 2])), ValueError, "one id per row",
+    ),
+    "no ids": (lambda: catboost_metric("ndcg", ([1, 0], None)), ValueError, "catboost_metric"),
+    "no pair": (lambda: catboost_metric("ndcg", np.ones(3)), TypeError, r"pairs \(y, groups\)"),
+    "equal labels": (
+        lambda: catboost_metric("ndcg", (Y, IDS), (Y, [0, 1, 1, 1])), ValueError,
+        "equal labels but other",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_metrics_and_data_are_refused(case):
+    call, error, message = REFUSED[case]
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_what_the_metrics_return():
+    """The mean reciprocal rank of two queries whose relevant documents are first and second."""
+    assert lightgbm_metric("mrr")(Y, SCORES, None, [2, 2]) == ("mrr_rankscore", 0.75, True)
+    data = as_dataset(Y, IDS)
+    assert lightgbm_metric("mrr")(SCORES, data) == ("mrr_rankscore", 0.75, True)
+    assert xgboost_metric("mrr")(SCORES, as_dmatrix(Y, IDS)) == ("pre_mrr_rankscore", 0.75)
+    assert xgboost_metric("map")(SCORES, as_dmatrix(Y, IDS)) == ("map_rankscore", 0.75)
+    metric = catboost_metric("mrr", (Y, IDS))
+    assert metric.evaluate([SCORES], Y, None) == (0.75, 1.0)
+    assert metric.evaluate([SCORES], Y, np.array([3.0, 3, 1, 1])) == (0.875, 1.0)
+    assert metric.is_max_optimal()
+    assert metric.get_final_error(0.5, 2.0) == 0.5
+    # one value per set of weights that vary, of the training rows among others
+    assert lightgbm_metric("mrr")(Y, SCORES, [3.0, 3, 1, 1], [2, 2])[1] == 0.875
+    # XGBoost maximizes metrics by the start of their names, and minimizes the others
+    names = {"map": "map", "ndcg": "ndcg", "precision@3": "precision@3", "err": "pre_err"}
+    for name, start in names.items():
+        assert xgboost_metric(name).__name__ == f"{start}_rankscore"
+    assert xgboost_metric("map@5(like=xgboost, ties=stable)").__name__.count(" ") == 0
+    assert "mrr@3" in repr(xgboost_metric("mrr@3"))
+
+
+@pytest.mark.parametrize("name", ["XGBRanker", "CatBoostRanker"])
+def test_metrics_survive_clone_and_pickle(name):
+    of_library = {"X": xgboost_metric, "C": catboost_metric}[name[0]]
+    metric = of_library("mrr(threshold=0)", *([(Y, IDS)] if name[0] == "C" else []))
+    kept = clone(make(name, eval_metric=metric)).get_params()["eval_metric"]
+    for again in (kept, pickle.loads(pickle.dumps(kept))):
+        value = (
+            again.evaluate([SCORES], Y, None)[0] if name[0] == "C"
+            else again(SCORES, as_dmatrix(Y, IDS))[1]
+        )  # fmt: skip
+        assert value == 0.75
