@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,6 +68,8 @@ class EarlyStopping:
         if not sets:
             train, held_out = data.hold_out(self.fraction, self.random_state)
             sets = [held_out]
+        # LightGBM does not stop on the object that it knows as the labels of the training data
+        sets = [*sets[:-1], replace(sets[-1], y=copy(sets[-1].y))]
         fit_with_evaluation_sets(estimator, train, sets, group_param, self)
         ranker, _ = last_step(estimator)
         booster = find_booster(ranker)

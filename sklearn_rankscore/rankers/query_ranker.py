@@ -248,7 +248,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             if ids_of_set is None and self.needs_query_ids:
                 caller = f"an evaluation set of {type(ranker).__name__}.fit"
                 raise no_groups_error(caller, fix="pass eval_qid=[ids].")
-            has_others = any(value is not None for value in others)
+            has_others = any(value is not None for value in (sample_weight, *others))
             if X_set is X and y_set is y and np.array_equal(ids_of_set, ids) and not has_others:
                 return data  # which LightGBM knows by the same objects
             weights, start = others
