@@ -12,12 +12,10 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import StackingRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SelectFromModel
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    HalvingGridSearchCV,
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
@@ -131,40 +129,6 @@ def test_metadata_routing_reaches_what_requests_groups():
     score = selection.estimator_.cv_results_["mean_test_score"][-1]
     assert score == pytest.approx(mean_of_folds(ridge(1)), rel=1e-9)
     np.testing.assert_array_equal(vote.predict(X), fit(LGBM, X, Y, IDS).predict(X))
-
-
-# --- searches over rankers; tests/test_first_calls.py has one of each kind
-
-
-def test_halving_by_queries_does_not_overstate():
-    model = QueryRanker(Ridge(), random_state=0)
-    search = HalvingGridSearchCV(
-        model, {"estimator__alpha": [1e-2, 1, 1e2, 1e4]}, scoring="ndcg@10", cv=CV, factor=2,
-        random_state=0, resource="max_queries", max_resources=16, min_resources=4,
-    ).fit(INDEXED, Y)  # fmt: skip
-    assert search.n_resources_ == [4, 8, 16]
-    results = search.cv_results_
-    for params, queries, mean in zip(
-        results["params"], results["n_resources"], results["mean_test_score"], strict=True
-    ):
-        assert params["max_queries"] == queries
-        few = clone(model).set_params(**params)
-        by_hand = mean_of_folds(lambda rows, m=few: m.fit(X[rows], Y[rows], groups=IDS[rows]))
-        assert mean == pytest.approx(by_hand, abs=1e-9)
-    assert search.best_estimator_.n_queries_ == 16
-
-
-def test_permutation_importance():
-    fitted = QueryRanker(LGBM).fit(INDEXED, Y)
-    options = {"n_repeats": 2, "random_state": 0}
-    ours = permutation_importance(fitted, INDEXED, Y, scoring="ndcg@10", **options).importances
-
-    def by_hand(model, X, _):
-        return ndcg_score(Y, model.predict(X), groups=IDS, k=10)
-
-    expected = permutation_importance(fitted, FRAME, Y, scoring=by_hand, **options).importances
-    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
-    assert ours.max() > 0.01
 
 
 # --- parameters of fit in a search, with and without metadata routing
