@@ -341,7 +341,7 @@ def comparisons():
             partial(rs.score_bounds, holes, systems, FEW[:2], max_label=4, **given),
         )
         yield (*tag, "overlap"), partial(rs.rank_overlap, X[:, 0], systems["c"], groups=groups)
-        half = {name: scores.select(slice(0, n // 2)) for name, scores in values.items()}
+        half = {name: scores.select(slice(0, n // 2 + 1)) for name, scores in values.items()}
         yield (*tag, "rectify"), partial(rs.rectify, half["a"], half["b"], values["b"])
         options = few | {"groups": groups, "metrics": "ndcg@5"}
         for within in ("query", None):
@@ -357,8 +357,9 @@ def comparisons():
 
 def readers():
     """Lists, matrices, frames and TREC records, and metrics of what the readers return."""
-    items = np.array([RANDOM.permutation(20)[:6] for _ in range(15)])
-    matrix = RANDOM.integers(0, 4, (15, 20)) * (RANDOM.random((15, 20)) < 0.2)
+    random = np.random.default_rng(0)
+    items = np.array([random.permutation(20)[:6] for _ in range(15)])
+    matrix = random.integers(0, 4, (15, 20)) * (random.random((15, 20)) < 0.2)
     listed, wanted = items.tolist(), [np.flatnonzero(row).tolist() for row in matrix]
     qrels = {f"q{q}": {f"d{i}": i % 4 - 1 for i in one} for q, one in enumerate(wanted) if one}
     run = {f"q{q}": {f"d{i}": (7 * i + q) % 5 for i in one} for q, one in enumerate(listed, 1)}
@@ -458,6 +459,7 @@ def streams():
 def command_line():
     """Output and exit status."""
     os.chdir(tempfile.mkdtemp())
+    random = np.random.default_rng(0)
     for name, row in {
         "qrels": "q{} 0 d{} {}\n",
         "a": "q{} Q0 d{} 1 {} x\n",
@@ -465,7 +467,7 @@ def command_line():
     }.items():
         with open(name, "w") as file:
             file.writelines(
-                row.format(q, d, RANDOM.integers(-1, 3)) for q in range(9) for d in range(8)
+                row.format(q, d, random.integers(-1, 3)) for q in range(9) for d in range(8)
             )
 
     def main(*arguments):
@@ -550,7 +552,7 @@ def record(path, *only):
         errors = sum("error" in one for one in [*cases.values()][before:])
         seconds = time.perf_counter() - begun
         print(
-            f"{section.__name__:18}{len(cases) - before:6,} cases{errors:6,} errors {seconds:.0f} s",
+            f"{section.__name__:18}{len(cases) - before:6,} cases{errors:6,} errors {seconds:.0f}",
             flush=True,
         )
     with open(path, "w") as file:
