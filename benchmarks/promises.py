@@ -18,9 +18,11 @@ from unittest.mock import patch
 import numpy as np
 from compare import FOUR, alternate
 from data import SHAPES, Data, make
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import Ridge
 from sklearn.metrics import ndcg_score as their_ndcg
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 
 from sklearn_rankscore import (
     QueryKFold,
@@ -158,21 +160,104 @@ def imports() -> None:
 
 
 def unrelated_code() -> None:
-    """Prediction of one row by a forest, which passes every tree to scikit-learn's Parallel."""
+    """A forest's predict, which calls scikit-learn's Parallel, and a search by 50,000 groups."""
     X, y = make_ranking(n_queries=20, random_state=0)[:2]
-    forest = RandomForestRegressor(300, random_state=0).fit(X, y)
+    forests = {
+        "on one row": (RandomForestRegressor(300, random_state=0), X[:1], 20),
+        "n_jobs=2": (RandomForestRegressor(300, n_jobs=2, random_state=0), X, 5),
+    }
+    for name, (forest, rows, times) in forests.items():
+        forest.fit(X, y)
+        without_import(
+            f"a forest's predict, {name}",
+            lambda forest=forest, rows=rows, times=times: [
+                forest.predict(rows) for _ in range(times)
+            ],
+        )
+    random = np.random.default_rng(0)
+    X, groups = random.normal(size=(100_000, 4)), np.arange(100_000) // 2
+    search = GridSearchCV(Ridge(), {"alpha": [1, 10]}, scoring="r2", cv=GroupKFold(5))
+    without_import(
+        "a search of Ridge by r2, 50,000 groups", lambda: search.fit(X, X[:, 0], groups=groups)
+    )
 
-    def predict(prepare: Callable[[], None]) -> Callable[[], None]:
-        def run() -> None:
+
+def without_import(what: str, call: Callable[[], object]) -> None:
+    """Check that what does not use the package takes as long as without our hooks."""
+
+    def run(prepare: Callable[[], None]) -> Callable[[], None]:
+        def prepared() -> None:
             prepare()
-            for _ in range(20):
-                forest.predict(X[:1])
+            call()
 
-        return run
+        return prepared
 
-    measured = ratio(predict(patch_sklearn), predict(unpatch_sklearn), 15)
+    measured = ratio(run(patch_sklearn), run(unpatch_sklearn), 15)
     patch_sklearn()
-    check("a forest's predict on one row, registered / not", measured, 1.03)
+    check(f"{what}, patched / not", measured, 1.03)
+
+
+def splits() -> None:
+    n, random = 1_000_000, np.random.default_rng(0)
+    X, y, order = np.zeros((n, 1)), random.integers(0, 5, n), random.permutation(n)
+
+    def split(splitter: object, ids: np.ndarray) -> Callable[[], object]:
+        return lambda: [*splitter.split(X, y, groups=ids)]
+
+    for length in (10, 100):
+        adjacent = np.arange(n) // length
+        for kind, ids in (("adjacent", adjacent), ("shuffled", adjacent[order])):
+            measured = ratio(split(QueryKFold(5), ids), split(GroupKFold(5), ids))
+            check(f"QueryKFold / GroupKFold, queries of {length}, {kind}", measured, 1)
+
+
+def ranker() -> None:
+    """`QueryRanker.fit` on a million documents, over the same fit of LightGBM."""
+    if find_spec("lightgbm") is None:
+        return
+    from lightgbm import LGBMRanker
+
+    random = np.random.default_rng(0)
+    X, sizes = random.normal(size=(1_000_000, 50)), np.full(10_000, 100)
+    y, groups = np.minimum(np.exp(X[:, 0]), 4).astype(int), np.repeat(np.arange(10_000), 100)
+    model = LGBMRanker(n_estimators=20, n_jobs=2, verbose=-1)
+    measured = ratio(
+        lambda: QueryRanker(model).fit(X, y, groups=groups),
+        lambda: clone(model).fit(X, y, group=sizes),
+        5,
+    )
+    check("QueryRanker.fit / LightGBM of 20 rounds, 1 M x 50", measured, 1.02)
+
+
+TEXT_IDS = """
+import resource, numpy as np, pandas as pd, pyarrow as pa
+from sklearn_rankscore import ndcg_score
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+n = 20_000_000
+queries = pa.array([f"query-{q}" for q in range(n // 20)])
+codes = np.repeat(np.arange(n // 20, dtype=np.int32), 20)
+if SHUFFLED:
+    np.random.default_rng(0).shuffle(codes)
+ids = pa.DictionaryArray.from_arrays(codes, queries).cast(pa.string())
+ids = ids if LIBRARY == "pyarrow" else pd.Series(ids.to_pandas(types_mapper=pd.ArrowDtype))
+random = np.random.default_rng(0)
+y, score = random.integers(0, 5, n, np.int8), random.random(n, np.float32)
+ndcg_score(y, score, groups=ids, k=10)
+print(peak())
+"""
+
+
+def text_ids() -> None:
+    """Peak memory of a process with 20 million text ids, including the data."""
+    for library in ("pyarrow", "pandas"):
+        for shuffled in (False, True):
+            code = f"LIBRARY, SHUFFLED = {library!r}, {shuffled}\n{TEXT_IDS}"
+            run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+            order = "shuffled" if shuffled else "adjacent"
+            check(f"20 M text ids of {library}, {order}: GB", float(run.stdout), 2.5)
 
 
 def memory() -> None:
@@ -268,6 +353,9 @@ def main() -> None:
     small_call()
     imports()
     unrelated_code()
+    splits()
+    ranker()
+    text_ids()
     memory()
     comparison()
     cross_validation()

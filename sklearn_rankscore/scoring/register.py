@@ -33,6 +33,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._columns import column_names
 from .._sklearn_compat import (
+    PassthroughScorer,
     Search,
     hooked_modules,
     list_scorers,
@@ -45,7 +46,6 @@ from ..metrics.names import METRICS, display_name, name_of_function, names_metri
 from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
 from ..query_ids.lookup import QID, FoldRows, check_same_order, fix_by_name, ids_in_index
 from .bound import (
-    bind,
     is_of_metric_function,
     name_in_messages,
     ranks_queries,
@@ -518,7 +518,8 @@ def _own_ids(scorer: Any, estimator: Any, task: dict[str, Any]) -> Any:
     if isinstance(scorer, RankingScorer):
         return find_query_ids(task["X"], task["y"], id_source=scorer.groups)
     # the score of an estimator sees X, unless steps of a pipeline come between
-    is_direct = hasattr(type(estimator), "needs_query_ids") and bind(scorer, None) is not scorer
+    is_score = isinstance(scorer, PassthroughScorer)
+    is_direct = is_score and hasattr(type(estimator), "needs_query_ids")
     return _ids_in_data(task, estimator) if is_direct else None
 
 

@@ -425,6 +425,18 @@ def test_ids_of_all_rows_fit_no_fold():
     assert permutation_importance(fitted, X, Y, scoring=scoring, n_repeats=1).importances.size == 3
 
 
+@pytest.mark.parametrize("data", ["column", "level", "y level"])
+def test_a_metric_function_gets_the_ids_that_a_ranker_finds_in_the_data(data):
+    index = pd.Index(QID, name="qid")
+    rows = {"column": FRAME.assign(qid=QID), "level": FRAME.set_index(index)}.get(data, FRAME)
+    labels = pd.Series(Y, index) if data == "y level" else Y
+    scores, by_name = (
+        cross_val_score(QueryRanker(Ridge()), rows, labels, scoring=scoring, cv=CV)
+        for scoring in (FUNCTION, "ndcg@10")
+    )
+    np.testing.assert_array_equal(scores, by_name)
+
+
 @pytest.mark.parametrize("function", [FUNCTION, make_scorer(partial(ndcg_score, k=10))])
 @pytest.mark.parametrize("data", ["column", "level", "y level"])
 def test_a_metric_function_gets_the_ids_in_the_data(data, function):
