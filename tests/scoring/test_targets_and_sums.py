@@ -75,8 +75,8 @@ FITTED = Column().fit(None, None)
 
 def value(metric, labels=CLICKS, rows=slice(None), **options):
     scores, groups = FEATURES[rows, 0], QID[rows]
-    (found,) = evaluate(labels, scores, metric, groups=groups, **options).values()
-    return found
+    (scored,) = evaluate(labels, scores, metric, groups=groups, **options).values()
+    return scored
 
 
 SAME = {  # scorers of the same metric, and its value
