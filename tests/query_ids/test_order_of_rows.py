@@ -9,41 +9,15 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
 from sklearn import config_context
+from sklearn import model_selection as ms
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer, make_scorer
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    cross_val_score,
-    cross_validate,
-    permutation_test_score,
-    validation_curve,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import shuffle
 
-from sklearn_rankscore import (
-    QueryKFold,
-    QueryRanker,
-    QueryTimeSeriesSplit,
-    RankChangeDisplay,
-    RankingAccumulator,
-    cross_val_query_scores,
-    dcg_score,
-    estimate_propensity,
-    evaluate,
-    make_ranking,
-    ndcg_score,
-    propensity_summary,
-    query_permutation_importance,
-    query_scores,
-    query_train_test_split,
-    rank_overlap,
-    ranking_report,
-    score_bounds,
-)
+import sklearn_rankscore as rs
 
-X, Y = make_ranking(n_queries=12, n_features=3, as_frame=True, random_state=0)
+X, Y = rs.make_ranking(n_queries=12, n_features=3, as_frame=True, random_state=0)
 ROWS = np.arange(len(X))
 INDEXES = {  # row labels of every kind
     "row numbers": pd.RangeIndex(len(X)),
@@ -53,9 +27,9 @@ INDEXES = {  # row labels of every kind
     "overlapping intervals": pd.IntervalIndex.from_arrays(ROWS, ROWS + 3),
 }
 DIFFERENT = r"hold the same row labels in different orders"
-RANKER, FEATURES = QueryRanker(Ridge()), X[["x0", "x1"]]
-FITTED = QueryRanker(Ridge()).fit(FEATURES, Y, groups=X["qid"])
-CV, BY_MRR = QueryKFold(3), {"scoring": "mrr", "cv": QueryKFold(3)}
+RANKER, FEATURES = rs.QueryRanker(Ridge()), X[["x0", "x1"]]
+FITTED = rs.QueryRanker(Ridge()).fit(FEATURES, Y, groups=X["qid"])
+CV, BY_MRR = rs.QueryKFold(3), {"scoring": "mrr", "cv": rs.QueryKFold(3)}
 
 
 def columns(name):
@@ -67,31 +41,31 @@ def columns(name):
 
 def routed(X, g, cv):
     with config_context(enable_metadata_routing=True):
-        return cross_val_score(RANKER, X, Y, scoring="mrr", cv=cv, params={"groups": g})
+        return ms.cross_val_score(RANKER, X, Y, scoring="mrr", cv=cv, params={"groups": g})
 
 
 OF_METRICS = {
-    "function": lambda y, s, **options: ndcg_score(y, s, **options),
-    "evaluate": lambda y, s, **options: evaluate(y, s, ["mrr"], **options),
-    "systems": lambda y, s, **options: query_scores(y, {"a": s}, "mrr", **options),
-    "bounds": lambda y, s, **options: score_bounds(y, {"a": s}, "mrr", **options),
-    "accumulator": lambda y, s, **options: RankingAccumulator("mrr").update(y, s, **options),
-    "sorted": lambda y, s, **options: RankingAccumulator("mrr").update_sorted(y, s, **options),
+    "function": lambda y, s, **options: rs.ndcg_score(y, s, **options),
+    "evaluate": lambda y, s, **options: rs.evaluate(y, s, ["mrr"], **options),
+    "systems": lambda y, s, **options: rs.query_scores(y, {"a": s}, "mrr", **options),
+    "bounds": lambda y, s, **options: rs.score_bounds(y, {"a": s}, "mrr", **options),
+    "accumulator": lambda y, s, **options: rs.RankingAccumulator("mrr").update(y, s, **options),
+    "sorted": lambda y, s, **options: rs.RankingAccumulator("mrr").update_sorted(y, s, **options),
 }
 GIVEN = {  # ids beside X
     "split": lambda X, g: next(CV.split(X, Y.to_numpy(), groups=g)),
     "split by qid": lambda X, g: next(CV.split(X, qid=g)),
-    "hold-out": lambda X, g: query_train_test_split(X, Y.to_numpy(), groups=g),
+    "hold-out": lambda X, g: rs.query_train_test_split(X, Y.to_numpy(), groups=g),
     "fit": lambda X, g: RANKER.fit(X, Y.to_numpy(), groups=g),
     "fit by qid": lambda X, g: RANKER.fit(X, Y.to_numpy(), qid=g),
-    "queries": lambda X, g: cross_val_query_scores(
+    "queries": lambda X, g: rs.cross_val_query_scores(
         Ridge(), X, Y.to_numpy(), metrics="mrr", cv=CV, groups=g
     ),
-    "cross-validation": lambda X, g: cross_val_score(
+    "cross-validation": lambda X, g: ms.cross_val_score(
         Ridge(), X, Y.to_numpy(), groups=g, **BY_MRR
     ),
-    "search, another splitter": lambda X, g: GridSearchCV(
-        RANKER, {}, scoring="mrr", cv=GroupKFold(3)
+    "search, another splitter": lambda X, g: ms.GridSearchCV(
+        RANKER, {}, scoring="mrr", cv=ms.GroupKFold(3)
     ).fit(X, Y.to_numpy(), groups=g),
     "rank": lambda X, g: FITTED.rank(X, groups=g),
     "score": lambda X, g: FITTED.score(X, Y.to_numpy(), groups=g),
@@ -99,7 +73,7 @@ GIVEN = {  # ids beside X
     "scorer": lambda X, g: get_scorer("mrr")(FITTED, X, Y.to_numpy(), groups=g),
     "scorer by qid": lambda X, g: get_scorer("mrr")(FITTED, X, Y.to_numpy(), qid=g),
     "routing": lambda X, g: routed(X, g, CV),
-    "routing to another splitter": lambda X, g: routed(X, g, GroupKFold(3)),
+    "routing to another splitter": lambda X, g: routed(X, g, ms.GroupKFold(3)),
 }  # fmt: skip
 
 
@@ -130,22 +104,22 @@ def test_ids_beside_x(name, call):
 def test_the_proposed_fixes(name):
     given = columns(name)
     y_true, y_score, ids = given["y"], given["s"].sort_values(), given["g"]
-    expected = ndcg_score(Y, X["x0"].to_numpy(), groups=X["qid"].to_numpy())
+    expected = rs.ndcg_score(Y, X["x0"].to_numpy(), groups=X["qid"].to_numpy())
     if name != "overlapping intervals":
-        assert ndcg_score(y_true, y_score.loc[y_true.index], groups=ids) == expected
-    by_position = ndcg_score(y_true, given["s"].iloc[::-1].to_numpy(), groups=ids)
-    assert by_position == ndcg_score(Y, X["x0"].to_numpy()[::-1], groups=X["qid"].to_numpy())
+        assert rs.ndcg_score(y_true, y_score.loc[y_true.index], groups=ids) == expected
+    by_position = rs.ndcg_score(y_true, given["s"].iloc[::-1].to_numpy(), groups=ids)
+    assert by_position == rs.ndcg_score(Y, X["x0"].to_numpy()[::-1], groups=X["qid"].to_numpy())
     with pytest.raises(ValueError, match=r"groups\.loc\[X\.index\]"):
-        query_train_test_split(given["X"], groups=ids.iloc[::-1])
+        rs.query_train_test_split(given["X"], groups=ids.iloc[::-1])
 
 
 def test_predictions_of_shuffled_rows_may_be_a_new_series_without_a_name():
     rows, labels = shuffle(X, Y, random_state=0)
     predicted, ids = rows["x0"].to_numpy(), rows["qid"]
-    value = ndcg_score(labels, pd.Series(predicted), groups=ids)
-    assert value == ndcg_score(labels.to_numpy(), predicted, groups=ids.to_numpy())
+    value = rs.ndcg_score(labels, pd.Series(predicted), groups=ids)
+    assert value == rs.ndcg_score(labels.to_numpy(), predicted, groups=ids.to_numpy())
     with pytest.raises(ValueError, match=DIFFERENT):  # of the table before it was shuffled
-        ndcg_score(labels, X["x0"], groups=ids)
+        rs.ndcg_score(labels, X["x0"], groups=ids)
 
 
 INDEXED, LABELS = FEATURES.set_index(pd.Index(X["qid"])), Y.set_axis(pd.Index(X["qid"]))
@@ -153,17 +127,17 @@ OF_LABELS = {  # X, labels, and what else the call is given
     "fit": lambda X, y, p: RANKER.fit(X, y, **p),
     "score": lambda X, y, p: FITTED.score(X, y, **p),
     "scorer": lambda X, y, p: get_scorer("mrr")(FITTED, X, y, **p),
-    "eval_set": lambda X, y, p: QueryRanker(LGBMRanker(n_estimators=2, verbose=-1)).fit(
+    "eval_set": lambda X, y, p: rs.QueryRanker(LGBMRanker(n_estimators=2, verbose=-1)).fit(
         INDEXED, LABELS, eval_set=[(X, y)], **{f"eval_{name}": [v] for name, v in p.items()}
     ),
-    "cross_val_score": lambda X, y, p: cross_val_score(Ridge(), X, y, **BY_MRR, **p),
-    "cross_validate": lambda X, y, p: cross_validate(RANKER, X, y, cv=CV, **p),
-    "search": lambda X, y, p: GridSearchCV(RANKER, {}, n_jobs=2, **BY_MRR).fit(X, y, **p),
-    "validation_curve": lambda X, y, p: validation_curve(
+    "cross_val_score": lambda X, y, p: ms.cross_val_score(Ridge(), X, y, **BY_MRR, **p),
+    "cross_validate": lambda X, y, p: ms.cross_validate(RANKER, X, y, cv=CV, **p),
+    "search": lambda X, y, p: ms.GridSearchCV(RANKER, {}, n_jobs=2, **BY_MRR).fit(X, y, **p),
+    "validation_curve": lambda X, y, p: ms.validation_curve(
         Ridge(), X, y, param_name="alpha", param_range=[1.0], **BY_MRR, **p
     ),
-    "hold-out": lambda X, y, p: query_train_test_split(X, y, **p),
-    "queries": lambda X, y, p: cross_val_query_scores(RANKER, X, y, metrics="mrr", cv=CV, **p),
+    "hold-out": lambda X, y, p: rs.query_train_test_split(X, y, **p),
+    "queries": lambda X, y, p: rs.cross_val_query_scores(RANKER, X, y, metrics="mrr", cv=CV, **p),
 }
 
 
@@ -185,39 +159,39 @@ VALUES = pd.Series(np.linspace(0.1, 1, len(X)), X.index)
 GRADES, BY_ID = {"y_true": Y, "y_score": X["x0"], "groups": X["qid"]}, {"groups": X["qid"]}
 NUMBERED = pd.Series(np.arange(len(X)), X.index)
 COMBINED = {  # anything else of rows
-    "times": lambda v: [*QueryTimeSeriesSplit(2, times=v).split(X, Y)],
-    "a function of times": lambda v: [*QueryTimeSeriesSplit(2, times=lambda _: v).split(X)],
-    "propensity": lambda v: dcg_score(Y, X["x0"], **BY_ID, propensity=v),
-    "propensity of systems": lambda v: query_scores(
+    "times": lambda v: [*rs.QueryTimeSeriesSplit(2, times=v).split(X, Y)],
+    "a function of times": lambda v: [*rs.QueryTimeSeriesSplit(2, times=lambda _: v).split(X)],
+    "propensity": lambda v: rs.dcg_score(Y, X["x0"], **BY_ID, propensity=v),
+    "propensity of systems": lambda v: rs.query_scores(
         Y, {"a": X["x0"]}, "dcg", **BY_ID, propensity=v
     ),
-    "propensity of clicks": lambda v: propensity_summary(Y, v),
+    "propensity of clicks": lambda v: rs.propensity_summary(Y, v),
     "sample_weight": lambda v: RANKER.fit(X, Y, sample_weight=v),
-    "documents": lambda v: estimate_propensity(
+    "documents": lambda v: rs.estimate_propensity(
         NUMBERED % 3 == 0, NUMBERED % 2 + 1, queries=np.zeros(len(X)),
         documents=(v * 10).astype(int),
     ),
     "target": lambda v: get_scorer("dcg")(FITTED, FEATURES, Y, **BY_ID, target=v),
-    "overlap": lambda v: rank_overlap(X["x0"], X["x1"].to_numpy(), groups=(v * 10).astype(int)),
-    "names": lambda v: RankChangeDisplay.from_predictions(
+    "overlap": lambda v: rs.rank_overlap(X["x0"], X["x1"].to_numpy(), groups=(v * 10).astype(int)),
+    "names": lambda v: rs.RankChangeDisplay.from_predictions(
         Y, {"a": X["x0"], "b": X["x1"]}, **BY_ID, query=1, names=v
     ),
-    "importance": lambda v: query_permutation_importance(
-        QueryRanker(Ridge()).fit(X, Y), X, v, metrics="dcg", n_repeats=1
+    "importance": lambda v: rs.query_permutation_importance(
+        rs.QueryRanker(Ridge()).fit(X, Y), X, v, metrics="dcg", n_repeats=1
     ),
 }  # fmt: skip
 SEGMENTED = {
-    "query_scores": lambda v: query_scores(**GRADES, metrics="dcg", segments=v),
-    "several": lambda v: query_scores(
+    "query_scores": lambda v: rs.query_scores(**GRADES, metrics="dcg", segments=v),
+    "several": lambda v: rs.query_scores(
         Y, X["x0"].to_numpy(), "dcg", groups=X["qid"].to_numpy(),
         segments={"fixed": np.zeros(len(X)), "device": v},
     ),
-    "no text": lambda v: query_scores(**GRADES, metrics="dcg", segments={99: v}),
-    "y_true": lambda v: query_scores(**GRADES, metrics="dcg", segments={"y_true": v}),
-    "report": lambda v: ranking_report(**GRADES, by=v),
-    "overlap": lambda v: rank_overlap(X["x1"], X["x2"], groups=X["qid"].to_numpy(), segments=v),
-    "accumulator": lambda v: RankingAccumulator("dcg", by="device").update(**GRADES, segments=v),
-    "sorted": lambda v: RankingAccumulator("dcg", by="device").update_sorted(**GRADES, segments=v),
+    "no text": lambda v: rs.query_scores(**GRADES, metrics="dcg", segments={99: v}),
+    "y_true": lambda v: rs.query_scores(**GRADES, metrics="dcg", segments={"y_true": v}),
+    "report": lambda v: rs.ranking_report(**GRADES, by=v),
+    "overlap": lambda v: rs.rank_overlap(X["x1"], X["x2"], groups=X["qid"].array, segments=v),
+    "accumulator": lambda v: rs.RankingAccumulator("dcg", by="device").update(**GRADES, segments=v),
+    "sorted": lambda v: rs.RankingAccumulator("dcg", by="d").update_sorted(**GRADES, segments=v),
 }  # fmt: skip
 
 
@@ -237,7 +211,7 @@ def test_segments(call):
         call(column.iloc[::-1])
 
 
-@pytest.mark.parametrize("function", [evaluate, query_scores, score_bounds])
+@pytest.mark.parametrize("function", [rs.evaluate, rs.query_scores, rs.score_bounds])
 def test_ids_in_the_index_of_one_system_are_those_of_all(function):
     indexed = X.set_index("qid")["x0"]
     both = function(Y.to_numpy(), {"a": indexed.to_numpy(), "b": indexed}, "mrr")
@@ -246,10 +220,10 @@ def test_ids_in_the_index_of_one_system_are_those_of_all(function):
 
 def test_what_has_no_labels_in_common_is_not_compared():
     labels, scores = np.array([[0, 1], [1, 0]]), pd.DataFrame([[1, 2], [1, 2]])
-    assert evaluate(labels, {"a": scores}, "mrr") == {"a": evaluate(labels, scores, "mrr")}
+    assert rs.evaluate(labels, {"a": scores}, "mrr") == {"a": rs.evaluate(labels, scores, "mrr")}
     levels = pd.MultiIndex.from_arrays([X["qid"], ROWS, ROWS])
     values = pd.Series(VALUES.to_numpy(), levels.droplevel(2))
-    query_train_test_split(X.set_axis(levels), values)
+    rs.query_train_test_split(X.set_axis(levels), values)
     RANKER.fit(X.set_axis(levels), Y.to_numpy(), sample_weight=values)
 
 
@@ -259,21 +233,21 @@ def test_an_index_of_ids_has_the_order_of_x(model):
     order = np.lexsort((X["x0"], X["qid"]))
     rows, labels = X.drop(columns="qid").iloc[order], Y.to_numpy()[order]
     ids = pd.Index(X["qid"].to_numpy()[order])
-    values = cross_val_score(model, rows, labels, groups=ids, **BY_MRR)
-    by_array = cross_val_score(model, rows, labels, groups=ids.to_numpy(), **BY_MRR)
+    values = ms.cross_val_score(model, rows, labels, groups=ids, **BY_MRR)
+    by_array = ms.cross_val_score(model, rows, labels, groups=ids.to_numpy(), **BY_MRR)
     np.testing.assert_array_equal(values, by_array)
-    search = GridSearchCV(model, {}, **BY_MRR).fit(rows, labels, groups=ids)
+    search = ms.GridSearchCV(model, {}, **BY_MRR).fit(rows, labels, groups=ids)
     assert search.best_score_ == pytest.approx(values.mean())
 
 
-SCORERS = ["ndcg@10", make_scorer(ndcg_score), None, lambda m, X, y: get_scorer("ndcg")(m, X, y)]
+SCORERS = ["ndcg@10", make_scorer(rs.ndcg_score), None, lambda m, X, y: get_scorer("ndcg")(m, X, y)]
 
 
 @pytest.mark.parametrize("model", [RANKER, make_pipeline(RANKER)], ids=type)
 @pytest.mark.parametrize("scoring", SCORERS, ids=str)
 @pytest.mark.parametrize("labels", [LABELS, LABELS.to_numpy(), Y], ids=["ids", "array", "rows"])
 def test_a_permutation_test_shuffles_labels_with_their_index(model, scoring, labels):
-    score, permuted, _ = permutation_test_score(
+    score, permuted, _ = ms.permutation_test_score(
         model, INDEXED, labels, scoring=scoring, cv=CV, n_permutations=4, random_state=0
     )
     assert (permuted < score).all()

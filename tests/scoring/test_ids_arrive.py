@@ -16,6 +16,7 @@ import scipy.sparse
 import sklearn
 from id_alignment import FOLDS, N_DOCUMENTS, QID, X, Y, whole_queries
 from sklearn import config_context
+from sklearn import model_selection as ms
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -23,30 +24,12 @@ from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    HalvingGridSearchCV,
-    RandomizedSearchCV,
-    cross_val_score,
-    cross_validate,
-    learning_curve,
-    permutation_test_score,
-    validation_curve,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_rankscore import (
-    NoGroupsError,
-    QueryKFold,
-    QueryRanker,
-    make_ranking_scorer,
-    make_weighted_scorer,
-    ndcg_score,
-)
+import sklearn_rankscore as rs
 
-CV = QueryKFold(3)
+CV = rs.QueryKFold(3)
 
 
 class Checked(Ridge):
@@ -60,7 +43,7 @@ class Checked(Ridge):
 
 
 def ranker(place=None):
-    return QueryRanker(Checked(), group_param="group", groups=place)
+    return rs.QueryRanker(Checked(), group_param="group", groups=place)
 
 
 def splits(cv):
@@ -89,7 +72,7 @@ WAYS = {
     "groups=": (X, Y, None, {"groups": QID}, CV),
     "groups= of a frame": (FRAME, Y, None, {"groups": QID}, CV),
     "groups= beside a list": (X.tolist(), Y, None, {"groups": QID}, CV),
-    "groups=, GroupKFold": (X, Y, None, {"groups": QID}, GroupKFold(3)),
+    "groups=, GroupKFold": (X, Y, None, {"groups": QID}, ms.GroupKFold(3)),
     "groups=, folds": (X, Y, None, {"groups": QID}, FOLDS),
     "folds of ours": (X, Y, None, {}, splits(CV)),
     "level": (FRAME.set_index(LEVEL), Y, None, {}, CV),
@@ -106,7 +89,7 @@ WAYS = {
     "y level, sparse": (scipy.sparse.csr_matrix(X), pd.Series(Y, LEVEL), None, {}, CV),
     "named y level": (X, pd.Series(Y, LEVEL.rename("session")), "session", {}, CV),
     "routed groups": (X, Y, None, {"params": {"groups": QID}}, CV),
-    "routed, GroupKFold": (X, Y, None, {"params": {"groups": QID}}, GroupKFold(3)),
+    "routed, GroupKFold": (X, Y, None, {"params": {"groups": QID}}, ms.GroupKFold(3)),
     "routed qid": (X, Y, None, {"params": {"qid": QID}}, CV),
 }
 if sklearn.__version__.startswith("1.6."):  # it takes no rows of pyarrow
@@ -119,7 +102,7 @@ ON_X = {way for way in WAYS if "level" in way or "column" in way} - ON_Y
 
 def by_name(place):
     if isinstance(place, list):
-        return make_ranking_scorer("ndcg@3", groups=place)
+        return rs.make_ranking_scorer("ndcg@3", groups=place)
     return "ndcg@3" if place is None else f"ndcg@3(groups={place})"
 
 
@@ -130,11 +113,11 @@ def requesting_groups(scorer):
 
 KINDS = {
     "name": by_name,
-    "scorer": lambda place: make_ranking_scorer("ndcg", k=3, groups=place),
+    "scorer": lambda place: rs.make_ranking_scorer("ndcg", k=3, groups=place),
     "several": lambda place: {"ndcg": by_name(place), "r2": "r2"},
-    "sum": lambda place: make_weighted_scorer({"ndcg@3": 1}, groups=place),
-    "function": lambda _: requesting_groups(make_scorer(ndcg_score, k=3)),
-    "partial": lambda _: requesting_groups(make_scorer(partial(ndcg_score, k=3))),
+    "sum": lambda place: rs.make_weighted_scorer({"ndcg@3": 1}, groups=place),
+    "function": lambda _: requesting_groups(make_scorer(rs.ndcg_score, k=3)),
+    "partial": lambda _: requesting_groups(make_scorer(partial(rs.ndcg_score, k=3))),
     "none": lambda _: None,
 }
 
@@ -147,11 +130,11 @@ def searched(search, X, y, given):
 
 
 def tool_cross_val_score(model, X, y, given, options):
-    return cross_val_score(model, X, y, **given, **options)
+    return ms.cross_val_score(model, X, y, **given, **options)
 
 
 def tool_cross_validate(model, X, y, given, options):
-    scores = cross_validate(model, X, y, **given, **options, return_train_score=True)
+    scores = ms.cross_validate(model, X, y, **given, **options, return_train_score=True)
     name = "ndcg" if "test_ndcg" in scores else "score"
     assert np.isfinite(scores[f"train_{name}"]).all()
     return scores[f"test_{name}"]
@@ -168,46 +151,48 @@ def tool_target(model, *arguments):
 
 def tool_grid(model, X, y, given, options):
     refit = "ndcg" if isinstance(options["scoring"], dict) else True
-    search = GridSearchCV(model, {"estimator__alpha": [9, 1.0]}, **options, refit=refit)
+    search = ms.GridSearchCV(model, {"estimator__alpha": [9, 1.0]}, **options, refit=refit)
     return searched(search, X, y, given)
 
 
 def tool_candidates(model, X, y, given, options):
     pipeline = make_pipeline(FunctionTransformer(), model)
-    return searched(GridSearchCV(pipeline, {"queryranker": [model]}, **options), X, y, given)
+    return searched(ms.GridSearchCV(pipeline, {"queryranker": [model]}, **options), X, y, given)
 
 
 def tool_random(model, X, y, given, options):
-    search = RandomizedSearchCV(model, {"estimator__alpha": [1.0]}, n_iter=1, **options)
+    search = ms.RandomizedSearchCV(model, {"estimator__alpha": [1.0]}, n_iter=1, **options)
     return searched(search, X, y, given)
 
 
 def tool_halving(model, X, y, given, options):
     rounds = {"resource": "estimator__max_iter", "min_resources": 10, "max_resources": 20}
-    search = HalvingGridSearchCV(model, {"estimator__alpha": [1.0]}, factor=2, **rounds, **options)
+    search = ms.HalvingGridSearchCV(
+        model, {"estimator__alpha": [1.0]}, factor=2, **rounds, **options
+    )
     return searched(search, X, y, given)
 
 
 def tool_nested(model, X, y, given, options):
     cv = CV if isinstance(options["cv"], list) else options["cv"]
     return tool_cross_val_score(
-        GridSearchCV(model, {}, **options | {"cv": cv}), X, y, given, options
+        ms.GridSearchCV(model, {}, **options | {"cv": cv}), X, y, given, options
     )
 
 
 def tool_learning_curve(model, X, y, given, options):
-    return learning_curve(model, X, y, **given, **options, train_sizes=[1.0])[2][0]
+    return ms.learning_curve(model, X, y, **given, **options, train_sizes=[1.0])[2][0]
 
 
 def tool_validation_curve(model, X, y, given, options):
     curve = {"param_name": "estimator__alpha", "param_range": [1.0]}
-    return validation_curve(model, X, y, **given, **options, **curve)[1][0]
+    return ms.validation_curve(model, X, y, **given, **options, **curve)[1][0]
 
 
 def tool_permutation_test(model, X, y, given, options):
-    model = QueryRanker(Ridge(), groups=model.groups)  # which is fitted to shuffled labels too
+    model = rs.QueryRanker(Ridge(), groups=model.groups)  # which is fitted to shuffled labels too
     options = {k: v for k, v in options.items() if k != "error_score"}
-    return permutation_test_score(model, X, y, **given, **options, n_permutations=1)[0]
+    return ms.permutation_test_score(model, X, y, **given, **options, n_permutations=1)[0]
 
 
 TOOLS = {name[5:]: tool for name, tool in list(globals().items()) if name.startswith("tool_")}
@@ -217,7 +202,7 @@ LOST = {"permutation_test": set(WAYS) - ON_X - ON_Y - ROUTED}
 
 def call(tool, way, kind="name", **more):
     rows, labels, place, given, cv = WAYS[way]
-    cv = QueryKFold(3, groups=place) if cv is CV else cv
+    cv = rs.QueryKFold(3, groups=place) if cv is CV else cv
     with config_context(enable_metadata_routing=way in ROUTED):
         options = {"scoring": KINDS[kind](place), "cv": cv, "error_score": "raise", **more}
         return TOOLS[tool](ranker(place), rows, labels, given, options)
@@ -227,7 +212,7 @@ def call(tool, way, kind="name", **more):
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_tool(tool, way):
     if way in LOST.get(tool, ()):
-        with pytest.raises(NoGroupsError):
+        with pytest.raises(rs.NoGroupsError):
             call(tool, way)
     else:
         value, by_fold = call(tool, way), expected(way)
@@ -259,7 +244,9 @@ def test_every_kind_of_scorer(kind, way):
 def test_several_folds_and_training_scores(kind, way):
     if kind in FUNCTIONS and way == "level":
         rows, labels, _, given, cv = WAYS[way]
-        scores = cross_val_score(Ridge(), rows, labels, scoring=KINDS[kind](None), cv=cv, **given)
+        scores = ms.cross_val_score(
+            Ridge(), rows, labels, scoring=KINDS[kind](None), cv=cv, **given
+        )
     else:
         scores = call("cross_validate", way, kind)
     np.testing.assert_allclose(scores, expected(way, None if kind == "none" else 3), rtol=1e-9)
@@ -298,7 +285,7 @@ def own_permutation_importance(X, y, scorer, cv, given):
 
 
 def own_bagged_search(X, y, scorer, cv, given):
-    inner = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=2, error_score="raise")
+    inner = ms.GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=2, error_score="raise")
     return BaggingRegressor(inner, 2).fit(X, y, **given).score(X, y)
 
 
@@ -322,8 +309,8 @@ ARRIVES = {
 @pytest.mark.parametrize("tool", ARRIVES, ids=lambda tool: tool.__name__)
 def test_tools_with_models_of_their_own(tool, way):
     rows, labels, place, given, cv = WAYS[way]
-    cv = QueryKFold(3, groups=place) if cv is CV else cv
-    scorer, given = make_ranking_scorer(whole_queries, groups=place), given.get("params", {})
+    cv = rs.QueryKFold(3, groups=place) if cv is CV else cv
+    scorer, given = rs.make_ranking_scorer(whole_queries, groups=place), given.get("params", {})
     with config_context(enable_metadata_routing=way in ROUTED):
         if way in ARRIVES[tool]:
             np.testing.assert_allclose(tool(rows, labels, scorer, cv, given), 1.0)
