@@ -7,39 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import expected_search_scores as by_hand
 import numpy as np
 import pytest
 import sklearn
-from expected_search_scores import (
-    ALPHAS,
-    RELEVANT,
-    D,
-    Y,
-    best,
-    boosted,
-    boosted_validation,
-    chosen,
-    curve,
-    eliminated_backward,
-    fold_mean,
-    fold_scores,
-    grid,
-    leave_one_out,
-    logistic_grid,
-    monitored,
-    mrr,
-    ndcg,
-    nested,
-    one_list,
-    permuted_features,
-    permuted_labels,
-    r2,
-    ridge_classifiers,
-    searched,
-    selected_forward,
-    thresholds,
-    whole,
-)
 from sklearn.ensemble import (
     ExtraTreesRegressor,
     HistGradientBoostingClassifier,
@@ -53,6 +24,7 @@ from threadpoolctl import threadpool_limits
 
 import sklearn_rankscore
 
+ALPHAS, D, Y = by_hand.ALPHAS, by_hand.D, by_hand.Y
 ORDERS = {
     "first": "import sklearn_rankscore, sklearn_entry_points",
     "last": "import sklearn_entry_points, sklearn_rankscore",
@@ -82,51 +54,60 @@ def one_thread():
 
 
 def trees(answer):
-    return searched(ExtraTreesRegressor(random_state=0), answer["params"])
+    return by_hand.searched(ExtraTreesRegressor(random_state=0), answer["params"])
 
 
+def tuned_alpha(value):
+    return lambda _: by_hand.best(ALPHAS, value)
+
+
+def ridges(score=by_hand.ndcg):
+    return by_hand.fold_scores(Ridge(), score=score)
+
+
+REGRESSOR, CLASSIFIER = HistGradientBoostingRegressor(), HistGradientBoostingClassifier()
 EXPECTED = {
-    "get_scorer_by_name": lambda _: [whole(k=k) for k in (3, 1, 12345, None)],
+    "get_scorer_by_name": lambda _: [by_hand.whole(k=k) for k in (3, 1, 12345, None)],
     "names_listed": lambda _: 0,
-    "check_scoring_string": lambda _: whole(k=3),
-    "check_scoring_list": lambda _: {NAME: whole(k=3), "mrr": whole("mrr")},
-    "cross_val_score_string": lambda _: fold_scores(Ridge()),
-    "cross_validate_string": lambda _: fold_scores(Ridge()),
-    "cross_validate_list": lambda _: [fold_scores(Ridge(), score=f) for f in (ndcg, mrr, r2)],
-    "cross_validate_dict": lambda _: [fold_scores(Ridge(), score=f) for f in (ndcg, r2)],
-    "grid_search_string": lambda _: grid(),
-    "grid_search_list_with_refit": lambda _: {**grid(), "score": chosen()},
-    "randomized_search": lambda answer: searched(Ridge(), answer["params"]),
+    "check_scoring_string": lambda _: by_hand.whole(k=3),
+    "check_scoring_list": lambda _: {NAME: by_hand.whole(k=3), "mrr": by_hand.whole("mrr")},
+    "cross_val_score_string": lambda _: ridges(),
+    "cross_validate_string": lambda _: ridges(),
+    "cross_validate_list": lambda _: [*map(ridges, (by_hand.ndcg, by_hand.mrr, by_hand.r2))],
+    "cross_validate_dict": lambda _: [*map(ridges, (by_hand.ndcg, by_hand.r2))],
+    "grid_search_string": lambda _: by_hand.grid(),
+    "grid_search_list_with_refit": lambda _: {**by_hand.grid(), "score": by_hand.chosen()},
+    "randomized_search": lambda answer: by_hand.searched(Ridge(), answer["params"]),
     "halving_grid_search": trees,
     "halving_random_search": trees,
-    "learning_curve_string": lambda _: curve(),
-    "learning_curve_display": lambda _: curve(),
-    "validation_curve_string": lambda _: [fold_scores(Ridge(alpha)) for alpha in ALPHAS],
-    "permutation_test": lambda _: permuted_labels(),
-    "permutation_importance_string": lambda _: permuted_features(),
-    "permutation_importance_list": lambda _: permuted_features(),
-    "sequential_feature_selector": lambda _: selected_forward(),
-    "rfecv": lambda _: eliminated_backward(),
-    "logistic_regression_cv": lambda _: logistic_grid(),
-    "ridge_cv": lambda _: best(ALPHAS, lambda alpha: fold_mean(Ridge(alpha))),
-    "ridge_cv_leave_one_out": lambda _: best(ALPHAS, lambda a: ndcg(Y, leave_one_out(a))),
-    "ridge_cv_leave_one_out_one_list": lambda _: best(
-        ALPHAS, lambda a: one_list(Y, leave_one_out(a))
+    "learning_curve_string": lambda _: by_hand.curve(),
+    "learning_curve_display": lambda _: by_hand.curve(),
+    "validation_curve_string": lambda _: [by_hand.fold_scores(Ridge(alpha)) for alpha in ALPHAS],
+    "permutation_test": lambda _: by_hand.permuted_labels(),
+    "permutation_importance_string": lambda _: by_hand.permuted_features(),
+    "permutation_importance_list": lambda _: by_hand.permuted_features(),
+    "sequential_feature_selector": lambda _: by_hand.selected_forward(),
+    "rfecv": lambda _: by_hand.eliminated_backward(),
+    "logistic_regression_cv": lambda _: by_hand.logistic_grid(),
+    "ridge_cv": tuned_alpha(lambda alpha: by_hand.fold_mean(Ridge(alpha))),
+    "ridge_cv_leave_one_out": tuned_alpha(lambda a: by_hand.ndcg(Y, by_hand.leave_one_out(a))),
+    "ridge_cv_leave_one_out_one_list": tuned_alpha(
+        lambda alpha: by_hand.one_list(Y, by_hand.leave_one_out(alpha))
     ),
-    "ridge_classifier_cv": lambda _: ridge_classifiers(ndcg),
-    "ridge_classifier_cv_one_list": lambda _: ridge_classifiers(one_list),
-    "hist_gradient_boosting_regressor": lambda _: boosted(HistGradientBoostingRegressor(), Y),
-    "hist_gradient_boosting_classifier": lambda _: boosted(
-        HistGradientBoostingClassifier(), RELEVANT, "staged_decision_function"
+    "ridge_classifier_cv": lambda _: by_hand.ridge_classifiers(by_hand.ndcg),
+    "ridge_classifier_cv_one_list": lambda _: by_hand.ridge_classifiers(by_hand.one_list),
+    "hist_gradient_boosting_regressor": lambda _: by_hand.boosted(REGRESSOR, Y),
+    "hist_gradient_boosting_classifier": lambda _: by_hand.boosted(
+        CLASSIFIER, by_hand.RELEVANT, "staged_decision_function"
     ),
-    "hist_gradient_boosting_validation": lambda _: boosted_validation(),
+    "hist_gradient_boosting_validation": lambda _: by_hand.boosted_validation(),
     "hist_gradient_boosting_plain": lambda _: None,
-    "tuned_threshold": lambda _: thresholds(),
-    "nested_search_in_workers": lambda _: nested(),
-    "skipped_parameter_validation": lambda _: fold_scores(Ridge()),
+    "tuned_threshold": lambda _: by_hand.thresholds(),
+    "nested_search_in_workers": lambda _: by_hand.nested(),
+    "skipped_parameter_validation": lambda _: ridges(),
     "clone_repr_and_html": lambda _: [True] * 4,
-    "pickle_and_deepcopy": lambda _: [chosen()] * 3,
-    "scoring_monitor": lambda answer: monitored(len(answer) - 1),
+    "pickle_and_deepcopy": lambda _: [by_hand.chosen()] * 3,
+    "scoring_monitor": lambda answer: by_hand.monitored(len(answer) - 1),
 }
 
 
@@ -183,31 +164,30 @@ def test_a_pickled_search_contains_its_scorer(tmp_path):
         "search, X, y = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\n"
         "print(search.score(X, y))"
     )
-    np.testing.assert_allclose(run_python(code, str(tmp_path / "search")), chosen())
+    np.testing.assert_allclose(run_python(code, str(tmp_path / "search")), by_hand.chosen())
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("ndcg@0", "positive integer, got '0'"),
-        ("ndcg@ten", "positive integer, got 'ten'"),
-        ("ndcg@5(gian=linear)", "Did you mean 'gain'"),
-        ("ndcg@5(gain=lineal)", "Did you mean 'linear'"),
-    ],
-)
-def test_malformed_name_is_explained(name, message):
-    with pytest.raises(ValueError, match=message):
-        cross_val_score(Ridge(), D.X, D.y, scoring=name, cv=D.folds)
-    with pytest.raises(ValueError, match=message):
-        GridSearchCV(Ridge(), {"alpha": ALPHAS}, scoring=name, cv=D.folds).fit(D.X, D.y)
+def score_by(scoring, **options):
+    return cross_val_score(Ridge(), D.X, D.y, scoring=scoring, cv=D.folds, **options)
 
 
-@pytest.mark.parametrize("name", ["accurracy", "precison", "mape"])
-def test_unknown_name_gets_the_error_of_sklearn(name):
-    with pytest.raises(ValueError, match="'scoring' parameter of cross_val_score must be"):
-        cross_val_score(Ridge(), D.X, D.y, scoring=name, cv=D.folds)
-    with pytest.raises(ValueError, match="is not a valid scoring value"):
-        get_scorer(name)
+MALFORMED = {
+    "ndcg@0": "positive integer, got '0'",
+    "ndcg@ten": "positive integer, got 'ten'",
+    "ndcg@5(gian=linear)": "Did you mean 'gain'",
+    "ndcg@5(gain=lineal)": "Did you mean 'linear'",
+    **dict.fromkeys(
+        ["accurracy", "precison", "mape"], "'scoring' parameter of .* must be|valid scoring value"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_wrong_names_are_explained_by_us_or_scikit_learn(name):
+    search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, scoring=name, cv=D.folds)
+    for call in (score_by, get_scorer, lambda _: search.fit(D.X, D.y)):
+        with pytest.raises(ValueError, match=MALFORMED[name]):
+            call(name)
 
 
 @pytest.mark.parametrize(
@@ -217,43 +197,28 @@ def test_names_of_sklearn_keep_their_meaning(name):
     assert type(get_scorer(name)).__module__.startswith("sklearn.metrics")
 
 
-@pytest.fixture
-def unregistered():
-    sklearn_rankscore.unpatch_sklearn()
-    yield
-    sklearn_rankscore.patch_sklearn()
-
-
-def test_unregister_restores_sklearn(unregistered):
+def test_unpatched_scikit_learn_is_as_it_was():
     from sklearn.metrics import _scorer
     from sklearn.model_selection import _search, _validation
     from sklearn.utils._param_validation import StrOptions
 
-    assert type(_scorer._SCORERS) is dict
-    assert "is_satisfied_by" not in vars(StrOptions)
-    assert _validation.delayed is _search.delayed is sklearn.utils.parallel.delayed
-    with pytest.raises(ValueError, match="must be a str among"):
-        cross_val_score(Ridge(), D.X, D.y, scoring=NAME, cv=D.folds)
-
-
-def test_scorer_works_unregistered(unregistered):
-    scorer = sklearn_rankscore.make_ranking_scorer(NAME)
-    values = cross_val_score(Ridge(), D.X, D.y, scoring=scorer, cv=D.folds, n_jobs=2)
-    np.testing.assert_allclose(values, fold_scores(Ridge()))
-
-
-def test_scorers_that_others_add_survive_unregister():
-    from sklearn.metrics import _scorer
-
     added, replaced = make_scorer(r2_score), _scorer._SCORERS["explained_variance"]
     _scorer._SCORERS["of_others"] = added
     del _scorer._SCORERS["explained_variance"]
+    sklearn_rankscore.unpatch_sklearn()
     try:
-        sklearn_rankscore.unpatch_sklearn()
-        assert get_scorer("of_others") is not None
+        assert type(_scorer._SCORERS) is dict
+        assert "is_satisfied_by" not in vars(StrOptions)
+        assert _validation.delayed is _search.delayed is sklearn.utils.parallel.delayed
+        with pytest.raises(ValueError, match="must be a str among"):
+            score_by(NAME)
+        scorer = sklearn_rankscore.make_ranking_scorer(NAME)
+        np.testing.assert_allclose(score_by(scorer, n_jobs=2), ridges())
+        # what others did to the table meanwhile stays
         assert _scorer._SCORERS["of_others"] is added
         assert "explained_variance" not in _scorer._SCORERS
     finally:
         sklearn_rankscore.patch_sklearn()
         _scorer._SCORERS["explained_variance"] = replaced
         del _scorer._SCORERS["of_others"]
+    assert get_scorer(NAME) is not None

@@ -1,0 +1,254 @@
+"""Ids of any library, type and order are read as a dictionary would read them."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_rankscore import ndcg_score, query_scores
+from sklearn_rankscore.query_ids import factorize, group_rows
+
+RNG = np.random.default_rng(0)
+
+
+def total(block):
+    """The sum of the labels of each query, which tells its rows if labels are large and random."""
+    return block.total(np.asarray)
+
+
+def read(ids, n_rows):
+    """The ids of the queries in their order, and what tells the rows of each."""
+    labels = np.random.default_rng(n_rows).integers(0, 2**30, n_rows)
+    scores = query_scores(labels, np.zeros(n_rows), total, groups=ids)
+    return scores.ids.tolist(), scores.values[:, 0].tolist()
+
+
+def by_dictionary(ids, *, in_order=sorted):
+    labels = np.random.default_rng(len(ids)).integers(0, 2**30, len(ids)).tolist()
+    sums = {}
+    for key, label in zip(ids, labels, strict=True):
+        sums[key] = sums.get(key, 0) + label
+    keys = in_order(sums)
+    return list(keys), [sums[key] for key in keys]
+
+
+def chunks(values, make=pa.array):
+    cut = len(values) // 2 + 1
+    return pa.chunked_array([make(values[:cut]), make(values[cut:])])
+
+
+def encoded(values):
+    return pa.array(values).dictionary_encode()
+
+
+def names_of(values):
+    """The distinct ones as they appear, and one that does not."""
+    return [*dict.fromkeys(value for value in values if value is not None), "unused"]
+
+
+def unsorted(values):
+    return pd.Series(pd.Categorical(values, categories=names_of(values)))
+
+
+LISTS = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda ids: np.fromiter(ids, dtype=object, count=len(ids)),
+    "pandas objects": lambda ids: pd.Series(ids, dtype=object),
+    "pandas categories": lambda ids: pd.Series(ids, dtype="category"),
+}
+OF_TEXT = {
+    "pandas": pd.Series,
+    "pandas text": partial(pd.Series, dtype="string[python]"),
+    "pandas Arrow text": partial(pd.Series, dtype="string[pyarrow]"),
+    "pandas Arrow": partial(pd.Series, dtype=pd.ArrowDtype(pa.large_string())),
+    "pandas index": pd.Index,
+    "pandas index of categories": pd.CategoricalIndex,
+    "pandas categories, unsorted": unsorted,
+    "polars": pl.Series,
+    "polars Categorical": partial(pl.Series, dtype=pl.Categorical),
+    "polars Enum": lambda ids: pl.Series(ids, dtype=pl.Enum(names_of(ids)[::-1])),
+    "pyarrow": pa.array,
+    "pyarrow large": partial(pa.array, type=pa.large_string()),
+    "pyarrow chunks": chunks,
+    "pyarrow dictionary": encoded,
+    "pyarrow dictionary chunks": partial(chunks, make=encoded),
+}
+OF_NUMBERS = {
+    "array": np.array,
+    "pandas": pd.Series,
+    "pandas index": pd.Index,
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "pyarrow chunks": chunks,
+}
+NULLABLE = {
+    "pandas Int64": partial(pd.Series, dtype="Int64"),
+    "pandas Arrow": partial(pd.Series, dtype="int64[pyarrow]"),
+}
+OF_DTYPES = {
+    dtype: partial(np.array, dtype=dtype) for dtype in ("i1", "u1", "i4", "u8", "f4", ">i8", "O")
+}
+WHOLE_RANGE = [-(2**63), 2**63 - 1, *RNG.integers(-(2**63), 2**63 - 1, 398).tolist()]
+# ids, and the forms that hold them
+KINDS = {
+    "text": (["ä", "b", "b\0", "a", "", "ab", *(f"q{i}" for i in range(694))], LISTS | OF_TEXT),
+    "text of one width": ([f"{i:0>3}" for i in range(700)], {"array": np.array}),
+    "text of 64 letters": ([f"{i:0>64}" for i in range(40)], {"array": np.array}),
+    "text of 65 letters": ([f"{i:0>65}" for i in range(40)], {"array": np.array}),
+    "bytes": ([b"x", b"yy", b"y", b"x\0"], LISTS | {"pyarrow": pa.array}),
+    "small integers": (list(range(-3, 120)), LISTS | OF_NUMBERS | NULLABLE),
+    "integers": (list(range(100)), OF_DTYPES),
+    "integers of the whole range": (WHOLE_RANGE, LISTS | OF_NUMBERS | NULLABLE),
+    "integers of a byte": ([-128, 127, 0, 5], {"i1": OF_DTYPES["i1"]}),
+    "integers too large for NumPy": ([2**64, 2**64 + 1, -1], {"list": list}),
+    "integers among floats": ([2**53 + 1, 2**53, 0.5], {"list": list}),
+    "floats": ([0.5, -1.25, 3.0, np.inf, 2.0**52], LISTS | OF_NUMBERS),
+    "booleans": ([True, False], LISTS | OF_NUMBERS),
+    "tuples": ([(1, "a"), (1, "b"), (0, "a")], {k: LISTS[k] for k in ("list", "tuple", "objects")}
+               | {"pandas index": pd.MultiIndex.from_tuples}),
+    "days": (np.arange("2020-01-01", "2020-03-01", dtype="M8[D]").astype(object).tolist(),
+             LISTS | {"array": partial(np.array, dtype="M8[D]")}),
+}  # fmt: skip
+TABLE = [(kind, form) for kind, (_, forms) in KINDS.items() for form in forms]
+
+
+@pytest.mark.parametrize("order", ["sorted", "together", "apart"])
+@pytest.mark.parametrize("n_times", [2, 10])
+@pytest.mark.parametrize(("kind", "form"), TABLE)
+def test_ids(kind, form, n_times, order):
+    names, forms = KINDS[kind]
+    if order == "sorted":
+        ids = [name for name in sorted(names) for _ in range(n_times)]
+    else:
+        shuffled = [names[i] for i in np.random.default_rng(1).permutation(len(names))]
+        ids = (
+            shuffled * n_times
+            if order == "apart"
+            else [n for n in shuffled for _ in range(n_times)]
+        )
+    assert read(forms[form](ids), len(ids)) == by_dictionary(ids)
+
+
+@pytest.mark.parametrize("n_times", [1, 700])
+@pytest.mark.parametrize("form", [*LISTS, *OF_TEXT])
+def test_missing_ids_are_refused(form, n_times):
+    ids = ["a", None, *("abcdefgh" * n_times)]
+    with pytest.raises(ValueError, match="groups must not have missing values"):
+        read((LISTS | OF_TEXT)[form](ids), len(ids))
+
+
+NOT_COMPARABLE = ["b", 1, "b", ("c",), 1, 2.5, "1"]
+
+
+@pytest.mark.parametrize("form", ["list", "objects", "pandas categories"])
+def test_ids_that_cannot_be_compared_are_in_order_of_appearance(form):
+    expected = by_dictionary(NOT_COMPARABLE * 3, in_order=list)
+    if form != "pandas categories":
+        assert read(LISTS[form](NOT_COMPARABLE * 3), 21) == expected
+    for order in ([0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 3, 1]):
+        values = pd.Series(["a", "a", 1, 1], dtype=object).iloc[order].tolist()
+        column = pd.Series(pd.Categorical(values, categories=["unused", 1, "a"]))
+        assert read(column, 4) == by_dictionary(values, in_order=list)
+
+
+def test_ids_keep_their_dtype():
+    for ids in (["b", "a", "b"], [b"b", b"a", b"b"], [2, 1, 2], [2.5, 1, 2.5]):
+        assert group_rows(np.array(ids), 3).ids.dtype == np.array(ids).dtype
+
+
+def test_more_categories_than_the_type_of_their_codes_holds():
+    codes = pa.array([1, 0, 1], pa.int8())
+    ids = pa.DictionaryArray.from_arrays(codes, [f"q{i}" for i in range(999, 0, -1)])
+    assert read(ids, 3)[0] == ["q998", "q999"]
+
+
+@given(
+    st.one_of(
+        st.lists(st.integers(-3, 3), min_size=1, max_size=40),
+        st.lists(st.sampled_from([0, 2**62, -(2**62), 7]), min_size=1, max_size=20),
+        st.lists(st.sampled_from(["b", "a", "ab", "", "ä", "a\0"]), min_size=1, max_size=40),
+        st.lists(st.sampled_from([(1, "a"), (1, "b"), (0, "a")]), min_size=1, max_size=20),
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_rows_by_query(ids, random):
+    """What scorers and splitters ask of a grouping."""
+    values = [random.choice([0, 1, 2, np.nan]) for _ in ids]
+    grouping, order = group_rows(ids, len(ids)), sorted(set(ids))
+    rows = np.arange(len(ids)) if grouping.rows is None else grouping.rows
+    by_query = [
+        rows[start : start + size].tolist()
+        for start, size in zip(grouping.starts, grouping.sizes, strict=True)
+    ]
+    assert by_query == [[row for row, name in enumerate(ids) if name == i] for i in order]
+    assert grouping.codes.tolist() == [order.index(name) for name in ids]
+    known = [{values[r] for r in of_query if values[r] == values[r]} for of_query in by_query]
+    assert grouping.varies(np.array(values)).tolist() == [len(v) > 1 for v in known]
+    seen = list(dict.fromkeys(ids))
+    assert grouping.by_appearance().codes.tolist() == [seen.index(name) for name in ids]
+
+
+@pytest.mark.parametrize("form", ["array", "integers"])
+def test_ids_with_equal_hashes_are_distinct(form, monkeypatch):
+    monkeypatch.setattr(factorize, "HASH_FACTOR", np.uint64(0))  # only the last letter counts
+    ids = [f"query {i % 30:03}" for i in range(120)] if form == "array" else WHOLE_RANGE[:30] * 4
+    assert read(np.array(ids), 120) == by_dictionary(ids)
+
+
+@pytest.mark.parametrize(("dtype", "limit"), [("f8", 2**53), ("f4", 2**24), ("f2", 2**11)])
+def test_floats_are_ids_as_long_as_they_hold_integers_exactly(dtype, limit):
+    assert len(read(np.array([limit - 1, 0.5, limit - 2, 1 - limit, np.inf], dtype), 5)[0]) == 5
+    for ids in (np.array([limit, 0.5, np.inf], dtype), np.array([-limit, 0.5, 1], dtype)):
+        with pytest.raises(ValueError, match="rounds different integers to the same number"):
+            read(ids, 3)
+
+
+TWO = {"user": ["a", "b", "b"], "day": [1, 1, 2]}
+NESTED = [("a", 1.0), ("a", pd.NA), ("b", 2.0)]
+REFUSED = {
+    "a large category": (pd.Categorical([1e16, 2.0, 1e16]), ValueError, r"float64 up to .*from 2"),
+    "a frame": (pd.DataFrame(TWO), ValueError, r"got shape \(3, 2\)\. Pass the column.* list\(zip"),
+    "a frame of polars": (pl.DataFrame(TWO), ValueError, r"got shape \(3, 2\)\. Pass the column"),
+    "a frame of one column": (pl.DataFrame(TWO)[["day"]], ValueError, r"got shape \(3, 1\)\. Pass"),
+    "structs": (pl.Series([{"a": 1}] * 3), ValueError, "groups must be one-dimensional, one id"),
+    "arrays": (pl.Series([[1, 2]] * 3, dtype=pl.Array(pl.Int64, 2)), ValueError, "one-dimensional"),
+    "one id": (7, ValueError, "groups must be one-dimensional, one id per row; got int 7"),
+    "row numbers": (pd.RangeIndex(3), ValueError, r"row numbers of a table \(a RangeIndex\)"),
+    "too few": ([1, 2], ValueError, "groups must hold one id per row: got 2 for 3 rows"),
+    "sizes": ([1, 2], ValueError, "These look like group sizes: pass np.repeat"),
+    "unhashable": ([("a", np.ones(2))] * 3, TypeError, "groups must hold hashable ids"),
+    "lists": ([["a"], ["b"], ["c"]], ValueError, "groups must be one-dimensional"),
+    "masked": (np.ma.masked_array([1, 2, 3], [0, 1, 0]), ValueError, "must not have masked values"),
+    "NaT": (np.array(["2020", "NaT", "2021"], "M8[s]"), ValueError, "not have missing values"),
+    "missing parts": (NESTED, ValueError, "not have missing values"),
+    "missing levels": (pd.MultiIndex.from_tuples(NESTED), ValueError, "not have missing values"),
+    "missing among numbers": (
+        pd.Series([1, None, 2], dtype="Int64"),
+        ValueError,
+        "not have missing",
+    ),
+    "missing in polars": (pl.Series([1, None, 2]), ValueError, "not have missing"),
+    "missing in pyarrow": (pa.chunked_array([[1], [None, 2]]), ValueError, "not have missing"),
+    "missing categories": (encoded(["a", None, "b"]), ValueError, "not have missing"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_ids(name):
+    ids, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        ndcg_score([1, 0, 1], [3, 2, 1], groups=ids)
+
+
+@pytest.mark.parametrize("value", [np.nan, None, pd.NA, pd.NaT, ("x", np.nan)])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 2, 1, 3], [1, 3, 2, 0]])
+def test_missing_parts_of_tuples_are_refused(value, order):
+    groups = [("a", 1.0), ("a", value), ("a", value), ("b", 2.0)]
+    with pytest.raises(ValueError, match="groups must not have missing values"):
+        read([groups[i] for i in order], 4)

@@ -1,0 +1,289 @@
+"""What no ids reach, or wrong ones: one error before the first fit, and a warning of split queries.
+
+Table: call, class of the error, and what its first line tells.
+"""
+
+import re
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from id_alignment import FOLDS, QID, X, Y
+from sklearn import config_context
+from sklearn import model_selection as ms
+from sklearn.ensemble import VotingRegressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifierCV
+from sklearn.metrics import get_scorer, make_scorer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import sklearn_rankscore as rs
+
+LABELS, CV = Y % 10, rs.QueryKFold(3)
+RELEVANT = (LABELS > 2).astype(int)
+LEVEL = pd.Index(QID, name="qid")
+FRAME = pd.DataFrame(X, columns=list("abc"))
+SESSIONS = FRAME.assign(session=QID)
+BY_Y = pd.Series(LABELS, LEVEL)
+BY_NDCG = {"scoring": "ndcg@3", "cv": CV}
+GIVEN = BY_NDCG | {"groups": QID}
+
+
+class NeverFitted(Ridge):
+    """A ranker whose fit is an error."""
+
+    def fit(self, X, y, group=None):
+        raise AssertionError("fitted before the call was refused")
+
+
+class Never(Ridge):
+    """A model of single documents whose fit is an error."""
+
+    def fit(self, X, y):
+        raise AssertionError("fitted before the call was refused")
+
+
+NEVER = rs.QueryRanker(NeverFitted(), group_param="group")
+RIDGE = rs.QueryRanker(Ridge())
+FITTED = Ridge().fit(X, LABELS)
+PIPELINE = make_pipeline(FunctionTransformer(), NEVER)
+ALL_IDS = make_scorer(rs.ndcg_score, groups=QID)
+
+
+def routed(call):
+    def with_routing():
+        with config_context(enable_metadata_routing=True):
+            return call()
+
+    return with_routing
+
+
+def score(model, rows=X, labels=Y, scoring="ndcg@3", **options):
+    return lambda: ms.cross_validate(model, rows, labels, scoring=scoring, **options)
+
+
+def declining():
+    scorer = rs.make_ranking_scorer("ndcg@3").set_score_request(groups="session_id")
+    return score(RIDGE, scoring=scorer, cv=CV, params={"groups": QID})()
+
+
+def tuned(rows, labels):
+    model = ms.TunedThresholdClassifierCV(LogisticRegression(), scoring="precision@3", cv=FOLDS)
+    return lambda: model.fit(rows, labels)
+
+
+def candidates(estimator, grid):
+    search = ms.GridSearchCV(make_pipeline(FunctionTransformer(), estimator), grid, **BY_NDCG)
+    return lambda: search.fit(X, LABELS, groups=QID)
+
+
+def fitted(model, scoring, rows=X, **options):
+    return lambda: rs.make_ranking_scorer(scoring, **options)(model, rows, Y, groups=QID)
+
+
+VOTE = VotingRegressor([("a", FrozenEstimator(RIDGE.fit(X, Y, groups=QID))), ("b", NEVER)])
+INNER = ms.GridSearchCV(NEVER, {}, cv=3, scoring="ndcg@3")
+TWO = {"a": make_scorer(rs.ndcg_score), "b": "r2"}
+WITH_TWO = FRAME.assign(qid=QID).set_index(pd.Index(QID[::-1], name="qid"))
+WORDS = pd.Series(np.where(RELEVANT, "yes", "no"), LEVEL)
+WRAP = "wrap every candidate of the search, and the model that they replace, in QueryRanker"
+NO_IDS = {  # what a NoGroupsError tells, and its calls
+    "NeverFitted.fit: pass groups=ids and cv=QueryKFold(5)": [score(NEVER, cv=3)],
+    "the metric 'ndcg@3': pass groups=ids and cv=QueryKFold(5)": [
+        score(Never(), cv=FOLDS, error_score=np.nan), score(Never(), labels=Y - 99, cv=3)],
+    "make the column that holds them an index level 'qid' of X: X.set_index('qid')": [
+        score(NEVER, FRAME, scoring="r2", cv=3)],
+    "or enable metadata routing": [
+        lambda: ms.permutation_test_score(NEVER, X, Y, scoring="ndcg@3", cv=3)],
+    "the scorer make_scorer(ndcg_score": [score(Never(), scoring=TWO, cv=3)],
+    "the scorer Pipeline.score: pass groups=ids": [
+        score(make_pipeline(FunctionTransformer(), RIDGE), scoring=None, cv=3)],
+    "pass params={'groups': ids}": [routed(score(Never(), cv=FOLDS))],
+    "let scorers request them": [routed(declining)],
+    "No query ids reached": [tuned(FRAME.set_index(LEVEL), RELEVANT)],  # it does not pass X on
+    "wrap the ranker as QueryRanker(NeverFitted(...))": [score(NeverFitted(), **GIVEN)],
+    "NeverFitted.fit: pass groups=ids; where scikit-learn does not pass them on, have them in": [
+        score(VOTE, groups=QID, cv=CV)],
+    "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)": [score(INNER, **GIVEN)],
+    WRAP: [candidates(NEVER, {"queryranker": [Ridge(), NEVER]}),
+           candidates(Never(), {"never": [NEVER]})],
+    "groups='session' names no column or index level of X and no index level of y": [
+        fitted(FITTED, "ndcg", FRAME, groups="session")],
+    "Leave it out: the data have 'qid', which is found without groups=": [
+        fitted(FITTED, "ndcg", FRAME.assign(qid=QID), groups="session")],
+}  # fmt: skip
+OTHERS = {  # and those of other errors
+    "scoring=map_score is a function of labels and scores, not a scorer: use scoring='map@10'": [
+        TypeError, score(Never(), scoring=rs.map_score, groups=QID, cv=CV)],
+    "scoring=ndcg_score(k=10) is a function": [
+        TypeError, score(Never(), scoring=partial(rs.ndcg_score, k=10), groups=QID, cv=CV)],
+    "use scoring='mrr@10', or make_ranking_scorer('mrr', ...)": [
+        TypeError, score(Never(), scoring={"a": rs.mrr_score}, groups=QID, cv=CV)],
+    "Leave groups out there, and pass groups=ids and cv=QueryKFold(5)": [
+        ValueError, score(Never(), scoring=ALL_IDS, cv=3)],
+    "pairs number the rows of the whole data": [
+        ValueError, score(NEVER, **GIVEN, params={"pairs": [[0, 1]]})],
+    "y contains NaN (first at row": [
+        ValueError, score(RIDGE, labels=np.where(QID, Y, np.nan), **GIVEN, error_score="raise")],
+    "'qid' is both a column and an index level, and they differ": [
+        ValueError, fitted(FITTED, "ndcg", WITH_TWO)],
+    "average=None gives one per query": [
+        ValueError, lambda: rs.make_ranking_scorer("ndcg@3(average=none)"),
+        lambda: rs.make_ranking_scorer("ndcg@3(groups=none)", average=None)],
+    "a ranking metric takes one score for each document": [
+        ValueError, fitted(Ridge().fit(X, np.c_[Y, -Y]), "ndcg")],
+    "groups": [TypeError, routed(
+        lambda: permutation_importance(FITTED, X, Y, scoring="ndcg", groups=QID))],
+    "sample_weight": [ValueError, routed(
+        lambda: RidgeClassifierCV(scoring="ndcg", cv=CV).fit(X, RELEVANT, groups=QID))],
+    "y_true holds strings, such as": [ValueError, tuned(X, WORDS)],
+}  # fmt: skip
+REFUSED = {told: [rs.NoGroupsError, *calls] for told, calls in NO_IDS.items()} | OTHERS
+
+
+@pytest.mark.parametrize("told", REFUSED)
+@pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
+def test_one_error(told):
+    kind, *calls = REFUSED[told]
+    for call in calls:
+        with pytest.raises(kind, match=re.escape(told)) as raised:
+            call()
+        assert told in str(raised.value).splitlines()[0]
+
+
+NO_PLACES = [QID, QID.tolist(), pd.Series(QID), True, 0, len, np.True_, 1.0, [], ["a", 1], b"q"]
+
+
+@pytest.mark.parametrize("source", [*NO_PLACES, (0, 1)], ids=lambda source: type(source).__name__)
+def test_what_is_no_place_of_ids(source):
+    message = "groups must be the name of a column .* got .* Pass query ids to fit"
+    with pytest.raises(TypeError, match=message):
+        rs.make_ranking_scorer("mrr", groups=source)
+    for rows in (X, pd.DataFrame(X)):
+        for given in ({}, {"groups": QID}):
+            with pytest.raises(TypeError, match=message):
+                next(rs.QueryKFold(3, groups=source).split(rows, Y, **given))
+            with pytest.raises(TypeError, match=message):
+                rs.QueryRanker(Ridge(), groups=source).fit(rows, Y, **given)
+
+
+def test_ids_of_all_rows_are_right_for_all_rows():
+    assert ALL_IDS(FITTED, X, LABELS) == rs.ndcg_score(LABELS, FITTED.predict(X), groups=QID)
+    importance = permutation_importance(FITTED, X, LABELS, scoring=ALL_IDS, n_repeats=1)
+    assert np.isfinite(importance.importances).all()
+
+
+def test_a_request_for_weights_serves_ridge_classifier_cv():
+    with config_context(enable_metadata_routing=True):
+        scorer = get_scorer("ndcg@3").set_score_request(sample_weight=True)
+        model = RidgeClassifierCV(alphas=[1, 10], cv=CV, scoring=scorer)
+        assert model.fit(X, RELEVANT, groups=QID).best_score_ > 0
+
+
+def test_groups_of_another_kind_of_model_are_no_place():
+    """Models with a parameter of that name, such as a group lasso, mean groups of features."""
+
+    class GroupLasso(Ridge):
+        groups = ((0, 1), (2,))
+
+    values = ms.cross_val_score(GroupLasso(), FRAME.set_index(LEVEL), LABELS, **BY_NDCG)
+    assert np.isfinite(values).all()
+
+
+def warned(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [w for w in caught if issubclass(w.category, rs.PartialQueryWarning)]
+
+
+def by_ids(model=RIDGE, rows=X, labels=BY_Y, scoring="ndcg@3", **options):
+    return lambda cv: score(model, rows, labels, scoring, cv=cv, **options)()
+
+
+def replaced(cv):
+    model = Pipeline([("model", Ridge())])
+    grid = {"model": [rs.QueryRanker(Ridge(), groups="session")]}
+    return ms.GridSearchCV(model, grid, scoring="mrr", cv=cv).fit(SESSIONS, LABELS)
+
+
+BY_SESSION = rs.QueryRanker(Ridge(), groups="session")
+SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
+    "a name": by_ids(Ridge()),
+    "several": by_ids(Ridge(), scoring=["r2", "mrr", "ndcg@3"]),
+    "two processes": by_ids(Ridge(), n_jobs=2),
+    "a search": lambda cv: ms.GridSearchCV(Ridge(), {}, scoring="mrr", cv=cv).fit(X, BY_Y),
+    "a named column": by_ids(Ridge(), SESSIONS, scoring="ndcg(groups=session)"),
+    "a column of the ranker": by_ids(BY_SESSION, SESSIONS, LABELS),
+    "a default score": by_ids(BY_SESSION, SESSIONS, LABELS, None),
+    "a ranker in a search": replaced,
+    "routing": lambda cv: routed(score(Ridge(), labels=LABELS, params={"groups": QID}, cv=cv))(),
+    "predictions of a ranker": lambda cv: ms.cross_val_predict(RIDGE, X, BY_Y, cv=cv),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_split_queries_warn(name):
+    cut, whole = (warned(lambda: SPLIT[name](cv)) for cv in (ms.KFold(3), FOLDS))  # noqa: B023
+    assert cut
+    assert {w.filename for w in cut} == {__file__}
+    assert not whole
+
+
+QUIET = {
+    "one list": lambda: by_ids(scoring="ndcg@3(groups=none)")(ms.KFold(3)),
+    "no ranking metric": lambda: by_ids(Ridge(), scoring="r2")(ms.KFold(3)),
+    "rows of ours": lambda: by_ids()(CV),
+    "split training queries": lambda: ms.learning_curve(
+        Ridge(), X, BY_Y, scoring="ndcg@3", cv=FOLDS, train_sizes=[17]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_no_warning(name):
+    assert not warned(QUIET[name])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
+def test_metrics_of_split_queries_are_too_high_or_too_low():
+    X, y = rs.make_ranking(n_queries=60, n_documents=100, noise=3.0, as_frame=True, random_state=0)
+    X, rows = X.set_index("qid"), ms.KFold(5, shuffle=True, random_state=0)
+    purchases = np.random.default_rng(0).random(len(y)) < 0.02 * (y == y.max())
+    for labels, is_higher in ((y, True), (purchases, False)):
+        split_up, whole = (
+            ms.cross_val_score(
+                Ridge(), X, np.asarray(labels, float), scoring="ndcg@10", cv=cv
+            ).mean()
+            for cv in (rows, rs.QueryKFold(5))
+        )
+        assert (split_up > 1.1 * whole) == is_higher
+        assert (split_up < 0.9 * whole) == (not is_higher)
+
+
+def test_the_advice_for_halving_runs():
+    grid, options = {"estimator__alpha": [0.1, 10]}, BY_NDCG | {"random_state": 0, "factor": 2}
+    search = ms.HalvingGridSearchCV(RIDGE, grid, min_resources=30, **options)
+    (warning, *_) = warned(lambda: search.fit(X, LABELS, groups=QID))
+    assert np.isfinite(search.best_score_)
+    advised = str(warning.message).partition("for successive halving use ")[2]
+    assert "resource='max_queries' and max_resources=, the number of training queries" in advised
+    search = ms.HalvingGridSearchCV(
+        RIDGE, grid, resource="max_queries", max_resources=16, **options
+    )
+    assert not warned(lambda: search.fit(X, LABELS, groups=QID))
+    assert max(search.n_resources_) <= 16
+
+
+@pytest.mark.parametrize("at", [60, 600, 1140])
+def test_every_fold_of_a_generator_is_checked(at):
+    """Folds that are made one by one may get the identity of one that was freed."""
+    ids = np.arange(1200) // 3
+    ids[at - 1] = ids[at]  # one query lies in two of the folds
+    rows = pd.DataFrame({"x": np.arange(1200.0)}, index=pd.Index(ids, name="qid"))
+    assert warned(score(Ridge(), rows, np.arange(1200) % 3, cv=ms.KFold(20)))
