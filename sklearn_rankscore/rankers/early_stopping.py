@@ -16,7 +16,7 @@ from .._typing import RandomState
 from .._validation import check_count, check_flag
 from ..metrics.evaluate import MetricLike
 from ..query_ids import vary_within_queries
-from ..scoring.pipelines import is_pipeline
+from ..scoring.predictions import is_pipeline
 from ..scoring.register import find_groups_param, ignores_groups
 from .booster import EvaluatedSet, Stopping, TrainingMetric, classes_of
 from .boosters import booster_of, find_booster, fit_arguments, last_step

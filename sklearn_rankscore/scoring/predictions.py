@@ -14,18 +14,19 @@ from .._columns import refuse_masked
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
-from ..query_ids import no_groups_error
+from ..query_ids import find_query_ids, no_groups_error
 from ..query_ids.lookup import column_or_level
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
-from .grades import mean_grades
-from .pipelines import is_pipeline
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
 
 # the value of `groups` for which each row of class scores ranks the classes
 EACH_ROW = "rows"
+
 CLASSIFIER_METHODS = ("decision_function", "predict_proba", "predict")
+# a sum of some products has more correct bits than these, of 53
+BITS = 40
 
 
 def call_method(estimator: Any, method: str, X: MatrixLike) -> Any:
@@ -107,6 +108,24 @@ def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Ar
     if hasattr(estimator, "decision_function"):  # then these are the scores
         scores = np.asarray(call(estimator, "predict_proba", X))
     return mean_grades(scores, _as_grades(estimator.classes_))
+
+
+def mean_grades(probabilities: Array, grades: Array) -> Array:
+    """The mean grade of each document, in which equal means are ties.
+
+    Their last bits are errors of rounding, in a product of matrices even for equal rows, and would
+    break the ties of a vote of neighbors or trees.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_documents, n_grades)
+        Probabilities.
+    grades : array of shape (n_grades,)
+        The grade of each column.
+    """
+    columns = zip(probabilities.T, grades, strict=True)
+    fractions, exponents = np.frexp(sum(column * grade for column, grade in columns))
+    return np.asarray(np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS))
 
 
 def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
@@ -276,3 +295,24 @@ def _with_unseen_classes(labels: Array, classes: Any, scores: Array) -> tuple[An
         return classes, scores
     not_retrieved = np.full((len(scores), len(unseen)), -np.inf)
     return np.append(classes, unseen), np.hstack([scores, not_retrieved])
+
+
+def is_pipeline(estimator: Any) -> bool:
+    """Whether an estimator has named steps; other models have a parameter `steps` too."""
+    steps = getattr(estimator, "steps", None)
+    if not isinstance(steps, list | tuple) or not steps:
+        return False
+    return all(
+        isinstance(step, list | tuple) and len(step) == 2 and isinstance(step[0], str)
+        for step in steps
+    )
+
+
+def ids_after_steps(estimator: Any, X: Any) -> Any:
+    """The ids that the ranker of a fitted pipeline reads from what the steps before it return."""
+    if not is_pipeline(estimator) or len(estimator.steps) == 1:
+        return None
+    _, ranker = estimator.steps[-1]
+    if not hasattr(type(ranker), "needs_query_ids") or ranker.groups is None:
+        return None
+    return find_query_ids(estimator[:-1].transform(X), None, id_source=ranker.groups)

@@ -13,9 +13,8 @@ from .._sklearn_compat import prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from .._validation import check_number
 from ..metrics.evaluate import MetricLike
-from .columns import read_place
 from .predictions import CallMethod, call_method
-from .scorer import RankingScorer
+from .scorer import RankingScorer, read_place
 
 # the name of the sum beside its parts
 WHOLE = "weighted_sum"
