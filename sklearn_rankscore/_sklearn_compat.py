@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, validation
 from sklearn.utils.metadata_routing import MetadataRequest
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params as check_method_params
-from sklearn.utils.validation import _num_samples as num_samples
+
+num_samples: Callable[[Any], int] = validation._num_samples
+"""Number of rows of an array, sparse matrix, DataFrame or list."""
+
+check_method_params: Callable[..., dict[str, Any]] = validation._check_method_params
+"""``check_method_params(X, params, indices)``: those rows of each parameter aligned with `X`."""
 
 # The base class of scikit-learn's scorers is found through a public function. Only its instances
 # share predictions within one multi-metric call and are accepted by threshold tuning.
@@ -98,21 +102,3 @@ def patched_places() -> tuple[Any, Any, list[Any]]:
     from sklearn.utils._param_validation import StrOptions
 
     return _scorer, StrOptions, [_validation, _search]
-
-
-__all__ = [
-    "FunctionScorer",
-    "MultimetricScorer",
-    "Parallel",
-    "PassthroughScorer",
-    "ScorerBase",
-    "Search",
-    "check_method_params",
-    "delayed",
-    "list_scorers",
-    "metadata_request",
-    "num_samples",
-    "patched_places",
-    "prediction_cache",
-    "safe_indexing",
-]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self, TypeAlias
@@ -27,7 +28,7 @@ from ..metrics.metric import Metric, measure
 from ..metrics.names import OF_DATA, parse_name, with_options
 from ..metrics.propensity import check_propensities, find_column
 from ..metrics.resolve import resolve, unbound
-from ..query_ids import find_query_ids, no_groups_error
+from ..query_ids import find_query_ids
 from ..query_ids.lookup import check_place
 from ..query_ids.row_order import check_same_order
 from ..ranking import Queries, Ranking
@@ -52,13 +53,8 @@ OF_MODELS = ("sklearn", "lightgbm", "xgboost", "catboost")
 WITHOUT_IDS = (SINGLE_QUERY, EACH_ROW)
 
 # the metadata that a scorer requests, row-aligned arrays that metadata routing passes
-REQUESTS: dict[str, bool | None] = {
-    "groups": True,
-    "qid": True,
-    "sample_weight": None,
-    "propensity": None,
-    "target": None,
-}
+REQUESTS: dict[str, bool | None] = {"groups": True, "qid": True}
+REQUESTS |= dict.fromkeys(["sample_weight", "propensity", "target"])
 
 
 def make_ranking_scorer(
@@ -199,10 +195,9 @@ class RankingScorer(ScorerBase):
                 "This method is only available when metadata routing is enabled. You can enable "
                 "it using sklearn.set_config(enable_metadata_routing=True)."
             )
+        _check_requests(requests)
         request = self.get_metadata_routing()
         for param, alias in requests.items():
-            if param not in REQUESTS:
-                raise TypeError(f"a ranking scorer requests {', '.join(REQUESTS)}; got {param!r}.")
             request.score.add_request(param=param, alias=alias)
         self._metadata_request = request
         return self
@@ -262,39 +257,31 @@ class RankingScorer(ScorerBase):
         float
             The score; higher is better.
         """
-        given = (groups, qid, sample_weight, propensity, target)
-        return self._score(call_method, estimator, X, y_true, *given)
+        given = {"sample_weight": sample_weight, "propensity": propensity, "target": target}
+        return self._score(call_method, estimator, X, y_true, groups=groups, qid=qid, **given)
 
     def _score(
-        self,
-        method_caller: CallMethod,
-        estimator: Any,
-        X: MatrixLike,
-        y_true: ArrayLike,
-        groups: QueryIds | None = None,
-        qid: QueryIds | None = None,
-        sample_weight: ArrayLike | None = None,
-        propensity: ArrayLike | None = None,
-        target: ArrayLike | None = None,
+        self, method_caller: CallMethod, estimator: Any, X: MatrixLike, y_true: Any, **given: Any
     ) -> float:
-        name, metric = repr(self.metric), self._with_propensity(propensity)
+        name, metric = repr(self.metric), self._with_propensity(given)
         check_no_feature(self, estimator, X)
 
         def read() -> Queries:
-            ids = self._find_ids(X, y_true, groups, qid)
+            ids = self._find_ids(X, y_true, given)
             if ids is None and self.groups is None:
                 ids = ids_after_steps(estimator, X)
-            labels = find_target(self, target, X, y_true)
+            labels = find_target(self, given.get("target"), X, y_true)
             scores = predict_scores(estimator, X, method_caller, per_class=ids is None)
             if ids is None:
                 check_row_queries(estimator, X, labels, scores, name, self.groups == EACH_ROW)
-            return read_predictions(estimator, labels, scores, ids, sample_weight, name)
+            weight = given.get("sample_weight")
+            return read_predictions(estimator, labels, scores, ids, weight, name)
 
         cache = prediction_cache(method_caller)
         if cache is None:
             return _value(metric, read(), (X, y_true))
         # Ranked queries are stored beside the predictions, so that all metrics need a single sort.
-        inputs = (estimator, X, y_true, groups, qid, sample_weight, target)
+        inputs = (estimator, X, y_true, *(given.get(n) for n in REQUESTS if n != "propensity"))
         key = ("sklearn_rankscore", self.groups, self.target, *map(id, inputs))
         if key not in cache:
             # an object that the cache refers to keeps its id
@@ -302,17 +289,7 @@ class RankingScorer(ScorerBase):
         ranking, _ = cache[key]
         return _value(metric, ranking.queries, (X, y_true), ranking)
 
-    def score_labels(
-        self,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        groups: QueryIds | None = None,
-        qid: QueryIds | None = None,
-        sample_weight: ArrayLike | None = None,
-        propensity: ArrayLike | None = None,
-        target: ArrayLike | None = None,
-    ) -> float:
+    def score_labels(self, y_true: ArrayLike, y_score: ArrayLike, **given: Any) -> float:
         """Score predictions without their X, as threshold tuning does.
 
         Query ids, propensities and targets can only be index levels of `y_true` or routed.
@@ -323,37 +300,39 @@ class RankingScorer(ScorerBase):
             Relevance.
         y_score : array-like of shape (n_documents,)
             Predictions.
-        groups, qid, sample_weight, propensity, target : array-like of shape (n_documents,), \
-                default=None
-            As for `__call__`.
+        **given
+            `groups`, `qid`, `sample_weight`, `propensity` and `target`, as for `__call__`.
 
         Returns
         -------
         float
             The score; higher is better.
         """
-        name, scores = repr(self.metric), np.asarray(y_score)
-        if callable(self.groups) and qid is None:
-            raise no_groups_error(
-                f"the metric {name}",
-                fix=f"groups={self.groups!r} needs X, which is not given here.",
-            )
-        ids = self._find_ids(None, y_true, groups, qid)
-        labels = find_target(self, target, None, y_true)
-        queries = read_predictions(None, labels, scores, ids, sample_weight, name)
-        return _value(self._with_propensity(propensity), queries, (y_true,))
+        metric, ids = self._with_propensity(given), self._find_ids(None, y_true, given)
+        labels = find_target(self, given.get("target"), None, y_true)
+        weight, name = given.get("sample_weight"), repr(self.metric)
+        queries = read_predictions(None, labels, np.asarray(y_score), ids, weight, name)
+        return _value(metric, queries, (y_true,))
 
-    def _find_ids(self, X: Any, y: Any, groups: QueryIds | None, qid: QueryIds | None) -> Any:
+    def _find_ids(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
         if self.groups == SINGLE_QUERY:
             return np.zeros(num_samples(y), dtype=int)
         if self.groups == EACH_ROW:
             return None
-        groups = self._ids if groups is None else groups
-        return find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        groups = self._ids if given.get("groups") is None else given["groups"]
+        return find_query_ids(X, y, groups=groups, qid=given.get("qid"), id_source=self.groups)
 
-    def _with_propensity(self, given: Any) -> Metric:
-        """The metric with the propensities of one call."""
-        return self._resolved if given is None else replace(self._resolved, propensity=given)
+    def _with_propensity(self, given: dict[str, Any]) -> Metric:
+        """The metric with the propensities of one call, of which it takes no other arguments."""
+        _check_requests(given)
+        propensity, metric = given.get("propensity"), self._resolved
+        return metric if propensity is None else replace(metric, propensity=propensity)
+
+
+def _check_requests(names: Iterable[str]) -> None:
+    for name in names:
+        if name not in REQUESTS:
+            raise TypeError(f"a ranking scorer requests {', '.join(REQUESTS)}; got {name!r}.")
 
 
 def _value(
