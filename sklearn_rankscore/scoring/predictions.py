@@ -164,7 +164,7 @@ def _as_grades(classes: Any) -> Array:
 def check_row_queries(
     estimator: Any, X: Any, y_true: ArrayLike, scores: Array, metric_name: str, requested: bool
 ) -> None:
-    """Warn if each row would rank classes that are numbers, and so perhaps grades of documents.
+    """Refuse rows without queries; warn if each would rank numbers, perhaps grades of documents.
 
     Parameters
     ----------
@@ -190,7 +190,9 @@ def check_row_queries(
             f"the metric {metric_name} with groups=rows ranks the classes of each row, but "
             f"{type(estimator).__name__} returns one score per row. Give the query ids instead."
         )
-    if requested or scores.ndim == 1 or np.ndim(y_true) != 1:
+    if scores.ndim == 1:
+        raise no_groups_error(f"the metric {metric_name}", X=X)
+    if requested or np.ndim(y_true) != 1:
         return
     if scores.shape[1] == 1:
         raise ValueError(
@@ -281,7 +283,26 @@ def _grades_of(labels: Array, classes: Any) -> Array:
             f"all labels are {str(labels[0])!r}, in y_true and in the training data, so that it is "
             "unknown whether it means relevant. Encode labels as numbers, such as 0 and 1."
         )
-    return _as_grades(labels) if len(known) > 2 else labels == max(known)
+    if len(known) > 2:
+        return _as_grades(labels)
+    other, relevant = sorted(known)
+    if not _are_in_order(other, relevant):
+        warnings.warn(
+            f"the labels are text, {str(other)!r} and {str(relevant)!r}, and {str(relevant)!r}, "
+            "the last in alphabetical order, is taken as relevant. Encode them as numbers, as by "
+            f"(y == {str(relevant)!r}).astype(int).",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+    return labels == relevant
+
+
+def _are_in_order(low: str, high: str) -> bool:
+    """Whether two texts are numbers of that order."""
+    try:
+        return float(low) < float(high)
+    except ValueError:
+        return False
 
 
 def _are_strings(labels: Array) -> bool:

@@ -45,7 +45,7 @@ from .._validation import stacklevel_of_caller
 from ..metrics.names import METRICS, display_name, name_of_function, names_metric
 from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
 from ..query_ids.fold_rows import FoldRows
-from ..query_ids.lookup import QID, fix_by_name, ids_in_index
+from ..query_ids.lookup import QID, fix_by_name, ids_in_index, index_ids
 from ..query_ids.row_order import check_same_order
 from .predictions import is_pipeline
 from .scorer import WITHOUT_IDS, RankingScorer, check_columns, check_no_feature
@@ -184,7 +184,21 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
 
 def _is_ours(scorer: Any) -> bool:
     is_function = name_of_function(getattr(scorer, "func", scorer)) is not None
-    return is_function or is_of_metric_function(scorer) or ranks_queries(scorer)
+    of_function = is_of_metric_function(scorer) or calls_metric_function(scorer)
+    return is_function or of_function or ranks_queries(scorer)
+
+
+def calls_metric_function(scorer: Any) -> bool:
+    """Whether a function of the user calls a metric function of this package without `groups`."""
+    function = getattr(scorer, "_score_func", None)
+    if not inspect.isfunction(function) or function.__module__.startswith("sklearn."):
+        return False
+    if "groups" in str(function.__code__.co_consts):
+        return False
+    names = inspect.getclosurevars(function)
+    values = [*names.globals.values(), *names.nonlocals.values()]
+    values += [getattr(v, n, None) for v in values if inspect.ismodule(v) for n in names.unbound]
+    return any(name_of_function(value) for value in values)
 
 
 def _takes_query_ids(estimator: Any) -> bool:
@@ -287,10 +301,8 @@ class _Task:
 
     def __init__(self, arguments: dict[str, Any], groups: Any, caller: str) -> None:
         self.arguments, self.caller = arguments, caller
-        self.X, self.y, self.is_of_search = (
-            *map(arguments.get, "Xy"),
-            "candidate_progress" in arguments,
-        )
+        self.X, self.y = arguments["X"], arguments["y"]
+        self.is_of_search = "candidate_progress" in arguments
         # joblib asks for all but the first tasks in other threads, which have configurations of
         # their own; but only metadata routing makes the parameters of a fit a Bunch
         is_routed = get_config()["enable_metadata_routing"]
@@ -301,7 +313,6 @@ class _Task:
         self.estimator = clone(base).set_params(**replaced) if replaced else base
         self.param, self.model = find_groups_param(self.estimator)
         self.base_param = find_groups_param(base)[0] if replaced else self.param
-        self.is_ranker = _is_ranker(self.model)
         self.scorers = list(filter(_is_ours, list_scorers(arguments.get("scorer"))))
         self.rankings = list(filter(ranks_queries, self.scorers))
         if "cv" in arguments and hasattr(self.X, "index") and hasattr(self.y, "set_axis"):
@@ -376,6 +387,9 @@ class _Task:
                 f"scoring={display_name(scorer)} is a function of labels and scores, not a scorer: "
                 f"use scoring={example!r}, or make_ranking_scorer({name!r}, ...) with its options."
             )
+        if calls_metric_function(scorer) and index_ids(y=self.y) is None:
+            fix = "use scoring='ndcg@10' or make_scorer(ndcg_score, k=10), which get the ids."
+            raise no_groups_error(f"the metric function that {scorer!r} calls", fix=fix)
         ids = scorer._kwargs.get("groups") if is_of_metric_function(scorer) else None
         if ids is not None and self.arguments.get("test") is not None:
             raise ValueError(
@@ -394,7 +408,8 @@ class _Task:
         of_ranker = {self.param, self.param.removesuffix("groups") + "qid"}
         if of_ranker & self._params("fit_params").keys():
             return
-        ids = self._ids_for_fit() if self.param and not ignores_groups(self.model) else None
+        ids = self._ids_for_fit() if self.param else None
+        ids = None if ids is None or ignores_groups(self.model) else ids
         if self.param != self.base_param and (ids if self.param else self.given) is not None:
             raise no_groups_error(
                 f"{type(self.model).__name__}.fit",
@@ -432,14 +447,14 @@ class _Task:
             raise no_groups_error(f"{name}.fit", fix=wrapped)
         for ranker in _rankers_in(self.estimator):
             if self._ids_in_data(ranker) is None and not self._reads_steps(ranker):
-                raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=self._fix())
+                raise self._error(f"{type(ranker.estimator).__name__}.fit")
 
     def _check_final_fit(self) -> None:
         """Refuse a search of Optuna whose trials are given ids that its final fit will not get."""
         names = {name.rpartition("__")[2] for name in self._params("fit_params")}
-        if self.caller != OPTUNA or "qid" in names or not _rankers_in(self.estimator):
-            return
-        if self._ids_in_data(self.model) is None:
+        is_given = self.caller == OPTUNA and self.given is not None and "qid" not in names
+        needs_ids = is_given and _rankers_in(self.estimator)
+        if needs_ids and self._ids_in_data(self.model) is None:
             raise no_groups_error(
                 "the final fit of OptunaSearchCV",
                 fix="have them in the index of X, as by X.set_index('qid'), or call "
@@ -448,7 +463,12 @@ class _Task:
 
     def _pass_to_scorers(self) -> None:
         """Give the ids to ranking metrics that would not find them in the rows of X themselves."""
-        missing = [s for s in self.rankings if self._own_ids(s) is None]
+        missing = [
+            scorer
+            for scorer in self.rankings
+            if not isinstance(scorer, RankingScorer)
+            or find_query_ids(self.X, self.y, id_source=scorer.groups) is None
+        ]
         if self.is_routed:
             missing = [s for s in missing if not isinstance(s, PassthroughScorer)]
             missing = [] if self._params("score_params") else missing
@@ -463,29 +483,22 @@ class _Task:
             self._set("score_params", {"groups": _selectable(ids, self.X)})
             self.arguments["scorer"] = with_groups(self.arguments["scorer"])
         elif _needs_ids(self.y, self.estimator) and not self._reads_steps(self.model):
-            routed = (
-                "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
-                "scorers request them, as they do unless set_score_request declines."
-            )
-            fix = routed if self.is_routed else self._fix()
-            raise no_groups_error(name_in_messages(missing[0]), fix=fix)
-
-    def _own_ids(self, scorer: Any) -> Any:
-        """The ids that a scorer finds in X and y itself; None without any, or if it looks not."""
-        is_ours = isinstance(scorer, RankingScorer)
-        return find_query_ids(self.X, self.y, id_source=scorer.groups) if is_ours else None
+            if self.is_routed:
+                fix = (
+                    "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
+                    "scorers request them, as they do unless set_score_request declines."
+                )
+                raise no_groups_error(name_in_messages(missing[0]), fix=fix)
+            raise self._error(name_in_messages(missing[0]))
 
     def _warn_of_partial_queries(self) -> None:
         test = self.arguments.get("test")
         ranks = self.rankings or self.arguments.get("scorer") is None
         if test is None or getattr(test, "is_whole", False) or not ranks:
             return
-        source = getattr(self.scorers[0], "groups", None) if self.scorers else None
-        try:
-            ids = find_query_ids(self.X, self.y, groups=self.given, id_source=source)
-            ids = self._ids_in_data(self.model) if ids is None else ids
-        except NoGroupsError:
-            return
+        source = getattr(self.rankings[0], "groups", None) if self.rankings else None
+        ids = find_query_ids(self.X, self.y, groups=self.given, id_source=source)
+        ids = self._ids_in_data(self.model) if ids is None else ids
         if ids is None:
             return
         codes = group_rows(ids, num_samples(self.X)).codes
@@ -501,14 +514,18 @@ class _Task:
                 stacklevel=stacklevel_of_caller(),
             )
 
-    def _fix(self) -> str | None:
-        if self.given is not None:
-            return None
-        if change := fix_by_name(self.X):
-            return change
-        if column_names(self.X):
-            return "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
-        return "pass groups=ids and cv=QueryKFold(5) to this call."
+    def _error(self, caller: str) -> NoGroupsError:
+        """The error for a call that passes on no ids, or not to this place."""
+        fix = None
+        if self.given is None and fix_by_name(self.X) is None:
+            fix = "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
+            if not column_names(self.X):
+                series = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
+                fix = (
+                    "pass groups=ids and cv=QueryKFold(5) to this call; where it takes no groups, "
+                    f"pass cv=QueryKFold(5) and {series} as y."
+                )
+        return no_groups_error(caller, X=None if self.given is not None else self.X, fix=fix)
 
 
 def _selectable(ids: Any, X: Any) -> Any:

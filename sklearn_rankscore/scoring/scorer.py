@@ -129,6 +129,8 @@ class RankingScorer(ScorerBase):
         Where the query ids are.
     propensity, target : str, int or None
         Where the propensities are, and the labels in place of y.
+    resolved : Metric
+        The metric with its options, which takes queries instead of an estimator.
     """
 
     _ids: QueryIds | None
@@ -148,8 +150,8 @@ class RankingScorer(ScorerBase):
         self.propensity = places["propensity"]
         if self.propensity is not None:
             options["propensity"] = self.propensity
-        self._resolved = resolve(metric, **options)
-        if self._resolved.average is None:
+        self.resolved = resolve(metric, **options)
+        if self.resolved.average is None:
             raise ValueError(
                 "a scorer returns one number, but average=None gives one per query. Use "
                 "average='macro', or query_scores for the values of all queries."
@@ -203,16 +205,11 @@ class RankingScorer(ScorerBase):
         return self
 
     @property
-    def resolved(self) -> Metric:
-        """The metric with its options, which takes queries instead of an estimator."""
-        return self._resolved
-
-    @property
     def name(self) -> str:
         """The metric with its places and options, such as ``"recall@20(target=orders)"``."""
         places = {"propensity": self.propensity, "target": self.target}
         metric, bound = unbound(self.metric)
-        name = metric if isinstance(metric, str) else self._resolved.name
+        name = metric if isinstance(metric, str) else self.resolved.name
         return with_options(name, places | bound | self.options)
 
     def __repr__(self) -> str:
@@ -325,7 +322,7 @@ class RankingScorer(ScorerBase):
     def _with_propensity(self, given: dict[str, Any]) -> Metric:
         """The metric with the propensities of one call, of which it takes no other arguments."""
         _check_requests(given)
-        propensity, metric = given.get("propensity"), self._resolved
+        propensity, metric = given.get("propensity"), self.resolved
         return metric if propensity is None else replace(metric, propensity=propensity)
 
 

@@ -104,7 +104,14 @@ class WeightedScorer(RankingScorer):
             self.weights[part.name] = check_number(f"the weight of {part.name!r}", weight)
             if weight <= 0:
                 raise ValueError(f"the weight of {part.name!r} must be above 0; got {weight!r}.")
-        self.groups = _common_groups(self.parts, read_place(groups))
+        given = [] if groups is None else [read_place(groups)]
+        places = list(dict.fromkeys(given + [part.groups for part in self.parts.values()]))
+        if len(places) > 1:
+            raise ValueError(
+                f"the parts of a weighted sum must read query ids from one place; got {places}. "
+                "Give groups= to the sum, and none to its parts."
+            )
+        (self.groups,) = places
         self.metric = " + ".join(f"{weight:g} * {name}" for name, weight in self.weights.items())
         self.options, self._ids, self.propensity, self.target = {}, None, None, None
 
@@ -180,14 +187,3 @@ def _part(metric: MetricLike | RankingScorer, groups: IdSource) -> RankingScorer
     part = copy.copy(metric)
     part.groups = groups
     return part
-
-
-def _common_groups(parts: Mapping[str, RankingScorer], groups: Any) -> Any:
-    own = [part.groups for part in parts.values()]
-    places = list(dict.fromkeys(own if groups is None else [groups, *own]))
-    if len(places) > 1:
-        raise ValueError(
-            f"the parts of a weighted sum must read query ids from one place; got {places}. Give "
-            "groups= to the sum, and none to its parts."
-        )
-    return places[0]

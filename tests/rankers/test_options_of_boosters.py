@@ -89,6 +89,7 @@ def test_the_watched_metric_is_that_of_the_predictions(library):
 
 
 @pytest.mark.parametrize("names", [(0, 1), (1, 0), ("no", "yes"), ("yes", "no")])
+@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
 def test_the_higher_class_of_catboost_is_relevant(names):
     """In whatever order its `class_names` are."""
     catboost = requires("catboost")

@@ -245,6 +245,7 @@ def test_a_classifier_ranks_by_its_expected_grade(data):
 
 @pytest.mark.parametrize("model", [RidgeClassifier(), LinearSVC(), LogisticRegression()], ids=repr)
 @pytest.mark.parametrize("words", [False, True])
+@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
 def test_a_binary_classifier_ranks_by_its_decision_function(model, words):
     X, y = make_ranking(random_state=0, as_frame=True)
     relevant = np.where(y > 0, "yes", "no") if words else (y > 0).astype(int)

@@ -24,6 +24,7 @@ TEXTS = [["bad", "good"], ["0", "1"], ["no", "yes"]]
 
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier, DecisionTreeClassifier])
 @pytest.mark.parametrize("names", [[0, 1], [2, 5], *TEXTS])
+@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
 def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
     labels, grades = np.array(names)[IS_GOOD], IS_GOOD
     if names == [2, 5]:
@@ -63,6 +64,7 @@ def test_predicted_classes_that_are_numeric_text(data):
 
 
 @pytest.mark.parametrize("names", TEXTS)
+@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
 def test_predicted_classes_that_are_text(data, names):
     X, y, ids = data
     is_relevant = (y > 1).astype(int)
