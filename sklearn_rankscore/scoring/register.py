@@ -183,9 +183,10 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
 
 
 def _is_ours(scorer: Any) -> bool:
+    if isinstance(scorer, RankingScorer | PassthroughScorer):
+        return ranks_queries(scorer)
     is_function = name_of_function(getattr(scorer, "func", scorer)) is not None
-    of_function = is_of_metric_function(scorer) or calls_metric_function(scorer)
-    return is_function or of_function or ranks_queries(scorer)
+    return is_function or is_of_metric_function(scorer) or calls_metric_function(scorer)
 
 
 def calls_metric_function(scorer: Any) -> bool:
