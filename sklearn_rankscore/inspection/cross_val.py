@@ -16,8 +16,9 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
+from sklearn.utils.parallel import Parallel, delayed
 
-from .._sklearn_compat import Parallel, check_method_params, delayed, num_samples, safe_indexing
+from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from .._validation import examples
 from ..clicks import concatenate_sums

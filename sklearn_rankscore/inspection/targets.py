@@ -14,8 +14,13 @@ from ..metrics.names import METRICS, parse_name
 from ..metrics.propensity import find_column
 from ..metrics.resolve import list_metrics, resolve_each
 from ..ranking import Queries
-from ..scoring.columns import ColumnSource, check_no_feature, check_source, find_target
-from ..scoring.scorer import RankingScorer
+from ..scoring.scorer import (
+    ColumnSource,
+    RankingScorer,
+    check_no_feature,
+    check_source,
+    find_target,
+)
 from ..scoring.weighted_sum import WeightedScorer
 from .per_query import check_per_query, measure_per_query
 from .query_results import QueryScores

@@ -18,7 +18,7 @@ from .read import as_id_column, as_objects, of_python
 QID = "qid"
 # usual names of the query ids, to find the column that an error message proposes
 USUAL_NAMES = {
-    *("query", "query_id", "queryid", "q_id", "session", "session_id", "sessionid"),
+    *("qid", "query", "query_id", "queryid", "q_id", "session", "session_id", "sessionid"),
     *("search_id", "srch_id", "user", "user_id", "userid", "group", "group_id", "list_id"),
 }
 
@@ -137,22 +137,39 @@ def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> No
 
     Without `fix`, it is the one that suits the names of columns and index levels of `X`.
     """
+    by_name = ""
+    if fix is None and (place := _probable_place(X)):
+        _, name = place
+        by_name = (
+            f" Or name them in each object: QueryKFold(5, groups={name!r}), "
+            f"QueryRanker(..., groups={name!r}) and 'ndcg@10(groups={name})'."
+        )
     fix = fix or fix_by_name(X) or DEFAULT_FIX
-    return NoGroupsError(f"No query ids reached {caller}: {fix}")
+    return NoGroupsError(f"No query ids reached {caller}: {fix}{by_name}")
 
 
 def fix_by_name(X: Any) -> str | None:
     """The change that makes the ids known which `X` probably holds under another name, if any."""
+    place = _probable_place(X)
+    if place is None:
+        return None
+    kind, name = place
+    if kind == "index level":
+        return (
+            f"if they are the {kind} {name!r}, rename it: X.rename_axis(index={{{name!r}: 'qid'}})."
+        )
+    is_pandas = hasattr(X, "iloc")
+    change = f"X.set_index({name!r}).rename_axis('qid')" if is_pandas else "rename it to 'qid'"
+    return f"if they are the {kind} {name!r}, {'write ' if is_pandas else ''}{change}."
+
+
+def _probable_place(X: Any) -> tuple[str, Any] | None:
+    """Where `X` probably holds the ids: an index level with a name, or a column of a usual name."""
     level = next((name for name in level_names(X) if isinstance(name, str)), None)
     if level is not None:
-        change = f"X.rename_axis(index={{{level!r}: 'qid'}})"
-        return f"if they are the index level {level!r}, rename it: {change}."
+        return "index level", level
     columns = [name for name in column_names(X) if str(name).lower() in USUAL_NAMES]
-    if not columns:
-        return None
-    is_pandas, name = hasattr(X, "iloc"), columns[0]
-    change = f"X.set_index({name!r}).rename_axis('qid')" if is_pandas else "rename it to 'qid'"
-    return f"if they are the column {name!r}, {'write ' if is_pandas else ''}{change}."
+    return ("column", columns[0]) if columns else None
 
 
 def ids_in(data: Any, source: Any) -> Any:

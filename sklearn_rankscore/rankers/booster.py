@@ -17,7 +17,7 @@ from ..metrics.metric import measure
 from ..metrics.resolve import resolve
 from ..query_ids import vary_within_queries
 from ..ranking import read_queries
-from ..scoring.grades import mean_grades
+from ..scoring.predictions import mean_grades
 from .training_data import TrainingData
 
 FitArguments: TypeAlias = dict[str, Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..scoring.pipelines import is_pipeline
+from ..scoring.predictions import is_pipeline
 from .booster import Booster, FitArguments
 from .catboost import CatBoost
 from .lightgbm import LightGBM

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, get_
 from .._typing import RandomState
 from .._validation import check_count, check_flag
 from ..metrics.evaluate import MetricLike
-from ..scoring.pipelines import is_pipeline
+from ..scoring.predictions import is_pipeline
 from ..scoring.register import find_groups_param, ignores_groups
 from .booster import EvaluatedSet, Stopping, TrainingMetric, classes_of
 from .boosters import booster_of, find_booster, fit_arguments, last_step

@@ -30,9 +30,9 @@ from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows,
 from ..query_ids.lookup import check_place, check_same_order, fix_by_name
 from ..ranking.ties import TIES
 from ..scoring import make_ranking_scorer
-from ..scoring.columns import ColumnSource
 from ..scoring.predictions import predict_scores
 from ..scoring.register import PartialQueryWarning
+from ..scoring.scorer import ColumnSource
 from .boosters import booster_of, cloned, find_group_param, last_step
 from .early_stopping import EarlyStopping, fit_estimator, routing_of
 from .training_data import (

@@ -19,7 +19,7 @@ from ..model_selection import QueryShuffleSplit
 from ..query_ids import group_rows
 from ..query_ids.lookup import QID, level_names
 from ..query_ids.read import which_missing
-from ..scoring.columns import listed
+from ..scoring.scorer import listed
 
 # parameters of LightGBM and XGBoost with one entry per set: query ids or sizes, weights, scores to
 # start from; QueryRanker takes them for every booster

@@ -14,18 +14,19 @@ from .._columns import refuse_masked
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
-from ..query_ids import no_groups_error
+from ..query_ids import find_query_ids, no_groups_error
 from ..query_ids.lookup import column_or_level
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
-from .grades import mean_grades
-from .pipelines import is_pipeline
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
 
 # the value of `groups` for which each row of class scores ranks the classes
 EACH_ROW = "rows"
+
 CLASSIFIER_METHODS = ("decision_function", "predict_proba", "predict")
+# a sum of some products has more correct bits than these, of 53
+BITS = 40
 
 
 def call_method(estimator: Any, method: str, X: MatrixLike) -> Any:
@@ -109,6 +110,24 @@ def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Ar
     return mean_grades(scores, _as_grades(estimator.classes_))
 
 
+def mean_grades(probabilities: Array, grades: Array) -> Array:
+    """The mean grade of each document, in which equal means are ties.
+
+    Their last bits are errors of rounding, in a product of matrices even for equal rows, and would
+    break the ties of a vote of neighbors or trees.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_documents, n_grades)
+        Probabilities.
+    grades : array of shape (n_grades,)
+        The grade of each column.
+    """
+    columns = zip(probabilities.T, grades, strict=True)
+    fractions, exponents = np.frexp(sum(column * grade for column, grade in columns))
+    return np.asarray(np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS))
+
+
 def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
     """`scores`, or probabilities where decision values compare pairs of classes."""
     if not hasattr(estimator, "decision_function") or not _compares_pairs(estimator):
@@ -145,7 +164,7 @@ def _as_grades(classes: Any) -> Array:
 def check_row_queries(
     estimator: Any, X: Any, y_true: ArrayLike, scores: Array, metric_name: str, requested: bool
 ) -> None:
-    """Warn if each row would rank classes that are numbers, and so perhaps grades of documents.
+    """Refuse rows without queries; warn if each would rank numbers, perhaps grades of documents.
 
     Parameters
     ----------
@@ -171,7 +190,9 @@ def check_row_queries(
             f"the metric {metric_name} with groups=rows ranks the classes of each row, but "
             f"{type(estimator).__name__} returns one score per row. Give the query ids instead."
         )
-    if requested or scores.ndim == 1 or np.ndim(y_true) != 1:
+    if scores.ndim == 1:
+        raise no_groups_error(f"the metric {metric_name}", X=X)
+    if requested or np.ndim(y_true) != 1:
         return
     if scores.shape[1] == 1:
         raise ValueError(
@@ -262,7 +283,26 @@ def _grades_of(labels: Array, classes: Any) -> Array:
             f"all labels are {str(labels[0])!r}, in y_true and in the training data, so that it is "
             "unknown whether it means relevant. Encode labels as numbers, such as 0 and 1."
         )
-    return _as_grades(labels) if len(known) > 2 else labels == max(known)
+    if len(known) > 2:
+        return _as_grades(labels)
+    other, relevant = sorted(known)
+    if not _are_in_order(other, relevant):
+        warnings.warn(
+            f"the labels are text, {str(other)!r} and {str(relevant)!r}, and {str(relevant)!r}, "
+            "the last in alphabetical order, is taken as relevant. Encode them as numbers, as by "
+            f"(y == {str(relevant)!r}).astype(int).",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+    return labels == relevant
+
+
+def _are_in_order(low: str, high: str) -> bool:
+    """Whether two texts are numbers of that order."""
+    try:
+        return float(low) < float(high)
+    except ValueError:
+        return False
 
 
 def _are_strings(labels: Array) -> bool:
@@ -276,3 +316,24 @@ def _with_unseen_classes(labels: Array, classes: Any, scores: Array) -> tuple[An
         return classes, scores
     not_retrieved = np.full((len(scores), len(unseen)), -np.inf)
     return np.append(classes, unseen), np.hstack([scores, not_retrieved])
+
+
+def is_pipeline(estimator: Any) -> bool:
+    """Whether an estimator has named steps; other models have a parameter `steps` too."""
+    steps = getattr(estimator, "steps", None)
+    if not isinstance(steps, list | tuple) or not steps:
+        return False
+    return all(
+        isinstance(step, list | tuple) and len(step) == 2 and isinstance(step[0], str)
+        for step in steps
+    )
+
+
+def ids_after_steps(estimator: Any, X: Any) -> Any:
+    """The ids that the ranker of a fitted pipeline reads from what the steps before it return."""
+    if not is_pipeline(estimator) or len(estimator.steps) == 1:
+        return None
+    _, ranker = estimator.steps[-1]
+    if not hasattr(type(ranker), "needs_query_ids") or ranker.groups is None:
+        return None
+    return find_query_ids(estimator[:-1].transform(X), None, id_source=ranker.groups)

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import sys
@@ -17,7 +18,6 @@ import threading
 import warnings
 from collections import UserDict
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -33,28 +33,20 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._columns import column_names
 from .._sklearn_compat import (
+    FunctionScorer,
+    MultimetricScorer,
     PassthroughScorer,
     Search,
-    hooked_modules,
     list_scorers,
     num_samples,
-    scorer_module,
-    string_options,
+    patched_places,
 )
 from .._validation import stacklevel_of_caller
 from ..metrics.names import METRICS, display_name, name_of_function, names_metric
 from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
-from ..query_ids.lookup import QID, FoldRows, check_same_order, fix_by_name, ids_in_index
-from .bound import (
-    is_of_metric_function,
-    name_in_messages,
-    ranks_queries,
-    scorer_of_search,
-    with_groups,
-)
-from .columns import check_columns, check_no_feature
-from .pipelines import is_pipeline
-from .scorer import RankingScorer
+from ..query_ids.lookup import QID, FoldRows, check_same_order, fix_by_name, ids_in_index, index_ids
+from .predictions import is_pipeline
+from .scorer import WITHOUT_IDS, RankingScorer, check_columns, check_no_feature
 
 _lock = threading.RLock()
 _undo: list[Callable[[], None]] = []
@@ -85,10 +77,10 @@ def patch_sklearn() -> None:
         if _undo:
             return
         try:
-            module, options = scorer_module(), string_options()
+            module, options, made_tasks = patched_places()
             _assign(module, "_SCORERS", _ScorerTable(module._SCORERS))
             _assign(options, "is_satisfied_by", _accepting_names(options.is_satisfied_by))
-            for made_in in hooked_modules():
+            for made_in in made_tasks:
                 _assign(made_in, "delayed", _with_query_ids(made_in.delayed))
             if not isinstance(check_scoring(LinearRegression(), "ndcg@10"), RankingScorer):
                 raise TypeError("check_scoring('ndcg@10') returned another scorer")
@@ -161,24 +153,18 @@ def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
                 return make(*args, **kwargs)
             groups, caller = _call()
             try:
-                made = make(**_add_query_ids(dict(task), groups, caller))
+                made = make(**_Task(dict(task), groups, caller).with_query_ids())
             except NoGroupsError as error:
                 if caller == OPTUNA:
                     raise RuntimeError(str(error)) from error
                 raise
-            made[0].imported = _Import()
+            # unpickled, it imports this package, so that strings are known to inner searches
+            made[0].imported = PartialQueryWarning
             return made
 
         return make_task
 
     return delayed_with_query_ids
-
-
-class _Import:
-    """Imports this package where it is unpickled, so that strings are known to inner searches."""
-
-    def __reduce__(self) -> Any:
-        return import_module, (__name__.partition(".")[0],)
 
 
 def _concerns_queries(task: dict[str, Any]) -> bool:
@@ -195,8 +181,23 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
 
 
 def _is_ours(scorer: Any) -> bool:
+    if isinstance(scorer, RankingScorer | PassthroughScorer):
+        return ranks_queries(scorer)
     is_function = name_of_function(getattr(scorer, "func", scorer)) is not None
-    return is_function or is_of_metric_function(scorer) or ranks_queries(scorer)
+    return is_function or is_of_metric_function(scorer) or calls_metric_function(scorer)
+
+
+def calls_metric_function(scorer: Any) -> bool:
+    """Whether a function of the user calls a metric function of this package without `groups`."""
+    function = getattr(scorer, "_score_func", None)
+    if not inspect.isfunction(function) or function.__module__.startswith("sklearn."):
+        return False
+    if "groups" in str(function.__code__.co_consts):
+        return False
+    names = inspect.getclosurevars(function)
+    values = [*names.globals.values(), *names.nonlocals.values()]
+    values += [getattr(v, n, None) for v in values if inspect.ismodule(v) for n in names.unbound]
+    return any(name_of_function(value) for value in values)
 
 
 def _takes_query_ids(estimator: Any) -> bool:
@@ -206,7 +207,11 @@ def _takes_query_ids(estimator: Any) -> bool:
     _, model = find_groups_param(estimator)
     if isinstance(model, Search):
         return ranks_queries(scorer_of_search(model)) or _takes_query_ids(model.estimator)
-    return bool(_rankers_in(estimator)) or hasattr(type(model), "needs_query_ids")
+    return bool(_rankers_in(estimator)) or _is_ranker(model)
+
+
+def _is_ranker(model: Any) -> bool:
+    return hasattr(type(model), "needs_query_ids")
 
 
 def _rankers_in(estimator: Any) -> list[Any]:
@@ -216,158 +221,6 @@ def _rankers_in(estimator: Any) -> list[Any]:
     fitted = {id(inner) for part in frozen for inner in part.get_params(deep=True).values()}
     rankers = (part for part in parts if hasattr(type(part), "needs_query_ids"))
     return [part for part in rankers if id(part) not in fitted and part.needs_query_ids]
-
-
-def _add_query_ids(task: dict[str, Any], groups: Any, caller: str) -> dict[str, Any]:
-    """The arguments of a task, with query ids for its fit and its scorers.
-
-    Raises
-    ------
-    NoGroupsError
-        If a ranker or a ranking metric needs query ids and none would reach it.
-    """
-    estimator = _candidate(task)
-    scorers = [s for s in list_scorers(task.get("scorer")) if _is_ours(s)]
-    check_pairs(estimator, _params(task, "fit_params"))
-    for scorer in scorers:
-        _check_scorer(scorer, estimator, task, is_routed=_is_routed(task))
-    if "cv" in task and hasattr(task["X"], "index") and hasattr(task["y"], "set_axis"):
-        # a permutation test has shuffled the labels together with their index
-        task["y"] = task["y"].set_axis(task["X"].index)
-    given, is_routed = None, _is_routed(task)
-    for name in ("fit_params", "score_params"):
-        values = _params(task, name).items()
-        check_same_order(
-            X=task["X"], **{k: v for k, v in values if k.rpartition("__")[2] in OF_ROWS}
-        )
-        _set(task, name, {key: _selectable(value, task["X"]) for key, value in values})
-    if is_routed:
-        given = {"groups": None, "qid": None} | _params(task, "score_params")
-        given = given["groups"] if given["qid"] is None else given["qid"]
-        _check_routed(task, estimator, scorers)
-    else:
-        given = _given_ids(task, groups)
-        _pass_to_fit(task, estimator, given)
-        _check_final_fit(task, estimator, caller)
-        _pass_to_scorers(task, estimator, scorers, given)
-    _warn_of_partial_queries(task, estimator, scorers, given)
-    return task
-
-
-def check_pairs(estimator: Any, fit_params: dict[str, Any]) -> None:
-    """Refuse pairs of rows for a fold, whose rows have other numbers."""
-    given = [name for name, value in fit_params.items() if value is not None]
-    pairs = [name for name in given if name.rpartition("__")[2] == "pairs"]
-    if pairs and hasattr(type(find_groups_param(estimator)[1]), "needs_query_ids"):
-        raise ValueError(
-            f"{pairs[0]} number the rows of the whole data, but folds have other row numbers. "
-            "Leave them out (CatBoost makes pairs from the labels), or fit each fold yourself."
-        )
-
-
-def _candidate(task: dict[str, Any]) -> Any:
-    """The estimator, with the estimators that a search puts into it for this task."""
-    parameters = task.get("parameters") or {}
-    replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
-    estimator = task["estimator"]
-    return clone(estimator).set_params(**replaced) if replaced else estimator
-
-
-def _is_routed(task: dict[str, Any]) -> bool:
-    """Whether metadata routing passes the ids.
-
-    joblib asks for all but the first tasks in other threads, which have configurations of their
-    own; but only metadata routing makes the parameters of a fit a Bunch.
-    """
-    return get_config()["enable_metadata_routing"] or isinstance(task.get("fit_params"), Bunch)
-
-
-def _check_scorer(scorer: Any, estimator: Any, task: dict[str, Any], *, is_routed: bool) -> None:
-    """Refuse what would score every fold wrongly, or as nan."""
-    if (name := name_of_function(getattr(scorer, "func", scorer))) is not None:
-        example = f"{name}@10" if "k" in METRICS[name].options else name
-        raise TypeError(
-            f"scoring={display_name(scorer)} is a function of labels and scores, not a scorer: use "
-            f"scoring={example!r}, or make_ranking_scorer({name!r}, ...) with its options."
-        )
-    ids = scorer._kwargs.get("groups") if is_of_metric_function(scorer) else None
-    if ids is not None and task.get("test") is not None:
-        raise ValueError(
-            "make_scorer(..., groups=ids) passes the ids of all rows to each fold. Leave groups "
-            "out there, and pass groups=ids and cv=QueryKFold(5) to this call."
-        )
-    parts = getattr(scorer, "parts", {"": scorer}).values()
-    for part in (part for part in parts if isinstance(part, RankingScorer)):
-        check_no_feature(part, estimator, task["X"])
-        if not is_routed:
-            check_columns(part, task["X"], task["y"])
-
-
-def _given_ids(task: dict[str, Any], groups: Any) -> Any:
-    """The id of each row of X that the call was given, or that the rows of its splitter carry."""
-    n_rows = num_samples(task["X"])
-    candidates = [groups, _params(task, "split_params").get("groups")]
-    candidates += [getattr(task.get(rows), "query_ids", None) for rows in ("test", "train")]
-    for ids in candidates:
-        if ids is not None and not isinstance(ids, str) and num_samples(ids) == n_rows:
-            check_same_order(X=task["X"], groups=ids)
-            return _selectable(ids, task["X"])
-    return None
-
-
-def _params(task: dict[str, Any], name: str) -> dict[str, Any]:
-    params: dict[str, Any] | None = task.get(name)
-    return {} if params is None else params
-
-
-def _set(task: dict[str, Any], name: str, values: dict[str, Any]) -> None:
-    """Change parameters of a task; a search fits again with those of its tasks."""
-    if not values:
-        return
-    if "candidate_progress" in task:
-        task[name].update(values)
-    else:
-        task[name] = {**_params(task, name), **values}
-
-
-def _call() -> tuple[Any, str]:
-    """The `groups` of the call of scikit-learn that makes a task, and the module that called it.
-
-    scikit-learn hands `groups` to the splitter alone, and its own splitters do not pass them on, so
-    that only the frame of the call has them.
-    """
-    groups, frame = None, sys._getframe(1)
-    while frame.f_back is not None:
-        frame = frame.f_back
-        module = str(frame.f_globals.get("__name__"))
-        if module.partition(".")[0] not in ("sklearn", "joblib", __name__.partition(".")[0]):
-            return groups, module
-        if groups is None:
-            routed: Any = frame.f_locals.get("routed_params")
-            groups = routed.splitter.split.get("groups") if hasattr(routed, "splitter") else None
-    return groups, ""
-
-
-def _check_final_fit(task: dict[str, Any], estimator: Any, caller: str) -> None:
-    """Refuse a search of Optuna whose trials are given ids that its final fit will not get."""
-    param, model = find_groups_param(estimator)
-    names = {name.rpartition("__")[2] for name in _params(task, "fit_params")}
-    if caller != OPTUNA or "qid" in names or not _rankers_in(estimator):
-        return
-    if _ids_in_data(task, model) is None:
-        raise no_groups_error(
-            "the final fit of OptunaSearchCV",
-            fix="have them in the index of X, as by X.set_index('qid'), or call "
-            f"fit(X, y, groups=ids, {param.removesuffix('groups')}qid=ids).",
-        )
-
-
-def _selectable(ids: Any, X: Any) -> Any:
-    """A Series in place of an index or array of pandas, of which scikit-learn selects no rows."""
-    if hasattr(ids, "isna") and not hasattr(ids, "iloc"):
-        series = sys.modules["pandas"].Series
-        return series(ids, index=X.index if hasattr(X, "iloc") else None)
-    return np.asarray(ids) if hasattr(ids, "to_pylist") else ids
 
 
 def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
@@ -383,77 +236,15 @@ def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
     return (f"{prefix}groups" if takes_groups else ""), estimator
 
 
-def _pass_to_fit(task: dict[str, Any], estimator: Any, given: Any) -> None:
-    """Give the ids to a fit that takes them and would not find them in the rows of X itself."""
-    param, model = find_groups_param(estimator)
-    params = _params(task, "fit_params")
-    others, _ = find_groups_param(task["estimator"])
-    # which the other candidates of the search take
-    is_given = others or any(name.rpartition("__")[2] == "groups" for name in params)
-    if "candidate_progress" in task and given is not None and not param and is_given:
-        raise _candidates_error(model)
-    of_call = {param, param.removesuffix("groups") + "qid"} & params.keys()
-    if param and not of_call:
-        ids = _ids_for_fit(task, estimator, model, given)
-        if ids is not None and not ignores_groups(model):
-            if others != param:
-                raise _candidates_error(model)
-            _set(task, "fit_params", {param: ids})
-            return
-    if not of_call:
-        _check_fit(task, estimator, model, param, given)
-
-
-def _candidates_error(model: Any) -> NoGroupsError:
-    return no_groups_error(
-        f"{type(model).__name__}.fit",
-        fix="wrap every candidate of the search, and the model that they replace, in QueryRanker.",
-    )
-
-
-def _ids_for_fit(task: dict[str, Any], estimator: Any, model: Any, given: Any) -> Any:
-    in_data = _ids_in_data(task, model)
-    if in_data is None or (isinstance(model, Search) and given is not None):
-        return given
-    if isinstance(estimator, TransformedTargetRegressor):
-        return _selectable(in_data, task["X"])  # which makes an array of y, without its index
-    if model is estimator:
-        return None
-    # the steps before the ranker may drop the index of X; a column that they keep is a feature
-    source = getattr(model, "groups", None)
-    level = ids_in_index(task["X"], QID if source is None else source)
-    ids = in_data if level is None and given is not None else level
-    return None if ids is None else _selectable(ids, task["X"])
-
-
-def _ids_in_data(task: dict[str, Any], model: Any) -> Any:
-    source = getattr(model, "groups", None) if hasattr(type(model), "needs_query_ids") else None
-    try:
-        return find_query_ids(task["X"], task["y"], id_source=source)
-    except NoGroupsError:
-        if source is None:
-            raise
-        return None  # the steps of a pipeline may add the column
-
-
-def _check_fit(task: dict[str, Any], estimator: Any, model: Any, param: str, given: Any) -> None:
-    """Refuse a fit that would fail in each fold, or train without queries."""
-    name, params = type(model).__name__, _params(task, "fit_params")
-    own = [p for p in ("group", "group_id", "qid") if has_fit_parameter(model, p)]
-    in_column = QID in own and QID in column_names(task["X"])  # which XGBRanker reads
-    is_given = any(p.rpartition("__")[2] in ("group_id", "qid") for p in params)
-    ranks = name.endswith("Ranker") or any(map(ranks_queries, list_scorers(task.get("scorer"))))
-    if ranks and own and not param and not (in_column or is_given):
-        wrapped = f"wrap the ranker as QueryRanker({name}(...)), whose fit takes groups=ids."
-        raise no_groups_error(f"{name}.fit", fix=wrapped)
-    for ranker in _rankers_in(estimator):
-        if _ids_in_data(task, ranker) is None and not _reads_steps(ranker, estimator):
-            raise no_groups_error(f"{type(ranker.estimator).__name__}.fit", fix=_fix(task, given))
-
-
-def _reads_steps(ranker: Any, estimator: Any) -> bool:
-    """Whether a ranker reads its ids from what the steps before it return, and not from X."""
-    return ranker.groups is not None and is_pipeline(estimator) and len(estimator.steps) > 1
+def check_pairs(estimator: Any, fit_params: dict[str, Any]) -> None:
+    """Refuse pairs of rows for a fold, whose rows have other numbers."""
+    given = [name for name, value in fit_params.items() if value is not None]
+    pairs = [name for name in given if name.rpartition("__")[2] == "pairs"]
+    if pairs and _is_ranker(find_groups_param(estimator)[1]):
+        raise ValueError(
+            f"{pairs[0]} number the rows of the whole data, but folds have other row numbers. "
+            "Leave them out (CatBoost makes pairs from the labels), or fit each fold yourself."
+        )
 
 
 def ignores_groups(search: Any) -> bool:
@@ -476,51 +267,272 @@ def _reads_groups(cv: Any) -> bool:
     return cv.get_metadata_routing().split.requests.get("groups") is True
 
 
-def _pass_to_scorers(task: dict[str, Any], estimator: Any, scorers: list[Any], given: Any) -> None:
-    """Give the ids to ranking metrics that would not find them in the rows of X themselves."""
-    rankers = [scorer for scorer in scorers if ranks_queries(scorer)]
-    missing = [s for s in rankers if _own_ids(s, estimator, task) is None]
-    if not missing:
-        return
-    # a search hands the same dicts to all of its tasks
-    given = _params(task, "score_params").get("groups") if given is None else given
-    _, model = find_groups_param(estimator)
-    ids = _ids_in_data(task, model)
-    ids = find_query_ids(task["X"], task["y"], groups=given) if ids is None else ids
-    if ids is not None:
-        task.setdefault("score_params", {})
-        _set(task, "score_params", {"groups": _selectable(ids, task["X"])})
-        task["scorer"] = with_groups(task["scorer"])
-    elif _needs_ids(task["y"], estimator) and not _reads_steps_of(model, estimator):
-        raise no_groups_error(name_in_messages(missing[0]), fix=_fix(task, given))
+def _call() -> tuple[Any, str]:
+    """The `groups` of the call of scikit-learn that makes a task, and the module that called it.
+
+    scikit-learn hands `groups` to the splitter alone, and its own splitters do not pass them on, so
+    that only the frame of the call has them.
+    """
+    groups, frame = None, sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        module = str(frame.f_globals.get("__name__"))
+        if module.partition(".")[0] not in ("sklearn", "joblib", __name__.partition(".")[0]):
+            return groups, module
+        if groups is None:
+            routed: Any = frame.f_locals.get("routed_params")
+            groups = routed.splitter.split.get("groups") if hasattr(routed, "splitter") else None
+    return groups, ""
 
 
-def _check_routed(task: dict[str, Any], estimator: Any, scorers: list[Any]) -> None:
-    """Refuse ranking metrics to which metadata routing passes no ids, and which find none."""
-    _, model = find_groups_param(estimator)
-    if _params(task, "score_params") or _reads_steps_of(model, estimator):
-        return
-    for scorer in (s for s in scorers if ranks_queries(s) and isinstance(s, RankingScorer)):
-        if _own_ids(scorer, estimator, task) is None and _needs_ids(task["y"], estimator):
+class _Task:
+    """A fit of one fold, and its scores, whose arguments get query ids.
+
+    Parameters
+    ----------
+    arguments : dict of str to object
+        Those of the function of scikit-learn that fits and scores.
+    groups : array-like or None
+        The ids that the call was given.
+    caller : str
+        The module of the call.
+    """
+
+    def __init__(self, arguments: dict[str, Any], groups: Any, caller: str) -> None:
+        self.arguments, self.caller = arguments, caller
+        self.X, self.y = arguments["X"], arguments["y"]
+        self.is_of_search = "candidate_progress" in arguments
+        # joblib asks for all but the first tasks in other threads, which have configurations of
+        # their own; but only metadata routing makes the parameters of a fit a Bunch
+        is_routed = get_config()["enable_metadata_routing"]
+        self.is_routed = is_routed or isinstance(arguments.get("fit_params"), Bunch)
+        parameters = arguments.get("parameters") or {}
+        replaced = {name: value for name, value in parameters.items() if hasattr(value, "fit")}
+        base = arguments["estimator"]
+        self.estimator = clone(base).set_params(**replaced) if replaced else base
+        self.param, self.model = find_groups_param(self.estimator)
+        self.base_param = find_groups_param(base)[0] if replaced else self.param
+        self.scorers = list(filter(_is_ours, list_scorers(arguments.get("scorer"))))
+        self.rankings = list(filter(ranks_queries, self.scorers))
+        if "cv" in arguments and hasattr(self.X, "index") and hasattr(self.y, "set_axis"):
+            # a permutation test has shuffled the labels together with their index
+            self.y = arguments["y"] = self.y.set_axis(self.X.index)
+        self.given = self._given_ids(groups)
+
+    def with_query_ids(self) -> dict[str, Any]:
+        """The arguments, with query ids for the fit and the scorers.
+
+        Raises
+        ------
+        NoGroupsError
+            If a ranker or a ranking metric needs query ids and none would reach it.
+        """
+        check_pairs(self.estimator, self._params("fit_params"))
+        for scorer in self.scorers:
+            self._check_scorer(scorer)
+        for name in ("fit_params", "score_params"):
+            values = self._params(name).items()
+            of_rows = {k: v for k, v in values if k.rpartition("__")[2] in OF_ROWS}
+            check_same_order(X=self.X, **of_rows)
+            self._set(name, {key: _selectable(value, self.X) for key, value in values})
+        if not self.is_routed:
+            self._pass_to_fit()
+        self._pass_to_scorers()
+        self._warn_of_partial_queries()
+        return self.arguments
+
+    def _params(self, name: str) -> dict[str, Any]:
+        return self.arguments.get(name) or {}
+
+    def _set(self, name: str, values: dict[str, Any]) -> None:
+        """Change parameters; a search fits again with those of its tasks."""
+        if values and self.is_of_search:
+            self.arguments[name].update(values)
+        elif values:
+            self.arguments[name] = {**self._params(name), **values}
+
+    def _given_ids(self, groups: Any) -> Any:
+        """The id of each row that the call was given, or that the rows of its splitter carry."""
+        routed = self._params("score_params")
+        candidates = [routed.get("qid"), routed.get("groups")] if self.is_routed else [groups]
+        candidates += [getattr(self.arguments.get(n), "query_ids", None) for n in ("test", "train")]
+        for ids in candidates:
+            if ids is None or isinstance(ids, str) or num_samples(ids) != num_samples(self.X):
+                continue
+            check_same_order(X=self.X, groups=ids)
+            return _selectable(ids, self.X)
+        return None
+
+    def _ids_in_data(self, model: Any) -> Any:
+        """The ids that a ranker finds in X and y itself."""
+        source = model.groups if _is_ranker(model) else None
+        try:
+            return find_query_ids(self.X, self.y, id_source=source)
+        except NoGroupsError:
+            if source is None:
+                raise
+            return None  # the steps of a pipeline may add the column
+
+    def _reads_steps(self, ranker: Any) -> bool:
+        """Whether a ranker reads its ids from what the steps before it return, and not from X."""
+        is_last = is_pipeline(self.estimator) and len(self.estimator.steps) > 1
+        return is_last and _is_ranker(ranker) and ranker.groups is not None
+
+    def _check_scorer(self, scorer: Any) -> None:
+        """Refuse what would score every fold wrongly, or as nan."""
+        if (name := name_of_function(getattr(scorer, "func", scorer))) is not None:
+            example = f"{name}@10" if "k" in METRICS[name].options else name
+            raise TypeError(
+                f"scoring={display_name(scorer)} is a function of labels and scores, not a scorer: "
+                f"use scoring={example!r}, or make_ranking_scorer({name!r}, ...) with its options."
+            )
+        if calls_metric_function(scorer) and index_ids(y=self.y) is None:
+            fix = "use scoring='ndcg@10' or make_scorer(ndcg_score, k=10), which get the ids."
+            raise no_groups_error(f"the metric function that {scorer!r} calls", fix=fix)
+        ids = scorer._kwargs.get("groups") if is_of_metric_function(scorer) else None
+        if ids is not None and self.arguments.get("test") is not None:
+            raise ValueError(
+                "make_scorer(..., groups=ids) passes the ids of all rows to each fold. Leave "
+                "groups out there, and pass groups=ids and cv=QueryKFold(5) to this call."
+            )
+        parts = getattr(scorer, "parts", {"": scorer}).values()
+        for part in (part for part in parts if isinstance(part, RankingScorer)):
+            check_no_feature(part, self.estimator, self.X)
+            if not self.is_routed:
+                check_columns(part, self.X, self.y)
+
+    def _pass_to_fit(self) -> None:
+        """Give the ids to a fit that takes them and would not find them in the rows of X itself."""
+        self._check_final_fit()
+        of_ranker = {self.param, self.param.removesuffix("groups") + "qid"}
+        if of_ranker & self._params("fit_params").keys():
+            return
+        ids = self._ids_for_fit() if self.param else None
+        ids = None if ids is None or ignores_groups(self.model) else ids
+        if self.param != self.base_param and (ids if self.param else self.given) is not None:
             raise no_groups_error(
-                name_in_messages(scorer),
-                fix="pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
-                "scorers request them, as they do unless set_score_request declines.",
+                f"{type(self.model).__name__}.fit",
+                fix="wrap every candidate of the search, and the model that they replace, in "
+                "QueryRanker.",
+            )
+        if ids is None:
+            self._check_fit()
+        else:
+            self._set("fit_params", {self.param: ids})
+
+    def _ids_for_fit(self) -> Any:
+        in_data = self._ids_in_data(self.model)
+        if in_data is None or (isinstance(self.model, Search) and self.given is not None):
+            return self.given
+        if isinstance(self.estimator, TransformedTargetRegressor):
+            return _selectable(in_data, self.X)  # which makes an array of y, without its index
+        if self.model is self.estimator:
+            return None
+        # the steps before the ranker may drop the index of X; a column that they keep is a feature
+        source = getattr(self.model, "groups", None)
+        level = ids_in_index(self.X, QID if source is None else source)
+        ids = in_data if level is None and self.given is not None else level
+        return None if ids is None else _selectable(ids, self.X)
+
+    def _check_fit(self) -> None:
+        """Refuse a fit that would fail in each fold, or train without queries."""
+        name, params = type(self.model).__name__, self._params("fit_params")
+        own = [p for p in ("group", "group_id", "qid") if has_fit_parameter(self.model, p)]
+        in_column = QID in own and QID in column_names(self.X)  # which XGBRanker reads
+        is_given = any(p.rpartition("__")[2] in ("group_id", "qid") for p in params)
+        ranks = name.endswith("Ranker") or bool(self.rankings)
+        if ranks and own and not self.param and not (in_column or is_given):
+            wrapped = f"wrap the ranker as QueryRanker({name}(...)), whose fit takes groups=ids."
+            raise no_groups_error(f"{name}.fit", fix=wrapped)
+        for ranker in _rankers_in(self.estimator):
+            if self._ids_in_data(ranker) is None and not self._reads_steps(ranker):
+                raise self._error(f"{type(ranker.estimator).__name__}.fit")
+
+    def _check_final_fit(self) -> None:
+        """Refuse a search of Optuna whose trials are given ids that its final fit will not get."""
+        names = {name.rpartition("__")[2] for name in self._params("fit_params")}
+        is_given = self.caller == OPTUNA and self.given is not None and "qid" not in names
+        needs_ids = is_given and _rankers_in(self.estimator)
+        if needs_ids and self._ids_in_data(self.model) is None:
+            raise no_groups_error(
+                "the final fit of OptunaSearchCV",
+                fix="have them in the index of X, as by X.set_index('qid'), or call "
+                f"fit(X, y, groups=ids, {self.param.removesuffix('groups')}qid=ids).",
             )
 
+    def _pass_to_scorers(self) -> None:
+        """Give the ids to ranking metrics that would not find them in the rows of X themselves."""
+        missing = [
+            scorer
+            for scorer in self.rankings
+            if not isinstance(scorer, RankingScorer)
+            or find_query_ids(self.X, self.y, id_source=scorer.groups) is None
+        ]
+        if self.is_routed:
+            missing = [s for s in missing if not isinstance(s, PassthroughScorer)]
+            missing = [] if self._params("score_params") else missing
+        if not missing:
+            return
+        ids = self._ids_in_data(self.model)
+        # a search hands the same parameters to all of its tasks
+        given = self._params("score_params").get("groups") if self.given is None else self.given
+        ids = given if ids is None else ids
+        if ids is not None and not self.is_routed:
+            self.arguments.setdefault("score_params", {})
+            self._set("score_params", {"groups": _selectable(ids, self.X)})
+            self.arguments["scorer"] = with_groups(self.arguments["scorer"])
+        elif _needs_ids(self.y, self.estimator) and not self._reads_steps(self.model):
+            if self.is_routed:
+                fix = (
+                    "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
+                    "scorers request them, as they do unless set_score_request declines."
+                )
+                raise no_groups_error(name_in_messages(missing[0]), fix=fix)
+            raise self._error(name_in_messages(missing[0]))
 
-def _reads_steps_of(model: Any, estimator: Any) -> bool:
-    return hasattr(type(model), "needs_query_ids") and _reads_steps(model, estimator)
+    def _warn_of_partial_queries(self) -> None:
+        test = self.arguments.get("test")
+        ranks = self.rankings or self.arguments.get("scorer") is None
+        if test is None or getattr(test, "is_whole", False) or not ranks:
+            return
+        source = getattr(self.rankings[0], "groups", None) if self.rankings else None
+        ids = find_query_ids(self.X, self.y, groups=self.given, id_source=source)
+        ids = self._ids_in_data(self.model) if ids is None else ids
+        if ids is None:
+            return
+        codes = group_rows(ids, num_samples(self.X)).codes
+        tested = np.bincount(codes[test], minlength=int(codes.max()) + 1)
+        if ((tested > 0) & (tested < np.bincount(codes))).any():
+            warnings.warn(
+                "a test fold holds only some documents of its queries, which biases their metrics "
+                "upwards, or downwards if few documents are relevant. Use QueryKFold or another "
+                "splitter that keeps queries whole; for successive halving use QueryRanker, "
+                "resource='max_queries' and max_resources=, the number of training queries of a "
+                "fold.",
+                PartialQueryWarning,
+                stacklevel=stacklevel_of_caller(),
+            )
+
+    def _error(self, caller: str) -> NoGroupsError:
+        """The error for a call that passes on no ids, or not to this place."""
+        fix = None
+        if self.given is None and fix_by_name(self.X) is None:
+            fix = "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
+            if not column_names(self.X):
+                series = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
+                fix = (
+                    "pass groups=ids and cv=QueryKFold(5) to this call; where it takes no groups, "
+                    f"pass cv=QueryKFold(5) and {series} as y."
+                )
+        return no_groups_error(caller, X=None if self.given is not None else self.X, fix=fix)
 
 
-def _own_ids(scorer: Any, estimator: Any, task: dict[str, Any]) -> Any:
-    """The ids that a scorer finds in X and y itself; None without any, or if it does not look."""
-    if isinstance(scorer, RankingScorer):
-        return find_query_ids(task["X"], task["y"], id_source=scorer.groups)
-    # the score of an estimator sees X, unless steps of a pipeline come between
-    is_score = isinstance(scorer, PassthroughScorer)
-    is_direct = is_score and hasattr(type(estimator), "needs_query_ids")
-    return _ids_in_data(task, estimator) if is_direct else None
+def _selectable(ids: Any, X: Any) -> Any:
+    """A Series in place of an index or array of pandas, of which scikit-learn selects no rows."""
+    if hasattr(ids, "isna") and not hasattr(ids, "iloc"):
+        series = sys.modules["pandas"].Series
+        return series(ids, index=X.index if hasattr(X, "iloc") else None)
+    return np.asarray(ids) if hasattr(ids, "to_pylist") else ids
 
 
 def _needs_ids(y: Any, estimator: Any) -> bool:
@@ -533,38 +545,97 @@ def _needs_ids(y: Any, estimator: Any) -> bool:
         return False
 
 
-def _warn_of_partial_queries(
-    task: dict[str, Any], estimator: Any, scorers: list[Any], given: Any
-) -> None:
-    test = task.get("test")
-    if test is None or (isinstance(test, FoldRows) and test.is_whole):
-        return
-    source = getattr(scorers[0], "groups", None) if scorers else None
+# Without metadata routing, scikit-learn's own scorers refuse any parameter but `sample_weight`, so
+# ids cannot be given to a list of scorers that holds one of them.
+class ScorersWithIds(MultimetricScorer):
+    """Several scorers that take `groups`; scikit-learn's own do not get them."""
+
+    def __init__(self, scorers: Any) -> None:
+        self.__dict__.update(vars(scorers))
+
+    def __call__(self, estimator: Any, *args: Any, groups: Any, **params: Any) -> Any:
+        """Score with the ids of these rows."""
+        bound = copy.copy(self)
+        bound._scorers = {name: bind(s, groups) for name, s in self._scorers.items()}
+        return MultimetricScorer.__call__(bound, estimator, *args, **params)
+
+
+def _score_with_ids(scorer: Any, *args: Any, groups: Any, **params: Any) -> Any:
+    return bind(scorer, groups)(*args, **params)
+
+
+def with_groups(scorer: Any) -> Any:
+    """`scorer`, one or several, as a scorer that takes `groups`."""
+    several = isinstance(scorer, MultimetricScorer)
+    return ScorersWithIds(scorer) if several else functools.partial(_score_with_ids, scorer)
+
+
+def bind(scorer: Any, ids: Any) -> Any:
+    """A scorer that uses `ids` where it finds none itself; others are returned unchanged."""
+    if not ranks_queries(scorer):
+        return scorer
+    if isinstance(scorer, RankingScorer):
+        return scorer.with_ids(ids)
+    if isinstance(scorer, PassthroughScorer):
+        inner = _default_scorer(scorer)
+        # the score of a ranker, which pipelines and searches would give no ids
+        return bind(inner, ids) if inner else functools.partial(RankingScorer("ndcg"), qid=ids)
+    bound = copy.copy(scorer)
+    # a permutation test shuffles the labels together with their index
+    aligned = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
+    bound._kwargs = {**scorer._kwargs, "groups": aligned}
+    return bound
+
+
+def ranks_queries(scorer: Any) -> bool:
+    """Whether a scorer ranks the documents of each query, and so needs query ids."""
+    if isinstance(scorer, RankingScorer):
+        return scorer.groups not in WITHOUT_IDS
+    if isinstance(scorer, PassthroughScorer):
+        inner = _default_scorer(scorer)
+        # `groups` of the score of other models may mean anything
+        return ranks_queries(inner) if inner else _is_ranker(_thawed(scorer._estimator))
+    return is_of_metric_function(scorer) and "groups" not in scorer._kwargs
+
+
+def _default_scorer(scorer: Any) -> Any:
+    """The scorer by which the method `score` of a search or a pipeline scores, if it is one."""
+    estimator = _thawed(scorer._estimator)
+    if isinstance(estimator, Search):
+        return scorer_of_search(estimator)
+    return PassthroughScorer(estimator.steps[-1][1]) if is_pipeline(estimator) else None
+
+
+def is_of_metric_function(scorer: Any) -> bool:
+    """Whether `sklearn.metrics.make_scorer` made it of a metric function of this package."""
+    if not isinstance(scorer, FunctionScorer) or isinstance(scorer, RankingScorer):
+        return False
+    function = scorer._score_func
+    while isinstance(function, functools.partial):
+        if "groups" in function.keywords:
+            return False
+        function = function.func
+    return name_of_function(function) is not None
+
+
+def scorer_of_search(search: Any) -> Any:
+    """The scorer of the method `score` of a search; None if its fit will refuse `scoring`."""
     try:
-        ids = find_query_ids(task["X"], task["y"], groups=given, id_source=source)
-        ids = _ids_in_data(task, find_groups_param(estimator)[1]) if ids is None else ids
-    except NoGroupsError:
-        return
-    if ids is None or (not any(map(ranks_queries, scorers)) and task.get("scorer") is not None):
-        return
-    codes = group_rows(ids, num_samples(task["X"])).codes
-    tested = np.bincount(codes[test], minlength=int(codes.max()) + 1)
-    if ((tested > 0) & (tested < np.bincount(codes))).any():
-        warnings.warn(
-            "a test fold holds only some documents of its queries, which biases their metrics "
-            "upwards, or downwards if few documents are relevant. Use QueryKFold or another "
-            "splitter that keeps queries whole; for successive halving use QueryRanker, "
-            "resource='max_queries' and max_resources=, the number of training queries of a fold.",
-            PartialQueryWarning,
-            stacklevel=stacklevel_of_caller(),
-        )
-
-
-def _fix(task: dict[str, Any], given: Any) -> str | None:
-    if given is not None:
+        scorer = check_scoring(search.estimator, scoring=search.scoring)
+    except (TypeError, ValueError):
         return None
-    if change := fix_by_name(task["X"]):
-        return change
-    if column_names(task["X"]):
-        return "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
-    return "pass groups=ids and cv=QueryKFold(5) to this call."
+    return scorer._scorers.get(search.refit) if isinstance(scorer, MultimetricScorer) else scorer
+
+
+def name_in_messages(scorer: Any) -> str:
+    """A scorer as messages name it."""
+    if isinstance(scorer, RankingScorer):
+        return f"the metric {scorer.metric!r}"
+    if isinstance(scorer, PassthroughScorer):  # of which older versions show the class
+        return f"the scorer {type(scorer._estimator).__name__}.score"
+    return f"the scorer {scorer!r}"
+
+
+def _thawed(estimator: Any) -> Any:
+    """A fitted estimator without the `FrozenEstimator` around it."""
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator

@@ -3,46 +3,58 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-from .._sklearn_compat import ScorerBase, metadata_request, num_samples, prediction_cache
+from .._columns import as_column, as_numbers, column_names
+from .._sklearn_compat import (
+    ScorerBase,
+    Search,
+    metadata_request,
+    num_samples,
+    prediction_cache,
+)
 from .._typing import IdSource, MatrixLike, QueryIds
+from .._validation import is_integer
 from ..metrics.evaluate import MetricLike
 from ..metrics.fixed_values import warn_of_fixed_values
 from ..metrics.metric import Metric, measure
-from ..metrics.names import parse_name, with_options
+from ..metrics.names import OF_DATA, parse_name, with_options
+from ..metrics.propensity import check_propensities, find_column
 from ..metrics.resolve import resolve, unbound
-from ..query_ids import find_query_ids, no_groups_error
+from ..query_ids import find_query_ids
+from ..query_ids.lookup import check_place, check_same_order
 from ..ranking import Queries, Ranking
 from ..ranking.shapes import SINGLE_QUERY
-from .columns import ColumnSource, check_no_feature, find_target, read_places
-from .pipelines import ids_after_steps
 from .predictions import (
     EACH_ROW,
     CallMethod,
     call_method,
     check_row_queries,
+    ids_after_steps,
     predict_scores,
     read_predictions,
 )  # fmt: skip
+
+# the name of a column or index level of X, an index level of y, or the position of a column of X
+ColumnSource: TypeAlias = str | int | None
+
+# models that use all columns of X as features
+OF_MODELS = ("sklearn", "lightgbm", "xgboost", "catboost")
 
 # values of `groups` that name no ids
 WITHOUT_IDS = (SINGLE_QUERY, EACH_ROW)
 
 # the metadata that a scorer requests, row-aligned arrays that metadata routing passes
-REQUESTS: dict[str, bool | None] = {
-    "groups": True,
-    "qid": True,
-    "sample_weight": None,
-    "propensity": None,
-    "target": None,
-}
+REQUESTS: dict[str, bool | None] = {"groups": True, "qid": True}
+REQUESTS |= dict.fromkeys(["sample_weight", "propensity", "target"])
 
 
 def make_ranking_scorer(
@@ -117,6 +129,8 @@ class RankingScorer(ScorerBase):
         Where the query ids are.
     propensity, target : str, int or None
         Where the propensities are, and the labels in place of y.
+    resolved : Metric
+        The metric with its options, which takes queries instead of an estimator.
     """
 
     _ids: QueryIds | None
@@ -136,8 +150,8 @@ class RankingScorer(ScorerBase):
         self.propensity = places["propensity"]
         if self.propensity is not None:
             options["propensity"] = self.propensity
-        self._resolved = resolve(metric, **options)
-        if self._resolved.average is None:
+        self.resolved = resolve(metric, **options)
+        if self.resolved.average is None:
             raise ValueError(
                 "a scorer returns one number, but average=None gives one per query. Use "
                 "average='macro', or query_scores for the values of all queries."
@@ -183,25 +197,19 @@ class RankingScorer(ScorerBase):
                 "This method is only available when metadata routing is enabled. You can enable "
                 "it using sklearn.set_config(enable_metadata_routing=True)."
             )
+        _check_requests(requests)
         request = self.get_metadata_routing()
         for param, alias in requests.items():
-            if param not in REQUESTS:
-                raise TypeError(f"a ranking scorer requests {', '.join(REQUESTS)}; got {param!r}.")
             request.score.add_request(param=param, alias=alias)
         self._metadata_request = request
         return self
-
-    @property
-    def resolved(self) -> Metric:
-        """The metric with its options, which takes queries instead of an estimator."""
-        return self._resolved
 
     @property
     def name(self) -> str:
         """The metric with its places and options, such as ``"recall@20(target=orders)"``."""
         places = {"propensity": self.propensity, "target": self.target}
         metric, bound = unbound(self.metric)
-        name = metric if isinstance(metric, str) else self._resolved.name
+        name = metric if isinstance(metric, str) else self.resolved.name
         return with_options(name, places | bound | self.options)
 
     def __repr__(self) -> str:
@@ -246,39 +254,31 @@ class RankingScorer(ScorerBase):
         float
             The score; higher is better.
         """
-        given = (groups, qid, sample_weight, propensity, target)
-        return self._score(call_method, estimator, X, y_true, *given)
+        given = {"sample_weight": sample_weight, "propensity": propensity, "target": target}
+        return self._score(call_method, estimator, X, y_true, groups=groups, qid=qid, **given)
 
     def _score(
-        self,
-        method_caller: CallMethod,
-        estimator: Any,
-        X: MatrixLike,
-        y_true: ArrayLike,
-        groups: QueryIds | None = None,
-        qid: QueryIds | None = None,
-        sample_weight: ArrayLike | None = None,
-        propensity: ArrayLike | None = None,
-        target: ArrayLike | None = None,
+        self, method_caller: CallMethod, estimator: Any, X: MatrixLike, y_true: Any, **given: Any
     ) -> float:
-        name, metric = repr(self.metric), self._with_propensity(propensity)
+        name, metric = repr(self.metric), self._with_propensity(given)
         check_no_feature(self, estimator, X)
 
         def read() -> Queries:
-            ids = self._find_ids(X, y_true, groups, qid)
+            ids = self._find_ids(X, y_true, given)
             if ids is None and self.groups is None:
                 ids = ids_after_steps(estimator, X)
-            labels = find_target(self, target, X, y_true)
+            labels = find_target(self, given.get("target"), X, y_true)
             scores = predict_scores(estimator, X, method_caller, per_class=ids is None)
             if ids is None:
                 check_row_queries(estimator, X, labels, scores, name, self.groups == EACH_ROW)
-            return read_predictions(estimator, labels, scores, ids, sample_weight, name)
+            weight = given.get("sample_weight")
+            return read_predictions(estimator, labels, scores, ids, weight, name)
 
         cache = prediction_cache(method_caller)
         if cache is None:
             return _value(metric, read(), (X, y_true))
         # Ranked queries are stored beside the predictions, so that all metrics need a single sort.
-        inputs = (estimator, X, y_true, groups, qid, sample_weight, target)
+        inputs = (estimator, X, y_true, *(given.get(n) for n in REQUESTS if n != "propensity"))
         key = ("sklearn_rankscore", self.groups, self.target, *map(id, inputs))
         if key not in cache:
             # an object that the cache refers to keeps its id
@@ -286,17 +286,7 @@ class RankingScorer(ScorerBase):
         ranking, _ = cache[key]
         return _value(metric, ranking.queries, (X, y_true), ranking)
 
-    def score_labels(
-        self,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        groups: QueryIds | None = None,
-        qid: QueryIds | None = None,
-        sample_weight: ArrayLike | None = None,
-        propensity: ArrayLike | None = None,
-        target: ArrayLike | None = None,
-    ) -> float:
+    def score_labels(self, y_true: ArrayLike, y_score: ArrayLike, **given: Any) -> float:
         """Score predictions without their X, as threshold tuning does.
 
         Query ids, propensities and targets can only be index levels of `y_true` or routed.
@@ -307,37 +297,39 @@ class RankingScorer(ScorerBase):
             Relevance.
         y_score : array-like of shape (n_documents,)
             Predictions.
-        groups, qid, sample_weight, propensity, target : array-like of shape (n_documents,), \
-                default=None
-            As for `__call__`.
+        **given
+            `groups`, `qid`, `sample_weight`, `propensity` and `target`, as for `__call__`.
 
         Returns
         -------
         float
             The score; higher is better.
         """
-        name, scores = repr(self.metric), np.asarray(y_score)
-        if callable(self.groups) and qid is None:
-            raise no_groups_error(
-                f"the metric {name}",
-                fix=f"groups={self.groups!r} needs X, which is not given here.",
-            )
-        ids = self._find_ids(None, y_true, groups, qid)
-        labels = find_target(self, target, None, y_true)
-        queries = read_predictions(None, labels, scores, ids, sample_weight, name)
-        return _value(self._with_propensity(propensity), queries, (y_true,))
+        metric, ids = self._with_propensity(given), self._find_ids(None, y_true, given)
+        labels = find_target(self, given.get("target"), None, y_true)
+        weight, name = given.get("sample_weight"), repr(self.metric)
+        queries = read_predictions(None, labels, np.asarray(y_score), ids, weight, name)
+        return _value(metric, queries, (y_true,))
 
-    def _find_ids(self, X: Any, y: Any, groups: QueryIds | None, qid: QueryIds | None) -> Any:
+    def _find_ids(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
         if self.groups == SINGLE_QUERY:
             return np.zeros(num_samples(y), dtype=int)
         if self.groups == EACH_ROW:
             return None
-        groups = self._ids if groups is None else groups
-        return find_query_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
+        groups = self._ids if given.get("groups") is None else given["groups"]
+        return find_query_ids(X, y, groups=groups, qid=given.get("qid"), id_source=self.groups)
 
-    def _with_propensity(self, given: Any) -> Metric:
-        """The metric with the propensities of one call."""
-        return self._resolved if given is None else replace(self._resolved, propensity=given)
+    def _with_propensity(self, given: dict[str, Any]) -> Metric:
+        """The metric with the propensities of one call, of which it takes no other arguments."""
+        _check_requests(given)
+        propensity, metric = given.get("propensity"), self.resolved
+        return metric if propensity is None else replace(metric, propensity=propensity)
+
+
+def _check_requests(names: Iterable[str]) -> None:
+    for name in names:
+        if name not in REQUESTS:
+            raise TypeError(f"a ranking scorer requests {', '.join(REQUESTS)}; got {name!r}.")
 
 
 def _value(
@@ -346,6 +338,112 @@ def _value(
     warn_of_fixed_values(queries, [metric])
     (values,) = measure(queries, [metric], ranking=ranking, data=data)
     return float(metric.aggregate(values, queries))
+
+
+def read_places(
+    metric: Any, given: dict[str, Any], options: dict[str, Any]
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Metric, places of columns and options, with the places taken out of the name."""
+    name, options_of_name = parse_name(metric) if isinstance(metric, str) else (metric, ())
+    named = dict(options_of_name)
+    in_name = {place: named.pop(place) for place in OF_DATA if place in named}
+    if in_name.get("groups", "") is None:
+        in_name["groups"] = SINGLE_QUERY
+    places = {
+        place: read_place(source) if place == "groups" else check_source(place, source)
+        for place, source in (given | in_name).items()
+    }
+    return (name, places, options | named) if in_name else (metric, places, dict(options))
+
+
+def read_place(groups: IdSource) -> IdSource:
+    """A place of query ids; several names as a tuple, which the cache of predictions can hash."""
+    check_place(groups)
+    return tuple(groups) if isinstance(groups, list) else groups
+
+
+def check_source(option: str, source: Any, hint: str = "") -> Any:
+    """A place where values are found, not the values themselves; `hint` says how to pass these."""
+    if source is None or isinstance(source, str):
+        return source
+    if is_integer(source):
+        return int(source)
+    hint = hint or (
+        "Values of given rows are passed to the scorer, or by metadata routing: "
+        f"make_ranking_scorer(...).set_score_request({option}=True)."
+    )
+    raise TypeError(
+        f"{option} must be the name of a column or index level of X, or the position of a column; "
+        f"got {type(source).__name__}. {hint}"
+    )
+
+
+def find_target(scorer: Any, given: Any, X: Any, y: Any) -> Any:
+    """The labels to judge by: those given, those at the scorer's target, or else `y`."""
+    if given is None and scorer.target is None:
+        return y
+    check_same_order(X=X, target=given)
+    values = find_column(scorer.target, (X, y), "target") if given is None else given
+    shown = "target" if given is not None else f"target {scorer.target!r}"
+    # NaN is left to the metric if it has a rule for documents that nobody judged
+    read = as_numbers if scorer.resolved.unjudged == "error" else as_column
+    read(values, shown)
+    return values
+
+
+def check_columns(scorer: Any, X: Any, y: Any) -> None:
+    """Refuse a scorer whose columns are missing, or hold what it cannot read."""
+    find_target(scorer, None, X, y)
+    if scorer.propensity is not None:
+        given = find_column(scorer.propensity, (X, y), "propensity")
+        check_propensities(given, f"propensity {scorer.propensity!r}")
+
+
+def check_no_feature(scorer: Any, estimator: Any, X: Any) -> None:
+    """Refuse a model that has a column of the scorer among its features."""
+    for option in ("target", "propensity"):
+        source = getattr(scorer, option)
+        position = None if source is None else _position(source, X)
+        if position is not None and _is_feature(position, estimator, X):
+            names = column_names(X)
+            name = names[position] if names else source
+            raise ValueError(
+                f"the column {name!r} of X, which is the {option} of the metric {scorer.name!r}, "
+                f"is a feature of {type(estimator).__name__} as well. Make it an index level, "
+                f"X.set_index({name!r}, append=True), or leave it out by "
+                f"QueryRanker(..., drop_columns=[{name!r}])."
+            )
+
+
+def _is_feature(position: int, estimator: Any, X: Any) -> bool:
+    """Whether a column is a feature for certain, in a model that chooses none of its columns."""
+    names = column_names(X)
+    while isinstance(estimator, Search) or hasattr(estimator, "drop_columns"):
+        # integers among `drop_columns` are names where columns have such names
+        for column in listed(getattr(estimator, "drop_columns", None)):
+            if position == (names.index(column) if column in names else _position(column, X)):
+                return False
+        estimator = estimator.estimator
+    if type(estimator).__module__.partition(".")[0] not in OF_MODELS:
+        return False
+    params = estimator.get_params(deep=True).values()
+    return not any(hasattr(value, "fit") for value in params)
+
+
+def _position(source: Any, X: Any) -> int | None:
+    """The position of a column, None for an index level; an integer is a position."""
+    names = column_names(X)
+    if isinstance(source, str):
+        return names.index(source) if source in names else None
+    width = len(names) if names else np.shape(X)[-1]
+    return int(source) % width if -width <= source < width else None
+
+
+def listed(columns: Any) -> list[Any]:
+    """One or several names or positions as a list."""
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str | Integral) else list(columns)
 
 
 __all__ = ["RankingScorer", "make_ranking_scorer"]

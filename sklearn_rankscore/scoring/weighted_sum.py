@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,9 +13,8 @@ from .._sklearn_compat import prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from .._validation import check_number
 from ..metrics.evaluate import MetricLike
-from .columns import read_place
 from .predictions import CallMethod, call_method
-from .scorer import RankingScorer
+from .scorer import RankingScorer, read_place
 
 # the name of the sum beside its parts
 WHOLE = "weighted_sum"
@@ -91,25 +90,30 @@ class WeightedScorer(RankingScorer):
             )
         if not weights:
             raise ValueError("weights is empty; name at least one metric, such as 'ndcg@10'.")
-        groups = read_place(groups)
         self.parts: dict[str, RankingScorer] = {}
         self.weights: dict[str, float] = {}
         for metric, weight in weights.items():
-            part = _part(metric, groups)
-            self._check_name(part.name)
+            part = _part(metric, read_place(groups))
+            if part.name == WHOLE:
+                raise ValueError(
+                    f"{WHOLE!r} is the name of the sum itself; give the function another name."
+                )
+            if part.name in self.parts:
+                raise ValueError(f"weights names {part.name!r} twice.")
             self.parts[part.name] = part
-            self.weights[part.name] = _check_weight(part.name, weight)
-        self.groups = _common_groups(self.parts, groups)
-        self.metric, self.options, self._ids = _as_text(self.weights), {}, None
-        self.propensity = self.target = None
-
-    def _check_name(self, name: str) -> None:
-        if name == WHOLE:
+            self.weights[part.name] = check_number(f"the weight of {part.name!r}", weight)
+            if weight <= 0:
+                raise ValueError(f"the weight of {part.name!r} must be above 0; got {weight!r}.")
+        given = [] if groups is None else [read_place(groups)]
+        places = list(dict.fromkeys(given + [part.groups for part in self.parts.values()]))
+        if len(places) > 1:
             raise ValueError(
-                f"{name!r} is the name of the sum itself; give the function another name."
+                f"the parts of a weighted sum must read query ids from one place; got {places}. "
+                "Give groups= to the sum, and none to its parts."
             )
-        if name in self.parts:
-            raise ValueError(f"weights names {name!r} twice.")
+        (self.groups,) = places
+        self.metric = " + ".join(f"{weight:g} * {name}" for name, weight in self.weights.items())
+        self.options, self._ids, self.propensity, self.target = {}, None, None, None
 
     def with_ids(self, ids: QueryIds) -> WeightedScorer:
         """A copy whose parts use `ids` where they find none themselves."""
@@ -133,27 +137,12 @@ class WeightedScorer(RankingScorer):
         return f"make_weighted_scorer({{{shown}}})"
 
     def _score(
-        self,
-        method_caller: CallMethod,
-        estimator: Any,
-        X: MatrixLike,
-        y_true: ArrayLike,
-        groups: QueryIds | None = None,
-        qid: QueryIds | None = None,
-        sample_weight: ArrayLike | None = None,
-        propensity: ArrayLike | None = None,
-        target: ArrayLike | None = None,
+        self, method_caller: CallMethod, estimator: Any, X: MatrixLike, y_true: Any, **given: Any
     ) -> float:
-        _check_no_target(target)
         if prediction_cache(method_caller) is None:
             method_caller = partial(_call_once, {})  # one prediction for all parts
-        given = (groups, qid, sample_weight, propensity)
-        return self._sum(
-            {
-                name: part._score(method_caller, estimator, X, y_true, *given)
-                for name, part in self.parts.items()
-            }
-        )
+        call = (method_caller, estimator, X, y_true)
+        return self._sum(given, lambda part: part._score(*call, **given))
 
     def score_labels(self, y_true: ArrayLike, y_score: ArrayLike, **given: Any) -> float:
         """Score predictions without their X, as `RankingScorer.score_labels` does.
@@ -170,35 +159,21 @@ class WeightedScorer(RankingScorer):
         float
             The weighted sum.
         """
-        _check_no_target(given.get("target"))
-        parts = self.parts.items()
-        return self._sum(
-            {name: part.score_labels(y_true, y_score, **given) for name, part in parts}
-        )
+        return self._sum(given, lambda part: part.score_labels(y_true, y_score, **given))
 
-    def _sum(self, values: Mapping[str, float]) -> float:
-        return float(sum(self.weights[name] * value for name, value in values.items()))
+    def _sum(self, given: dict[str, Any], value: Callable[[RankingScorer], float]) -> float:
+        if given.get("target") is not None:
+            raise ValueError(
+                "a weighted sum takes no target for all of its parts; name one in each part, as in "
+                "'recall@20(target=orders)'."
+            )
+        return float(sum(self.weights[name] * value(part) for name, part in self.parts.items()))
 
 
 def _call_once(cache: dict[Any, Any], estimator: Any, method: str, X: MatrixLike) -> Any:
     if method not in cache:
         cache[method] = call_method(estimator, method, X)
     return cache[method]
-
-
-def _check_weight(name: str, weight: Any) -> float:
-    value = check_number(f"the weight of {name!r}", weight)
-    if value <= 0:
-        raise ValueError(f"the weight of {name!r} must be above 0; got {weight!r}.")
-    return value
-
-
-def _check_no_target(target: Any) -> None:
-    if target is not None:
-        raise ValueError(
-            "a weighted sum takes no target for all of its parts; name one in each part, as in "
-            "'recall@20(target=orders)'."
-        )
 
 
 def _part(metric: MetricLike | RankingScorer, groups: IdSource) -> RankingScorer:
@@ -212,18 +187,3 @@ def _part(metric: MetricLike | RankingScorer, groups: IdSource) -> RankingScorer
     part = copy.copy(metric)
     part.groups = groups
     return part
-
-
-def _common_groups(parts: Mapping[str, RankingScorer], groups: Any) -> Any:
-    own = [part.groups for part in parts.values()]
-    places = list(dict.fromkeys(own if groups is None else [groups, *own]))
-    if len(places) > 1:
-        raise ValueError(
-            f"the parts of a weighted sum must read query ids from one place; got {places}. Give "
-            "groups= to the sum, and none to its parts."
-        )
-    return places[0]
-
-
-def _as_text(weights: Mapping[str, float]) -> str:
-    return " + ".join(f"{weight:g} * {name}" for name, weight in weights.items())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore import ndcg_score, query_scores
-from sklearn_rankscore.query_ids import factorize, group_rows
+from sklearn_rankscore.query_ids import group_rows
 
 RNG = np.random.default_rng(0)
 

@@ -219,7 +219,7 @@ def test_features_on_which_a_library_fails_are_those_of_pandas(case):
     name, given = FAILS[case]
     _, of_fit = is_colored(name)
     ranker = QueryRanker(make(name, 2))
-    with pytest.raises(Exception, match=".") as of_pandas:
+    with pytest.raises(Exception, match=r".") as of_pandas:
         ranker.fit(given.to_pandas(), Y, groups=IDS, **of_fit)
     with pytest.raises(type(of_pandas.value)):
         ranker.fit(given, Y, groups=IDS, **of_fit)
