@@ -1,7 +1,7 @@
 """pandas objects with the same row labels in different orders, which are combined by position.
 
 Every table holds calls that succeed with rows in one order, and are refused where the row labels
-show that one object is in another; as arrays they are taken as they are.
+show that one object is in another; arrays are taken by position.
 """
 
 import numpy as np

@@ -41,7 +41,6 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
-import sklearn_rankscore
 import sklearn_rankscore as rs
 
 COUNTRIES = np.array(["CN", "FR", "OTHER", "US"])
@@ -50,7 +49,7 @@ TRUTH, SCORES = RNG.choice(COUNTRIES, 30), RNG.integers(0, 4, (30, 4)) / 4
 HOT = (TRUTH[:, None] == COUNTRIES).astype(int)
 METRICS = [
     function
-    for name, function in vars(sklearn_rankscore).items()
+    for name, function in vars(rs).items()
     if name.endswith(("_score", "_at_k")) and "labels" in inspect.signature(function).parameters
 ]
 

@@ -251,7 +251,7 @@ def test_a_ranker_gets_the_ids_for_a_metric_of_thresholds(cv, model):
 
 
 TEXT = np.array([f"s{number:02}" for number in QID])
-FORMS = [  # of which scikit-learn selects no rows, or not as they are
+FORMS = [  # of many of which scikit-learn cannot select rows
     TEXT.tolist(), pd.Series(TEXT).values, pd.array(QID, dtype="Int64"), pd.Categorical(TEXT),
     pd.array(TEXT, dtype=pd.ArrowDtype(pa.string())), pa.array(TEXT.tolist()), pa.array(QID),
     pa.chunked_array([TEXT[:50].tolist(), TEXT[50:].tolist()]),

@@ -244,9 +244,8 @@ def test_every_kind_of_scorer(kind, way):
 def test_several_folds_and_training_scores(kind, way):
     if kind in FUNCTIONS and way == "level":
         rows, labels, _, given, cv = WAYS[way]
-        scores = ms.cross_val_score(
-            Ridge(), rows, labels, scoring=KINDS[kind](None), cv=cv, **given
-        )
+        search = ms.GridSearchCV(Ridge(), {}, scoring=KINDS[kind](None), cv=cv)
+        scores = searched(search, rows, labels, given)
     else:
         scores = call("cross_validate", way, kind)
     np.testing.assert_allclose(scores, expected(way, None if kind == "none" else 3), rtol=1e-9)
