@@ -33,7 +33,7 @@ from ..query_ids.lookup import (
 )
 from ..ranking import Queries
 from ..scoring.predictions import predict_scores, read_predictions
-from ..scoring.register import check_pairs, find_groups_param, ignores_groups
+from ..scoring.register import find_groups_param, ignores_groups
 from ..scoring.scorer import RankingScorer
 from .query_results import QueryScores
 from .targets import TargetMetric, check_targets, measure_targets, resolve_targets
@@ -149,7 +149,6 @@ def cross_val_query_scores(
     check_targets(resolved, estimator, X, y)
     splitter = check_query_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)
-    check_pairs(estimator, fit_params)
     grouping = group_rows(ids, num_samples(X))
     folds = list(splitter.split(X, y, **split_params))
     _check_folds(folds, grouping.ids, grouping.codes)

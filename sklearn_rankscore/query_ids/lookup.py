@@ -87,7 +87,6 @@ def find_explicit_ids(
     `groups` takes precedence over `qid` and over ids in the data. It may be coarser than these, as
     users are than their sessions, but must not divide any of their queries.
     """
-    check_in_memory(X, "X")
     check_same_order(X=X, groups=groups)
     if groups is None:
         return find_query_ids(X, y, qid=qid, id_source=id_source)

@@ -155,12 +155,6 @@ class TrainingData:
 
     def take(self, rows: Array) -> Self:
         """The chosen rows, in that order, with the `fit` parameters aligned with them."""
-        if any(name.rpartition("__")[2] == "pairs" for name in self.params):
-            raise ValueError(
-                "pairs number the rows that fit is given, but a ranker is fitted to the rows of "
-                "each query together, or to some of them: leave pairs out, and CatBoost makes them "
-                "of the labels."
-            )
         return replace(
             self,
             X=safe_indexing(self.X, rows),
@@ -380,7 +374,12 @@ def take_weights(params: dict[str, Any], prefix: str, weights: Any) -> Any:
 
 
 def check_no_positions(params: dict[str, Any], dropped: Sequence[Any]) -> None:
-    """Refuse positions of features, which are others before and after columns are dropped."""
+    """Refuse numbers of rows, and of features beside a column that is dropped."""
+    if any(n.rpartition("__")[2] == "pairs" and v is not None for n, v in params.items()):
+        raise ValueError(
+            "pairs number rows, of which QueryRanker puts those of each query together, and folds "
+            "have others: leave pairs out, and CatBoost makes them of the labels."
+        )
     for name, value in params.items() if dropped else ():
         if name.rpartition("__")[2] in OF_POSITIONS and _holds_integers(value):
             raise ValueError(

@@ -236,17 +236,6 @@ def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
     return (f"{prefix}groups" if takes_groups else ""), estimator
 
 
-def check_pairs(estimator: Any, fit_params: dict[str, Any]) -> None:
-    """Refuse pairs of rows for a fold, whose rows have other numbers."""
-    given = [name for name, value in fit_params.items() if value is not None]
-    pairs = [name for name in given if name.rpartition("__")[2] == "pairs"]
-    if pairs and _is_ranker(find_groups_param(estimator)[1]):
-        raise ValueError(
-            f"{pairs[0]} number the rows of the whole data, but folds have other row numbers. "
-            "Leave them out (CatBoost makes pairs from the labels), or fit each fold yourself."
-        )
-
-
 def ignores_groups(search: Any) -> bool:
     """Whether a search inside of a search splits rows whatever their ids; refused if it ranks."""
     if not isinstance(search, Search) or _reads_groups(search.cv):
@@ -327,7 +316,6 @@ class _Task:
         NoGroupsError
             If a ranker or a ranking metric needs query ids and none would reach it.
         """
-        check_pairs(self.estimator, self._params("fit_params"))
         for scorer in self.scorers:
             self._check_scorer(scorer)
         for name in ("fit_params", "score_params"):

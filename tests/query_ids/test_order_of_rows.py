@@ -244,7 +244,7 @@ SCORERS = ["ndcg@10", make_scorer(rs.ndcg_score), None, lambda m, X, y: get_scor
 
 
 @pytest.mark.parametrize("model", [RANKER, make_pipeline(RANKER)], ids=type)
-@pytest.mark.parametrize("scoring", SCORERS, ids=str)
+@pytest.mark.parametrize("scoring", SCORERS, ids=["name", "make", "none", "function"])
 @pytest.mark.parametrize("labels", [LABELS, LABELS.to_numpy(), Y], ids=["ids", "array", "rows"])
 def test_a_permutation_test_shuffles_labels_with_their_index(model, scoring, labels):
     score, permuted, _ = ms.permutation_test_score(

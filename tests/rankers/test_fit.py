@@ -161,16 +161,6 @@ def test_parameters_with_one_entry_per_row_are_gathered_too(piped, ranker, rows)
     assert not np.array_equal(fit(make(ranker), X, y, ids).predict(X), expected.predict(X))
 
 
-def test_pairs_of_catboost_number_the_rows_of_fit():
-    X = np.array([[1.0], [0], [0], [1], [0], [0]])
-    ids, y = np.array([0, 0, 0, 1, 1, 1]), np.array([1, 0, 0, 1, 0, 0])
-    model = make("CatBoostRanker", 5, depth=1, learning_rate=0.5, loss_function="PairLogit")
-    given = {"pairs": np.array([[0, 2], [3, 5], [0, 1]]), "pairs_weight": np.array([1.0, 9, 3])}
-    native = clone(model).fit(X, y, group_id=ids, **given)
-    ranker = QueryRanker(model).fit(X, y, groups=ids, **given)
-    np.testing.assert_array_equal(ranker.predict(X), native.predict(X))
-
-
 def test_ids_and_sizes_by_the_names_of_the_boosters(rows):
     X, y, ids = rows
     q, X_q, y_q = gather(ids, X, y)

@@ -214,6 +214,7 @@ def test_the_rows_of_a_column_are_no_queries():
 @pytest.mark.parametrize("wrap", [lambda model: model, rs.QueryRanker], ids=["plain", "ranker"])
 @pytest.mark.parametrize("form", [str, ["bad", "good"], ["0", "1"], ["no", "yes"]])
 @pytest.mark.parametrize("model", [GaussianNB(), LinearSVC(), VOTE, TREE], ids=type)
+@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
 def test_grades_as_text(model, form, wrap):
     """Text that is numbers are these numbers; of two words the higher one is relevant."""
     numbers = GRADES if form is str and model is not VOTE else RELEVANT
@@ -225,6 +226,7 @@ def test_grades_as_text(model, form, wrap):
 
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier, DecisionTreeClassifier])
 @pytest.mark.parametrize("names", [[0, 1], [2, 5], ["bad", "good"], ["0", "1"]])
+@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
 def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
     is_good, ids = np.array([0, 0, 0, 1] * 3 + [0] * 12), np.repeat(np.arange(6), 4)
     rows, labels = pd.DataFrame(X[:24], pd.Index(ids, name="qid")), np.array(names)[is_good]

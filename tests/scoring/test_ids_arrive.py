@@ -221,12 +221,8 @@ def test_every_tool(tool, way):
 
 
 FUNCTIONS = ("function", "partial")
-MISSED = (ON_X | {"named y level"}) - ROUTED
-RANKS_ALL_ROWS = pytest.mark.xfail(
-    reason="with a QueryRanker, make_scorer does not get the ids in the data: the fold is one query"
-)
 PAIRS = [
-    pytest.param(k, w, marks=[RANKS_ALL_ROWS] if k in FUNCTIONS and w in MISSED else [])
+    (k, w)
     for k in KINDS
     for w in WAYS
     if k not in FUNCTIONS or w != "routed qid"  # which the function does not take
