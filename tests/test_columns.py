@@ -130,7 +130,7 @@ def test_tables_that_are_not_in_memory_are_refused(kind):
         ("truth", lambda: from_frames(rows, rows, **names)),
     ]
     for name, call in calls:
-        with pytest.raises(TypeError, match=f"{name} is not in memory; read it first"):
+        with pytest.raises(TypeError, match=f"^{name} is not in memory; read it first"):
             call()
 
 

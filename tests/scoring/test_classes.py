@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import config_context
+from sklearn import model_selection as ms
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.ensemble import (
@@ -18,21 +19,9 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.exceptions import DataConversionWarning
-from sklearn.linear_model import (
-    LinearRegression,
-    LogisticRegression,
-    Ridge,
-    RidgeClassifierCV,
-)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifierCV
 from sklearn.metrics import check_scoring, get_scorer, top_k_accuracy_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    cross_val_predict,
-    cross_val_score,
-    cross_validate,
-)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -199,16 +188,16 @@ def test_what_scores_documents(model, labels, respond, name):
 def test_a_column_of_labels_is_raveled_with_a_warning(model):
     """LinearRegression that was fitted to a column predicts one."""
     column, options = pd.DataFrame({"rel": GRADES}, INDEXED.index), {"cv": rs.QueryKFold(3)}
-    expected = cross_val_score(model, INDEXED, GRADES, scoring="ndcg@5", **options)
+    expected = ms.cross_val_score(model, INDEXED, GRADES, scoring="ndcg@5", **options)
     with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
-        values = cross_val_score(model, INDEXED, column, scoring="ndcg@5", **options)
+        values = ms.cross_val_score(model, INDEXED, column, scoring="ndcg@5", **options)
     np.testing.assert_allclose(values, expected)
 
 
 def test_the_rows_of_a_column_are_no_queries():
     model, column = LinearRegression(), GRADES[:, None]
     with pytest.raises(rs.NoGroupsError):
-        cross_val_score(model, X, column, scoring="ndcg@5", cv=3, error_score="raise")
+        ms.cross_val_score(model, X, column, scoring="ndcg@5", cv=3, error_score="raise")
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, rs.QueryRanker], ids=["plain", "ranker"])
@@ -220,8 +209,8 @@ def test_grades_as_text(model, form, wrap):
     numbers = GRADES if form is str and model is not VOTE else RELEVANT
     words = np.array(list(map(form if form is str else form.__getitem__, numbers)))
     options = {"scoring": "ndcg@5", "cv": rs.QueryKFold(3), "error_score": "raise"}
-    expected = cross_val_score(wrap(model), INDEXED, numbers, **options)
-    np.testing.assert_allclose(cross_val_score(wrap(model), INDEXED, words, **options), expected)
+    expected = ms.cross_val_score(wrap(model), INDEXED, numbers, **options)
+    np.testing.assert_allclose(ms.cross_val_score(wrap(model), INDEXED, words, **options), expected)
 
 
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier, DecisionTreeClassifier])
@@ -234,12 +223,12 @@ def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
     expected = pytest.approx(rs.ndcg_score(grades[:12], np.zeros(12), groups=ids[:12], k=2))
     options = {"cv": [(np.arange(12, 24), np.arange(12))], "error_score": "raise"}
     for estimator in (model(), rs.QueryRanker(model())):
-        several = cross_validate(estimator, rows, labels, scoring=["ndcg@2", "mrr"], **options)
+        several = ms.cross_validate(estimator, rows, labels, scoring=["ndcg@2", "mrr"], **options)
         assert several["test_ndcg@2"] == expected
-        assert cross_val_score(estimator, rows, labels, scoring="ndcg@2", **options) == expected
+        assert ms.cross_val_score(estimator, rows, labels, scoring="ndcg@2", **options) == expected
     if names == ["bad", "good"]:
         with pytest.raises(ValueError, match=r"all labels are 'bad', .*Encode labels as numbers"):
-            cross_val_score(model(), rows, np.full(24, "bad"), scoring="ndcg@2", **options)
+            ms.cross_val_score(model(), rows, np.full(24, "bad"), scoring="ndcg@2", **options)
 
 
 class Probabilities(ClassifierMixin, BaseEstimator):
@@ -273,8 +262,8 @@ def test_equal_votes_are_ties(n_neighbors, wrap):
     """The mean grade of neighbors, which a regressor computes from their grades."""
     options = {"scoring": ["ndcg@5", "map@5(threshold=1)"], "cv": rs.QueryKFold(3)}
     rows = INDEXED[[0, 1]]
-    expected = cross_validate(KNeighborsRegressor(n_neighbors), rows, GRADES, **options)
-    scores = cross_validate(wrap(KNeighborsClassifier(n_neighbors)), rows, GRADES, **options)
+    expected = ms.cross_validate(KNeighborsRegressor(n_neighbors), rows, GRADES, **options)
+    scores = ms.cross_validate(wrap(KNeighborsClassifier(n_neighbors)), rows, GRADES, **options)
     for name in options["scoring"]:
         np.testing.assert_allclose(scores[f"test_{name}"], expected[f"test_{name}"], rtol=1e-12)
 
@@ -309,8 +298,8 @@ def test_no_confidences_of_several_grades():
     )
     options = {"groups": IDS, "cv": rs.QueryKFold(3)}
     with pytest.raises(AttributeError, match="'QueryRanker' has no attribute 'decision_function'"):
-        cross_val_predict(ranker, X, grades, method="decision_function", **options)
-    assert set(cross_val_predict(ranker, X, grades, **options).round()) > {0, 1, 2, 3}
+        ms.cross_val_predict(ranker, X, grades, method="decision_function", **options)
+    assert set(ms.cross_val_predict(ranker, X, grades, **options).round()) > {0, 1, 2, 3}
 
 
 FEATURES, CLASSES = make_classification(300, n_informative=6, n_classes=4, random_state=0)
@@ -321,11 +310,11 @@ LINEAR = LogisticRegression(max_iter=500)
 @pytest.mark.parametrize("model", [LINEAR, GaussianNB(), LinearSVC(), SVC()], ids=type)
 def test_without_ids_each_row_ranks_its_classes(model):
     method = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
-    scores = cross_val_predict(model, FEATURES, TO, method=method, cv=3)
+    scores = ms.cross_val_predict(model, FEATURES, TO, method=method, cv=3)
     expected = pytest.approx(rs.ndcg_score(TO, scores, labels=COUNTRIES, k=3), rel=1e-12)
-    assert cross_val_score(model, FEATURES, TO, scoring="ndcg@3", cv=3).mean() == expected
+    assert ms.cross_val_score(model, FEATURES, TO, scoring="ndcg@3", cv=3).mean() == expected
     names = ["ndcg@3(groups=rows)", "mrr(groups=rows)", "accuracy"]
-    several = cross_validate(model, FEATURES, TO, scoring=names, cv=3)
+    several = ms.cross_validate(model, FEATURES, TO, scoring=names, cv=3)
     assert several["test_ndcg@3(groups=rows)"].mean() == expected
 
 
@@ -343,9 +332,9 @@ def test_scores_of_pairs_of_classes_are_refused():
     rows, y = load_iris(return_X_y=True)
     pairs = SVC(decision_function_shape="ovo")
     options = {"scoring": "mrr(groups=rows)", "cv": 3, "error_score": "raise"}
-    for model in (make_pipeline(StandardScaler(), pairs), GridSearchCV(pairs, {})):
+    for model in (make_pipeline(StandardScaler(), pairs), ms.GridSearchCV(pairs, {})):
         with pytest.raises(ValueError, match="decision_function_shape='ovo' gives one per pair"):
-            cross_val_score(model, rows, y, **options)
+            ms.cross_val_score(model, rows, y, **options)
     # probabilities have one column per class, whatever the decision values are
     pairs.predict_proba = lambda X: np.eye(3)[pairs.predict(X)]
     scorer = rs.make_ranking_scorer("hit_rate@1", groups="rows")
@@ -376,14 +365,14 @@ def test_classes_that_are_numbers_are_ranked_with_a_warning():
     with pytest.warns(UserWarning, match=r"write 'map@3\(threshold=2, groups=rows\)'"):
         get_scorer("map@3(threshold=2)")(model, X, GRADES)
     with pytest.warns(UserWarning, match="each row ranked its") as caught:
-        cross_val_score(model, X, GRADES, scoring="ndcg@3", cv=2)
+        ms.cross_val_score(model, X, GRADES, scoring="ndcg@3", cv=2)
     assert {warning.filename for warning in caught} == {__file__}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         in_rows = get_scorer("ndcg@3(groups=rows)")
         for rows in (X, INDEXED):  # ids in the data are not asked for
             assert in_rows(model, rows, GRADES) == pytest.approx(of_rows)
-            cross_val_score(model, rows, GRADES, scoring=in_rows, cv=KFold(2))
+            ms.cross_val_score(model, rows, GRADES, scoring=in_rows, cv=ms.KFold(2))
         assert get_scorer("ndcg@3")(model, X, GRADES, groups=IDS) == pytest.approx(of_documents)
         assert get_scorer("ndcg@3")(model, INDEXED, GRADES) == pytest.approx(of_documents)
 

@@ -10,15 +10,10 @@ import polars as pl
 import pytest
 from joblib import parallel_config
 from sklearn import config_context
+from sklearn import model_selection as ms
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    TunedThresholdClassifierCV,
-    cross_val_score,
-    cross_validate,
-)
 from sklearn.pipeline import make_pipeline
 
 import sklearn_rankscore as rs
@@ -111,10 +106,10 @@ def test_routed_columns():
         with config_context(enable_metadata_routing=True):
             scorer = rs.make_ranking_scorer("dcg@3").set_score_request(**{name: True})
             options = {"scoring": scorer, "cv": CV, "params": {name: given}}
-            routed = cross_val_score(Column(), FRAME, CLICKS - (name == "target"), **options)
+            routed = ms.cross_val_score(Column(), FRAME, CLICKS - (name == "target"), **options)
         source = {"propensity": "seen", "target": "orders"}[name]
         by_name = f"dcg@3({name}={source})"
-        by_column = cross_val_score(Column(), FRAME, CLICKS, scoring=by_name, cv=CV)
+        by_column = ms.cross_val_score(Column(), FRAME, CLICKS, scoring=by_name, cv=CV)
         np.testing.assert_array_equal(routed, by_column)
 
 
@@ -130,9 +125,9 @@ METRICS = ["dcg@3", "dcg@3(propensity=seen)", "dcg@3(target=orders)", "hits@3(pr
 
 
 def test_several_metrics_share_predictions_but_not_labels():
-    together = cross_validate(Column(), FRAME, CLICKS, scoring=METRICS, cv=CV)
+    together = ms.cross_validate(Column(), FRAME, CLICKS, scoring=METRICS, cv=CV)
     for name in METRICS:
-        alone = cross_val_score(Column(), FRAME, CLICKS, scoring=name, cv=CV)
+        alone = ms.cross_val_score(Column(), FRAME, CLICKS, scoring=name, cv=CV)
         np.testing.assert_array_equal(together[f"test_{name}"], alone)
     assert len({tuple(together[f"test_{name}"]) for name in METRICS}) == len(METRICS)
     scores = rs.cross_val_query_scores(Column(), FRAME, CLICKS, metrics=METRICS[:2], cv=3)
@@ -143,7 +138,7 @@ def test_several_metrics_share_predictions_but_not_labels():
 @pytest.mark.parametrize("rows", [FRAME, LEVELS], ids=["frame", "index"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_search_leaves_the_columns_out_of_the_features(rows, n_jobs):
-    search = GridSearchCV(
+    search = ms.GridSearchCV(
         rs.QueryRanker(Ridge(), drop_columns=["seen", "orders"]), {"estimator__alpha": [1, 100]},
         scoring=["dcg@3(propensity=seen)", "recall@2(target=orders)"], n_jobs=n_jobs,
         refit="recall@2(target=orders)", cv=CV, error_score="raise",
@@ -156,7 +151,7 @@ def test_a_search_leaves_the_columns_out_of_the_features(rows, n_jobs):
 
 def test_threshold_tuning():
     model, scoring = LogisticRegression(), "hits@2(propensity=seen)"
-    tuned = TunedThresholdClassifierCV(model, scoring=scoring, cv=CV)
+    tuned = ms.TunedThresholdClassifierCV(model, scoring=scoring, cv=CV)
     assert 0 <= tuned.fit(FRAME[["a", "b"]].set_axis(BY_Y.index), BY_Y).best_threshold_ <= 1
 
 
@@ -181,7 +176,7 @@ def test_faulty_columns_are_one_error_before_the_first_fit(places, rows, message
             raise AssertionError
 
     given = {"groups": QID} if rows is FEATURES else {}
-    search = GridSearchCV(NeverFitted(), {}, cv=CV, scoring=make("ndcg", **places))
+    search = ms.GridSearchCV(NeverFitted(), {}, cv=CV, scoring=make("ndcg", **places))
     with pytest.raises((ValueError, TypeError), match=message):
         search.fit(rows, CLICKS, **given)
     with pytest.raises((ValueError, TypeError), match=message):
@@ -205,7 +200,7 @@ CHOOSING = [
     CHOSEN,
     rs.QueryRanker(CHOSEN),
     rs.QueryRanker(Ridge(), drop_columns=["orders", "seen"]),
-    GridSearchCV(rs.QueryRanker(Ridge(), drop_columns="orders"), {}, cv=rs.QueryKFold(2)),
+    ms.GridSearchCV(rs.QueryRanker(Ridge(), drop_columns="orders"), {}, cv=rs.QueryKFold(2)),
     Column(),
 ]
 
@@ -216,14 +211,14 @@ def test_a_target_among_the_features_is_refused():
     scorer = rs.make_ranking_scorer("recall@2", target="orders")
     for model in LEAKING:
         with pytest.raises(ValueError, match=message):
-            cross_val_score(model, FRAME, CLICKS, **options)
+            ms.cross_val_score(model, FRAME, CLICKS, **options)
         with pytest.raises(ValueError, match=message):
             scorer(model.fit(FRAME, CLICKS), FRAME, CLICKS)
     levels = FRAME.set_index(["seen", "orders"], append=True)
     for model in LEAKING[:2]:
         assert 0 < scorer(model.fit(levels, CLICKS), levels, CLICKS) < 1
     for model in CHOOSING:
-        assert np.isfinite(cross_val_score(model, FRAME, CLICKS, **options)).all()
+        assert np.isfinite(ms.cross_val_score(model, FRAME, CLICKS, **options)).all()
 
 
 @pytest.mark.parametrize("column", ["sold", 7])
@@ -261,7 +256,7 @@ def test_the_metric_of_otto():
     before = Column.calls
     assert SCORER(FITTED, X, Y) == pytest.approx(otto_score(np.arange(1200)), rel=1e-12)
     assert Column.calls == before + 1  # one prediction for all parts
-    scores = cross_validate(Column(), X, Y, scoring=SCORER.with_parts(), cv=CV)
+    scores = ms.cross_validate(Column(), X, Y, scoring=SCORER.with_parts(), cv=CV)
     expected = [otto_score(test) for _, test in CV.split(X, Y)]
     np.testing.assert_allclose(scores["test_weighted_sum"], expected, rtol=1e-12)
     parts = [OTTO[name] * scores[f"test_{NAMES[name]}"] for name in OTTO]
@@ -271,7 +266,7 @@ def test_the_metric_of_otto():
 def test_a_search_shows_the_sum_and_its_parts():
     ranker = rs.QueryRanker(Ridge(), drop_columns=list(OTTO))
     options = {"scoring": SCORER.with_parts(), "refit": "weighted_sum", "n_jobs": 2, "cv": CV}
-    search = GridSearchCV(ranker, {"estimator__alpha": [1, 1e6]}, **options).fit(X, Y)
+    search = ms.GridSearchCV(ranker, {"estimator__alpha": [1, 1e6]}, **options).fit(X, Y)
     means = [OTTO[name] * search.cv_results_[f"mean_test_{NAMES[name]}"] for name in OTTO]
     whole = search.cv_results_["mean_test_weighted_sum"]
     np.testing.assert_allclose(whole, np.sum(means, axis=0))
@@ -367,20 +362,20 @@ def test_one_target_for_all_parts_is_refused():
 
 SHARING = ["ndcg@5", "map", "mrr@3", "precision@3(threshold=1)", "ndcg@10(gain=exponential)", "r2"]
 PREDICTS = {  # calls with several metrics, and how often they predict
-    "cross_validate": (lambda o: cross_validate(Column(), X, Y, cv=3, **o), 3),
+    "cross_validate": (lambda o: ms.cross_validate(Column(), X, Y, cv=3, **o), 3),
     "training scores": (
-        lambda o: cross_validate(Column(), X, Y, cv=CV, return_train_score=True, **o), 6,
+        lambda o: ms.cross_validate(Column(), X, Y, cv=CV, return_train_score=True, **o), 6,
     ),
     "search": (
-        lambda o: GridSearchCV(Column(), {"alpha": [1, 2]}, cv=CV, refit="map", **o)
+        lambda o: ms.GridSearchCV(Column(), {"alpha": [1, 2]}, cv=CV, refit="map", **o)
         .fit(X, Y).score(X, Y), 7,
     ),
-    "two threads": (lambda o: cross_validate(Column(), X, Y, cv=CV, n_jobs=2, **o), 3),
+    "two threads": (lambda o: ms.cross_validate(Column(), X, Y, cv=CV, n_jobs=2, **o), 3),
     "given groups": (
-        lambda o: cross_validate(Column(), X[["a"]], Y, cv=CV, groups=SESSION, **o), 3,
+        lambda o: ms.cross_validate(Column(), X[["a"]], Y, cv=CV, groups=SESSION, **o), 3,
     ),
     "places": (
-        lambda o: cross_validate(
+        lambda o: ms.cross_validate(
             Column(), X.assign(day=0), Y, cv=CV,
             scoring={"a": "ndcg", "b": "ndcg(groups=day)", "c": "ndcg(target=carts)"},
         ), 3,
