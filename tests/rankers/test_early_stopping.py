@@ -323,6 +323,9 @@ def test_xgboost_computes_no_metric_that_nobody_asked_for(scale):
         fitted = stopping(model, "ndcg@5").fit(X, y * scale, groups=ids).estimator_
         assert list(log_of(fitted)) == ["ndcg@5_rankscore"]
         assert fitted.get_params() == model.get_params()
+    model = make("XGBRanker", eval_metric="ndcg@3")  # which somebody asked for
+    log = log_of(stopping(model, "ndcg@5").fit(X, y, groups=ids).estimator_)
+    assert list(log) == ["ndcg@3", "ndcg@5_rankscore"]
 
 
 @pytest.mark.parametrize("metric", [True, "ndcg@10"])

@@ -116,6 +116,21 @@ def test_ids_in_the_index_reach_rankers_votes_and_selections():
     np.testing.assert_array_equal(chosen.predict(INDEXED), expected)
 
 
+def test_metadata_passes_through_a_ranker_to_a_search_inside():
+    with config_context(enable_metadata_routing=True):
+        scorer = make_ranking_scorer("ndcg@10").set_score_request(sample_weight=False)
+        ridge = Ridge().set_fit_request(sample_weight=True)
+        search = GridSearchCV(ridge, {"alpha": [1.0]}, cv=CV, scoring=scorer)
+        folds = cross_validate(
+            QueryRanker(search).set_fit_request(sample_weight=True), X, Y, cv=CV, scoring=scorer,
+            params={"groups": IDS, "sample_weight": WEIGHTS}, return_estimator=True,
+            error_score="raise",
+        )["estimator"]  # fmt: skip
+    for (train, _), fold in zip(SPLITS, folds, strict=True):
+        expected = Ridge().fit(X[train], Y[train], sample_weight=WEIGHTS[train])
+        np.testing.assert_allclose(fold.predict(X), expected.predict(X))
+
+
 # --- parameters of fit in a search, with and without metadata routing
 
 
