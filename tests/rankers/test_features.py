@@ -52,7 +52,7 @@ def test_columns_are_dropped_by_name(library, position):
     for dropped in ("clicks", ["clicks"]):
         ranker = QueryRanker(make("LGBMRanker", 5), groups="session", drop_columns=dropped)
         ranker.fit(given, Y)
-        assert list(ranker.feature_names_in_) == list("abcd")
+        assert ranker.n_features_in_ == 4
         for features in (given, LIBRARIES[library](FRAME)):
             np.testing.assert_array_equal(ranker.predict(features), expected)
 
@@ -251,7 +251,6 @@ def test_other_columns_are_refused(form, ranker):
         model.fit(form(FRAME), Y, groups=IDS, eval_qid=[IDS, IDS],
                   eval_set=[(form(FRAME), Y), (fewer, Y)])  # fmt: skip
     if form(FRAME) is not FRAME and hasattr(fewer, "columns"):
-        assert list(fitted.feature_names_in_) == list("abcd")
         mixed = form(FRAME[["b", "a", "c", "d"]])
         for call in (
             lambda: fitted.predict(mixed),
@@ -269,6 +268,7 @@ def test_an_array_beside_a_frame_is_evaluated_without_a_warning():
         ranker.fit(FRAME, Y, **VALID, eval_set=[(X, Y)])
         ranker.fit(X, Y, **VALID, eval_set=[(FRAME, Y)])
     fitted = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(FRAME, Y, groups=IDS)
+    assert list(fitted.feature_names_in_) == list("abcd")
     with (
         pytest.warns(UserWarning, match="X does not have valid feature names"),
         pytest.raises(ValueError, match=r"X has 3 features, but QueryRanker is expecting 4"),

@@ -89,7 +89,7 @@ def test_a_ranker_is_fitted_to_rows_gathered_by_query(way, weighted, ranker, row
     score = ndcg_score(y, expected, groups=ids)
     assert fitted.score(given, labels, **params) == pytest.approx(score)
     assert (fitted.n_features_in_, fitted.n_queries_) == (6, 40)
-    if hasattr(given, "columns"):
+    if isinstance(given, pd.DataFrame):
         assert list(fitted.feature_names_in_) == NAMES
     if weighted:
         assert not np.array_equal(fit(model, X, y, ids).predict(X), expected)
