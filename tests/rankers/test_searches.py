@@ -116,15 +116,20 @@ def test_ids_in_the_index_reach_rankers_votes_and_selections():
     np.testing.assert_array_equal(chosen.predict(INDEXED), expected)
 
 
+class WeightedBy(Ridge):
+    """A model that takes weights under another name, of which QueryRanker knows nothing."""
+
+    def fit(self, X, y, own=None):
+        return super().fit(X, y, sample_weight=own)
+
+
 def test_metadata_passes_through_a_ranker_to_a_search_inside():
     with config_context(enable_metadata_routing=True):
-        scorer = make_ranking_scorer("ndcg@10").set_score_request(sample_weight=False)
-        ridge = Ridge().set_fit_request(sample_weight=True)
-        search = GridSearchCV(ridge, {"alpha": [1.0]}, cv=CV, scoring=scorer)
+        model = WeightedBy().set_fit_request(own=True)
+        search = GridSearchCV(model, {"alpha": [1.0]}, cv=CV, scoring="ndcg@10")
         folds = cross_validate(
-            QueryRanker(search).set_fit_request(sample_weight=True), X, Y, cv=CV, scoring=scorer,
-            params={"groups": IDS, "sample_weight": WEIGHTS}, return_estimator=True,
-            error_score="raise",
+            QueryRanker(search), X, Y, cv=CV, scoring="ndcg@10", error_score="raise",
+            params={"groups": IDS, "own": WEIGHTS}, return_estimator=True,
         )["estimator"]  # fmt: skip
     for (train, _), fold in zip(SPLITS, folds, strict=True):
         expected = Ridge().fit(X[train], Y[train], sample_weight=WEIGHTS[train])
