@@ -294,7 +294,7 @@ def _grades_of(labels: Array, classes: Any) -> Array:
             UserWarning,
             stacklevel=stacklevel_of_caller(),
         )
-    return labels == relevant
+    return np.asarray(labels == relevant)
 
 
 def _are_in_order(low: str, high: str) -> bool:

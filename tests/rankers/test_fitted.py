@@ -1,7 +1,6 @@
 """What a fitted QueryRanker offers: ranks, scores, attributes, and a place in other estimators."""
 
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,8 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import get_scorer, log_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.metrics import get_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -148,26 +147,6 @@ def test_probabilities_and_thresholds(rows):
     assert not is_classifier(QueryRanker(model))
 
 
-def test_rankings_thresholds_and_probabilities_are_scored_together(rows):
-    X, y, ids = rows
-    labels = (y > 1).astype(int)
-
-    def minus_log_loss(fitted, X, y):
-        return -log_loss(y, fitted.predict_proba(X))
-
-    scoring = {"ndcg": "ndcg@10", "auc": "roc_auc", "loss": minus_log_loss}
-    ranker = QueryRanker(LogisticRegression())
-    scores = cross_validate(
-        ranker, X, labels, groups=ids, cv=CV, scoring=scoring, error_score="raise"
-    )
-    for i, (train, test) in enumerate(CV.split(X, labels, ids)):
-        p = LogisticRegression().fit(X[train], labels[train]).predict_proba(X[test])
-        ndcg = ndcg_score(labels[test], p[:, 1], groups=ids[test], k=10)
-        assert scores["test_ndcg"][i] == pytest.approx(ndcg)
-        assert scores["test_auc"][i] == pytest.approx(roc_auc_score(labels[test], p[:, 1]))
-        assert scores["test_loss"][i] == pytest.approx(-log_loss(labels[test], p))
-
-
 # --- parts of queries
 
 
@@ -191,25 +170,24 @@ def test_other_queries_and_the_training_rows_do_not_warn(rows):
         return QueryRanker(Ridge(), **params).fit(X[part], y[part], groups=numbers[part])
 
     every = np.full(len(y), True)
+    last = ids >= 25
     for trained, scored, numbers in (
         (first, first, ids),
         (first, ~first, ids),
         (first, every, ids),  # half of the queries are new
-        # queries of a test set of its own, numbered from 0 like those of the training set
-        (first, ids >= 25, np.where(first, ids, ids - 25)),
-        (first, ids >= 25, np.where(first, ids + 1, ids - 24)),
+        # those of a test set of its own, numbered from 0 or 1 like those of the training set
+        (first, last, np.where(first, ids, ids - 25)),
+        (first, last, np.where(first, ids + 1, ids - 24)),
     ):
         fitted_to(trained, numbers).score(X[scored], y[scored], groups=numbers[scored])
     fitted_to(every, max_queries=10, random_state=0).score(X, y, groups=ids)
     QueryRanker(Ridge()).fit(X, y).score(X, y, groups=ids)
     cross_val_score(QueryRanker(Ridge()), X, y, groups=ids, cv=CV)
-    # one query more, or numbers that do not start at 0, and most are parts of others
+    # as many queries, or numbers that do not start at 0 or 1, are parts of others
     for shift in (0, 5):
-        numbers = np.where(first, ids, ids - 20 + shift) + shift
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        numbers = np.where(first, ids, ids - 20) + shift
+        with pytest.warns(PartialQueryWarning):
             fitted_to(first, numbers).score(X[~first], y[~first], groups=numbers[~first])
-        assert [w.category for w in caught] == [PartialQueryWarning]
 
 
 # --- inside of other estimators

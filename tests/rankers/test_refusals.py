@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from native_fits import make
 from requires import requires
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
@@ -95,7 +96,21 @@ IDS_AND_SIZES = [
     (fit(XGB, group=SIZES), "query ids are given twice, as group= and"),
     (fit(catboost, group_id=IDS), "query ids are given twice, as group_id= and"),
 ]
+BYTES = r"has the byte order of another machine, '>f[48]'.*astype\('float"
+SWAPPED = X.astype(">f8"), FRAME.astype(">f4"), sparse.csr_matrix(X)
+SWAPPED[-1].data = X.ravel()[X.ravel() != 0].astype(">f8")
+ONE_ROW = r"1D array instead.*pass X\[\[i\]\] or df.iloc"
 DATA = [
+    # XGBoost would read other numbers
+    *((fit(model, X=given), BYTES) for given in SWAPPED for model in (LGBM, XGB)),
+    *((fit(XGB, y=y), BYTES) for y in (Y.astype(">f8"), pd.Series(Y.astype(">f4")))),
+    (fit(eval_set=[(SWAPPED[0], Y)], eval_qid=[IDS]), BYTES),
+    (lambda: fit()().predict(SWAPPED[0]), BYTES),
+    *(
+        (lambda row=row, model=model: fit(model)().predict(row), ONE_ROW)
+        for row in (X[0], X[0].tolist(), FRAME.iloc[0], [])
+        for model in (LGBM, XGB, catboost)
+    ),
     (fit(X=X[:0], y=Y[:0], groups=IDS[:0]), "X has no rows; a fit needs"),
     (fit(Ridge(), X=X[:0], y=Y[:0], groups=IDS[:0]), "X has no rows; a fit needs"),
     (fit(y=None), "requires y to be passed, but the target y is None"),

@@ -105,43 +105,34 @@ def test_the_best_round_is_that_of_the_predictions(library, metric, weighted, re
     assert best == best_round(np.round(values, 6) if library == "xgboost" else values)
 
 
-@pytest.mark.parametrize(
-    ("params", "weighted"), [({"boosting_type": "Ordered"}, False), ({}, True)]
-)
-def test_training_rows_whose_value_is_unknown_have_minus_one(params, weighted, real):
-    """Ordered boosting passes them in a random order; row weights are no weights of queries."""
-    (X, y, ids), (X_test, y_test, ids_test) = real
-    catboost = requires("catboost")
-    metric = of_catboost("ndcg@10", real)
-    model = make("CatBoostRanker", 5, random_seed=0, eval_metric=metric, **params)
-    model.fit(
-        catboost.Pool(X, y, group_id=ids, weight=np.linspace(1, 2, len(y)) if weighted else None),
-        eval_set=catboost.Pool(X_test, y_test, group_id=ids_test),
-    )
-    log = model.get_evals_result()
-    assert set(log["learn"]["CatBoostMetric"]) == {-1}
-    after = recomputed(
-        lambda X, n: model.predict(X, ntree_end=n), real[1], "ndcg@10", model.tree_count_
-    )
-    np.testing.assert_allclose(
-        log["validation"]["CatBoostMetric"][: model.tree_count_], after, rtol=0, atol=1e-6
-    )
-
-
 def test_catboost_refuses_sets_that_the_metric_does_not_know(real):
     """A log of -1 in every round would select a model of one tree."""
     (X, y, ids), (X_test, y_test, ids_test) = real
-    error = requires("catboost").CatBoostError
-    with pytest.raises(error, match="768 rows with labels that catboost_metric was not"):
-        train_catboost(real, catboost_metric("ndcg", (y, ids)))
     mixed = np.random.default_rng(0).permutation(len(y_test))
-    metric = catboost_metric("ndcg", (y, ids), (y_test[mixed], ids_test[mixed]))
-    message = r"training set first, in the order.*early_stopping='ndcg@10'"
-    with pytest.raises(error, match=message):
-        train_catboost(real, metric)
+    of_mixed = catboost_metric("ndcg", (y, ids), (y_test[mixed], ids_test[mixed]))
+    error = requires("catboost").CatBoostError
+    for metric in (catboost_metric("ndcg", (y, ids)), of_mixed):
+        with pytest.raises(error, match=r"768 rows with labels .*early_stopping='ndcg@10'"):
+            train_catboost(real, metric)
     valid = {"eval_set": [(X_test[mixed], y_test[mixed])], "eval_qid": [ids_test[mixed]]}
-    with pytest.raises(error, match=message):  # QueryRanker puts the rows of each query together
-        QueryRanker(make("CatBoostRanker", 5, eval_metric=metric)).fit(X, y, qid=ids, **valid)
+    with pytest.raises(error, match="QueryRanker puts the rows of each query together"):
+        QueryRanker(make("CatBoostRanker", 5, eval_metric=of_mixed)).fit(X, y, qid=ids, **valid)
+
+
+def test_catboost_logs_minus_one_where_the_value_is_unknown(real):
+    """Ordered boosting passes training rows in a random order; some weights are not of queries."""
+    metric = of_catboost("mrr", ((None, Y, IDS), (None, [0, 0, 0, 1], IDS)))
+    assert metric.evaluate([SCORES], [0, 1, 1, 0], None) == (-1, 1)
+    assert metric.evaluate([SCORES], Y, SCORES) == (-1, 1)
+    assert metric.evaluate([SCORES], Y, [3, 3, 1, 1]) == (0.875, 1)
+    with pytest.raises(ValueError, match="within"):  # of the set that is watched
+        metric.evaluate([SCORES], [0, 0, 0, 1], SCORES)
+    with pytest.raises(ValueError, match="catboost_metric was not given"):
+        metric.evaluate([SCORES], [0, 0, 0, 2], None)
+    undefined = of_catboost("query_auc", ((None, [0, 0, 0, 0], IDS),))
+    assert undefined.evaluate([SCORES], [0, 0, 0, 0], None) == (-1, 1)
+    _, best, _ = train_catboost(real, of_catboost("ndcg@10", real), boosting_type="Ordered")
+    assert best > 0
 
 
 def test_a_threshold_applies_to_labels_in_their_own_precision():
