@@ -595,7 +595,7 @@ def _fitted_model(model: Any) -> Any:
 
 def _count_up(ids: Array) -> bool:
     """Whether ids are 0, 1, 2, ... or 1, 2, 3, ..., as numbers of queries without a meaning."""
-    first = ids[0] if len(ids) and ids.dtype.kind in "iu" else -1
+    first = ids.min() if len(ids) and ids.dtype.kind in "iu" else -1
     return first in (0, 1) and np.array_equal(np.sort(ids), np.arange(first, first + len(ids)))
 
 
