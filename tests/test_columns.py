@@ -19,6 +19,7 @@ from sklearn_rankscore import (
     from_frames,
     from_ranked_lists,
     make_ranking,
+    make_ranking_scorer,
     ndcg_score,
     query_scores,
 )
@@ -125,6 +126,7 @@ def test_tables_that_are_not_in_memory_are_refused(kind):
         ("X", lambda: QueryRanker(Ridge()).fit(rows, y)),
         ("X", lambda: ranker.predict(rows)),
         ("X", lambda: ranker.rank(rows)),
+        ("X", lambda: make_ranking_scorer("ndcg")(ranker, rows, y)),
         ("X", lambda: [*QueryKFold(2).split(rows)]),
         ("y_true", lambda: ndcg_score(rows, [1])),
         ("truth", lambda: from_frames(rows, rows, **names)),

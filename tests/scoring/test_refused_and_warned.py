@@ -77,9 +77,9 @@ def tuned(rows, labels):
     return lambda: model.fit(rows, labels)
 
 
-def candidates(estimator, grid):
+def candidates(estimator, grid, **given):
     search = ms.GridSearchCV(make_pipeline(FunctionTransformer(), estimator), grid, **BY_NDCG)
-    return lambda: search.fit(X, LABELS, groups=QID)
+    return lambda: search.fit(X, LABELS, groups=QID, **given)
 
 
 def fitted(model, scoring, rows=X, **options):
@@ -111,7 +111,8 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
         score(VOTE, groups=QID, cv=CV)],
     "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)": [score(INNER, **GIVEN)],
     WRAP: [candidates(NEVER, {"queryranker": [Ridge(), NEVER]}),
-           candidates(Never(), {"never": [NEVER]})],
+           candidates(Never(), {"never": [NEVER]}),
+           candidates(Never(), {"never": [Never()]}, never__groups=QID)],
     "groups='session' names no column or index level of X and no index level of y": [
         fitted(FITTED, "ndcg", FRAME, groups="session")],
     "Leave it out: the data have 'qid', which is found without groups=": [
