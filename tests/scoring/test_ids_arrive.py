@@ -238,12 +238,7 @@ def test_every_kind_of_scorer(kind, way):
 @pytest.mark.parametrize("way", ["groups=", "groups=, GroupKFold", "level", "routed groups"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_several_folds_and_training_scores(kind, way):
-    if kind in FUNCTIONS and way == "level":
-        rows, labels, _, given, cv = WAYS[way]
-        search = ms.GridSearchCV(Ridge(), {}, scoring=KINDS[kind](None), cv=cv)
-        scores = searched(search, rows, labels, given)
-    else:
-        scores = call("cross_validate", way, kind)
+    scores = call("cross_validate", way, kind)
     np.testing.assert_allclose(scores, expected(way, None if kind == "none" else 3), rtol=1e-9)
 
 
