@@ -154,6 +154,10 @@ def load_letor(
     # sparse matrices have few types
     exact = dtype if np.dtype(dtype) in (np.float32, np.float64) else np.float64
     parts = _load(paths, exact, repeated_features)
+    if any(np.isinf(values).any() for values in (*(X.data for X in parts[::2]), *parts[1::2])):
+        for one in paths:
+            check_lines(one)
+        raise ValueError(f"a value is beyond the range of {np.dtype(exact).name}.")
     first = _first_feature(parts[::2], zero_based)
     for X in parts[::2]:
         _check_type(X.data, dtype)

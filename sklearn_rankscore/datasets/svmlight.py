@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import math
 import os
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -180,18 +181,24 @@ def check_lines(path: Path) -> None:
     for number, (label, *pairs) in numbered_lines(path):
         field = label
         try:
-            float(label)
+            _check_finite(label)
             for field in _without_id(pairs):
                 index, _, value = field.partition(b":")
                 if not 0 <= int(index) <= LARGEST_FEATURE:
                     raise ValueError("no number of a feature")
-                float(value)
+                _check_finite(value)
         except ValueError as error:
             raise ValueError(
                 f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a line must "
-                "be 'label qid:ID feature:value ...' with numbers for label, feature and value, "
-                f"the feature from 0 to {LARGEST_FEATURE}."
+                "be 'label qid:ID feature:value ...' with finite numbers for label, feature and "
+                f"value, the feature from 0 to {LARGEST_FEATURE}."
             ) from error
+
+
+def _check_finite(number: bytes) -> None:
+    """Refuse infinity, as which a number beyond the range of floats is read."""
+    if math.isinf(float(number)):
+        raise ValueError("infinite")
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:

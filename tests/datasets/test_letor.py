@@ -178,6 +178,18 @@ def test_the_example_data_of_tensorflow_ranking(data_path):
 
 
 @pytest.mark.parametrize(
+    "line", ["1 qid:1 1:1e400", "-1e400 qid:1 1:2", "1 qid:1 1:inf", "1 qid:1 1:1e39"]
+)
+def test_a_number_beyond_the_range_of_floats_is_refused(tmp_path, line):
+    path = tmp_path / "data.txt"
+    path.write_text(f"0 qid:1 1:2\n{line}\n")
+    with pytest.raises(ValueError, match=r"data.txt, line 2: got|beyond the range of float32"):
+        load_letor(path, dtype=np.float32)
+    if "1e39" in line:
+        assert load_letor(path)[0].max() == 1e39
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("1 1:0.5\n0 1:0.25\n", "has no query ids: its lines have no qid:ID after the label"),
