@@ -59,8 +59,8 @@ def _are_fixed(queries: Queries, metric: Any, which: slice, least: float) -> boo
 
 def relevance_of(options: dict[str, Any]) -> Callable[[Array], Array]:
     """What a formula with these options tells apart in labels; an unjudged document has none."""
-    default = "binary" if "threshold" in options else None
-    if options.get("gain", default) == "binary":
+    gain = options.get("gain", "binary" if "threshold" in options else None)
+    if isinstance(gain, str) and gain == "binary":
         return partial(np.less, options.get("threshold", 0.0))
     return partial(np.nan_to_num, neginf=0.0)
 

@@ -11,7 +11,15 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Array
-from .read import any_missing, as_ids, as_objects, check_no_nan, in_sorted_order, missing_ids_error
+from .read import (
+    any_missing,
+    as_ids,
+    as_objects,
+    check_no_nan,
+    check_no_row_numbers,
+    in_sorted_order,
+    missing_ids_error,
+)
 
 # Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, section 6.4):
 # 2**64 over the golden ratio, whose multiples are spread evenly
@@ -101,6 +109,7 @@ class Grouping:
 
 def group_rows(groups: Any, n_rows: int, name: str = "groups") -> Grouping:
     """Group rows by their ids, which errors call `name`."""
+    check_no_row_numbers(groups, name)
     ids, values = as_ids(groups, name)
     _check_ids(ids, n_rows, name)
     try:

@@ -220,6 +220,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             equal, in each of the held-out queries.
         """
         stopping = EarlyStopping.read(self)
+        _check_rows(X)
         check_place(self.groups)
         estimator = cloned(self.estimator)
         ranker, prefix = last_step(estimator)
@@ -554,6 +555,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             # `score` is that of a ranking
             tags.regressor_tags = RegressorTags(poor_score=True)
         return tags
+
+
+def _check_rows(X: Any) -> None:
+    if type(X).__name__ in ("Pool", "Dataset", "DMatrix", "QuantileDMatrix"):  # of boosters
+        raise TypeError(
+            f"QueryRanker cannot select rows of a {type(X).__name__}: pass X and y, and the query "
+            "ids as groups=ids."
+        )
 
 
 def _features_for(estimator: Any, X: Any) -> Any:

@@ -137,6 +137,7 @@ def test_registration_races(frequent_switching):
         get_scorer("ndcg@10")
 
 
+@pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 def test_a_million_queries_of_one_document(order):
     n = 1_000_000

@@ -79,6 +79,7 @@ def test_fast_blocks_give_the_values_of_plain_ones(scale, data, ties):
         np.testing.assert_allclose(fast[name], expected[name], rtol=1e-13, atol=0, err_msg=name)
 
 
+@pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
 @pytest.mark.parametrize("ties", oracle.TIES)
 @pytest.mark.parametrize("decimals", [9, 1, 0])
 @pytest.mark.parametrize("size", [12, 150, 900])
@@ -221,6 +222,7 @@ def test_grouped_rows_agree_with_shuffled_ones(data):
         np.testing.assert_array_equal(together[name], apart[name])
 
 
+@pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
 def test_a_query_alone_has_the_same_bits_as_among_others():
     random = np.random.default_rng(1)
     g = np.sort(random.integers(0, 40, 2000))

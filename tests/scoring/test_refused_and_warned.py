@@ -127,8 +127,6 @@ OTHERS = {  # and those of other errors
         TypeError, score(Never(), scoring={"a": rs.mrr_score}, groups=QID, cv=CV)],
     "Leave groups out there, and pass groups=ids and cv=QueryKFold(5)": [
         ValueError, score(Never(), scoring=ALL_IDS, cv=3)],
-    "pairs number the rows of the whole data": [
-        ValueError, score(NEVER, **GIVEN, params={"pairs": [[0, 1]]})],
     "y contains NaN (first at row": [
         ValueError, score(RIDGE, labels=np.where(QID, Y, np.nan), **GIVEN, error_score="raise")],
     "'qid' is both a column and an index level, and they differ": [

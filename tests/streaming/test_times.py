@@ -233,6 +233,7 @@ def test_a_segment_continues_in_another_form(first, second):
     assert stream.by_segment()[day]["mrr"].n_queries == 3
 
 
+@pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
 @pytest.mark.parametrize("unit", ["s", "us", "ns"])
 def test_more_days_than_numbers_may_have_segments_and_missing_ones(unit):
     ids = np.repeat(np.arange(30), 2)
