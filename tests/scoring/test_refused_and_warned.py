@@ -111,8 +111,7 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
         score(VOTE, groups=QID, cv=CV)],
     "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)": [score(INNER, **GIVEN)],
     WRAP: [candidates(NEVER, {"queryranker": [Ridge(), NEVER]}),
-           candidates(Never(), {"never": [NEVER]}),
-           candidates(Never(), {"never": [Never()]}, never__groups=QID)],
+           candidates(Never(), {"never": [NEVER]})],
     "groups='session' names no column or index level of X and no index level of y": [
         fitted(FITTED, "ndcg", FRAME, groups="session")],
     "Leave it out: the data have 'qid', which is found without groups=": [
