@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._columns import as_numbers, check_in_memory, descending
+from .._columns import as_numbers, check_in_memory, column_names, descending
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds, RandomState, Ties
 from .._validation import check_choice, check_cutoff, stacklevel_of_caller
@@ -258,6 +258,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
         data = read(X, y, ids, sample_weight, params)
         validate_data(self, data.X, skip_check_array=True)
+        self._feature_names = column_names(data.X)
         self._trained = None if data.ids is None else (data.ids, data.sizes)
         if group_param is not None:
             _warn_of_single_documents(ranker, data)
@@ -307,6 +308,13 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         """Check number and names of features against those of the training data."""
         if len(getattr(X, "shape", ())) == 2:  # of others, the ranker knows what is wrong
             validate_data(self, X, reset=False, skip_check_array=True)
+        # scikit-learn 1.6 does not know the names of frames of polars
+        names = column_names(X)
+        if names and self._feature_names and names != self._feature_names:
+            raise ValueError(
+                "The feature names should match those that were passed during fit. Feature names "
+                f"must be in the same order as they were in fit: {self._feature_names}."
+            )
 
     def _has_thresholds(self) -> bool:
         """Whether it was fitted with query ids, without which it is a plain regressor.
