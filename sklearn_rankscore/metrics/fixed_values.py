@@ -16,27 +16,27 @@ from ..ranking import Queries
 # fewer queries may be a lesson or a batch; of more, some may have one document or one label
 LEAST_QUERIES = 10
 NEARLY_ALL = 0.95
+# documents whose labels tell, in nearly all calls, that the others need not be looked at
+FIRST = 20
 
 
 def warn_of_fixed_values(queries: Queries, metrics: Iterable[Any]) -> None:
-    """Warn once if labels and ids alone decide the values of nearly all queries."""
+    """Warn if labels and ids alone decide the values of nearly all queries."""
     n_queries = len(queries)
     if n_queries < LEAST_QUERIES:
         return
-    n_single = np.count_nonzero(queries.sizes == 1)
-    if n_single >= NEARLY_ALL * n_queries:
+    if np.count_nonzero(queries.sizes == 1) >= NEARLY_ALL * n_queries:
         _warn(
             "nearly all queries have one document, which any scores rank first: groups must hold "
             "the id of the query of each document, not that of the document."
         )
         return
     for metric in metrics:
-        # the first queries alone tell in nearly all cases that values depend on the scores
-        if metric.relevance is None or not _are_fixed(queries, metric, slice(20), least=0.5):
+        if metric.relevance is None or not _are_equal(metric.relevance(queries.y_true[:FIRST])):
             continue
-        if _are_fixed(queries, metric, slice(None), least=NEARLY_ALL):
+        if _share_of_fixed(queries, metric) >= NEARLY_ALL:
             _warn(
-                "in nearly all queries all documents are equally relevant to "
+                "in nearly all queries with a relevant document all are equally relevant to "
                 f"{metric.name or 'the metric'}, so that its value does not depend on the scores: "
                 "ratings need a threshold=, the highest label that is not relevant, and clicks or "
                 "purchases the documents without one."
@@ -44,17 +44,20 @@ def warn_of_fixed_values(queries: Queries, metrics: Iterable[Any]) -> None:
             return
 
 
-def _are_fixed(queries: Queries, metric: Any, which: slice, least: float) -> bool:
-    """Whether that share of the queries with relevant documents have equally relevant ones only."""
-    starts, sizes = queries.grouping.starts[which], queries.sizes[which]
-    firsts = np.cumsum(sizes) - sizes
-    entries = np.arange(int(sizes.sum())) + np.repeat(starts - firsts, sizes)
-    relevance = metric.relevance(queries.y_true[queries.grouping.rows_at(entries)])
-    lowest: Array = np.minimum.reduceat(relevance, firsts)
-    highest: Array = np.maximum.reduceat(relevance, firsts)
+def _are_equal(relevance: Array) -> bool:
+    return bool(relevance.min() == relevance.max() > 0)
+
+
+def _share_of_fixed(queries: Queries, metric: Any) -> float:
+    """The share of queries whose documents are equally relevant, of those with a relevant one."""
+    grouping = queries.grouping
+    starts = np.sort(grouping.starts)
+    relevance = grouping.by_entry(metric.relevance(queries.y_true))
+    lowest: Array = np.minimum.reduceat(relevance, starts)
+    highest: Array = np.maximum.reduceat(relevance, starts)
     has_relevant = highest > 0  # of most sessions, none is clicked
-    n_fixed = np.count_nonzero(has_relevant & (lowest == highest))
-    return bool(n_fixed >= max(LEAST_QUERIES // 2, least * np.count_nonzero(has_relevant)))
+    is_lesson = np.count_nonzero(has_relevant) < LEAST_QUERIES
+    return 0.0 if is_lesson else float((lowest == highest)[has_relevant].mean())
 
 
 def relevance_of(options: dict[str, Any]) -> Callable[[Array], Array]:

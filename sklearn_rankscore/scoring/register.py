@@ -188,15 +188,20 @@ def _is_ours(scorer: Any) -> bool:
 
 
 def calls_metric_function(scorer: Any) -> bool:
-    """Whether a function of the user calls a metric function of this package without `groups`."""
+    """Whether a function of the user calls a metric function of this package without `groups`.
+
+    Only its names are looked up, and no attribute of other modules, which may be lazy.
+    """
     function = getattr(scorer, "_score_func", None)
-    if not inspect.isfunction(function) or function.__module__.startswith("sklearn."):
+    if not inspect.isfunction(function) or str(function.__module__).startswith("sklearn."):
         return False
     if "groups" in str(function.__code__.co_consts):
         return False
-    names = inspect.getclosurevars(function)
-    values = [*names.globals.values(), *names.nonlocals.values()]
-    values += [getattr(v, n, None) for v in values if inspect.ismodule(v) for n in names.unbound]
+    names = set(function.__code__.co_names)
+    values = [function.__globals__.get(name) for name in names]
+    package = sys.modules[__name__.partition(".")[0]]
+    if any(value is package for value in values):  # as in rs.ndcg_score
+        values += [vars(package).get(name) for name in names]
     return any(name_of_function(value) for value in values)
 
 

@@ -17,7 +17,8 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
@@ -323,6 +324,25 @@ sklearn_rankscore.patch_sklearn()
 print(asked)
 """
     assert run(code) == "[]\n"
+
+
+class Unloaded(ModuleType):
+    def __getattr__(self, name):
+        of_library = name == "mean"
+        raise (ImportError if of_library else AttributeError)(name)
+
+
+unloaded = Unloaded("unloaded")
+
+
+def accuracy_within_one(y, predicted):
+    close = np.abs(y - predicted) < 1
+    return unloaded.mean(close) if np.ndim(close) > 1 else close.mean()
+
+
+def test_a_metric_of_the_user_may_name_a_module_that_does_not_load():
+    scores = cross_val_score(Ridge(), X, Y, scoring=make_scorer(accuracy_within_one))
+    assert (scores > 0).all()
 
 
 # a process for tasks finds no package, or one that cannot be imported
