@@ -510,7 +510,10 @@ class _Task:
         """The error for a call that passes on no ids, or not to this place."""
         fix = None
         if self.given is None and fix_by_name(self.X) is None:
-            fix = "make the column that holds them an index level 'qid' of X: X.set_index('qid')."
+            fix = (
+                "pass groups=ids where this call takes them, or make the column that holds them an "
+                "index level 'qid' of X: X.set_index('qid')."
+            )
             if not column_names(self.X):
                 series = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
                 fix = (
