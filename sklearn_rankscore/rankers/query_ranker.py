@@ -250,7 +250,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 caller = f"an evaluation set of {type(ranker).__name__}.fit"
                 raise no_groups_error(caller, fix="pass eval_qid=[ids].")
             has_others = any(value is not None for value in (sample_weight, *others))
-            if X_set is X and y_set is y and np.array_equal(ids_of_set, ids) and not has_others:
+            has_same_ids = np.array_equal(np.asarray(ids_of_set), np.asarray(ids))
+            if X_set is X and y_set is y and has_same_ids and not has_others:
                 return data  # which LightGBM knows by the same objects
             weights, start = others
             aligned = {} if start is None else {prefix + start_param: start}
