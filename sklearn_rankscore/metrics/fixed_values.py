@@ -16,7 +16,7 @@ from ..ranking import Queries
 # fewer queries may be a lesson or a batch; of more, some may have one document or one label
 LEAST_QUERIES = 10
 NEARLY_ALL = 0.95
-# documents whose labels tell, in nearly all calls, that the others need not be looked at
+# documents whose labels tell, in nearly all calls, that those of the others need not be read
 FIRST = 20
 
 

@@ -174,6 +174,8 @@ RESPONSES = [
 
 @pytest.mark.parametrize(("model", "labels", "respond"), RESPONSES)
 @pytest.mark.parametrize("name", ["ndcg@5", "map(threshold=1)", "spearman"])
+# scikit-learn 1.7 asks for the tags of DuckTyped
+@pytest.mark.filterwarnings("ignore:The following error was raised:DeprecationWarning")
 def test_what_scores_documents(model, labels, respond, name):
     name = name.replace("=1", "=0") if labels is RELEVANT else name
     fitted = model.fit(X, labels)
