@@ -10,8 +10,15 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import shown
-from ..query_ids.grouping import factorize
-from ..query_ids.read import as_ids, as_objects, check_no_nan, in_unit, missing_ids_error, of_python
+from ..query_ids.read import (
+    as_ids,
+    as_objects,
+    check_no_nan,
+    factorize,
+    in_unit,
+    missing_ids_error,
+    of_python,
+)
 from .id_text import mixes_text, refuse_lookalikes
 
 _KINDS = {

@@ -13,8 +13,8 @@ import numpy as np
 from .._columns import as_numbers, check_in_memory, column_names, descending
 from .._typing import Array
 from .._validation import counted, did_you_mean
-from ..query_ids.grouping import order_by_code
 from ..query_ids.lookup import level_names
+from ..query_ids.read import order_by_code
 from .join import ItemLists
 
 ColumnName: TypeAlias = str | int

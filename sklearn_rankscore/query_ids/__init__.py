@@ -1,6 +1,5 @@
 """Query ids: where they are found, how they are read, and the rows grouped by them."""
 
-from .grouping import Grouping, group_rows, vary_within_queries
 from .lookup import (
     NoGroupsError,
     carried_query_ids,
@@ -9,7 +8,7 @@ from .lookup import (
     no_groups_error,
     with_query_ids,
 )
-from .read import as_ids
+from .read import Grouping, as_ids, group_rows, vary_within_queries
 
 __all__ = [
     "Grouping",

@@ -12,8 +12,7 @@ from scipy import sparse
 from .._columns import check_in_memory, column_names
 from .._typing import Array, IdSource
 from .._validation import shown
-from .grouping import group_rows
-from .read import as_id_column, as_objects, of_python
+from .read import as_id_column, as_objects, group_rows, of_python
 
 QID = "qid"
 # usual names of the query ids, to find the column that an error message proposes

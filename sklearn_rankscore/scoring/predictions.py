@@ -14,8 +14,7 @@ from .._columns import refuse_masked
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
-from ..query_ids import find_query_ids, no_groups_error
-from ..query_ids.lookup import column_or_level
+from ..query_ids import no_groups_error
 from ..ranking import Queries, read_queries
 from ..ranking.shapes import ravel_column
 
@@ -181,10 +180,6 @@ def check_row_queries(
     requested : bool
         Whether a ranking of each row was asked for; then only scores of one class are an error.
     """
-    if requested and column_or_level(X, EACH_ROW) is not None:
-        raise ValueError(
-            "groups='rows' is ambiguous: X has a column or index level of that name. Rename it."
-        )
     if requested and scores.ndim == 1:
         raise ValueError(
             f"the metric {metric_name} with groups=rows ranks the classes of each row, but "
@@ -327,13 +322,3 @@ def is_pipeline(estimator: Any) -> bool:
         isinstance(step, list | tuple) and len(step) == 2 and isinstance(step[0], str)
         for step in steps
     )
-
-
-def ids_after_steps(estimator: Any, X: Any) -> Any:
-    """The ids that the ranker of a fitted pipeline reads from what the steps before it return."""
-    if not is_pipeline(estimator) or len(estimator.steps) == 1:
-        return None
-    _, ranker = estimator.steps[-1]
-    if not hasattr(type(ranker), "needs_query_ids") or ranker.groups is None:
-        return None
-    return find_query_ids(estimator[:-1].transform(X), None, id_source=ranker.groups)

@@ -362,14 +362,9 @@ class _Task:
         try:
             return find_query_ids(self.X, self.y, id_source=source)
         except NoGroupsError:
-            if source is None:
+            if self.given is None:
                 raise
-            return None  # the steps of a pipeline may add the column
-
-    def _reads_steps(self, ranker: Any) -> bool:
-        """Whether a ranker reads its ids from what the steps before it return, and not from X."""
-        is_last = is_pipeline(self.estimator) and len(self.estimator.steps) > 1
-        return is_last and _is_ranker(ranker) and ranker.groups is not None
+            return None  # an array has no names
 
     def _check_scorer(self, scorer: Any) -> None:
         """Refuse what would score every fold wrongly, or as nan."""
@@ -438,7 +433,7 @@ class _Task:
             wrapped = f"wrap the ranker as QueryRanker({name}(...)), whose fit takes groups=ids."
             raise no_groups_error(f"{name}.fit", fix=wrapped)
         for ranker in _rankers_in(self.estimator):
-            if self._ids_in_data(ranker) is None and not self._reads_steps(ranker):
+            if self._ids_in_data(ranker) is None:
                 raise self._error(f"{type(ranker.estimator).__name__}.fit")
 
     def _check_final_fit(self) -> None:
@@ -474,7 +469,7 @@ class _Task:
             self.arguments.setdefault("score_params", {})
             self._set("score_params", {"groups": _selectable(ids, self.X)})
             self.arguments["scorer"] = with_groups(self.arguments["scorer"])
-        elif _needs_ids(self.y, self.estimator) and not self._reads_steps(self.model):
+        elif _needs_ids(self.y, self.estimator):
             if self.is_routed:
                 fix = (
                     "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
@@ -590,13 +585,13 @@ def ranks_queries(scorer: Any) -> bool:
     if isinstance(scorer, PassthroughScorer):
         inner = _default_scorer(scorer)
         # `groups` of the score of other models may mean anything
-        return ranks_queries(inner) if inner else _is_ranker(_thawed(scorer._estimator))
+        return ranks_queries(inner) if inner else _is_ranker(scorer._estimator)
     return is_of_metric_function(scorer) and "groups" not in scorer._kwargs
 
 
 def _default_scorer(scorer: Any) -> Any:
     """The scorer by which the method `score` of a search or a pipeline scores, if it is one."""
-    estimator = _thawed(scorer._estimator)
+    estimator = scorer._estimator
     if isinstance(estimator, Search):
         return scorer_of_search(estimator)
     return PassthroughScorer(estimator.steps[-1][1]) if is_pipeline(estimator) else None
@@ -630,8 +625,3 @@ def name_in_messages(scorer: Any) -> str:
     if isinstance(scorer, PassthroughScorer):  # of which older versions show the class
         return f"the scorer {type(scorer._estimator).__name__}.score"
     return f"the scorer {scorer!r}"
-
-
-def _thawed(estimator: Any) -> Any:
-    """A fitted estimator without the `FrozenEstimator` around it."""
-    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator

@@ -38,7 +38,6 @@ from .predictions import (
     CallMethod,
     call_method,
     check_row_queries,
-    ids_after_steps,
     predict_scores,
     read_predictions,
 )  # fmt: skip
@@ -265,8 +264,6 @@ class RankingScorer(ScorerBase):
 
         def read() -> Queries:
             ids = self._find_ids(X, y_true, given)
-            if ids is None and self.groups is None:
-                ids = ids_after_steps(estimator, X)
             labels = find_target(self, given.get("target"), X, y_true)
             scores = predict_scores(estimator, X, method_caller, per_class=ids is None)
             if ids is None:

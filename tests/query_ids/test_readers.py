@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore import ndcg_score, query_scores
-from sklearn_rankscore.query_ids import group_rows, grouping
+from sklearn_rankscore.query_ids import group_rows
 
 RNG = np.random.default_rng(0)
 
@@ -196,7 +196,9 @@ def test_rows_by_query(ids, random):
 
 @pytest.mark.parametrize("form", ["array", "integers"])
 def test_ids_with_equal_hashes_are_distinct(form, monkeypatch):
-    monkeypatch.setattr(grouping, "HASH_FACTOR", np.uint64(0))  # only the last letter counts
+    monkeypatch.setattr(
+        "sklearn_rankscore.query_ids.read.HASH_FACTOR", np.uint64(0)
+    )  # only the last letter counts
     ids = [f"query {i % 30:03}" for i in range(120)] if form == "array" else WHOLE_RANGE[:30] * 4
     assert read(np.array(ids), 120) == by_dictionary(ids)
 
