@@ -33,6 +33,20 @@ def column_names(data: Any) -> list[Any]:
     return [] if columns is None or callable(columns) else list(np.asarray(columns, dtype=object))
 
 
+def column_at(data: Any, position: int) -> Any:
+    """A column by position, as scikit-learn reads integers; None if there is none."""
+    shape: tuple[int, ...] = getattr(data, "shape", ())
+    if len(shape) != 2 or not -shape[1] <= position < shape[1]:
+        return None
+    if hasattr(data, "iloc"):
+        return data.iloc[:, position]
+    if hasattr(data, "columns"):
+        return data[column_names(data)[position]]
+    if hasattr(data, "tocsc"):
+        return data.tocsc()[:, [position]].toarray().ravel()
+    return np.asarray(data)[:, position]
+
+
 def names_ids(columns: list[Any]) -> bool:
     """Whether these are the columns of a frame with one row per query and document."""
     return not _LONG_FRAME_COLUMNS.isdisjoint(str(column).lower() for column in columns)

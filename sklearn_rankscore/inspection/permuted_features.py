@@ -8,10 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._columns import column_names
+from .._columns import column_at, column_names
 from .._sklearn_compat import num_samples, safe_indexing
 from .._typing import Array, Seed
-from ..query_ids.lookup import column_at
 
 Within: TypeAlias = Literal["query", "all"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import as_numbers
+from .._columns import as_numbers, column_at
 from .._typing import Array
 from .._validation import check_number, check_propensity_range, counted
-from ..query_ids.lookup import check_same_order, ids_in
+from ..query_ids.lookup import check_same_order, column_or_level
 from ..ranking import Block, Queries
 from ..ranking.label_functions import relevant
 from ..ranking.weighted_labels import weighted_block
@@ -169,17 +169,13 @@ def find_column(source: Any, data: Iterable[Any], option: str) -> Any:
     It is that of the first of `data` that has it.
     """
     for table in data:
-        is_column = isinstance(source, str) or -_width(table) <= source < _width(table)
-        values = ids_in(table, source) if is_column else None
+        if isinstance(source, str):
+            values = column_or_level(table, source)
+        else:
+            values = column_at(table, source)
         if values is not None:
             return values
     raise ValueError(
         f"{option}={source!r} is neither a column of X nor an index level of X or of the labels. "
         "Name one of them, or pass the values themselves, one per document."
     )
-
-
-def _width(table: Any) -> int:
-    """The number of columns, 0 of a single column without a second dimension."""
-    shape: tuple[int, ...] = getattr(table, "shape", ())
-    return int(shape[1]) if len(shape) == 2 else 0

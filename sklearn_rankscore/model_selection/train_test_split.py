@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils import check_consistent_length
+from sklearn.utils import indexable
 
 from .._sklearn_compat import safe_indexing
 from .._typing import IdSource, MatrixLike, QueryIds, RandomState
@@ -15,7 +15,6 @@ from ..query_ids.lookup import (
     check_same_rows,
     fix_by_name,
     ids_in,
-    sliceable,
     source_or_ids,
 )
 from .shuffle_split import QueryShuffleSplit
@@ -82,7 +81,7 @@ def query_train_test_split(
     """
     if not arrays:
         raise ValueError("query_train_test_split needs at least one array.")
-    check_consistent_length(*arrays)
+    arrays = indexable(*arrays)
     check_same_rows(**{f"arrays[{position}]": array for position, array in enumerate(arrays)})
     ids = _find_ids(arrays, groups)
     if test_size is None and train_size is None:
@@ -91,8 +90,7 @@ def query_train_test_split(
         1, test_size=test_size, train_size=train_size, random_state=random_state
     )
     ((train, test),) = splits.split(arrays[0], qid=ids)
-    tables = map(sliceable, arrays)
-    return [safe_indexing(table, rows) for table in tables for rows in (train, test)]
+    return [safe_indexing(array, rows) for array in arrays for rows in (train, test)]
 
 
 def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from .._columns import check_in_memory, column_names
 from .._typing import Array, IdSource
@@ -171,11 +169,9 @@ def _probable_place(X: Any) -> tuple[str, Any] | None:
 
 
 def ids_in(data: Any, source: Any) -> Any:
-    """The column at `source`, a name, several names or a position; None if a name is absent."""
+    """The column at `source`, one or several names; None if a name is absent."""
     if isinstance(source, str):
         return column_or_level(data, source)
-    if isinstance(source, Integral):
-        return column_at(data, int(source))
     if not _has_all(data, source):
         return None
     return _composite_ids([column_or_level(data, name) for name in source])
@@ -218,28 +214,6 @@ def level_names(data: Any) -> list[Any]:
 
 def _has_all(data: Any, names: Any) -> bool:
     return all(column_or_level(data, name) is not None for name in names)
-
-
-def column_at(data: Any, position: int) -> Any:
-    """A column by position, as scikit-learn reads integers; None without two dimensions."""
-    shape: tuple[int, ...] = getattr(data, "shape", ())
-    if len(shape) != 2:
-        return None
-    if not -shape[1] <= position < shape[1]:
-        raise ValueError(f"groups={position} is not a column of X, which has {shape[1]} columns.")
-    if hasattr(data, "iloc"):
-        return data.iloc[:, position]
-    if hasattr(data, "columns"):
-        return data[column_names(data)[position]]
-    column = sliceable(data)[:, [position]]
-    return np.asarray(column.toarray() if sparse.issparse(data) else column).ravel()
-
-
-def sliceable(data: Any) -> Any:
-    """A sparse matrix of a format without rows and columns as CSR; anything else unchanged."""
-    is_sparse = sparse.issparse(data)
-    table: Any = data
-    return table.tocsr() if is_sparse and table.format in ("coo", "dia", "bsr") else data
 
 
 def _composite_ids(columns: list[Any]) -> Array:
