@@ -158,15 +158,16 @@ def large_integers(array: Array, values: Any) -> list[int]:
     ]
 
 
-def to_numpy(values: Any) -> Array:
+def to_numpy(values: Any, name: str) -> Array:
     """A NumPy array, without a copy if the column of another library is contiguous."""
+    values = _detached(values, name)
     # to_numpy of a pyarrow column refuses booleans and text, and that of a table is slow
     if hasattr(values, "to_pylist") or hasattr(values, "dtypes"):
         return np.asarray(values)
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
-def detached(values: Any, name: str) -> Any:
+def _detached(values: Any, name: str) -> Any:
     """An array of another library in main memory, without gradient; anything else unchanged.
 
     A tensor on another device is copied once; one in main memory shares its data.
@@ -198,7 +199,11 @@ def _as_array(values: Any, name: str) -> Array:
         return values
     if isinstance(values, Mapping):
         raise TypeError(f"{name} must be an array of numbers, one per document; got a dict.")
-    values = detached(values, name)
+    refuse_masked(values, name)
+    try:
+        array = to_numpy(values, name)
+    except ValueError as error:
+        raise _ragged(name) from error
     columns = column_names(values)
     if len(columns) > 1 and names_ids(columns):
         raise TypeError(
@@ -209,11 +214,6 @@ def _as_array(values: Any, name: str) -> Array:
         raise TypeError(
             f"{name} is a sparse matrix; pass a dense array, or use from_recommendations."
         )
-    refuse_masked(values, name)
-    try:
-        array = to_numpy(values)
-    except ValueError as error:
-        raise _ragged(name) from error
     if array.ndim == 0:
         raise TypeError(
             f"{name} must be an array of numbers, one per document; got {values!r}."

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._columns import detached, refuse_masked, to_numpy
+from .._columns import refuse_masked, to_numpy
 from .._typing import Array
 from .._validation import counted, shown
 from ..query_ids import Grouping
@@ -39,7 +39,7 @@ ALL_QUERIES = Segment("", "all queries")
 def values_and_missing(column: Any) -> tuple[Array, Array]:
     """A column of segments as an array, and where values are missing; integers stay integers."""
     refuse_masked(column, "segments")
-    values = to_numpy(detached(column, "segments"))
+    values = to_numpy(column, "segments")
     if values.ndim != 1:
         return values, np.zeros(values.shape, dtype=bool)
     missing = which_missing(values)

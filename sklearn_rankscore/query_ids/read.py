@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._columns import detached, large_integers, to_numpy
+from .._columns import large_integers, to_numpy
 from .._typing import Array
 
 # from this many rows on, text is encoded by its own library; each call takes some 100 microseconds
@@ -366,12 +366,11 @@ def _as_array(given: Any, name: str) -> Array:
         if np.ma.is_masked(given):
             raise ValueError(f"{name} must not have masked values; every row needs an id.")
         given = given.data
-    given = detached(given, name)
     is_list = isinstance(given, list | tuple)
     if is_list and _would_be_changed(given):
         return as_objects(given)
     try:
-        ids = to_numpy(given)
+        ids = to_numpy(given, name)
     except ValueError as error:
         raise ValueError(f"{name} must hold one hashable id per row ({error}).") from error
     if is_list and ids.dtype.kind == "f" and large_integers(ids, given):

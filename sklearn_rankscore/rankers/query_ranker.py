@@ -226,6 +226,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ranker, prefix = last_step(estimator)
         group_param, booster = self._find_group_param(ranker), booster_of(ranker)
         params = _by_names_of_fit(fit_params, prefix)
+        sample_weight = take_weights(params, prefix, sample_weight)
+        check_same_order(X=X, sample_weight=sample_weight)
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
         if group_param is not None:
             ids = take_ids(params, ranker, prefix, group_param, X, ids)
@@ -233,8 +235,6 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             raise no_groups_error(f"{type(ranker).__name__}.fit", X=X)
         self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns)
         check_no_positions(estimator.get_params() | params, self._dropped.columns)
-        sample_weight = take_weights(params, prefix, sample_weight)
-        check_same_order(X=X, sample_weight=sample_weight)
         sets, start_param = [], ""
         if booster is not None:
             sets, start_param = take_evaluation_sets(params, prefix), booster.start_param
