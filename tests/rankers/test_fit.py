@@ -24,7 +24,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from training_rounds import sizes_of
 
 from sklearn_rankscore import QueryRanker, make_ranking, make_ranking_scorer, ndcg_score
 
@@ -152,40 +151,6 @@ def test_parameters_with_one_entry_per_row_are_gathered_too(piped, ranker, rows)
     fitted = QueryRanker(model).fit(X, y, groups=ids, **{prefix + name: start}).estimator_
     np.testing.assert_array_equal((fitted[-1] if piped else fitted).predict(X), expected.predict(X))
     assert not np.array_equal(fit(make(ranker), X, y, ids).predict(X), expected.predict(X))
-
-
-def test_ids_and_sizes_by_the_names_of_the_boosters(rows):
-    X, y, ids = rows
-    q, X_q, y_q = gather(ids, X, y)
-    scaled = make_pipeline("passthrough", make("LGBMRanker"))
-    for model, params in (
-        (make("LGBMRanker"), {"group": sizes_of(q)}),
-        (scaled, {"lgbmranker__group": sizes_of(q).tolist()}),
-        (make("XGBRanker"), {"group": sizes_of(q)}),
-        (make_pipeline("passthrough", make("XGBRanker")), {"xgbranker__qid": q}),
-        (make("CatBoostRanker"), {"group_id": q}),
-    ):
-        fitted = QueryRanker(model).fit(X_q, y_q, **params)
-        expected = QueryRanker(model).fit(X, y, groups=ids)
-        np.testing.assert_array_equal(fitted.predict(X), expected.predict(X))
-        assert fitted.n_queries_ == 40
-    few = QueryRanker(make("LGBMRanker"), early_stopping="ndcg", max_queries=20, random_state=0)
-    assert few.fit(X_q, y_q, group=sizes_of(q)).n_queries_ == 20
-
-
-@pytest.mark.parametrize("name", ["LGBMRanker", "CatBoostRanker"])
-def test_weights_by_the_names_of_the_boosters(name, rows):
-    X, y, ids = rows
-    weights = np.where(ids % 4 == 0, 30.0, 1.0)
-    step = "lgbmranker__sample_weight" if name[0] == "L" else "catboostranker__group_weight"
-    pipe = make_pipeline("passthrough", make(name))
-    ranker = QueryRanker(pipe, early_stopping="ndcg@5", random_state=0, n_iter_no_change=3)
-    expected = ranker.fit(X, y, groups=ids, sample_weight=weights).predict(X)
-    np.testing.assert_array_equal(
-        ranker.fit(X, y, groups=ids, **{step: weights}).predict(X), expected
-    )
-    with pytest.raises(ValueError, match="weights are given twice, as sample_weight= and"):
-        ranker.fit(X, y, groups=ids, sample_weight=weights, **{step: weights})
 
 
 # --- pipelines, and other estimators
