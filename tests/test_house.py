@@ -47,12 +47,6 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
-    "accumulate",
-    "polynomials",
-    "factor_groups",
-    "power_sums",
-    "number_of_stops",
-    "symmetric_means",
     "ties",
     "plain",
     "first_group",

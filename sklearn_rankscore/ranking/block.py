@@ -10,12 +10,11 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
 from .._validation import check_choice
-from .accumulate import accumulate
 from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
 from .plain import Labels, rank_rows, rows_of_lists
 from .threads import Result
-from .ties import BY_INPUT_ORDER, TIES, TiedRows, leading
+from .ties import BY_INPUT_ORDER, TIES, TiedRows, accumulate, leading
 
 
 class Block:

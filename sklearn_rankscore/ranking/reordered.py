@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
-from .accumulate import accumulate
 from .block import Block
 from .first_group import FirstGroup
 from .label_functions import linear
 from .plain import stable_order, zero_from
-from .symmetric_means import symmetric_means
+from .ties import accumulate, expected_products
 
 
 def in_random_order(block: Block) -> Block:
@@ -83,7 +82,7 @@ class RandomOrder(Block):
         factors = self._labels.values(continue_prob, labels, sizes).ravel()
         n_degrees = np.minimum(sizes, len(self.ranks))
         survival = np.ones((len(sizes), len(self.ranks)))
-        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = symmetric_means(
+        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = expected_products(
             factors, some * labels.shape[1], sizes[some], n_degrees[some]
         )
         # beyond the last document of a query nobody stops
