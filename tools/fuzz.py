@@ -218,9 +218,9 @@ def against_itself(metric, options, random):
     same("other block sizes", measured(y, s, groups, n_jobs=2))
     plan.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = documents
     width_buckets.LARGE_BLOCK = large
-    ranking.PLAIN = True
+    small, ranking.PLAIN_UP_TO = ranking.PLAIN_UP_TO, math.inf
     same("the plain sort", measured(y, s, groups), before, 1e-12)
-    ranking.PLAIN = False
+    ranking.PLAIN_UP_TO = small
     query = int(random.integers(len(sizes)))
     alone = measured(y, s, groups, groups == query)
     same("alone", alone, before[[query]])

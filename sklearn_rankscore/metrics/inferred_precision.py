@@ -33,7 +33,7 @@ def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
     groups: tuple[Any, Any] = block.tie_groups(ties)
     offset, size = groups
     above = [_above_group(share, offset) for share in shares]
-    values = np.empty(shares[0].shape)
+    values = np.empty_like(shares[0])
     for first in range(0, len(block.ranks), AT_ONCE):
         ranks = slice(first, first + AT_ONCE)
         counts = [part[:, ranks] for part in above]

@@ -283,6 +283,15 @@ class Block:
         return first_group_by_score(meets, scores, ties)
 
 
+def up_to(last: Array, block: Block) -> Array:
+    """Which ranks are up to the last one of each query, in the memory order of gains by rank.
+
+    The rounding of sums depends on it.
+    """
+    within = np.empty_like(block._ranked, dtype=bool)
+    return np.less_equal(block.ranks, last[:, None], out=within)
+
+
 def block_of_rows(queries: Array, labels: Array, scores: Array, sizes: Array, depth: int) -> Block:
     """Rank rows of labels and scores, one row per query."""
     retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,14 +13,15 @@ from .aggregate import MetricValues
 from .block import Block
 from .fast import engine
 from .fast.keys import SHALLOW
-from .plan import Task, blocks_of_equal_size
+from .plan import Task, plan_blocks
 from .queries import Queries
 from .threads import check_n_jobs, number_of_threads, parallel_for
 from .ties import BY_INPUT_ORDER
 from .unjudged import apply_rule, empty_block, without_empty
 
-# private switch: rank by the plain sort alone, to test that everything else gives the same
-PLAIN = os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1"
+# calls on up to this number of documents are ranked by the plain sort, which takes less time for
+# few; a private switch ranks all calls so, to test that everything else gives the same
+PLAIN_UP_TO = math.inf if os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1" else 256
 
 # with a shallow cut-off, other threads pay from this many documents on: below it they wait for
 # Python's lock about as long as they compute
@@ -109,8 +111,8 @@ class Ranking:
         ]
 
     def _plan(self, queries: Queries, jobs: int) -> list[Task]:
-        if PLAIN:
-            return blocks_of_equal_size(queries, self.depth)
+        if len(queries.y_score) <= PLAIN_UP_TO:
+            return plan_blocks(queries, self.depth)
         return engine.plan_blocks(queries, self.depth, jobs, self.ties)
 
 

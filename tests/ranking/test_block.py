@@ -220,7 +220,7 @@ def test_a_block_of_lists_with_nan(labels, scores):
 @pytest.mark.parametrize("depth", [1, 3, None])
 @pytest.mark.parametrize("plain", [False, True])
 def test_the_first_relevant_document_may_stand_beyond_the_cut_off(ties, depth, plain, monkeypatch):
-    monkeypatch.setattr("sklearn_rankscore.ranking.ranking.PLAIN", plain)
+    monkeypatch.setattr("sklearn_rankscore.ranking.ranking.PLAIN_UP_TO", np.inf if plain else 0)
     random = np.random.default_rng(0)
     y, s = random.random((300, 12)) < 0.1, random.integers(0, 5, (300, 12)) * 1.0
     s[random.random(s.shape) < 0.2] = -np.inf

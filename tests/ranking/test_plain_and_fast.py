@@ -42,7 +42,7 @@ def settings(**values):
     """Other constants, which always or never take one of the shortcuts."""
     modules = {"grades": grades, "keys": keys, "row_sorts": row_sorts, "buckets": width_buckets}
     modules |= {"candidates": candidates, "documents": documents, "collisions": collisions}
-    modules |= {"engine": engine}
+    modules |= {"engine": engine, "plan": plan}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             if name == "SHORT":
@@ -59,7 +59,7 @@ def settings(**values):
 def plain(y, s, g, names=NAMES, **options):
     """The same by the plain sort."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "PLAIN", True)
+        patch.setattr(ranking, "PLAIN_UP_TO", np.inf)
         return evaluate(y, s, names, groups=g, average=None, **options)
 
 
@@ -101,7 +101,7 @@ def test_fast_blocks_are_plain_blocks(data, depth):
     fast, slow = ({}, {})
     for tasks, rows in (
         (engine.plan_blocks(read, depth, 1), fast),
-        (plan.blocks_of_equal_size(read, depth), slow),
+        (plan.plan_blocks(read, depth), slow),
     ):
         for block in (task() for task in tasks):
             for i, query in enumerate(block.queries.tolist()):
@@ -154,7 +154,7 @@ SHORTCUTS = {
     ),
     "buckets joined for a cut-off": ({"buckets__LARGE_BLOCK": 10**9}, {"buckets__LARGE_BLOCK": 1}),
     "chunks": ({"keys__CHUNK": 1}, {"keys__CHUNK": 10**9}),
-    "padding of long queries": ({"buckets__LONG": 10**9}, {"buckets__LONG": 1}),
+    "padding of long queries": ({"plan__LONG": 10**9}, {"plan__LONG": 1}),
     "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
     "keys for many ties": (
         {**MANY_TIES, "keys__CROWDED": 0},
@@ -223,7 +223,8 @@ def test_grouped_rows_agree_with_shuffled_ones(data):
 
 
 @pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
-def test_a_query_alone_has_the_same_bits_as_among_others():
+def test_a_query_alone_has_the_same_bits_as_among_others(monkeypatch):
+    monkeypatch.setattr(ranking, "PLAIN_UP_TO", 256)
     random = np.random.default_rng(1)
     g = np.sort(random.integers(0, 40, 2000))
     y, s = random.random(2000), random.normal(size=2000).round(1)
@@ -233,8 +234,10 @@ def test_a_query_alone_has_the_same_bits_as_among_others():
         assert alone == {name: values[i] for name, values in among.items()}
 
 
+@pytest.mark.parametrize("plain_up_to", [0, 256, np.inf])
 @pytest.mark.parametrize("longest", [16, 70])
-def test_graded_queries_alone_have_the_same_bits_as_among_others(longest):
+def test_graded_queries_alone_have_the_same_bits_as_among_others(longest, plain_up_to, monkeypatch):
+    monkeypatch.setattr(ranking, "PLAIN_UP_TO", plain_up_to)
     random = np.random.default_rng(longest)
     g = np.repeat(np.arange(200), random.integers(2, longest + 1, 200))
     y, s = random.integers(0, 5, len(g)), random.normal(size=len(g)).round(1)
