@@ -49,19 +49,15 @@ RANKING = [
     "label_functions",
     "ties",
     "plain",
-    "first_group",
     "block",
-    "reordered",
-    "weighted_labels",
+    "derived",
     "aggregate",
-    "shapes",
     "queries",
-    "unjudged",
     "plan",
     "ranking",
 ]
 OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "plan", "block", "queries"}
-IMPORTS_FAST = {"fast", "ranking", "queries", "unjudged"}
+IMPORTS_FAST = {"fast", "ranking", "queries"}
 
 # bytes other than grades: random signs are drawn eight per byte
 OTHER_BYTES = {("inspection/permutation_test.py", "uint8")}

@@ -10,7 +10,7 @@ from typing import Any
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
-from ..ranking.unjudged import AS_GIVEN, apply_rule
+from ..ranking.queries import AS_GIVEN, apply_rule
 from .adjusted import Adjustable, adjusted, of_block, refuse_adjusted_clicks
 from .fixed_values import relevance_of, warn_of_fixed_values
 from .limits import UNKNOWN, Limits, from_0_to_1, with_value

@@ -19,8 +19,8 @@ from ..ranking.label_functions import (
     linear,
     relevant,
 )
+from ..ranking.queries import RULES
 from ..ranking.ties import TIES
-from ..ranking.unjudged import RULES
 
 AVERAGES = ("macro", "micro", None)
 

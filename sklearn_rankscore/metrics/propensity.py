@@ -13,8 +13,8 @@ from .._typing import Array
 from .._validation import check_number, check_propensity_range, counted
 from ..query_ids.lookup import check_same_order, ids_in
 from ..ranking import Block, Queries
+from ..ranking.derived import weighted_block
 from ..ranking.label_functions import relevant
-from ..ranking.weighted_labels import weighted_block
 
 # estimates without bias, which are sums over documents, and estimates that are ratios of such sums
 UNBIASED, SELF_NORMALIZED = ("dcg", "hits", "precision", "rbp"), ("ndcg", "recall")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
 from .._columns import as_column, as_numbers, check_range, column_names, shape_of
 from .._typing import Array
@@ -16,11 +18,21 @@ from .._validation import stacklevel_of_caller
 from ..query_ids import Grouping, group_rows
 from ..query_ids.lookup import check_same_order, index_ids
 from .fast.grades import encode_grades
-from .shapes import SINGLE_QUERY, check_not_columns, check_single_query, ravel_column
 from .threads import number_of_threads, submit
 
 # from this many documents on, checking labels in a second thread pays for waking it
 PARALLEL_CHECK = 2**17
+
+# the value of `groups` that takes all documents as one query
+SINGLE_QUERY = "none"
+# a longer list without query ids is more likely to be many queries whose ids were forgotten
+LONG_LIST = 1000
+
+# what documents that nobody judged count; their label is NaN, or -inf if they are in the pool of
+# documents from which those to be judged were drawn
+RULES = ("error", "irrelevant", "drop")
+# the rule of metrics whose formulas distinguish these documents from irrelevant ones
+AS_GIVEN = "as given"
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ class Queries:
         Which documents belong to which query.
     label_range : tuple of float
         The lowest and the highest label; nan if some documents are unjudged, which
-        `ranking.unjudged` resolves.
+        `ranking.queries` resolves.
     lowest_score : float
         -inf if some document was not retrieved.
     grades : uint8 array of shape (n_documents,) or None
@@ -272,3 +284,105 @@ def _query_weights(sample_weight: Any, queries: Queries, *, rectangular: bool) -
             "all documents of a query must have the same weight."
         )
     return np.asarray(weights[queries.grouping.first_rows])
+
+
+def ravel_column(array: Array) -> Array:
+    """A column as one dimension, with scikit-learn's DataConversionWarning; others unchanged."""
+    if array.ndim == 1 or array.shape[1:] != (1,):
+        return array
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=stacklevel_of_caller(),
+    )
+    return array[:, 0]
+
+
+def check_not_columns(*shapes: tuple[int, ...]) -> None:
+    """Refuse columns, which would be read as queries of one document each."""
+    if any(len(shape) == 2 and shape[1] == 1 != shape[0] for shape in shapes):
+        shown = " and ".join(map(str, shapes))
+        raise ValueError(
+            f"y_true and y_score have the shapes {shown}: each row would be a query of one "
+            "document, whose ranking is always perfect. Pass one-dimensional arrays "
+            "(y_true.ravel(), y_score.ravel()) with groups=, the query id of each row, or with "
+            "groups='none' if all rows are one query."
+        )
+
+
+def check_single_query(scores: Array) -> None:
+    """Warn about a long list without query ids."""
+    if scores.ndim == 1 and len(scores) > LONG_LIST:
+        warnings.warn(
+            f"all {len(scores)} documents were ranked as a single query, because no query ids were "
+            "given. Pass groups=, the query id of each document; if they are a single query, "
+            "pass groups='none'.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+
+
+def apply_rule(queries: Queries, rule: str) -> Queries:
+    """The queries under a rule for unjudged documents; unchanged if there are none."""
+    return _RULES[rule](queries) if queries.has_unjudged else queries
+
+
+def is_judged(labels: Array) -> Array:
+    """Whether each label is that of a judged document."""
+    return np.asarray(labels > -np.inf)  # which is False for NaN as well
+
+
+def _refuse(queries: Queries) -> Queries:
+    position = int((~is_judged(queries.y_true)).argmax())
+    label = "NaN" if np.isnan(queries.y_true[position]) else "-inf"
+    raise ValueError(
+        f"y_true contains {label} (first at position {position}), which means that nobody judged "
+        "the document. Choose how to treat such documents:\n"
+        "- unjudged='irrelevant': they have the label 0;\n"
+        "- unjudged='drop': they are removed before ranking;\n"
+        "- a metric made for them: 'bpref', 'infap', or the share 'judged@k'.\n"
+        f"Drop or fill them yourself if {label} means anything else."
+    )
+
+
+def _irrelevant(queries: Queries) -> Queries:
+    return _relabeled(queries, np.where(is_judged(queries.y_true), queries.y_true, 0.0))
+
+
+def _drop(queries: Queries) -> Queries:
+    grouping, judged = queries.grouping, is_judged(queries.y_true)
+    rows = np.flatnonzero(judged)
+    if grouping.rows is not None:
+        judged = judged[grouping.rows]
+        rows = grouping.rows[judged]
+    before = np.append(0, np.cumsum(judged))
+    starts, ends = before[grouping.starts], before[grouping.starts + grouping.sizes]
+    compact = replace(
+        queries,
+        y_score=queries.y_score[rows],
+        grouping=Grouping(grouping.ids, starts, ends - starts),
+    )
+    return _relabeled(compact, queries.y_true[rows])
+
+
+def _as_given(queries: Queries) -> Queries:
+    judged = queries.y_true[is_judged(queries.y_true)]
+    limits = (float(judged.min()), float(judged.max())) if len(judged) else (0.0, 0.0)
+    return replace(queries, label_range=limits)
+
+
+def _relabeled(queries: Queries, labels: Array) -> Queries:
+    """The same queries with other labels."""
+    if not len(labels):
+        return replace(queries, y_true=labels, label_range=(0.0, 0.0))
+    grades, low, high = encode_grades(labels, labels)
+    return replace(queries, y_true=labels, label_range=(low, high), grades=grades)
+
+
+_RULES: dict[str, Callable[[Queries], Queries]] = {
+    "error": _refuse,
+    "irrelevant": _irrelevant,
+    "drop": _drop,
+    AS_GIVEN: _as_given,
+}

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .._typing import Array
+from ..query_ids import Grouping
 from .aggregate import MetricValues
 from .block import Block
 from .fast import engine
 from .fast.keys import SHALLOW
+from .plain import Labels
 from .plan import Task, plan_blocks
-from .queries import Queries
+from .queries import Queries, apply_rule
 from .threads import check_n_jobs, number_of_threads, parallel_for
 from .ties import BY_INPUT_ORDER
-from .unjudged import apply_rule, empty_block, without_empty
 
 # calls on up to this number of documents are ranked by the plain sort, which takes less time for
 # few; a private switch ranks all calls so, to test that everything else gives the same
@@ -103,11 +107,11 @@ class Ranking:
     def _tasks(self, jobs: int) -> list[Task]:
         if self.queries.sizes.all():
             return self._plan(self.queries, jobs)
-        others, positions, empty = without_empty(self.queries)
+        others, positions, empty = _without_empty(self.queries)
         tasks = self._plan(others, jobs) if len(positions) else []
         return [
             *(partial(_at_positions, task, positions) for task in tasks),
-            partial(empty_block, self.queries, empty),
+            partial(_empty_block, self.queries, empty),
         ]
 
     def _plan(self, queries: Queries, jobs: int) -> list[Task]:
@@ -121,3 +125,24 @@ def _at_positions(task: Task, positions: Array) -> Block:
     block = task()
     block.queries = positions[block.queries]
     return block
+
+
+def _without_empty(queries: Queries) -> tuple[Queries, Array, Array]:
+    """The queries that have documents, their positions, and those of the others."""
+    positions, empty = np.flatnonzero(queries.sizes), np.flatnonzero(queries.sizes == 0)
+    kept = queries.grouping
+    grouping = Grouping(
+        kept.ids[positions], kept.starts[positions], kept.sizes[positions], kept.rows
+    )
+    return replace(queries, grouping=grouping), positions, empty
+
+
+def _empty_block(queries: Queries, positions: Array) -> Block:
+    """Queries without documents, as rows of padding."""
+    n_queries, nothing = len(positions), np.zeros(len(positions), dtype=np.intp)
+    # padding takes a label that occurs, because a gain need not be defined for others
+    label = queries.y_true[:1] if len(queries.y_true) else np.zeros(1)
+    padding = np.repeat(label[:, None], n_queries, axis=0)
+    labels = Labels(padding, nothing)
+    no_scores = np.full(padding.shape, -np.inf)
+    return Block(positions, nothing, nothing, labels, padding, None, lambda rows: no_scores[rows])

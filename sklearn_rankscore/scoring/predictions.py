@@ -17,7 +17,7 @@ from .._validation import shown, stacklevel_of_caller
 from ..query_ids import find_query_ids, no_groups_error
 from ..query_ids.lookup import column_or_level
 from ..ranking import Queries, read_queries
-from ..ranking.shapes import ravel_column
+from ..ranking.queries import ravel_column
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
 

@@ -10,7 +10,7 @@ import pytest
 
 from sklearn_rankscore import Block, evaluate, map_score, mrr_score, ndcg_score
 from sklearn_rankscore.ranking import Ranking, read_queries
-from sklearn_rankscore.ranking.first_group import FirstGroup
+from sklearn_rankscore.ranking.block import FirstGroup
 from sklearn_rankscore.ranking.ties import TieGroups
 
 SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
