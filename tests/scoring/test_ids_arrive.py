@@ -122,82 +122,59 @@ KINDS = {
 }
 
 
-def searched(search, X, y, given):
+def searched(kind, model, grid, given, X, y, **options):
     """The scores by fold of the last candidate of a search."""
-    results = search.fit(X, y, **(given.get("params") or given)).cv_results_
+    if isinstance(options["scoring"], dict):
+        options["refit"] = "ndcg"
+    results = kind(model, grid, **options).fit(X, y, **(given.get("params") or given)).cv_results_
     name = "ndcg" if "split0_test_ndcg" in results else "score"
     return [results[f"split{i}_test_{name}"][-1] for i in range(3)]
 
 
-def tool_cross_val_score(model, X, y, given, options):
-    return ms.cross_val_score(model, X, y, **given, **options)
-
-
-def tool_cross_validate(model, X, y, given, options):
+def validated(model, given, X, y, **options):
     scores = ms.cross_validate(model, X, y, **given, **options, return_train_score=True)
     name = "ndcg" if "test_ndcg" in scores else "score"
     assert np.isfinite(scores[f"train_{name}"]).all()
     return scores[f"test_{name}"]
 
 
-def tool_pipeline(model, *arguments):
-    return tool_cross_val_score(make_pipeline(FunctionTransformer(), model), *arguments)
+def nested(model, given, X, y, cv, **options):
+    inner = ms.GridSearchCV(model, {}, cv=CV if isinstance(cv, list) else cv, **options)
+    return ms.cross_val_score(inner, X, y, **given, cv=cv, **options)
 
 
-def tool_target(model, *arguments):
-    model = TransformedTargetRegressor(model, func=np.positive, inverse_func=np.positive)
-    return tool_cross_val_score(model, *arguments)
-
-
-def tool_grid(model, X, y, given, options):
-    refit = "ndcg" if isinstance(options["scoring"], dict) else True
-    search = ms.GridSearchCV(model, {"estimator__alpha": [9, 1.0]}, **options, refit=refit)
-    return searched(search, X, y, given)
-
-
-def tool_candidates(model, X, y, given, options):
-    pipeline = make_pipeline(FunctionTransformer(), model)
-    return searched(ms.GridSearchCV(pipeline, {"queryranker": [model]}, **options), X, y, given)
-
-
-def tool_random(model, X, y, given, options):
-    search = ms.RandomizedSearchCV(model, {"estimator__alpha": [1.0]}, n_iter=1, **options)
-    return searched(search, X, y, given)
-
-
-def tool_halving(model, X, y, given, options):
-    rounds = {"resource": "estimator__max_iter", "min_resources": 10, "max_resources": 20}
-    search = ms.HalvingGridSearchCV(
-        model, {"estimator__alpha": [1.0]}, factor=2, **rounds, **options
-    )
-    return searched(search, X, y, given)
-
-
-def tool_nested(model, X, y, given, options):
-    cv = CV if isinstance(options["cv"], list) else options["cv"]
-    return tool_cross_val_score(
-        ms.GridSearchCV(model, {}, **options | {"cv": cv}), X, y, given, options
-    )
-
-
-def tool_learning_curve(model, X, y, given, options):
-    return ms.learning_curve(model, X, y, **given, **options, train_sizes=[1.0])[2][0]
-
-
-def tool_validation_curve(model, X, y, given, options):
-    curve = {"param_name": "estimator__alpha", "param_range": [1.0]}
-    return ms.validation_curve(model, X, y, **given, **options, **curve)[1][0]
-
-
-def tool_permutation_test(model, X, y, given, options):
+def permuted(model, given, X, y, error_score, **options):
     model = rs.QueryRanker(Ridge(), groups=model.groups)  # which is fitted to shuffled labels too
-    options = {k: v for k, v in options.items() if k != "error_score"}
     return ms.permutation_test_score(model, X, y, **given, **options, n_permutations=1)[0]
 
 
-TOOLS = {name[5:]: tool for name, tool in list(globals().items()) if name.startswith("tool_")}
+ALPHAS, ALPHA = {"estimator__alpha": [9, 1.0]}, {"estimator__alpha": [1.0]}
+CURVE = {"param_name": "estimator__alpha", "param_range": [1.0]}
+ROUNDS = {"resource": "estimator__max_iter", "min_resources": 10, "max_resources": 20, "factor": 2}
+TARGET = {"func": np.positive, "inverse_func": np.positive}
+PLAIN = FunctionTransformer()
+TOOLS = {  # the scores of the folds, of a model, what the call is given, X, y and options
+    "cross_val_score": lambda m, g, *data, **o: ms.cross_val_score(m, *data, **g, **o),
+    "cross_validate": validated,
+    "pipeline": lambda m, *a, **o: validated(make_pipeline(PLAIN, m), *a, **o),
+    "target": lambda m, *a, **o: validated(TransformedTargetRegressor(m, **TARGET), *a, **o),
+    "grid": lambda m, *a, **o: searched(ms.GridSearchCV, m, ALPHAS, *a, **o),
+    "candidates": lambda m, *a, **o: searched(
+        ms.GridSearchCV, make_pipeline(PLAIN, m), {"queryranker": [m]}, *a, **o
+    ),
+    "random": lambda m, *a, **o: searched(ms.RandomizedSearchCV, m, ALPHA, *a, n_iter=1, **o),
+    "halving": lambda m, *a, **o: searched(ms.HalvingGridSearchCV, m, ALPHA, *a, **ROUNDS, **o),
+    "nested": nested,
+    "learning curve": lambda m, g, *data, **o: ms.learning_curve(
+        m, *data, **g, **o, train_sizes=[1.0]
+    )[2][0],
+    "validation curve": lambda m, g, *data, **o: ms.validation_curve(m, *data, **g, **o, **CURVE)[
+        1
+    ][0],
+    "permutation test": permuted,
+}
 # it has no fold to bring the ids along, and hands the groups of the call to its shuffles
-LOST = {"permutation_test": set(WAYS) - ON_X - ON_Y - ROUTED}
+LOST = {"permutation test": set(WAYS) - ON_X - ON_Y - ROUTED}
 
 
 def call(tool, way, kind="name", **more):
@@ -205,7 +182,7 @@ def call(tool, way, kind="name", **more):
     cv = rs.QueryKFold(3, groups=place) if cv is CV else cv
     with config_context(enable_metadata_routing=way in ROUTED):
         options = {"scoring": KINDS[kind](place), "cv": cv, "error_score": "raise", **more}
-        return TOOLS[tool](ranker(place), rows, labels, given, options)
+        return TOOLS[tool](ranker(place), given, rows, labels, **options)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -216,30 +193,23 @@ def test_every_tool(tool, way):
             call(tool, way)
     else:
         value, by_fold = call(tool, way), expected(way)
-        by_hand = np.mean(by_fold) if tool == "permutation_test" else by_fold
+        by_hand = np.mean(by_fold) if tool == "permutation test" else by_fold
         np.testing.assert_allclose(value, by_hand, rtol=1e-9)
 
 
-FUNCTIONS = ("function", "partial")
 PAIRS = [
-    (k, w)
-    for k in KINDS
-    for w in WAYS
-    if k not in FUNCTIONS or w != "routed qid"  # which the function does not take
+    (kind, way)
+    for kind in KINDS
+    for way in WAYS
+    if way != "routed qid" or kind not in ("function", "partial")  # which do not take it
 ]
 
 
 @pytest.mark.parametrize(("kind", "way"), PAIRS)
 def test_every_kind_of_scorer(kind, way):
     by_fold = expected(way, None if kind == "none" else 3)
-    np.testing.assert_allclose(call("grid", way, kind), by_fold, rtol=1e-9)
-
-
-@pytest.mark.parametrize("way", ["groups=", "groups=, GroupKFold", "level", "routed groups"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_several_folds_and_training_scores(kind, way):
-    scores = call("cross_validate", way, kind)
-    np.testing.assert_allclose(scores, expected(way, None if kind == "none" else 3), rtol=1e-9)
+    for tool in ("grid", "cross_validate"):
+        np.testing.assert_allclose(call(tool, way, kind), by_fold, rtol=1e-9)
 
 
 @pytest.mark.parametrize("way", ["groups=", "groups=, GroupKFold", "level in Arrow", "routed qid"])
@@ -248,50 +218,46 @@ def test_two_processes(tool, way):
     np.testing.assert_allclose(call(tool, way, n_jobs=2), expected(way), rtol=1e-9)
 
 
-# tools that fit models of their own: 1 if the ids have arrived, and the ways that do
-def own_ridge_cv(X, y, scorer, cv, given):
-    return RidgeCV(alphas=[1, 10], scoring=scorer, cv=cv).fit(X, y, **given).best_score_
-
-
-def own_ridge_cv_leave_one_out(X, y, scorer, cv, given):
-    return RidgeCV(alphas=[1, 10], scoring=scorer).fit(X, y, **given).best_score_
-
-
-def own_rfecv(X, y, scorer, cv, given):
-    selector = RFECV(Ridge(), scoring=scorer, cv=cv).fit(X, y, **given)
-    return [*selector.cv_results_["mean_test_score"], selector.score(X, y, **given)]
-
-
-def own_feature_selector(X, y, scorer, cv, given):
+def feature_selector(X, y, scoring, cv, given):
     cv = FOLDS if given else cv  # scikit-learn gives the ids to the scorer alone
-    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=scorer, cv=cv)
+    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=scoring, cv=cv)
     return selector.fit(X, y, **given).get_support().sum()
 
 
-def own_permutation_importance(X, y, scorer, cv, given):
-    fitted = Ridge().fit(X, y)
-    importance = permutation_importance(fitted, X, y, scoring=scorer, n_repeats=1, **given)
-    return 1 - importance.importances[:3]  # no feature of the first three has ids
+def importance(X, y, scoring, cv, given):
+    options = {"scoring": scoring, "n_repeats": 1} | given
+    # no feature of the first three has ids
+    return 1 - permutation_importance(Ridge().fit(X, y), X, y, **options).importances[:3]
 
 
-def own_bagged_search(X, y, scorer, cv, given):
-    inner = ms.GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=2, error_score="raise")
+def rfecv(X, y, scoring, cv, given):
+    selector = RFECV(Ridge(), scoring=scoring, cv=cv).fit(X, y, **given)
+    return [*selector.cv_results_["mean_test_score"], selector.score(X, y, **given)]
+
+
+def ridge_cv(X, y, scoring, cv, given):
+    return RidgeCV(alphas=[1, 10], scoring=scoring, cv=cv).fit(X, y, **given).best_score_
+
+
+def bagged_search(X, y, scoring, cv, given):
+    inner = ms.GridSearchCV(Ridge(), {}, scoring=scoring, cv=2, error_score="raise")
     return BaggingRegressor(inner, 2).fit(X, y, **given).score(X, y)
 
 
-def own_boosting(X, y, scorer, cv, given):
-    return HistGradientBoostingRegressor(scoring=scorer, early_stopping=True).fit(X, y, **given)
+def boosting(X, y, scoring, cv, given):
+    return HistGradientBoostingRegressor(scoring=scoring, early_stopping=True).fit(X, y, **given)
 
 
+# tools that fit models of their own: 1 if the ids have arrived, and the ways that do
 OF_PANDAS = ON_X - {"column of polars", "column of pyarrow"}
 ARRIVES = {
-    own_ridge_cv: ON_X | ON_Y | ROUTED | OF_FOLDS,
-    own_ridge_cv_leave_one_out: ROUTED,
-    own_rfecv: ROUTED,
-    own_feature_selector: ON_Y | ROUTED | OF_FOLDS,
-    own_permutation_importance: (OF_PANDAS | ON_Y) - {"y level, sparse"},
-    own_bagged_search: set(),
-    own_boosting: set(),
+    ridge_cv: ON_X | ON_Y | ROUTED | OF_FOLDS,
+    lambda X, y, scoring, cv, given: ridge_cv(X, y, scoring, None, given): ROUTED,
+    rfecv: ROUTED,
+    feature_selector: ON_Y | ROUTED | OF_FOLDS,
+    importance: (OF_PANDAS | ON_Y) - {"y level, sparse"},
+    bagged_search: set(),
+    boosting: set(),
 }
 
 

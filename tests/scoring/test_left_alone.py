@@ -4,7 +4,6 @@ import gc
 import os
 import subprocess
 import sys
-import warnings
 import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,10 +19,9 @@ from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.metrics import _scorer, get_scorer, make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
-from sklearn.model_selection import _search, _validation
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import _param_validation, parallel
+from sklearn.utils import _param_validation
 from sklearn.utils.parallel import Parallel, delayed
 
 import sklearn_rankscore as rs
@@ -220,9 +218,10 @@ class Tuner:
     exec(tuner, vars(module))
     given = rs.QueryRanker(Ridge()), X, Y > 0
     measured = module.Tuner().fit(cross_val_score, *given, scoring="ndcg@5", **BY_GROUP)
-    np.testing.assert_array_equal(
-        measured, cross_val_score(*given, scoring="ndcg@5", **BY_GROUP)
-    )
+    np.testing.assert_array_equal(measured, cross_val_score(*given, scoring="ndcg@5", **BY_GROUP))
+
+
+TASKS_OF = [sys.modules[f"sklearn.model_selection.{name}"] for name in ("_search", "_validation")]
 
 
 def test_unpatched_scikit_learn_is_as_it_was():
@@ -233,7 +232,7 @@ def test_unpatched_scikit_learn_is_as_it_was():
         with without_hooks():
             assert type(_scorer._SCORERS) is dict
             assert "is_satisfied_by" not in vars(_param_validation.StrOptions)
-            assert _validation.delayed is _search.delayed is parallel.delayed
+            assert {module.delayed for module in TASKS_OF} == {delayed}
             with pytest.raises(ValueError, match="must be a str among"):
                 cross_val_score(Ridge(), X, Y, scoring="ndcg@3")
             # what others did to the table meanwhile stays
@@ -396,9 +395,9 @@ class Refuse:
 if "REFUSE" in os.environ:
     sys.meta_path.insert(0, Refuse())
 """
-WORK = f"""{IMPORTS}
+WORK = """
 import sklearn_rankscore
-os.environ["REFUSE"] = {{fault!r}}
+os.environ["REFUSE"] = FAULT
 X = np.random.RandomState(0).normal(size=(60, 4))
 y, ids = X[:, 0], np.repeat(np.arange(6), 10)
 print(Parallel(2)(delayed(abs)(-n) for n in range(4)))
@@ -412,4 +411,5 @@ print(sklearn.model_selection.permutation_test_score(
 @pytest.mark.parametrize("fault", ["absent", "broken"])
 def test_processes_without_the_package_work(tmp_path, fault):
     (tmp_path / "sitecustomize.py").write_text(SITE)
-    assert len(run(WORK.replace("{fault!r}", repr(fault)), folder=tmp_path).splitlines()) == 4
+    printed = run(f"FAULT = {fault!r}{IMPORTS}{WORK}", folder=tmp_path)
+    assert len(printed.splitlines()) == 4

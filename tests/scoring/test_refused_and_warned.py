@@ -20,7 +20,7 @@ from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifierCV
-from sklearn.metrics import get_scorer, make_scorer
+from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -52,6 +52,7 @@ class Never(Ridge):
 
 NEVER = rs.QueryRanker(NeverFitted(), group_param="group")
 RIDGE = rs.QueryRanker(Ridge())
+SAMPLING = rs.QueryRanker(Ridge(), max_queries=20, random_state=0)  # which needs ids
 BY_SESSION = rs.QueryRanker(Ridge(), groups="session")
 FITTED = Ridge().fit(X, LABELS)
 ALL_IDS = make_scorer(rs.ndcg_score, groups=QID)
@@ -163,8 +164,7 @@ def select(labels=Y, **options):
 
 def halving(**options):
     grid, options = {"estimator__alpha": [1, 10]}, BY_NDCG | {"random_state": 0} | options
-    ranker = rs.QueryRanker(Ridge(), max_queries=20, random_state=0)
-    return lambda: ms.HalvingGridSearchCV(ranker, grid, **options).fit(X, LABELS, groups=QID)
+    return lambda: ms.HalvingGridSearchCV(SAMPLING, grid, **options).fit(X, LABELS, groups=QID)
 
 
 def searched(labels):
@@ -178,8 +178,8 @@ def evaluated(advice, X=X):
 OF_Y = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
 ON_Y, RENAMED = evaluated(OF_Y), "X.set_index('QID').rename_axis('qid')"
 ON_X = FRAME.assign(qid=QID).set_index("qid")
-SELECT = make_pipeline(SelectFromModel(RIDGE), RIDGE)
-PIPELINE = Pipeline([("select", SelectFromModel(Ridge())), ("ranker", RIDGE)])
+SELECT = make_pipeline(SelectFromModel(SAMPLING), SAMPLING)
+PIPELINE = Pipeline([("select", SelectFromModel(Ridge())), ("ranker", SAMPLING)])
 PLACES = (
     "QueryKFold(5, groups='session'), QueryRanker(..., groups='session') and "
     "'ndcg@10(groups=session)'"
@@ -192,8 +192,8 @@ OF_NAMES = [  # a function that calls a metric by its name
 ndcg_score = rs.ndcg_score
 HALVED = "resource='max_queries' and max_resources=, the number of training queries of a fold"
 ADVICE = [
-    (score(SELECT, **GIVEN), "in the index of X or y, as by X.set_index('qid')",
-     score(SELECT, ON_X, **BY_NDCG)),
+    (score(SELECT, **GIVEN, error_score="raise"),
+     "in the index of X or y, as by X.set_index('qid')", score(SELECT, ON_X, **BY_NDCG)),
     (select(), f"where it takes no groups, pass cv=QueryKFold(5) and {OF_Y} as y",
      select(ON_Y, cv=CV)),
     (select(cv=CV), OF_Y, select(ON_Y, cv=CV)),
