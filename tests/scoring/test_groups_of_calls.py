@@ -51,22 +51,21 @@ def scores(model, rows=X, **options):
     return ms.cross_val_score(model, rows, LABELS, **options)
 
 
-def searched(model, rows=X, cv=CV, groups=QID, scoring="ndcg"):
-    search = ms.GridSearchCV(model, {}, cv=cv, scoring=scoring).fit(rows, LABELS, groups=groups)
+def searched(model, rows=X, cv=CV, groups=QID):
+    search = ms.GridSearchCV(model, {}, cv=cv, scoring="ndcg").fit(rows, LABELS, groups=groups)
     return [search.cv_results_[f"split{i}_test_score"][0] for i in range(search.n_splits_)]
 
 
 ALL = by_hand(folds_of(CV))
 OF_USERS = folds_of(CV, USERS)
-SPLITS = {
-    "GroupShuffleSplit": ms.GroupShuffleSplit(3, random_state=0),
-    "StratifiedGroupKFold": ms.StratifiedGroupKFold(3),
-    "LeaveOneGroupOut": ms.LeaveOneGroupOut(),
-    "folds of users": OF_USERS,
-    "masks": [(~np.isin(QID, q), np.isin(QID, q)) for q in ([0, 1], [2, 3])],
-}
-BY_NUMBER = ms.PredefinedSplit(QID % 3)
-GROUP_K_FOLD = ms.GroupKFold(3)
+SPLITS = [
+    ms.GroupShuffleSplit(3, random_state=0),
+    ms.StratifiedGroupKFold(3),
+    ms.LeaveOneGroupOut(),
+    OF_USERS,
+    [(~np.isin(QID, q), np.isin(QID, q)) for q in ([0, 1], [2, 3])],  # masks
+]
+BY_NUMBER, GROUP_K_FOLD = ms.PredefinedSplit(QID % 3), ms.GroupKFold(3)
 ARRAYS, PLAIN = FunctionTransformer(np.asarray), FunctionTransformer()
 RENAME = FunctionTransformer(pd.DataFrame.rename, kw_args={"columns": {"query": "session"}})
 WITH_QUERY = NAMED.rename(columns={"session": "query"})
@@ -77,71 +76,58 @@ def search_of(model, scoring=None, cv=CV, **options):
     return ms.GridSearchCV(model, {}, cv=cv, scoring=scoring, **options)
 
 
-DEFAULT = {  # models whose own score ranks queries
-    "a ranker": RIDGE,
-    "a pipeline": make_pipeline(PLAIN, RIDGE),
-    "a pipeline of arrays": make_pipeline(ARRAYS, RIDGE),
-    "a pipeline of one step": make_pipeline(RIDGE),
-    "a search": search_of(RIDGE),
-    "a search by a metric": search_of(RIDGE, "ndcg"),
-    "a search by several": search_of(RIDGE, ["r2", "ndcg"], refit="ndcg"),
-    "a search by a function": search_of(RIDGE, BY_FUNCTION),
-    "a search of pipelines": search_of(make_pipeline(ARRAYS, RIDGE)),
-    "a pipeline of a search": make_pipeline(ARRAYS, search_of(RIDGE)),
-}
+DEFAULT = [  # models whose own score ranks queries
+    RIDGE,
+    make_pipeline(PLAIN, RIDGE),
+    make_pipeline(ARRAYS, RIDGE),
+    make_pipeline(RIDGE),
+    search_of(RIDGE),
+    search_of(RIDGE, "ndcg"),
+    search_of(RIDGE, ["r2", "ndcg"], refit="ndcg"),
+    search_of(RIDGE, BY_FUNCTION),
+    search_of(make_pipeline(ARRAYS, RIDGE)),
+    make_pipeline(ARRAYS, search_of(RIDGE)),
+]
 FITTED = rs.QueryRanker(Ridge()).fit(X, LABELS, groups=QID)
 OF_PIPELINE = make_pipeline(PLAIN, RIDGE).fit(X, LABELS, queryranker__groups=QID)
-FROZEN = {
-    "a ranker": FrozenEstimator(FITTED),
-    "in a pipeline": make_pipeline(PLAIN, FrozenEstimator(FITTED)),
-    "a pipeline": FrozenEstimator(OF_PIPELINE),
-    "a search": FrozenEstimator(search_of(RIDGE, "ndcg").fit(X, LABELS, groups=QID)),
-}
-CALLS = {  # what scores the folds, and the values
-    **{
-        f"{split}, {type(model).__name__}, {call.__name__}": (
-            lambda call=call, model=model, cv=cv: call(model, cv=cv), by_hand(folds_of(cv))
-        )
-        for split, cv in SPLITS.items() for model in (Ridge(), RIDGE) for call in (scores, searched)
-    },
-    "folds by number": (lambda: scores(RIDGE, cv=BY_NUMBER), by_hand(list(BY_NUMBER.split()))),
-    **{
-        f"ids in X, coarser groups of {type(cv).__name__}, {scoring}": (
-            lambda cv=cv, s=scoring: scores(Ridge(), INDEXED, groups=USERS, scoring=s, cv=cv),
-            by_hand(folds_of(cv, USERS)),
-        )
-        for cv in (CV, GROUP_K_FOLD) for scoring in ("ndcg", BY_FUNCTION)
-    },
-    "groups by name": (
-        lambda: searched(BY_SESSION, NAMED, cv=OF_USERS, groups="session"), by_hand(OF_USERS)
-    ),
-    "a column that a step adds": (
-        lambda: scores(make_pipeline(RENAME, BY_SESSION), WITH_QUERY, **OF_QUERY), ALL
-    ),
+FROZEN = [
+    FrozenEstimator(FITTED),
+    make_pipeline(PLAIN, FrozenEstimator(FITTED)),
+    FrozenEstimator(OF_PIPELINE),
+    FrozenEstimator(search_of(RIDGE, "ndcg").fit(X, LABELS, groups=QID)),
+]
+CALLS = [  # a model, X, options of the call, and its scores
+    *((model, X, {"cv": cv}, by_hand(folds_of(cv)))
+      for cv in SPLITS for model in (Ridge(), RIDGE)),
+    (RIDGE, X, {"cv": BY_NUMBER}, by_hand(list(BY_NUMBER.split()))),
+    # ids in X are the queries, and coarser groups those of the splits
+    *((Ridge(), INDEXED, {"groups": USERS, "scoring": scoring, "cv": cv},
+       by_hand(folds_of(cv, USERS)))
+      for scoring in ("ndcg", BY_FUNCTION) for cv in (CV, GROUP_K_FOLD)),
+    # a column that a step adds
+    (make_pipeline(RENAME, BY_SESSION), WITH_QUERY, OF_QUERY, ALL),
     # scikit-learn would warn that the splitter of the inner search ignores the ids
-    "an inner search of rows": (lambda: scores(search_of(Ridge(), cv=2)), ALL),
-    "an inner search of KFold": (lambda: scores(search_of(Ridge(), cv=ms.KFold(2))), ALL),
-    **{
-        f"the own score of {name}, {type(rows).__name__}": (
-            lambda model=model, rows=rows: scores(model, rows, scoring=None), ALL
-        )
-        for name, model in DEFAULT.items() for rows in (X, INDEXED)
-    },
-    **{
-        f"frozen: {name}, {scoring}": (
-            lambda model=model, scoring=scoring: scores(model, scoring=scoring),
-            by_hand(folds_of(CV), k, lambda X, y: FITTED),
-        )
-        for name, model in FROZEN.items() for scoring, k in (("ndcg@3", 3), (None, None))
-    },
-}  # fmt: skip
+    *((search_of(Ridge(), cv=cv), X, {}, ALL) for cv in (2, ms.KFold(2))),
+    *((model, rows, {"scoring": None}, ALL) for model in DEFAULT for rows in (X, INDEXED)),
+    *((model, X, {"scoring": scoring}, by_hand(folds_of(CV), k, lambda X, y: FITTED))
+      for model in FROZEN for scoring, k in (("ndcg@3", 3), (None, None))),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(("model", "rows", "options", "expected"), CALLS)
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored:UserWarning")
-def test_scores_of_the_folds(name):
-    call, expected = CALLS[name]
-    assert call() == expected
+def test_scores_of_the_folds(model, rows, options, expected):
+    assert scores(model, rows, **options) == expected
+
+
+@pytest.mark.parametrize("cv", SPLITS)
+@pytest.mark.parametrize("model", [Ridge(), RIDGE], ids=type)
+def test_scores_of_a_search(model, cv):
+    assert searched(model, cv=cv) == by_hand(folds_of(cv))
+
+
+def test_groups_by_name_and_folds_of_other_ids():
+    assert searched(BY_SESSION, NAMED, cv=OF_USERS, groups="session") == by_hand(OF_USERS)
 
 
 def test_routed_groups_are_those_of_the_splits_beside_ids_in_y():
@@ -196,11 +182,11 @@ def test_the_default_score_of_a_search_by_another_metric():
     np.testing.assert_allclose(values, [r2_score(y, s) for s, y in predicted], rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", FROZEN)
-def test_a_frozen_ranker_needs_ids_to_be_scored(name):
+@pytest.mark.parametrize("model", FROZEN)
+def test_a_frozen_ranker_needs_ids_to_be_scored(model):
     for scoring in ("ndcg@3", None):
         with pytest.raises(rs.NoGroupsError, match="No query ids reached"):
-            scores(FROZEN[name], groups=None, scoring=scoring, cv=3)
+            scores(model, groups=None, scoring=scoring, cv=3)
 
 
 @pytest.mark.parametrize("step", [StandardScaler(), PLAIN], ids=repr)
@@ -231,16 +217,16 @@ def test_catboost_takes_its_own_ids_of_rows():
 @pytest.mark.parametrize("model", [Ridge(), LogisticRegression()], ids=type)
 @pytest.mark.parametrize("cv", [CV, GROUP_K_FOLD, FOLDS], ids=type)
 def test_a_ranker_gets_the_ids_for_a_metric_of_thresholds(cv, model):
-    y, is_classifier = (LABELS > 2).astype(int), isinstance(model, LogisticRegression)
-    method = "decision_function" if is_classifier else "predict"
-    given = rs.QueryRanker(model), X, y
-    values = ms.cross_val_score(*given, groups=QID, cv=cv, scoring="roc_auc")
-    predicted = ms.cross_val_predict(*given, groups=QID, cv=cv, method=method)
-    folds = cv if isinstance(cv, list) else cv.split(X, y, groups=QID)
-    for (train, test), value in zip(folds, values, strict=True):
-        response = getattr(model.fit(X[train], y[train]), method)(X[test])
-        np.testing.assert_allclose(predicted[test], response)
-        assert value == pytest.approx(roc_auc_score(y[test], response))
+    y, method = (LABELS > 2).astype(int), "predict"
+    if isinstance(model, LogisticRegression):
+        method = "decision_function"
+    folds = cv if isinstance(cv, list) else list(cv.split(X, y, groups=QID))
+    expected = ms.cross_val_predict(model, X, y, cv=folds, method=method)
+    given, options = (rs.QueryRanker(model), X, y), {"groups": QID, "cv": cv}
+    predicted = ms.cross_val_predict(*given, **options, method=method)
+    np.testing.assert_allclose(predicted, expected)
+    values = ms.cross_val_score(*given, **options, scoring="roc_auc")
+    assert values == pytest.approx([roc_auc_score(y[t], expected[t]) for _, t in folds])
 
 
 TEXT = np.array([f"s{number:02}" for number in QID])
@@ -259,10 +245,6 @@ def test_groups_in_any_array(ids, rows):
     pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
     assert scores(pipeline, rows, groups=ids) == ALL
     assert searched(Ridge(), rows, groups=ids) == ALL
-    per_query = rs.cross_val_query_scores(Ridge(), X, LABELS, metrics="mrr", cv=CV, groups=ids)
-    assert len(per_query) == 24
-    *_, train, test = rs.query_train_test_split(rows, QID, groups=ids, random_state=0)
-    assert set(train) ^ set(test) == set(QID)
     with config_context(enable_metadata_routing=True):
         assert scores(pipeline, rows, groups=None, params=params) == ALL
     assert params["groups"] is ids
