@@ -27,7 +27,7 @@ from sklearn.ensemble import (
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SelectKBest, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge, RidgeCV
+from sklearn.linear_model import LassoCV, LinearRegression, Ridge, RidgeCV
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.metrics import ndcg_score as sklearn_ndcg
 from sklearn.model_selection import (
@@ -558,7 +558,6 @@ def test_the_number_of_a_loop_written_by_hand(name):
     np.testing.assert_allclose(values, by_hand, rtol=1e-9)
 
 
-CLASSIFIER = LogisticRegression(max_iter=10_000)
 ON_INDEX = {
     "RidgeCV of arrays inside of the ranker": lambda: QueryRanker(
         RidgeCV([1.0], cv=CV, **BY_NDCG)
