@@ -1,7 +1,7 @@
 """pandas objects with the same row labels in different orders, which are combined by position.
 
-Every table holds calls that succeed with rows in one order, and are refused where the row labels
-show that one object is in another; arrays are taken by position.
+Each call of the table is given one column. It succeeds with the rows in order and with an array in
+any order, and is refused where the row labels show that the column is in another order.
 """
 
 import numpy as np
@@ -18,99 +18,166 @@ from sklearn.utils import shuffle
 import sklearn_rankscore as rs
 
 X, Y = rs.make_ranking(n_queries=12, n_features=3, as_frame=True, random_state=0)
-ROWS = np.arange(len(X))
-INDEXES = {  # row labels of every kind
-    "row numbers": pd.RangeIndex(len(X)),
-    "other row numbers": pd.RangeIndex(7, 7 + len(X)),
-    "text": pd.Index([f"d{row}" for row in ROWS]),
-    "two levels": pd.MultiIndex.from_arrays([X["qid"], ROWS], names=["query", "document"]),
-    "overlapping intervals": pd.IntervalIndex.from_arrays(ROWS, ROWS + 3),
-}
+ROWS, S, QID, FEATURES = np.arange(len(X)), X["x0"], X["qid"], X[["x0", "x1"]]
+BY_ID, IDS, LABELS = {"groups": QID}, pd.Index(QID), Y.set_axis(pd.Index(QID))
+INDEXED = FEATURES.set_index(IDS)
 DIFFERENT = r"hold the same row labels in different orders"
-RANKER, FEATURES = rs.QueryRanker(Ridge()), X[["x0", "x1"]]
-FITTED = rs.QueryRanker(Ridge()).fit(FEATURES, Y, groups=X["qid"])
+RANKER, FITTED = rs.QueryRanker(Ridge()), rs.QueryRanker(Ridge()).fit(FEATURES, Y, **BY_ID)
 CV, BY_MRR = rs.QueryKFold(3), {"scoring": "mrr", "cv": rs.QueryKFold(3)}
+VALUES, SEGMENTS = pd.Series(np.linspace(0.1, 1, len(X)), X.index), pd.Series("a", X.index)
+TENTHS = (VALUES * 10).astype(int)
+GRADES = {"y_true": Y, "y_score": S, "groups": QID, "sample_weight": pd.Series(1.0, X.index)}
 
 
-def columns(name):
-    """Labels, scores, ids, weights and features with one index."""
-    index = INDEXES[name]
-    named = {"y": Y, "s": X["x0"], "g": X["qid"], "w": pd.Series(1.0, ROWS), "X": FEATURES}
-    return {key: values.set_axis(index) for key, values in named.items()}
-
-
-def routed(X, g, cv):
+def routed(g, cv):
     with config_context(enable_metadata_routing=True):
-        return ms.cross_val_score(RANKER, X, Y, scoring="mrr", cv=cv, params={"groups": g})
+        params = {"groups": g}
+        return ms.cross_val_score(RANKER, FEATURES, Y, scoring="mrr", cv=cv, params=params)
 
 
 OF_METRICS = {
-    "function": lambda y, s, **options: rs.ndcg_score(y, s, **options),
-    "evaluate": lambda y, s, **options: rs.evaluate(y, s, ["mrr"], **options),
-    "systems": lambda y, s, **options: rs.query_scores(y, {"a": s}, "mrr", **options),
-    "bounds": lambda y, s, **options: rs.score_bounds(y, {"a": s}, "mrr", **options),
-    "accumulator": lambda y, s, **options: rs.RankingAccumulator("mrr").update(y, s, **options),
-    "sorted": lambda y, s, **options: rs.RankingAccumulator("mrr").update_sorted(y, s, **options),
+    "function": rs.ndcg_score,
+    "evaluate": lambda y_true, y_score, **o: rs.evaluate(y_true, y_score, ["mrr"], **o),
+    "systems": lambda y_true, y_score, **o: rs.query_scores(y_true, {"a": y_score}, "mrr", **o),
+    "bounds": lambda y_true, y_score, **o: rs.score_bounds(y_true, {"a": y_score}, "mrr", **o),
+    "accumulator": lambda **columns: rs.RankingAccumulator("mrr").update(**columns),
+    "sorted": lambda **columns: rs.RankingAccumulator("mrr").update_sorted(**columns),
 }
-GIVEN = {  # ids beside X
-    "split": lambda X, g: next(CV.split(X, Y.to_numpy(), groups=g)),
-    "split by qid": lambda X, g: next(CV.split(X, qid=g)),
-    "hold-out": lambda X, g: rs.query_train_test_split(X, Y.to_numpy(), groups=g),
-    "fit": lambda X, g: RANKER.fit(X, Y.to_numpy(), groups=g),
-    "fit by qid": lambda X, g: RANKER.fit(X, Y.to_numpy(), qid=g),
-    "queries": lambda X, g: rs.cross_val_query_scores(
-        Ridge(), X, Y.to_numpy(), metrics="mrr", cv=CV, groups=g
+OF_LABELS = {  # X, labels, and the ids if they are not in the index
+    "fit": lambda X, y, p: RANKER.fit(X, y, **p),
+    "score": lambda X, y, p: FITTED.score(X, y, **p),
+    "scorer": lambda X, y, p: get_scorer("mrr")(FITTED, X, y, **p),
+    "eval_set": lambda X, y, p: rs.QueryRanker(LGBMRanker(n_estimators=2, verbose=-1)).fit(
+        INDEXED, LABELS, eval_set=[(X, y)], **({"eval_qid": [QID]} if p else {})
     ),
-    "cross-validation": lambda X, g: ms.cross_val_score(
-        Ridge(), X, Y.to_numpy(), groups=g, **BY_MRR
+    "cross_val_score": lambda X, y, p: ms.cross_val_score(Ridge(), X, y, **BY_MRR, **p),
+    "cross_validate": lambda X, y, p: ms.cross_validate(RANKER, X, y, cv=CV, **p),
+    "search": lambda X, y, p: ms.GridSearchCV(RANKER, {}, **BY_MRR).fit(X, y, **p),
+    "validation_curve": lambda X, y, p: ms.validation_curve(
+        Ridge(), X, y, param_name="alpha", param_range=[1.0], **BY_MRR, **p
     ),
-    "search, another splitter": lambda X, g: ms.GridSearchCV(
+    "hold-out": lambda X, y, p: rs.query_train_test_split(X, y, **p),
+    "queries": lambda X, y, p: rs.cross_val_query_scores(RANKER, X, y, metrics="mrr", cv=CV, **p),
+}
+OF_IDS = {  # beside X
+    "split": lambda g: next(CV.split(FEATURES, Y.to_numpy(), groups=g)),
+    "split by qid": lambda g: next(CV.split(FEATURES, qid=g)),
+    "hold-out": lambda g: rs.query_train_test_split(FEATURES, Y.to_numpy(), groups=g),
+    "fit": lambda g: RANKER.fit(FEATURES, Y.to_numpy(), groups=g),
+    "fit by qid": lambda g: RANKER.fit(FEATURES, Y.to_numpy(), qid=g),
+    "queries": lambda g: rs.cross_val_query_scores(
+        Ridge(), FEATURES, Y.to_numpy(), metrics="mrr", cv=CV, groups=g
+    ),
+    "cross-validation": lambda g: ms.cross_val_score(
+        Ridge(), FEATURES, Y.to_numpy(), groups=g, **BY_MRR
+    ),
+    "search, another splitter": lambda g: ms.GridSearchCV(
         RANKER, {}, scoring="mrr", cv=ms.GroupKFold(3)
-    ).fit(X, Y.to_numpy(), groups=g),
-    "rank": lambda X, g: FITTED.rank(X, groups=g),
-    "score": lambda X, g: FITTED.score(X, Y.to_numpy(), groups=g),
-    "score by qid": lambda X, g: FITTED.score(X, Y.to_numpy(), qid=g),
-    "scorer": lambda X, g: get_scorer("mrr")(FITTED, X, Y.to_numpy(), groups=g),
-    "scorer by qid": lambda X, g: get_scorer("mrr")(FITTED, X, Y.to_numpy(), qid=g),
-    "routing": lambda X, g: routed(X, g, CV),
-    "routing to another splitter": lambda X, g: routed(X, g, ms.GroupKFold(3)),
+    ).fit(FEATURES, Y.to_numpy(), groups=g),
+    "rank": lambda g: FITTED.rank(FEATURES, groups=g),
+    "score": lambda g: FITTED.score(FEATURES, Y.to_numpy(), groups=g),
+    "scorer": lambda g: get_scorer("mrr")(FITTED, FEATURES, Y.to_numpy(), groups=g),
+    "scorer by qid": lambda g: get_scorer("mrr")(FITTED, FEATURES, Y.to_numpy(), qid=g),
+    "routing": lambda g: routed(g, CV),
+    "routing to another splitter": lambda g: routed(g, ms.GroupKFold(3)),
+}
+OF_VALUES = {  # anything else of rows
+    "times": lambda v: [*rs.QueryTimeSeriesSplit(2, times=v).split(X, Y)],
+    "a function of times": lambda v: [*rs.QueryTimeSeriesSplit(2, times=lambda _: v).split(X)],
+    "propensity": lambda v: rs.dcg_score(Y, S, **BY_ID, propensity=v),
+    "propensity of systems": lambda v: rs.query_scores(
+        Y, {"a": S}, "dcg", **BY_ID, propensity=v
+    ),
+    "propensity of clicks": lambda v: rs.propensity_summary(Y, v),
+    "sample_weight": lambda v: RANKER.fit(X, Y, sample_weight=v),
+    "target": lambda v: get_scorer("dcg")(FITTED, FEATURES, Y, **BY_ID, target=v),
+    "names": lambda v: rs.RankChangeDisplay.from_predictions(
+        Y, {"a": S, "b": X["x1"]}, **BY_ID, query=1, names=v
+    ),
+    "importance": lambda v: rs.query_permutation_importance(
+        rs.QueryRanker(Ridge()).fit(X, Y), X, v, metrics="dcg", n_repeats=1
+    ),
 }  # fmt: skip
+OF_TENTHS = {
+    "documents": lambda v: rs.estimate_propensity(
+        TENTHS % 3 == 0, pd.Series(ROWS % 2 + 1, X.index), queries=np.zeros(len(X)),
+        documents=v,
+    ),
+    "overlap": lambda v: rs.rank_overlap(S, X["x1"].to_numpy(), groups=v),
+}  # fmt: skip
+OF_SEGMENTS = {
+    "query_scores": lambda v: rs.query_scores(**GRADES, metrics="dcg", segments=v),
+    "several": lambda v: rs.query_scores(
+        Y, S.to_numpy(), "dcg", groups=QID.to_numpy(),
+        segments={"fixed": np.zeros(len(X)), 99: v, "y_true": v},
+    ),
+    "report": lambda v: rs.ranking_report(Y, S, **BY_ID, by=v),
+    "overlap": lambda v: rs.rank_overlap(X["x1"], X["x2"], groups=QID.array, segments=v),
+    "accumulator": lambda v: rs.RankingAccumulator("dcg", by="d").update(**GRADES, segments=v),
+    "sorted": lambda v: rs.RankingAccumulator("dcg", by="d").update_sorted(**GRADES, segments=v),
+}  # fmt: skip
+# what is given a column of the table, and that column
+CALLS = {
+    **{
+        f"{name} of {name_of_call}": (lambda v, f=call, n=name: f(**{**GRADES, n: v}), GRADES[name])
+        for name_of_call, call in OF_METRICS.items()
+        for name in GRADES
+    },
+    **{
+        f"labels of {name}": (lambda v, f=call: f(FEATURES, v, BY_ID), Y)
+        for name, call in OF_LABELS.items()
+    },
+    **{f"ids of {name}": (call, QID) for name, call in OF_IDS.items()},
+    **{f"values of {name}": (call, VALUES) for name, call in OF_VALUES.items()},
+    **{f"tenths of {name}": (call, TENTHS) for name, call in OF_TENTHS.items()},
+    **{f"segments of {name}": (call, SEGMENTS) for name, call in OF_SEGMENTS.items()},
+}
 
 
-@pytest.mark.parametrize("reversed_one", ["s", "g", "w"])
-@pytest.mark.parametrize("call", OF_METRICS)
+@pytest.mark.parametrize("name", CALLS)
+def test_rows_in_another_order_are_refused(name):
+    call, column = CALLS[name]
+    call(column)
+    if name.startswith("ids"):  # row labels that have nothing in common with those of X
+        call(column.set_axis(pd.RangeIndex(900, 900 + len(X))))
+    if "sorted" not in name:
+        call(column.iloc[::-1].to_numpy())
+    names = r"(X and (groups|qid)) " if name.startswith("ids") else ""
+    with pytest.raises(ValueError, match=f"{names}{DIFFERENT}|the scores of 'a' have another ind"):
+        call(column.iloc[::-1])
+
+
+@pytest.mark.parametrize("name", OF_LABELS)
+def test_ids_in_the_index_of_labels_are_those_of_x(name):
+    for labels in (LABELS, LABELS.set_axis(IDS.astype("Int64"))):
+        OF_LABELS[name](INDEXED, labels, {})
+        with pytest.raises(ValueError, match="different query ids in their index levels"):
+            OF_LABELS[name](INDEXED, labels.iloc[::-1], {})
+
+
+INDEXES = {  # row labels of every kind
+    "other row numbers": pd.RangeIndex(7, 7 + len(X)),
+    "text": pd.Index([f"d{row}" for row in ROWS]),
+    "two levels": pd.MultiIndex.from_arrays([QID, ROWS], names=["query", "document"]),
+    "overlapping intervals": pd.IntervalIndex.from_arrays(ROWS, ROWS + 3),
+}
+
+
 @pytest.mark.parametrize("name", INDEXES)
-def test_labels_scores_ids_and_weights(name, call, reversed_one):
-    given = columns(name)
-    given[reversed_one] = given[reversed_one].iloc[::-1]
-    with pytest.raises(ValueError, match=f"{DIFFERENT}|another index"):
-        OF_METRICS[call](given["y"], given["s"], groups=given["g"], sample_weight=given["w"])
-    given["y"] = Y.to_numpy()  # labels without an index change nothing
-    with pytest.raises(ValueError, match=f"(y_score|groups) and .* {DIFFERENT}"):
-        OF_METRICS[call](given["y"], given["s"], groups=given["g"], sample_weight=given["w"])
-
-
-@pytest.mark.parametrize("call", GIVEN)
-@pytest.mark.parametrize("name", INDEXES)
-def test_ids_beside_x(name, call):
-    rows, ids = columns(name)["X"], columns(name)["g"]
-    GIVEN[call](rows, ids)
-    GIVEN[call](rows, X["qid"].set_axis(pd.RangeIndex(900, 900 + len(X))))
-    with pytest.raises(ValueError, match=rf"indexes of X and (groups|qid) {DIFFERENT}"):
-        GIVEN[call](rows, ids.iloc[::-1])
-
-
-@pytest.mark.parametrize("name", INDEXES)
-def test_the_proposed_fixes(name):
-    given = columns(name)
-    y_true, y_score, ids = given["y"], given["s"].sort_values(), given["g"]
-    expected = rs.ndcg_score(Y, X["x0"].to_numpy(), groups=X["qid"].to_numpy())
+def test_row_labels_of_every_kind_and_the_proposed_fixes(name):
+    y_true, y_score, ids, rows = (table.set_axis(INDEXES[name]) for table in (Y, S, QID, FEATURES))
+    scores, groups = S.to_numpy(), QID.to_numpy()
+    expected = rs.ndcg_score(Y, scores, groups=groups)
+    assert rs.ndcg_score(y_true, y_score, groups=ids) == expected
+    other_way = y_score.iloc[::-1]
     if name != "overlapping intervals":
-        assert rs.ndcg_score(y_true, y_score.loc[y_true.index], groups=ids) == expected
-    by_position = rs.ndcg_score(y_true, given["s"].iloc[::-1].to_numpy(), groups=ids)
-    assert by_position == rs.ndcg_score(Y, X["x0"].to_numpy()[::-1], groups=X["qid"].to_numpy())
+        assert rs.ndcg_score(y_true, other_way.loc[y_true.index], groups=ids) == expected
+    by_position = rs.ndcg_score(y_true, other_way.to_numpy(), groups=ids)
+    assert by_position == rs.ndcg_score(Y, scores[::-1], groups=groups)
+    with pytest.raises(ValueError, match=f"y_score and groups {DIFFERENT}"):
+        rs.ndcg_score(y_true.to_numpy(), other_way, groups=ids)
     with pytest.raises(ValueError, match=r"groups\.loc\[X\.index\]"):
-        rs.query_train_test_split(given["X"], groups=ids.iloc[::-1])
+        rs.query_train_test_split(rows, groups=ids.iloc[::-1])
 
 
 def test_predictions_of_shuffled_rows_may_be_a_new_series_without_a_name():
@@ -118,97 +185,9 @@ def test_predictions_of_shuffled_rows_may_be_a_new_series_without_a_name():
     predicted, ids = rows["x0"].to_numpy(), rows["qid"]
     value = rs.ndcg_score(labels, pd.Series(predicted), groups=ids)
     assert value == rs.ndcg_score(labels.to_numpy(), predicted, groups=ids.to_numpy())
-    with pytest.raises(ValueError, match=DIFFERENT):  # of the table before it was shuffled
-        rs.ndcg_score(labels, X["x0"], groups=ids)
-
-
-INDEXED, LABELS = FEATURES.set_index(pd.Index(X["qid"])), Y.set_axis(pd.Index(X["qid"]))
-OF_LABELS = {  # X, labels, and what else the call is given
-    "fit": lambda X, y, p: RANKER.fit(X, y, **p),
-    "score": lambda X, y, p: FITTED.score(X, y, **p),
-    "scorer": lambda X, y, p: get_scorer("mrr")(FITTED, X, y, **p),
-    "eval_set": lambda X, y, p: rs.QueryRanker(LGBMRanker(n_estimators=2, verbose=-1)).fit(
-        INDEXED, LABELS, eval_set=[(X, y)], **{f"eval_{name}": [v] for name, v in p.items()}
-    ),
-    "cross_val_score": lambda X, y, p: ms.cross_val_score(Ridge(), X, y, **BY_MRR, **p),
-    "cross_validate": lambda X, y, p: ms.cross_validate(RANKER, X, y, cv=CV, **p),
-    "search": lambda X, y, p: ms.GridSearchCV(RANKER, {}, n_jobs=2, **BY_MRR).fit(X, y, **p),
-    "validation_curve": lambda X, y, p: ms.validation_curve(
-        Ridge(), X, y, param_name="alpha", param_range=[1.0], **BY_MRR, **p
-    ),
-    "hold-out": lambda X, y, p: rs.query_train_test_split(X, y, **p),
-    "queries": lambda X, y, p: rs.cross_val_query_scores(RANKER, X, y, metrics="mrr", cv=CV, **p),
-}
-
-
-@pytest.mark.parametrize("name", OF_LABELS)
-def test_labels_beside_x(name):
-    call, shuffled = OF_LABELS[name], Y.sample(frac=1, random_state=1)
-    ids = {"qid" if name in ("scorer", "eval_set") else "groups": X["qid"]}
-    with pytest.raises(ValueError, match=rf"X and y.* {DIFFERENT}|{DIFFERENT}"):
-        call(FEATURES, shuffled, ids)
-    call(FEATURES, shuffled.loc[X.index], ids)
-    call(FEATURES, shuffled.to_numpy(), ids)  # the positions are right, says the user
-    for labels in (LABELS, LABELS.set_axis(LABELS.index.astype("Int64"))):
-        call(INDEXED, labels, {})
-        with pytest.raises(ValueError, match="different query ids in their index levels"):
-            call(INDEXED, labels.iloc[::-1], {})
-
-
-VALUES = pd.Series(np.linspace(0.1, 1, len(X)), X.index)
-GRADES, BY_ID = {"y_true": Y, "y_score": X["x0"], "groups": X["qid"]}, {"groups": X["qid"]}
-NUMBERED = pd.Series(np.arange(len(X)), X.index)
-COMBINED = {  # anything else of rows
-    "times": lambda v: [*rs.QueryTimeSeriesSplit(2, times=v).split(X, Y)],
-    "a function of times": lambda v: [*rs.QueryTimeSeriesSplit(2, times=lambda _: v).split(X)],
-    "propensity": lambda v: rs.dcg_score(Y, X["x0"], **BY_ID, propensity=v),
-    "propensity of systems": lambda v: rs.query_scores(
-        Y, {"a": X["x0"]}, "dcg", **BY_ID, propensity=v
-    ),
-    "propensity of clicks": lambda v: rs.propensity_summary(Y, v),
-    "sample_weight": lambda v: RANKER.fit(X, Y, sample_weight=v),
-    "documents": lambda v: rs.estimate_propensity(
-        NUMBERED % 3 == 0, NUMBERED % 2 + 1, queries=np.zeros(len(X)),
-        documents=(v * 10).astype(int),
-    ),
-    "target": lambda v: get_scorer("dcg")(FITTED, FEATURES, Y, **BY_ID, target=v),
-    "overlap": lambda v: rs.rank_overlap(X["x0"], X["x1"].to_numpy(), groups=(v * 10).astype(int)),
-    "names": lambda v: rs.RankChangeDisplay.from_predictions(
-        Y, {"a": X["x0"], "b": X["x1"]}, **BY_ID, query=1, names=v
-    ),
-    "importance": lambda v: rs.query_permutation_importance(
-        rs.QueryRanker(Ridge()).fit(X, Y), X, v, metrics="dcg", n_repeats=1
-    ),
-}  # fmt: skip
-SEGMENTED = {
-    "query_scores": lambda v: rs.query_scores(**GRADES, metrics="dcg", segments=v),
-    "several": lambda v: rs.query_scores(
-        Y, X["x0"].to_numpy(), "dcg", groups=X["qid"].to_numpy(),
-        segments={"fixed": np.zeros(len(X)), "device": v},
-    ),
-    "no text": lambda v: rs.query_scores(**GRADES, metrics="dcg", segments={99: v}),
-    "y_true": lambda v: rs.query_scores(**GRADES, metrics="dcg", segments={"y_true": v}),
-    "report": lambda v: rs.ranking_report(**GRADES, by=v),
-    "overlap": lambda v: rs.rank_overlap(X["x1"], X["x2"], groups=X["qid"].array, segments=v),
-    "accumulator": lambda v: rs.RankingAccumulator("dcg", by="device").update(**GRADES, segments=v),
-    "sorted": lambda v: rs.RankingAccumulator("dcg", by="d").update_sorted(**GRADES, segments=v),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("call", COMBINED.values(), ids=COMBINED)
-def test_other_values_of_rows(call):
-    call(VALUES)
-    call(VALUES.iloc[::-1].to_numpy())
-    with pytest.raises(ValueError, match=DIFFERENT):
-        call(VALUES.iloc[::-1])
-
-
-@pytest.mark.parametrize("call", SEGMENTED.values(), ids=SEGMENTED)
-def test_segments(call):
-    column = (X["qid"] % 2).rename("device")
-    call(column)
-    with pytest.raises(ValueError, match=r"(y_true|score_a|groups) and segments\["):
-        call(column.iloc[::-1])
+    for scores in (S, pd.Series(predicted, X.index[::-1])):  # of the table before it was shuffled
+        with pytest.raises(ValueError, match=DIFFERENT):
+            rs.ndcg_score(labels, scores, groups=ids)
 
 
 @pytest.mark.parametrize("function", [rs.evaluate, rs.query_scores, rs.score_bounds])
@@ -221,7 +200,7 @@ def test_ids_in_the_index_of_one_system_are_those_of_all(function):
 def test_what_has_no_labels_in_common_is_not_compared():
     labels, scores = np.array([[0, 1], [1, 0]]), pd.DataFrame([[1, 2], [1, 2]])
     assert rs.evaluate(labels, {"a": scores}, "mrr") == {"a": rs.evaluate(labels, scores, "mrr")}
-    levels = pd.MultiIndex.from_arrays([X["qid"], ROWS, ROWS])
+    levels = pd.MultiIndex.from_arrays([QID, ROWS, ROWS])
     values = pd.Series(VALUES.to_numpy(), levels.droplevel(2))
     rs.query_train_test_split(X.set_axis(levels), values)
     RANKER.fit(X.set_axis(levels), Y.to_numpy(), sample_weight=values)
@@ -230,9 +209,8 @@ def test_what_has_no_labels_in_common_is_not_compared():
 @pytest.mark.parametrize("model", [Ridge(), RANKER], ids=type)
 def test_an_index_of_ids_has_the_order_of_x(model):
     """Its rows have no labels of their own, and those of X may be sorted within the queries."""
-    order = np.lexsort((X["x0"], X["qid"]))
-    rows, labels = X.drop(columns="qid").iloc[order], Y.to_numpy()[order]
-    ids = pd.Index(X["qid"].to_numpy()[order])
+    order = np.lexsort((S, QID))
+    rows, labels, ids = FEATURES.iloc[order], Y.to_numpy()[order], IDS.rename(None)[order]
     values = ms.cross_val_score(model, rows, labels, groups=ids, **BY_MRR)
     by_array = ms.cross_val_score(model, rows, labels, groups=ids.to_numpy(), **BY_MRR)
     np.testing.assert_array_equal(values, by_array)

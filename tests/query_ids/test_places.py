@@ -1,6 +1,7 @@
 """Where query ids are: which of several are the queries, and what is proposed where none are."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pytest
 from id_alignment import QID, X, Y
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
@@ -25,7 +26,6 @@ PLACES = {  # X and the place of its ids
     "name": (FRAME.assign(session=QID), "session"),
     "pyarrow": (pa.Table.from_pandas(FRAME.assign(session=QID)), "session"),
     "batch": (pa.RecordBatch.from_pandas(FRAME.assign(session=QID)), "session"),
-    "names": (FRAME.assign(**TWO), ["user", "session"]),
     "polars": (pl.from_pandas(FRAME.assign(**TWO)), ["user", "session"]),
     "a name and a level": (BY_DAY, ["user", "session"]),
     "text": (FRAME.assign(user=USERS.astype(str), session=pd.Categorical(QID % 3)),
@@ -44,14 +44,15 @@ class Column(RegressorMixin, BaseEstimator):
         return np.asarray(X["a"])
 
 
+CV, OPTIONS = rs.QueryKFold(3), {"metrics": "mrr", "cv": rs.QueryKFold(3)}
+
+
 @pytest.mark.parametrize("name", PLACES)
 def test_every_object_knows_every_place(name):
     rows, place = PLACES[name]
-    for make in (rs.QueryKFold, rs.QueryShuffleSplit):
-        options = {"random_state": 0} if make is rs.QueryShuffleSplit else {}
-        folds = make(3, groups=place, **options).split(rows, LABELS)
-        expected = make(3, **options).split(X, LABELS, groups=QID)
-        for of_place, of_ids in zip(folds, expected, strict=True):
+    for cv in (rs.QueryKFold, partial(rs.QueryShuffleSplit, random_state=0)):
+        folds = cv(3, groups=place).split(rows, LABELS)
+        for of_place, of_ids in zip(folds, cv(3).split(X, LABELS, groups=QID), strict=True):
             np.testing.assert_equal(of_place, of_ids)
     value = rs.make_ranking_scorer("mrr", groups=place)(Column().fit(X, Y), rows, LABELS)
     assert value == rs.evaluate(LABELS, X[:, 0], "mrr", groups=QID)["mrr"]
@@ -59,8 +60,7 @@ def test_every_object_knows_every_place(name):
         *_, train, test = rs.query_train_test_split(rows, QID, groups=place, random_state=0)
         assert set(train) ^ set(test) == set(QID)
     if isinstance(rows, pd.DataFrame) and name != "text":
-        options = {"metrics": "mrr", "groups": place, "cv": rs.QueryKFold(3)}
-        scores = rs.cross_val_query_scores(Ridge(), rows, LABELS, **options)
+        scores = rs.cross_val_query_scores(Ridge(), rows, LABELS, groups=place, **OPTIONS)
         assert len(scores) == len(set(QID))
         assert scores.ids[0] == ((0, 0) if isinstance(place, list) else 0)
         model = Ridge().fit(rows, LABELS)
@@ -76,20 +76,17 @@ def test_times_are_a_column_of_a_table_of_pyarrow():
         np.testing.assert_equal(of_table, of_frame)
 
 
-@pytest.mark.parametrize("groups", [["a", "user"], "user"])
-def test_a_place_that_does_not_exist(groups):
-    with pytest.raises(rs.NoGroupsError, match="names no column or index level"):
-        next(rs.QueryKFold(3, groups=groups).split(FRAME, Y))
-
-
-def test_missing_values_in_a_part_are_refused():
+def test_faulty_places():
+    for place in (["a", "user"], "user"):
+        with pytest.raises(rs.NoGroupsError, match="names no column or index level"):
+            next(rs.QueryKFold(3, groups=place).split(FRAME, Y))
     rows = FRAME.assign(user=np.where(USERS == 2, np.nan, USERS), session=QID)
     with pytest.raises(ValueError, match="groups must not have missing values"):
         next(rs.QueryKFold(3, groups=["user", "session"]).split(rows, Y))
 
 
 SPLITTERS = [
-    rs.QueryKFold(3),
+    CV,
     rs.RepeatedQueryKFold(n_splits=3, n_repeats=2, random_state=0),
     rs.QueryShuffleSplit(2, random_state=0),
     rs.QueryTimeSeriesSplit(2),
@@ -114,25 +111,23 @@ def test_given_groups_are_coarser_than_ids_in_the_data_and_must_not_divide_them(
     for cv in SPLITTERS:
         assert n_groups(USERS, cv.split(rows, labels)) > 0
         assert n_groups(USERS, cv.split(rows, labels, groups=USERS)) == 0
-    options = {"metrics": "mrr", "cv": rs.QueryKFold(3)}
-    scores = rs.cross_val_query_scores(Ridge(), rows, labels, groups=USERS, **options)
+    scores = rs.cross_val_query_scores(Ridge(), rows, labels, groups=USERS, **OPTIONS)
     assert scores.ids.tolist() == sorted(set(USERS))
     *_, train, test = rs.query_train_test_split(rows, labels, USERS, groups=USERS, random_state=0)
     assert not set(train) & set(test)
     assert rs.QueryRanker(Ridge()).fit(rows, labels, groups=USERS).n_queries_ == len(set(USERS))
-    message = f"groups would divide {N_DIVIDED} of the 24 queries"
     for call in (
         *(lambda cv=cv: next(cv.split(rows, labels, groups=HALVES)) for cv in SPLITTERS),
-        lambda: next(rs.QueryKFold(3).split(X, Y, groups=HALVES, qid=QID)),
+        lambda: next(CV.split(X, Y, groups=HALVES, qid=QID)),
         lambda: rs.query_train_test_split(labels, rows, groups=HALVES),
-        lambda: rs.cross_val_query_scores(Ridge(), rows, labels, groups=HALVES, **options),
+        lambda: rs.cross_val_query_scores(Ridge(), rows, labels, groups=HALVES, **OPTIONS),
         lambda: rs.QueryRanker(Ridge()).fit(rows, labels, groups=HALVES),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=f"groups would divide {N_DIVIDED} of the 24 queries"):
             call()
     one = np.where(np.arange(len(QID)) == np.flatnonzero(QID == 7)[0], 100, USERS)
     with pytest.raises(ValueError, match=r"groups would divide 1 of .* rows of query 7"):
-        next(rs.QueryKFold(3).split(rows, labels, groups=one))
+        next(CV.split(rows, labels, groups=one))
 
 
 class Zeros(RegressorMixin, BaseEstimator):
@@ -140,63 +135,56 @@ class Zeros(RegressorMixin, BaseEstimator):
         return np.zeros(24)
 
 
-def mean_size(block):
-    return block.sizes.astype(float)
-
-
 def in_queries(n):
     return np.arange(24) % n
 
 
+ZEROS, BOTH = np.zeros(24), pd.DataFrame({"x": 0.0, "session": in_queries(2), "qid": in_queries(3)})
+
+
 def test_which_of_several_ids_are_the_queries():
     """Each source gives another number of queries; the first in order is removed each time."""
-    full = pd.DataFrame({"x": np.zeros(24), "session": in_queries(2), "qid": in_queries(3)})
-    level, given = full[["x"]].set_index(pd.Index(in_queries(6), name="qid")), in_queries(8)
-    zeros = np.zeros(24)
-    y = pd.Series(zeros, level.index)
+    level, given = BOTH[["x"]].set_index(pd.Index(in_queries(6), name="qid")), in_queries(8)
+    y = pd.Series(ZEROS, level.index)
 
     def queries(rows, labels, place=None, **ids):
-        return 24 / rs.make_ranking_scorer(mean_size, groups=place)(Zeros(), rows, labels, **ids)
+        scorer = rs.make_ranking_scorer(lambda block: block.sizes.astype(float), groups=place)
+        return 24 / scorer(Zeros(), rows, labels, **ids)
 
-    assert queries(full, y, "session", qid=in_queries(12), groups=given) == 12
-    assert queries(full, y, "session", groups=given) == 2
-    assert queries(full, y, groups=given) == 3
-    assert queries(level, zeros, groups=given) == 6
-    assert queries(full[["x"]], y, groups=given) == 6
-    assert queries(full[["x"]], zeros, groups=given) == 8
-    assert queries(full, zeros, "none", groups=given) == 1
+    assert queries(BOTH, y, "session", qid=in_queries(12), groups=given) == 12
+    assert queries(BOTH, y, "session", groups=given) == 2
+    assert queries(BOTH, y, groups=given) == 3
+    assert queries(level, ZEROS, groups=given) == 6
+    assert queries(BOTH[["x"]], y, groups=given) == 6
+    assert queries(BOTH[["x"]], ZEROS, groups=given) == 8
+    assert queries(BOTH, ZEROS, "none", groups=given) == 1
     with pytest.raises(rs.NoGroupsError):
-        queries(full[["x"]], zeros)
+        queries(BOTH[["x"]], ZEROS)
 
 
 def test_ids_that_contradict_each_other_are_refused():
     """As pandas refuses to group by a name that is both a column and a level."""
-    scorer, zeros = get_scorer("ndcg"), np.zeros(24)
-    both = pd.DataFrame({"x": 0.0, "qid": in_queries(3)}, pd.Index(in_queries(4), name="qid"))
+    scorer, both = get_scorer("ndcg"), BOTH.set_axis(pd.Index(in_queries(4), name="qid"))
     for call in (
-        lambda: scorer(Zeros(), both, zeros),
+        lambda: scorer(Zeros(), both, ZEROS),
         lambda: next(rs.QueryKFold(2).split(both)),
-        lambda: rs.QueryRanker(Ridge()).fit(both, zeros),
+        lambda: rs.QueryRanker(Ridge()).fit(both, ZEROS),
     ):
         with pytest.raises(ValueError, match="'qid' is both a column and an index level, and they"):
             call()
+    y = pd.Series(ZEROS, pd.Index(in_queries(3), name="qid"))
     for dtype in (int, "Int64"):
-        same = both.set_axis(pd.Index(in_queries(3), name="qid", dtype=dtype))
-        y = pd.Series(zeros, pd.Index(in_queries(3), name="qid"))
-        assert scorer(Zeros(), same, y) == scorer(Zeros(), both.reset_index(drop=True), y)
+        same = both.set_axis(y.index.astype(dtype))
+        assert scorer(Zeros(), same, y) == scorer(Zeros(), BOTH, y)
         assert rs.QueryRanker(Ridge()).fit(same, y).n_queries_ == 3
     with pytest.raises(ValueError, match="X and y have different query ids in their index levels"):
         scorer(Zeros(), both[["x"]], y)
 
 
 def test_rows_of_scores_are_queries():
-    labels, scores = np.array([[1, 0, 0], [0, 1, 0]]), np.array([[3.0, 2, 1], [3, 2, 1]])
-
-    class Rows(Zeros):
-        def predict(self, X):
-            return scores
-
-    assert rs.make_ranking_scorer("mrr")(Rows(), None, labels) == pytest.approx(0.75)
+    X = np.eye(2)
+    model = LinearRegression().fit(X, [[3, 2, 1], [3, 2, 1.5]])
+    assert rs.make_ranking_scorer("mrr")(model, X, np.array([[1, 0, 0], [0, 1, 0]])) == 0.75
 
 
 SESSIONS = FRAME.assign(session_id=QID)
@@ -222,30 +210,28 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_the_proposed_change_suits_the_names_in_x(name):
-    tables = {
-        f"if they are the column 'session_id', write {COLUMN}.": SESSIONS,
-        f"if they are the index level 'session_id', rename it: {RENAMED}.": SESSIONS.set_index(
-            "session_id"
-        ),
-    }
-    for told, rows in tables.items():
+    for told, change, rows in (
+        (f"if they are the column 'session_id', write {COLUMN}.", COLUMN, SESSIONS),
+        (f"if they are the index level 'session_id', rename it: {RENAMED}.", RENAMED,
+         SESSIONS.set_index("session_id")),
+    ):  # fmt: skip
         with pytest.raises(rs.NoGroupsError, match=re.escape(told)):
             CALLS[name](rows)
-        changed = eval(COLUMN if "column" in told else RENAMED, {"X": rows})
+        changed = eval(change, {"X": rows})
         assert len(list(rs.QueryKFold(24).split(changed, LABELS))) == 24
 
 
-RENAME = "if they are the column 'User_ID', rename it to 'qid'."
-OTHER_TABLES = [
-    (pl.DataFrame({"x": [1, 2], "User_ID": [2, 1]}), RENAME),
-    (pa.table({"x": [1, 2], "User_ID": [2, 1]}), RENAME),
-    (FRAME.set_index([LEVEL.rename(None), LEVEL.rename("day")]), "(index={'day': 'qid'})"),
-    *((rows, "pass groups=ids; where scikit-learn does not pass them on, have them in the index")
-      for rows in (X, FRAME, FRAME.set_axis([7, 8, 9], axis=1))),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("rows", "told"), OTHER_TABLES)
-def test_other_tables(rows, told):
-    with pytest.raises(rs.NoGroupsError, match=re.escape(told)):
-        next(rs.QueryKFold(2).split(rows))
+def test_other_tables():
+    columns, level = {"x": [1, 2], "User_ID": [2, 1]}, LEVEL.rename("day")
+    renamed = "if they are the column 'User_ID', rename it to 'qid'."
+    given = "pass groups=ids; where scikit-learn does not pass them on, have them in the index"
+    for rows, told in (
+        (pl.DataFrame(columns), renamed),
+        (pa.table(columns), renamed),
+        (FRAME.set_index([LEVEL.rename(None), level]), "(index={'day': 'qid'})"),
+        (X, given),
+        (FRAME, given),
+        (FRAME.set_axis([7, 8, 9], axis=1), given),
+    ):
+        with pytest.raises(rs.NoGroupsError, match=re.escape(told)):
+            next(rs.QueryKFold(2).split(rows))

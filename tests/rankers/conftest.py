@@ -1,23 +1,13 @@
-"""The boosting libraries, and shuffled rows of ranking data."""
+"""The boosting libraries, and real data."""
 
 import numpy as np
 import pytest
-
-from sklearn_rankscore import make_ranking
 
 
 @pytest.fixture(params=["LGBMRanker", "XGBRanker", "CatBoostRanker"])
 def ranker(request):
     """The name of a ranker."""
     return request.param
-
-
-@pytest.fixture(scope="module")
-def rows():
-    """Six features, labels from 0 to 4 and ids of 40 queries, in random order."""
-    X, y, ids = make_ranking(n_queries=40, n_features=6, n_informative=3, random_state=0)
-    order = np.random.default_rng(0).permutation(len(y))
-    return X[order], y[order], ids[order]
 
 
 @pytest.fixture(scope="module")
