@@ -49,14 +49,13 @@ RANKING = [
     "label_functions",
     "ties",
     "plain",
+    "queries",
     "block",
     "derived",
     "aggregate",
-    "queries",
-    "plan",
     "ranking",
 ]
-OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "plan", "block", "queries"}
+OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "block", "queries"}
 IMPORTS_FAST = {"fast", "ranking", "queries"}
 
 # bytes other than grades: random signs are drawn eight per byte

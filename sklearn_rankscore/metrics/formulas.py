@@ -15,11 +15,11 @@ from .._typing import Array, ArrayFunction
 from ..ranking import Block
 from ..ranking.block import up_to
 from ..ranking.label_functions import (
-    TabulatedFunction,
     judged,
     judged_irrelevant,
     judged_relevant,
     relevant,
+    tabulated,
 )
 from .average_precision_ties import mean_precision_of_hits, precision_at_relevant
 from .first_relevant import at_first, until_first_relevant
@@ -267,6 +267,6 @@ def _stop_prob(block: Block, continue_prob: ArrayFunction, ties: Any) -> Array:
     return np.maximum(stops, 0.0, out=stops)  # rounding errors between tie groups
 
 
-@TabulatedFunction
+@tabulated
 def _not_satisfied(labels: Array) -> Array:
     return np.asarray(1.0 - labels)

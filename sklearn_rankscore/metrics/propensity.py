@@ -86,10 +86,9 @@ def check_clip(clip: Any) -> float | None:
     return float(clip)
 
 
-def check_clips_something(clip: float | None, propensity: Any) -> None:
-    """Refuse a clip without propensities."""
-    if clip is not None and propensity is None:
-        raise ValueError(f"clip={clip:g} raises small propensities, but propensity= is not given.")
+def clips_nothing_error(clip: float) -> ValueError:
+    """The error for a clip without propensities."""
+    return ValueError(f"clip={clip:g} raises small propensities, but propensity= is not given.")
 
 
 def _check_click_options(metric: str, options: dict[str, Any]) -> None:

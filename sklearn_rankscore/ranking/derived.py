@@ -19,12 +19,12 @@ def in_random_order(block: Block) -> Block:
 
     With ``ties="average"``, a formula then has its expectation over all orders of the documents.
     """
-    return block._cached("random", lambda: RandomOrder(block))
+    return block._cached("random", RandomOrder, block)
 
 
 def in_ideal_order(block: Block, gain: ArrayFunction) -> Block:
     """The block with all documents of each query retrieved and ranked by descending gain."""
-    return block._cached(("ideal order", gain), lambda: _ideal_order(block, gain))
+    return block._cached(("ideal order", gain), _ideal_order, block, gain)
 
 
 class RandomOrder(Block):

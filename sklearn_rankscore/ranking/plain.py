@@ -92,6 +92,7 @@ class Labels:
 
     def __init__(self, labels: Array, sizes: Array) -> None:
         self.labels, self.sizes = labels, sizes
+        self._is_full = bool(sizes.min() == labels.shape[1])
 
     def values(
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
@@ -100,7 +101,8 @@ class Labels:
 
         If `padded`, only padding follows the ends, and no document without a rank.
         """
-        return zero_from(ends, np.array(function(labels.astype(np.float64)), dtype=np.float64))
+        values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
+        return values if padded and self._is_full else zero_from(ends, values)
 
     def summands(
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True

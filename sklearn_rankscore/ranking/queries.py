@@ -111,13 +111,15 @@ def read_queries(
         groups = _single_query(len(score))
     elif groups is None:
         check_single_query(score)
-    score = score if groups is None else ravel_column(score)
     if score.ndim == 2 and groups is not None:
-        raise _two_dimensional(score.shape)
+        score = ravel_column(score)
+        if score.ndim == 2:
+            raise _two_dimensional(score.shape)
     true, given_labels = _read_labels(y_true, score, labels, y_score, grouped=groups is not None)
     # another thread checks labels and scores while this one reads ids
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
-    checked = submit(partial(_check_values, true, given_labels, score, y_score), jobs)
+    check = partial(_check_values, true, given_labels, score, y_score)
+    checked = check if jobs == 1 else submit(check, jobs)
     grouping = _read_grouping(score, groups)
     queries = Queries(true.ravel(), score.ravel(), grouping, *checked())
     if sample_weight is None:
@@ -163,8 +165,9 @@ def _read_labels(
             f"got y_score of shape {score.shape}."
         )
     true = as_column(y_true, "y_true")
-    true = ravel_column(true) if grouped else true
-    _check_shapes(true, score)
+    true = ravel_column(true) if grouped and true.ndim == 2 else true
+    if true.shape != score.shape:
+        raise _shapes_error(true.shape, score.shape)
     return true, y_true
 
 
@@ -175,16 +178,17 @@ def _check_values(
     lowest, _ = check_range(scores, given_scores, "y_score", need_maximum=False)
     grades, low, high = encode_grades(labels, given_labels)
     if not low > -math.inf:  # some documents are unjudged
-        if (judged := labels[labels > -np.inf]).size:
-            _check_finite(*check_range(judged, given_labels, "y_true"))
+        judged = labels[labels > -np.inf]
+        if judged.size and math.isinf(check_range(judged, given_labels, "y_true")[1]):
+            raise _infinite_labels()
         low = high = math.nan
-    _check_finite(low, high)
+    elif not -math.inf < low <= high < math.inf:
+        raise _infinite_labels()
     return (low, high), lowest, None if grades is None else grades.ravel()
 
 
-def _check_finite(low: float, high: float) -> None:
-    if math.isinf(low) or math.isinf(high):
-        raise ValueError("y_true contains infinity; labels must be finite numbers.")
+def _infinite_labels() -> ValueError:
+    return ValueError("y_true contains infinity; labels must be finite numbers.")
 
 
 def _read_grouping(score: Array, groups: Any) -> Grouping:
@@ -201,21 +205,17 @@ def _single_query(n_documents: int) -> Grouping:
     return Grouping(zero, zero, np.array([n_documents]))
 
 
-def _check_shapes(true: Array, score: Array) -> None:
-    if true.shape == score.shape:
-        return
-    if true.ndim == score.ndim == 1:
-        message = (
+def _shapes_error(true: tuple[int, ...], score: tuple[int, ...]) -> ValueError:
+    if len(true) == len(score) == 1:
+        return ValueError(
             "Found input variables with inconsistent numbers of samples: "
-            f"y_true has {len(true)} documents, y_score has {len(score)}."
+            f"y_true has {true[0]} documents, y_score has {score[0]}."
         )
-    else:
-        message = (
-            f"y_true has shape {true.shape}, y_score has shape {score.shape}; both must be "
-            "one-dimensional, or both (n_queries, n_documents), or y_true class labels of shape "
-            "(n,) and y_score (n, n_classes)."
-        )
-    raise ValueError(message)
+    return ValueError(
+        f"y_true has shape {true}, y_score has shape {score}; both must be one-dimensional, or "
+        "both (n_queries, n_documents), or y_true class labels of shape (n,) and y_score "
+        "(n, n_classes)."
+    )
 
 
 def _one_hot(y_true: Any, score: Array, labels: Any, columns: list[Any]) -> Array:

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 
 from ..._typing import Array
-from ..block import Block
-from ..plan import Task
+from ..block import Block, Task
 from ..queries import Queries
 from .candidates import is_whole
 from .collisions import resolve_collisions

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..._typing import Array
-from ..plan import BLOCK_DOCUMENTS, padded_width
+from ..block import BLOCK_DOCUMENTS, padded_width
 from .documents import Documents
 from .row_sorts import SHORT
 
