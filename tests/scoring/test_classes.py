@@ -242,6 +242,14 @@ def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
             scores(model, np.full(24, "bad"), rows, cv=cv)
 
 
+def test_grades_as_text_of_a_fold_that_was_trained_on_one_of_them():
+    grades, ids = np.array([0, 1, 2, 0, 2, 1] + [0] * 6), np.repeat(np.arange(4), 3)
+    rows = pd.DataFrame(X[:12], pd.Index(ids, name="qid"))
+    expected = rs.ndcg_score(grades[:6], np.zeros(6), groups=ids[:6], k=5)
+    cv = [(np.arange(6, 12), np.arange(6))]
+    assert scores(TREE, grades.astype(str), rows, cv=cv) == pytest.approx([expected])
+
+
 @pytest.mark.parametrize("layout", ["C", "F"])
 def test_equal_probabilities_are_ties(layout):
     """A product of matrices rounds rows by their positions."""
