@@ -541,9 +541,10 @@ def test_routed_ids_reach_every_task_of_a_pipeline_in_parallel(backend):
 
 
 def test_requests_of_scorers():
-    request = get_scorer("ndcg@10").get_metadata_routing().score.requests
-    on_demand = dict.fromkeys(["sample_weight", "propensity", "target"])
-    assert request == {"groups": True, "qid": True, **on_demand}
+    scorer, on_demand = get_scorer("ndcg@10"), ["sample_weight", "propensity", "target"]
+    request = scorer.get_metadata_routing().score
+    assert request.requests == {"groups": True, "qid": True, **dict.fromkeys(on_demand)}
+    assert request.owner in (scorer, "RankingScorer")  # as it is named before scikit-learn 1.8
     with config_context(enable_metadata_routing=True):
         scorer = rs.make_ranking_scorer(whole_queries).set_score_request(groups="session")
         options = {"cv": GROUP_K_FOLD, "params": {"session": QID, "groups": USERS}}
