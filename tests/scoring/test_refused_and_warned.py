@@ -106,7 +106,8 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
         score(make_pipeline(FunctionTransformer(), RIDGE), scoring=None, cv=3)],
     "pass params={'groups': ids}": [routed(score(Never(), cv=FOLDS))],
     "let scorers request them": [routed(declining)],
-    "No query ids reached the metric 'precision@3'": [tuned(FRAME.set_index(LEVEL), RELEVANT)],  # it does not pass X on
+    # tuning of thresholds does not pass X on
+    "No query ids reached the metric 'precision@3'": [tuned(FRAME.set_index(LEVEL), RELEVANT)],
     "wrap the ranker as QueryRanker(NeverFitted(...))": [score(NeverFitted(), **GIVEN)],
     "NeverFitted.fit: pass groups=ids; where scikit-learn does not pass them on, have them in": [
         score(VOTE, groups=QID, cv=CV)],
