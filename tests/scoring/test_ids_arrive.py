@@ -24,7 +24,7 @@ from lightgbm import LGBMModel
 from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor
+from sklearn.ensemble import BaggingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
@@ -254,10 +254,6 @@ def bagged_search(X, y, scoring, cv, given):
     return BaggingRegressor(inner, 2).fit(X, y, **given).score(X, y)
 
 
-def boosting(X, y, scoring, cv, given):
-    return HistGradientBoostingRegressor(scoring=scoring, early_stopping=True).fit(X, y, **given)
-
-
 # tools that fit models of their own: 1 if the ids have arrived, and the ways that do
 OF_PANDAS = ON_X - {"column of polars", "column of pyarrow"}
 ARRIVES = {
@@ -267,7 +263,6 @@ ARRIVES = {
     feature_selector: ON_Y | ROUTED | OF_FOLDS,
     importance: (OF_PANDAS | ON_Y) - {"y level, sparse"},
     bagged_search: set(),
-    boosting: set(),
 }
 
 
@@ -358,10 +353,10 @@ def test_scores_of_the_folds(model, rows, options, expected):
     assert scores(model, rows, **options) == expected
 
 
-@pytest.mark.parametrize("cv", SPLITS)
-@pytest.mark.parametrize("model", [Ridge(), RIDGE], ids=type)
-def test_scores_of_a_search(model, cv):
-    assert search_scores(model, cv=cv) == by_hand(folds_of(cv))
+def test_a_scorer_reads_the_column_that_a_step_adds():
+    pipeline = make_pipeline(RENAME, BY_SESSION).fit(WITH_QUERY, LABELS)
+    expected = rs.ndcg_score(LABELS, pipeline.predict(WITH_QUERY), groups=QID)
+    assert get_scorer("ndcg")(pipeline, WITH_QUERY, LABELS) == expected
 
 
 def test_groups_by_name_and_folds_of_other_ids():
@@ -538,9 +533,10 @@ def test_routed_ids_reach_every_task_of_a_pipeline_in_parallel(backend):
 
 
 def test_requests_of_scorers():
-    request = get_scorer("ndcg@10").get_metadata_routing().score.requests
-    on_demand = dict.fromkeys(["sample_weight", "propensity", "target"])
-    assert request == {"groups": True, "qid": True, **on_demand}
+    scorer, on_demand = get_scorer("ndcg@10"), ["sample_weight", "propensity", "target"]
+    request = scorer.get_metadata_routing().score
+    assert request.requests == {"groups": True, "qid": True, **dict.fromkeys(on_demand)}
+    assert request.owner in (scorer, "RankingScorer")  # as it is named before scikit-learn 1.8
     with config_context(enable_metadata_routing=True):
         scorer = rs.make_ranking_scorer(whole_queries).set_score_request(groups="session")
         options = {"cv": GROUP_K_FOLD, "params": {"session": QID, "groups": USERS}}

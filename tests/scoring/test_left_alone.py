@@ -247,9 +247,10 @@ class Hiding(ModuleType):
         return super().__getattribute__(name)
 
 
-@pytest.mark.parametrize(
-    ("module", "name"), [(_scorer, "_SCORERS"), (_param_validation, "StrOptions")]
-)
+PRIVATE = [(_scorer, "_SCORERS"), (_param_validation, "StrOptions"), (TASKS_OF[0], "delayed")]
+
+
+@pytest.mark.parametrize(("module", "name"), PRIVATE)
 def test_a_private_name_that_scikit_learn_removes_costs_the_strings(module, name, monkeypatch):
     monkeypatch.setattr(Hiding, "hidden", name)
     ranker, scorer = rs.QueryRanker(Ridge()), rs.make_ranking_scorer("ndcg@3")

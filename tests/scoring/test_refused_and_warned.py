@@ -101,22 +101,19 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
         score(Never(), cv=FOLDS, error_score=np.nan), score(Never(), labels=Y - 99, cv=3)],
     "make the column that holds them an index level 'qid' of X: X.set_index('qid')": [
         score(NEVER, FRAME, scoring="r2", cv=3)],
-    "or enable metadata routing": [
-        lambda: ms.permutation_test_score(NEVER, X, Y, scoring="ndcg@3", cv=3)],
     "the scorer make_scorer(ndcg_score": [score(Never(), scoring=TWO, cv=3)],
     "the scorer Pipeline.score: pass groups=ids": [
         score(make_pipeline(FunctionTransformer(), RIDGE), scoring=None, cv=3)],
     "pass params={'groups': ids}": [routed(score(Never(), cv=FOLDS))],
     "let scorers request them": [routed(declining)],
-    "No query ids reached": [tuned(FRAME.set_index(LEVEL), RELEVANT)],  # it does not pass X on
+    # tuning of thresholds does not pass X on
+    "No query ids reached the metric 'precision@3'": [tuned(FRAME.set_index(LEVEL), RELEVANT)],
     "wrap the ranker as QueryRanker(NeverFitted(...))": [score(NeverFitted(), **GIVEN)],
     "NeverFitted.fit: pass groups=ids; where scikit-learn does not pass them on, have them in": [
         score(VOTE, groups=QID, cv=CV)],
     "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)": [score(INNER, **GIVEN)],
     WRAP: [candidates(NEVER, {"queryranker": [Ridge(), NEVER]}),
            candidates(Never(), {"never": [NEVER]})],
-    "groups='session' names no column or index level of X and no index level of y": [
-        fitted(FITTED, "ndcg", FRAME, groups="session")],
     "Leave it out: the data have 'qid', which is found without groups=": [
         fitted(FITTED, "ndcg", FRAME.assign(qid=QID), groups="session")],
 }  # fmt: skip
@@ -127,8 +124,6 @@ OTHERS = {  # and those of other errors
         TypeError, score(Never(), scoring=partial(rs.ndcg_score, k=10), groups=QID, cv=CV)],
     "use scoring='mrr@10', or make_ranking_scorer('mrr', ...)": [
         TypeError, score(Never(), scoring={"a": rs.mrr_score}, groups=QID, cv=CV)],
-    "Leave groups out there, and pass groups=ids and cv=QueryKFold(5)": [
-        ValueError, score(Never(), scoring=ALL_IDS, cv=3)],
     "y contains NaN (first at row": [
         ValueError, score(RIDGE, labels=np.where(QID, Y, np.nan), **GIVEN, error_score="raise")],
     "'qid' is both a column and an index level, and they differ": [

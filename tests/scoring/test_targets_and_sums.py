@@ -255,7 +255,7 @@ def weighted_sum(block):
 
 EXPONENTIAL = partial(rs.ndcg_score, gain="exponential")
 OF_FUNCTION = scorer_of(target_share, target="orders")
-SHOWN = [  # scorers with their names, and others as they are shown
+SHOWN = [  # scorers and their names
     (scorer_of(rs.recall_at_k), "recall"),
     (scorer_of("dcg", k=3, propensity="p", target="t"), "dcg(propensity=p,target=t,k=3)"),
     (scorer_of("rbp", p=0.5), "rbp(p=0.5)"),
