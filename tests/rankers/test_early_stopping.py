@@ -5,7 +5,6 @@ import pickle
 import lightgbm
 import numpy as np
 import pytest
-import xgboost
 from native_fits import (
     N_ROUNDS,
     N_WITHOUT,
@@ -27,7 +26,7 @@ from sklearn.metrics import max_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from training_rounds import best_round, sizes_of
-from xgboost.callback import TrainingCallback
+from xgboost.callback import EarlyStopping, TrainingCallback
 
 from sklearn_rankscore import QueryRanker, evaluate, lightgbm_metric, make_ranking, map_score
 
@@ -108,18 +107,15 @@ def test_training_ends_at_the_best_round(name, metric, own, both, weighted, is_g
     assert ranker.n_queries_ == (28 if is_given else 40)
 
 
-LIGHTGBM_STOP, XGBOOST_STOP = (
-    lightgbm.early_stopping(1, verbose=False),
-    xgboost.callback.EarlyStopping,
-)
+STOP_OF_LIGHTGBM = {"callbacks": [lightgbm.early_stopping(1, verbose=False)]}
 # early stopping of the booster itself: parameters of the model, and of fit
 OWN_STOPPING = [
     ("LGBMRanker", {"early_stopping_round": 1}, {}),
     ("LGBMRanker", {"early_stopping_rounds": 1}, {}),
     ("LGBMRanker", {"n_iter_no_change": 1}, {}),
-    ("LGBMRanker", {}, {"callbacks": [LIGHTGBM_STOP]}),
+    ("LGBMRanker", {}, STOP_OF_LIGHTGBM),
     ("XGBRanker", {"early_stopping_rounds": 1}, {}),
-    ("XGBRanker", {"callbacks": [XGBOOST_STOP(rounds=1)]}, {}),
+    ("XGBRanker", {"callbacks": [EarlyStopping(rounds=1)]}, {}),
     ("CatBoostRanker", {"od_type": "Iter", "od_wait": 1}, {}),
 ]
 
@@ -129,10 +125,13 @@ OWN_STOPPING = [
 @IGNORE_ALIASES
 def test_early_stopping_of_the_booster_itself_needs_a_set(name, own, of_fit, is_piped):
     model, step = piped(make(name, **own), is_piped)
+    (param,) = (own | of_fit).keys() - {"od_wait"}
     of_fit, ranker = {step + key: value for key, value in of_fit.items()}, QueryRanker(model)
     if name[0] != "C":  # in which they have no effect without a set
         with pytest.raises(ValueError, match=r"use QueryRanker\(..., early_stopping=True\) inst"):
             ranker.fit(*ROWS, **of_fit)
+        with pytest.raises(ValueError, match=f"both QueryRanker and {name}, by {param}, are to"):
+            stopping(model).fit(*ROWS, **of_fit)
     _, watched = hold_out(make(name), X, Y, ids=IDS)
     log = log_of(last(ranker.fit(*ROWS, **given(watched), **of_fit).estimator_))
     assert len(next(iter(log.values()))) < N_ROUNDS

@@ -25,7 +25,9 @@ COLORED = FRAME.assign(color=np.where(X[:, 0] > X[:, 1], "red", "blue"))
 CATEGORIES = COLORED.astype({"color": "category"})
 RANKERS = ("LGBMRanker", "XGBRanker", "CatBoostRanker")
 # how the boosters are told that a column has categories: parameters of the model, and of fit
-COLORS = {"C": ({}, {"cat_features": ["color"]}), "X": ({"enable_categorical": True}, {})}
+COLORS = {
+    "L": ({}, {}), "X": ({"enable_categorical": True}, {}), "C": ({}, {"cat_features": ["color"]})
+}  # fmt: skip
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
 
 
@@ -99,6 +101,13 @@ def test_names_of_features_are_taken_beside_a_column_of_ids():
 
 # --- forms that the boosters read, and those on which they fail
 
+
+def as_polars(of, missing=False):
+    frame = pl.DataFrame(COLORED).with_columns(pl.col("color").cast(of))
+    null = pl.when(pl.col("a") > 1).then(None).otherwise("color").alias("color")
+    return frame.with_columns(null) if missing else frame
+
+
 SPARSE = np.where(np.abs(X) < 0.5, 0, X)
 TYPES = pd.DataFrame({"f": X[:, 0].astype("f4"), "g": X[:, 1], "flag": X[:, 2] > 0}).assign(
     **{f"x{dtype}": (np.abs(X[:, 0]) * 9).astype(dtype) for dtype in ("i1", "u2", "i4", "u8")}
@@ -118,6 +127,8 @@ READ = {
     "pyarrow, text": (pa.Table.from_pandas(COLORED), COLORED, RANKERS[2:]),
     "polars, categories": (pl.DataFrame(CATEGORIES), COLORED, RANKERS[2:]),
     "polars, text": (pl.DataFrame(COLORED), COLORED, RANKERS[2:]),
+    "polars, Categorical": (as_polars(pl.Categorical), CATEGORIES, RANKERS[:1]),
+    "polars, Enum": (as_polars(pl.Enum(["blue", "red"])), CATEGORIES, RANKERS[:1]),
     # XGBoost asserts that names of categories have no mask, which pyarrow makes from pandas
     "pyarrow, for XGBoost": (pa.Table.from_pandas(CATEGORIES), CATEGORIES, RANKERS[1:2]),
     "pyarrow, index": (INDEXED_TABLE, CATEGORIES[ITS_ORDER], RANKERS[1:2]),
@@ -158,12 +169,6 @@ def test_steps_before_lightgbm_take_text_of_arrow():
     np.testing.assert_array_equal(ranker.fit(frame, Y, groups=IDS).predict(frame), expected)
 
 
-def as_polars(of, missing=False):
-    frame = pl.DataFrame(COLORED).with_columns(pl.col("color").cast(of))
-    null = pl.when(pl.col("a") > 1).then(None).otherwise("color").alias("color")
-    return frame.with_columns(null) if missing else frame
-
-
 TEXT_OF_ARROW = pl.DataFrame(COLORED).to_arrow(compat_level=pl.CompatLevel.oldest())
 # on which LightGBM crashes, or CatBoost; frames of pandas with the same columns have an own error
 FAILS = {
@@ -179,19 +184,11 @@ FAILS = {
 @pytest.mark.parametrize("case", FAILS)
 def test_features_on_which_a_library_fails_are_those_of_pandas(case):
     name, given = FAILS[case]
-    of_fit = {} if name[0] == "L" else COLORS[name[0]][1]
-    ranker = QueryRanker(make(name, 2))
+    ranker, of_fit = QueryRanker(make(name, 2)), COLORS[name[0]][1]
     with pytest.raises(Exception, match=r".") as of_pandas:
         ranker.fit(given.to_pandas(), Y, groups=IDS, **of_fit)
     with pytest.raises(type(of_pandas.value)):
         ranker.fit(given, Y, groups=IDS, **of_fit)
-
-
-@pytest.mark.parametrize("of", [pl.Categorical, pl.Enum(["blue", "red"])])
-def test_lightgbm_takes_categories_as_those_of_pandas(of):
-    given, model = as_polars(of), QueryRanker(make("LGBMRanker", 2))
-    by_pandas = model.fit(given.to_pandas(), Y, groups=IDS).predict(given.to_pandas())
-    np.testing.assert_array_equal(model.fit(given, Y, groups=IDS).predict(given), by_pandas)
 
 
 # --- names

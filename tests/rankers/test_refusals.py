@@ -2,7 +2,6 @@
 
 import re
 
-import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,7 +16,6 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from xgboost.callback import EarlyStopping
 
 from sklearn_rankscore import NoGroupsError, QueryKFold, QueryRanker, make_ranking, ndcg_score
 
@@ -63,7 +61,6 @@ class AnyKeyword(BaseEstimator):
         return self
 
 
-ARRAYS = "have them in the index of X"
 NO_GROUPS = [
     *(
         (fit(model, groups=None, params=params), f"No query ids reached {name}")
@@ -130,7 +127,6 @@ PARAMETERS = [
     ),
     (lambda: FITTED.rank(X, groups=IDS, ties="first"), "ties must be one of"),
     (lambda: FITTED.rank(X, 0, groups=IDS), "k must be at least 1"),
-    (lambda: QueryRanker(Ridge()).set_params(alpha=2), "use 'estimator__alpha'"),
     (lambda: QueryRanker(Ridge()).set_params(beta=2), "Invalid parameter 'beta'"),
     (fit(catboost, pairs=[[1, 0]]), "pairs number rows"),
     (fit(make_pipeline("passthrough", catboost()), catboostranker__pairs=[[1, 0]]), "pairs number"),
@@ -172,19 +168,6 @@ STOPPING = [
     ),
     (stop(groups=np.zeros(N)), "validation_fraction=0.1: .*n_queries=1"),
     (stop(y=np.ones(N, int)), "holds out 3 of the 30 queries, and in each of these"),
-    *(
-        (
-            stop(model=lambda model=model, params=params: make(model, 5, **params), **of_fit),
-            f"both QueryRanker and {model}, by {name}, are to stop early",
-        )
-        for name, model, params, of_fit in (
-            ("early_stopping_round", "LGBMRanker", {"early_stopping_round": 1}, {}),
-            ("n_iter_no_change", "LGBMRanker", {"n_iter_no_change": 1}, {}),
-            ("early_stopping_rounds", "XGBRanker", {"early_stopping_rounds": 1}, {}),
-            ("callbacks", "LGBMRanker", {}, {"callbacks": [lightgbm.early_stopping(1)]}),
-            ("callbacks", "XGBRanker", {"callbacks": [EarlyStopping(rounds=1)]}, {}),
-        )
-    ),
     (stop(ndcg_score, sample_weight=GROWING), "(?s)varies within a query.*eval_set="),
     (stop(sample_weight=0.0 * ONES), "undefined for each of .* or all weights are 0"),
     (stop("ndcg", make("LGBMRegressor"), y=Y - 2), "negative"),
@@ -213,9 +196,7 @@ OTHERS = [
         for place in (2, len, [0, 1], True, [])
     ),
     (fit(eval_att=[1]), TypeError, "eval_att"),
-    (stop(params={"refit_all": 1}), TypeError, "refit_all"),
     (fit(init_model=QueryRanker(LGBM)), NotFittedError, "not fitted"),
-    (lambda: QueryRanker(LGBM).predict(X), NotFittedError, "not fitted"),
     (
         lambda: GridSearchCV(QueryRanker(catboost(cat_features=[0])), {}).fit(X, Y, groups=IDS),
         RuntimeError, r"write a tuple, as cat_features=\('color', 'brand'\)",
