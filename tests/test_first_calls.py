@@ -27,7 +27,7 @@ from sklearn.ensemble import (
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SelectKBest, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge, RidgeCV
+from sklearn.linear_model import LassoCV, LinearRegression, Ridge, RidgeCV
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.metrics import ndcg_score as sklearn_ndcg
 from sklearn.model_selection import (
@@ -241,66 +241,158 @@ LEAVES = {"estimator__num_leaves": [3, 7]}
 HELD_OUT = GroupShuffleSplit(2, random_state=0)
 BY_NDCG = {"scoring": "ndcg@10"}
 
-RIGHT = {
-    "LightGBM, groups=": (
-        lambda: cross_val_score(ranker(), X, Y, **GROUPS, **BY_NDCG),
-        lambda: loop(LGBM),
+FOLDS_OF_LGBM = {  # the folds of a LightGBM ranker
+    "LightGBM, groups=": lambda: cross_val_score(ranker(), X, Y, **GROUPS, **BY_NDCG),
+    "a frame and groups=": lambda: cross_val_score(ranker(), FRAME, Y, **GROUPS, **BY_NDCG),
+    "groups= of a column": lambda: cross_val_score(
+        ranker(), FRAME, Y, groups=SESSIONS["session_id"], cv=CV, **BY_NDCG
     ),
-    "XGBoost, groups=": (
-        lambda: cross_val_score(ranker(XGB), X, Y, **GROUPS, **BY_NDCG),
-        lambda: loop(XGB),
+    "an index level": lambda: cross_val_score(ranker(), INDEXED, Y, cv=CV, **BY_NDCG),
+    "a column qid": lambda: cross_val_score(ranker(), WITH_COLUMN, Y, cv=CV, **BY_NDCG),
+    "several scores": lambda: cross_validate(
+        ranker(), X, Y, **GROUPS, scoring=["r2", "ndcg@10", "map"]
+    )["test_ndcg@10"],
+    "no scoring, a search": lambda: cross_val_score(
+        GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG), X, Y, **GROUPS
     ),
+    "groups in params too": lambda: cross_val_score(
+        ranker(), X, Y, **GROUPS, **BY_NDCG, params={"groups": IDS}
+    ),
+    "a pipeline": lambda: cross_val_score(
+        make_pipeline(StandardScaler(with_mean=False, with_std=False), ranker()),
+        INDEXED,
+        Y,
+        cv=CV,
+        **BY_NDCG,
+    ),
+    "a pipeline, groups=": lambda: cross_val_score(
+        Pipeline([("select", SelectKBest(k=5)), ("rank", ranker())]), X, Y, **GROUPS, **BY_NDCG
+    ),
+    "a column transformer inside of the ranker": lambda: cross_val_score(
+        QueryRanker(
+            make_pipeline(ColumnTransformer([("all", "passthrough", list("abcde"))]), LGBM)
+        ),
+        WITH_COLUMN,
+        Y,
+        cv=CV,
+        **BY_NDCG,
+    ),
+    "nested search": lambda: cross_val_score(
+        GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG), X, Y, **GROUPS, **BY_NDCG
+    ),
+    "two processes": lambda: cross_val_score(ranker(), X, Y, **GROUPS, **BY_NDCG, n_jobs=2),
+    "validation curve": lambda: validation_curve(
+        ranker(),
+        X,
+        Y,
+        **GROUPS,
+        param_name="estimator__num_leaves",
+        param_range=[7],
+        **BY_NDCG,
+    )[1][0],
+    "folds as indices": lambda: cross_val_score(ranker(), INDEXED, Y, cv=FOLDS, **BY_NDCG),
+    "a column of another name": lambda: cross_val_score(
+        QueryRanker(LGBM, groups="session_id"),
+        SESSIONS,
+        Y,
+        cv=QueryKFold(3, groups="session_id"),
+        scoring="ndcg@10(groups=session_id)",
+    ),
+}
+WHOLE_FOLDS_OF_LGBM = {  # the same by the NDCG of all ranks
+    "no scoring": lambda: cross_val_score(ranker(), X, Y, **GROUPS),
+    "no scoring, a pipeline": lambda: cross_val_score(
+        make_pipeline(SelectKBest(k=5), ranker()), X, Y, **GROUPS
+    ),
+    "no scoring, a pipeline and an index level": lambda: cross_val_score(
+        make_pipeline(SelectKBest(k=5), ranker()), INDEXED, Y, cv=CV
+    ),
+}
+FOLDS_OF_XGB = {  # the folds of an XGBoost ranker
+    "XGBoost, groups=": lambda: cross_val_score(ranker(XGB), X, Y, **GROUPS, **BY_NDCG),
+    "XGBRanker with its own qid": lambda: cross_val_score(
+        XGB, X, Y, **GROUPS, **BY_NDCG, params={"qid": IDS}
+    ),
+}
+FOLDS_OF_RIDGE = {  # the folds of a linear model
+    "groups= and a pointwise model": lambda: cross_val_score(Ridge(), X, Y, **GROUPS, **BY_NDCG),
+    "make_scorer": lambda: cross_val_score(
+        Ridge(), X, Y, **GROUPS, scoring=make_scorer(ndcg_score, k=10)
+    ),
+    "make_scorer and an index level": lambda: cross_val_score(
+        Ridge(), INDEXED, Y, cv=CV, scoring=make_scorer(ndcg_score, k=10)
+    ),
+    "a name in capitals": lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring="NDCG@10"),
+    "a name of trec_eval": lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring="ndcg_cut_10"),
+    "a column transformer that drops the ids": lambda: cross_val_score(
+        make_pipeline(make_column_transformer(("passthrough", list("abcde"))), Ridge()),
+        WITH_COLUMN,
+        Y,
+        cv=CV,
+        **BY_NDCG,
+    ),
+}
+BEST_OF_LGBM = {  # the better of two numbers of leaves
+    "grid search, groups=": lambda: (
+        GridSearchCV(ranker(), LEAVES, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).best_score_
+    ),
+    "grid search, an index level": lambda: (
+        GridSearchCV(ranker(), LEAVES, cv=CV, **BY_NDCG).fit(INDEXED, Y).best_score_
+    ),
+    "random search": lambda: (
+        RandomizedSearchCV(ranker(), LEAVES, n_iter=2, cv=CV, **BY_NDCG)
+        .fit(X, Y, groups=IDS)
+        .best_score_
+    ),
+    "halving by boosting rounds": lambda: (
+        HalvingRandomSearchCV(
+            ranker(),
+            LEAVES,
+            n_candidates=2,
+            resource="estimator__n_estimators",
+            min_resources=5,
+            max_resources=5,
+            cv=CV,
+            **BY_NDCG,
+        )
+        .fit(X, Y, groups=IDS)
+        .best_score_
+    ),
+}
+MEAN_OF_LGBM = {  # the mean of the folds of a LightGBM ranker
+    "a search of Optuna": lambda: search_of_optuna().fit(INDEXED, Y).best_score_,
+    "a study of Optuna": study_of_optuna,
+}
+MEAN_OF_RIDGE = {  # the mean of the folds of a linear model
+    "RFECV with metadata routing": lambda: routed(
+        RFECV(Ridge(), cv=CV, **BY_NDCG).fit, X, Y, groups=IDS
+    ).cv_results_["mean_test_score"][-1],
+    "RFECV inside of the ranker, with metadata routing": lambda: routed(
+        QueryRanker(RFECV(Ridge(), cv=CV, **BY_NDCG)).fit, X, Y, groups=IDS
+    ).estimator_.cv_results_["mean_test_score"][-1],
+    "RidgeCV inside of the ranker": lambda: (
+        QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG)).fit(INDEXED, Y).estimator_.best_score_
+    ),
+    "permutation test": lambda: permutation_test_score(
+        Ridge(), INDEXED, Y, cv=CV, n_permutations=1, **BY_NDCG
+    )[0],
+}
+PREDICTED = {  # the predictions of a LightGBM ranker of all rows
+    "a search of Optuna, groups=": lambda: (
+        search_of_optuna().fit(X, Y, groups=IDS, qid=IDS).predict(X)
+    ),
+    "the model that grid search refits": lambda: (
+        GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).predict(X)
+    ),
+}
+OTHERS = {  # calls, and their numbers by hand
     "CatBoost, groups=": (
         lambda: cross_val_score(ranker(make_catboost()), X, Y, **GROUPS, **BY_NDCG),
         lambda: loop(make_catboost()),
     ),
-    "a frame and groups=": (
-        lambda: cross_val_score(ranker(), FRAME, Y, **GROUPS, **BY_NDCG),
-        lambda: loop(LGBM),
-    ),
-    "groups= of a column": (
-        lambda: cross_val_score(
-            ranker(), FRAME, Y, groups=SESSIONS["session_id"], cv=CV, **BY_NDCG
-        ),
-        lambda: loop(LGBM),
-    ),
-    "an index level": (
-        lambda: cross_val_score(ranker(), INDEXED, Y, cv=CV, **BY_NDCG),
-        lambda: loop(LGBM),
-    ),
-    "a column qid": (
-        lambda: cross_val_score(ranker(), WITH_COLUMN, Y, cv=CV, **BY_NDCG),
-        lambda: loop(LGBM),
-    ),
     "an index level and a pointwise model": (
         lambda: cross_val_score(FOREST, INDEXED, Y, cv=CV, **BY_NDCG),
         lambda: loop(FOREST),
-    ),
-    "groups= and a pointwise model": (
-        lambda: cross_val_score(Ridge(), X, Y, **GROUPS, **BY_NDCG),
-        lambda: loop(Ridge()),
-    ),
-    "make_scorer": (
-        lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring=make_scorer(ndcg_score, k=10)),
-        lambda: loop(Ridge()),
-    ),
-    "make_scorer and an index level": (
-        lambda: cross_val_score(Ridge(), INDEXED, Y, cv=CV, scoring=make_scorer(ndcg_score, k=10)),
-        lambda: loop(Ridge()),
-    ),
-    "a name in capitals": (
-        lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring="NDCG@10"),
-        lambda: loop(Ridge()),
-    ),
-    "a name of trec_eval": (
-        lambda: cross_val_score(Ridge(), X, Y, **GROUPS, scoring="ndcg_cut_10"),
-        lambda: loop(Ridge()),
-    ),
-    "several scores": (
-        lambda: cross_validate(ranker(), X, Y, **GROUPS, scoring=["r2", "ndcg@10", "map"])[
-            "test_ndcg@10"
-        ],
-        lambda: loop(LGBM),
     ),
     "LightGBM, early stopping": (
         lambda: cross_validate_stopping(LONG_LGBM),
@@ -331,31 +423,6 @@ RIGHT = {
         ),
         lambda: predict_rounds((fitted := stopped(LONG_LGBM, ALL))[0], ALL, fitted[1]),
     ),
-    "a search of Optuna": (
-        lambda: search_of_optuna().fit(INDEXED, Y).best_score_,
-        lambda: np.mean(loop(LGBM)),
-    ),
-    "a search of Optuna, groups=": (
-        lambda: search_of_optuna().fit(X, Y, groups=IDS, qid=IDS).predict(X),
-        lambda: fit_natively(LGBM, ALL).predict(X),
-    ),
-    "a study of Optuna": (study_of_optuna, lambda: np.mean(loop(LGBM))),
-    "no scoring": (
-        lambda: cross_val_score(ranker(), X, Y, **GROUPS),
-        lambda: loop(LGBM, k=None),
-    ),
-    "no scoring, a pipeline": (
-        lambda: cross_val_score(make_pipeline(SelectKBest(k=5), ranker()), X, Y, **GROUPS),
-        lambda: loop(LGBM, k=None),
-    ),
-    "no scoring, a pipeline and an index level": (
-        lambda: cross_val_score(make_pipeline(SelectKBest(k=5), ranker()), INDEXED, Y, cv=CV),
-        lambda: loop(LGBM, k=None),
-    ),
-    "no scoring, a search": (
-        lambda: cross_val_score(GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG), X, Y, **GROUPS),
-        lambda: loop(LGBM),
-    ),
     "no scoring, a search of pipelines": (
         lambda: (
             GridSearchCV(make_pipeline(SelectKBest(k=5), ranker()), {}, cv=CV)
@@ -364,110 +431,9 @@ RIGHT = {
         ),
         lambda: [np.mean(loop(LGBM, k=None))],
     ),
-    "XGBRanker with its own qid": (
-        lambda: cross_val_score(XGB, X, Y, **GROUPS, **BY_NDCG, params={"qid": IDS}),
-        lambda: loop(XGB),
-    ),
-    "groups in params too": (
-        lambda: cross_val_score(ranker(), X, Y, **GROUPS, **BY_NDCG, params={"groups": IDS}),
-        lambda: loop(LGBM),
-    ),
-    "grid search, groups=": (
-        lambda: GridSearchCV(ranker(), LEAVES, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).best_score_,
-        lambda: best(LGBM, {"num_leaves": [3, 7]}),
-    ),
-    "the model that grid search refits": (
-        lambda: GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG).fit(X, Y, groups=IDS).predict(X),
-        lambda: fit_natively(LGBM, ALL).predict(X),
-    ),
-    "grid search, an index level": (
-        lambda: GridSearchCV(ranker(), LEAVES, cv=CV, **BY_NDCG).fit(INDEXED, Y).best_score_,
-        lambda: best(LGBM, {"num_leaves": [3, 7]}),
-    ),
     "score of a grid search": (
         lambda: GridSearchCV(Ridge(), {}, cv=CV, **BY_NDCG).fit(INDEXED, Y).score(INDEXED, Y),
         lambda: ndcg(Y, Ridge().fit(X, Y).predict(X), IDS),
-    ),
-    "random search": (
-        lambda: (
-            RandomizedSearchCV(ranker(), LEAVES, n_iter=2, cv=CV, **BY_NDCG)
-            .fit(X, Y, groups=IDS)
-            .best_score_
-        ),
-        lambda: best(LGBM, {"num_leaves": [3, 7]}),
-    ),
-    "halving by boosting rounds": (
-        lambda: (
-            HalvingRandomSearchCV(
-                ranker(),
-                LEAVES,
-                n_candidates=2,
-                resource="estimator__n_estimators",
-                min_resources=5,
-                max_resources=5,
-                cv=CV,
-                **BY_NDCG,
-            )
-            .fit(X, Y, groups=IDS)
-            .best_score_
-        ),
-        lambda: best(LGBM, {"num_leaves": [3, 7]}),
-    ),
-    "a pipeline": (
-        lambda: cross_val_score(
-            make_pipeline(StandardScaler(with_mean=False, with_std=False), ranker()),
-            INDEXED,
-            Y,
-            cv=CV,
-            **BY_NDCG,
-        ),
-        lambda: loop(LGBM),
-    ),
-    "a pipeline, groups=": (
-        lambda: cross_val_score(
-            Pipeline([("select", SelectKBest(k=5)), ("rank", ranker())]), X, Y, **GROUPS, **BY_NDCG
-        ),
-        lambda: loop(LGBM),
-    ),
-    "a column transformer that drops the ids": (
-        lambda: cross_val_score(
-            make_pipeline(make_column_transformer(("passthrough", list("abcde"))), Ridge()),
-            WITH_COLUMN,
-            Y,
-            cv=CV,
-            **BY_NDCG,
-        ),
-        lambda: loop(Ridge()),
-    ),
-    "a column transformer inside of the ranker": (
-        lambda: cross_val_score(
-            QueryRanker(
-                make_pipeline(ColumnTransformer([("all", "passthrough", list("abcde"))]), LGBM)
-            ),
-            WITH_COLUMN,
-            Y,
-            cv=CV,
-            **BY_NDCG,
-        ),
-        lambda: loop(LGBM),
-    ),
-    "RFECV with metadata routing": (
-        lambda: routed(RFECV(Ridge(), cv=CV, **BY_NDCG).fit, X, Y, groups=IDS).cv_results_[
-            "mean_test_score"
-        ][-1],
-        lambda: np.mean(loop(Ridge())),
-    ),
-    "RFECV inside of the ranker, with metadata routing": (
-        lambda: routed(
-            QueryRanker(RFECV(Ridge(), cv=CV, **BY_NDCG)).fit, X, Y, groups=IDS
-        ).estimator_.cv_results_["mean_test_score"][-1],
-        lambda: np.mean(loop(Ridge())),
-    ),
-    "RidgeCV inside of the ranker": (
-        lambda: (
-            QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG)).fit(INDEXED, Y).estimator_.best_score_
-        ),
-        lambda: np.mean(loop(Ridge())),
     ),
     "a vote inside of the ranker": (
         lambda: (
@@ -493,44 +459,14 @@ RIGHT = {
         ),
         lambda: bagged(Ridge(), ALL)(X),
     ),
-    "nested search": (
-        lambda: cross_val_score(
-            GridSearchCV(ranker(), {}, cv=CV, **BY_NDCG), X, Y, **GROUPS, **BY_NDCG
-        ),
-        lambda: loop(LGBM),
-    ),
-    "two processes": (
-        lambda: cross_val_score(ranker(), X, Y, **GROUPS, **BY_NDCG, n_jobs=2),
-        lambda: loop(LGBM),
-    ),
     # it trains on as many rows in each fold as the first fold has
     "learning curve": (
         lambda: learning_curve(ranker(XGB), INDEXED, Y, cv=CV, train_sizes=[1.0], **BY_NDCG)[2][0],
         lambda: loop(XGB, folds=[(train[: len(FOLDS[0][0])], test) for train, test in FOLDS]),
     ),
-    "validation curve": (
-        lambda: validation_curve(
-            ranker(),
-            X,
-            Y,
-            **GROUPS,
-            param_name="estimator__num_leaves",
-            param_range=[7],
-            **BY_NDCG,
-        )[1][0],
-        lambda: loop(LGBM),
-    ),
-    "permutation test": (
-        lambda: permutation_test_score(Ridge(), INDEXED, Y, cv=CV, n_permutations=1, **BY_NDCG)[0],
-        lambda: np.mean(loop(Ridge())),
-    ),
     "predictions of folds": (
         lambda: ndcg(Y, cross_val_predict(ranker(), X, Y, **GROUPS), IDS),
         lambda: np.average(loop(LGBM), weights=[len(np.unique(IDS[t])) for _, t in FOLDS]),
-    ),
-    "folds as indices": (
-        lambda: cross_val_score(ranker(), INDEXED, Y, cv=FOLDS, **BY_NDCG),
-        lambda: loop(LGBM),
     ),
     "GroupKFold and an index level": (
         lambda: cross_val_score(ranker(), INDEXED, Y, groups=IDS, cv=GroupKFold(3), **BY_NDCG),
@@ -593,16 +529,19 @@ RIGHT = {
         ),
         lambda: 4,
     ),
-    "a column of another name": (
-        lambda: cross_val_score(
-            QueryRanker(LGBM, groups="session_id"),
-            SESSIONS,
-            Y,
-            cv=QueryKFold(3, groups="session_id"),
-            scoring="ndcg@10(groups=session_id)",
-        ),
-        lambda: loop(LGBM),
-    ),
+}
+SAME = [  # the number by hand of each table
+    (FOLDS_OF_LGBM, lambda: loop(LGBM)),
+    (WHOLE_FOLDS_OF_LGBM, lambda: loop(LGBM, k=None)),
+    (FOLDS_OF_XGB, lambda: loop(XGB)),
+    (FOLDS_OF_RIDGE, lambda: loop(Ridge())),
+    (BEST_OF_LGBM, lambda: best(LGBM, {"num_leaves": [3, 7]})),
+    (MEAN_OF_LGBM, lambda: np.mean(loop(LGBM))),
+    (MEAN_OF_RIDGE, lambda: np.mean(loop(Ridge()))),
+    (PREDICTED, lambda: fit_natively(LGBM, ALL).predict(X)),
+]
+RIGHT = OTHERS | {
+    name: (call, expected) for calls, expected in SAME for name, call in calls.items()
 }
 
 
@@ -619,8 +558,43 @@ def test_the_number_of_a_loop_written_by_hand(name):
     np.testing.assert_allclose(values, by_hand, rtol=1e-9)
 
 
-CLASSIFIER = LogisticRegression(max_iter=10_000)
+ON_INDEX = {
+    "RidgeCV of arrays inside of the ranker": lambda: QueryRanker(
+        RidgeCV([1.0], cv=CV, **BY_NDCG)
+    ).fit(X, Y, groups=IDS),
+    "a vote of arrays inside of the ranker": lambda: QueryRanker(
+        VotingRegressor([("a", ranker())])
+    ).fit(X, Y, groups=IDS),
+    "a stack of arrays inside of the ranker": lambda: QueryRanker(
+        StackingRegressor([("a", ranker())], cv=CV)
+    ).fit(X, Y, groups=IDS),
+    "RFECV of a ranker": lambda: RFECV(ranker(), cv=CV, **BY_NDCG).fit(INDEXED, Y),
+    "LassoCV": lambda: LassoCV(cv=CV).fit(X, Y),
+    "a pipeline": lambda: make_pipeline(StandardScaler(), ranker()).fit(X, Y),
+    "a stack": lambda: cross_val_score(
+        StackingRegressor([("a", ranker())]), X, Y, **GROUPS, **BY_NDCG
+    ),
+    "a scaler of a column of ids": lambda: cross_val_score(
+        make_pipeline(StandardScaler(), ranker()),
+        WITH_COLUMN,
+        Y,
+        cv=CV,
+        error_score="raise",
+        **BY_NDCG,
+    ),
+}
+BY_ROUTING = {
+    "a permutation test of arrays": lambda: permutation_test_score(
+        ranker(), X, Y, **GROUPS, **BY_NDCG
+    ),
+    "RFECV in a pipeline inside of the ranker": lambda: QueryRanker(
+        make_pipeline(RFECV(Ridge(), cv=CV, **BY_NDCG), LGBM)
+    ).fit(X, Y, groups=IDS),
+    "RFECV of arrays": lambda: RFECV(Ridge(), cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
+}
 REFUSED = {
+    **{name: (call, "have them in the index of X") for name, call in ON_INDEX.items()},
+    **{name: (call, "or enable metadata routing") for name, call in BY_ROUTING.items()},
     "a bare ranker": (
         lambda: cross_val_score(LGBM, X, Y, **GROUPS, **BY_NDCG),
         "QueryRanker(LGBMRanker(...))",
@@ -693,62 +667,9 @@ REFUSED = {
         lambda: search_of_optuna().fit(X, Y, groups=IDS),
         "or call fit(X, y, groups=ids, qid=ids)",
     ),
-    "a permutation test of arrays": (
-        lambda: permutation_test_score(ranker(), X, Y, **GROUPS, **BY_NDCG),
-        "or enable metadata routing",
-    ),
-    "RFECV in a pipeline inside of the ranker": (
-        lambda: QueryRanker(make_pipeline(RFECV(Ridge(), cv=CV, **BY_NDCG), LGBM)).fit(
-            X, Y, groups=IDS
-        ),
-        "or enable metadata routing",
-    ),
-    "RidgeCV of arrays inside of the ranker": (
-        lambda: QueryRanker(RidgeCV([1.0], cv=CV, **BY_NDCG)).fit(X, Y, groups=IDS),
-        "have them in the index of X",
-    ),
-    "a vote of arrays inside of the ranker": (
-        lambda: QueryRanker(VotingRegressor([("a", ranker())])).fit(X, Y, groups=IDS),
-        "have them in the index of X",
-    ),
-    "a stack of arrays inside of the ranker": (
-        lambda: QueryRanker(StackingRegressor([("a", ranker())], cv=CV)).fit(X, Y, groups=IDS),
-        "have them in the index of X",
-    ),
-    "RFECV of arrays": (
-        lambda: RFECV(Ridge(), cv=CV, **BY_NDCG).fit(X, Y, groups=IDS),
-        "or enable metadata routing",
-    ),
     "a search of Optuna by folds of rows": (
         lambda: search_of_optuna(cv=3).fit(X, Y),
         "pass groups=ids and cv=QueryKFold(5)",
-    ),
-    "RFECV of a ranker": (
-        lambda: RFECV(ranker(), cv=CV, **BY_NDCG).fit(INDEXED, Y),
-        "have them in the index of X",
-    ),
-    "LassoCV": (
-        lambda: LassoCV(cv=CV).fit(X, Y),
-        "have them in the index of X",
-    ),
-    "a pipeline": (
-        lambda: make_pipeline(StandardScaler(), ranker()).fit(X, Y),
-        "have them in the index of X",
-    ),
-    "a stack": (
-        lambda: cross_val_score(StackingRegressor([("a", ranker())]), X, Y, **GROUPS, **BY_NDCG),
-        "have them in the index of X",
-    ),
-    "a scaler of a column of ids": (
-        lambda: cross_val_score(
-            make_pipeline(StandardScaler(), ranker()),
-            WITH_COLUMN,
-            Y,
-            cv=CV,
-            error_score="raise",
-            **BY_NDCG,
-        ),
-        "have them in the index of X",
     ),
     "permutation importance": (
         lambda: permutation_importance(Ridge().fit(X, Y), X, Y, **BY_NDCG),

@@ -47,27 +47,16 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
-    "accumulate",
-    "polynomials",
-    "factor_groups",
-    "power_sums",
-    "number_of_stops",
-    "symmetric_means",
     "ties",
     "plain",
-    "first_group",
-    "block",
-    "reordered",
-    "weighted_labels",
-    "aggregate",
-    "shapes",
     "queries",
-    "unjudged",
-    "plan",
+    "block",
+    "derived",
+    "aggregate",
     "ranking",
 ]
-OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "plan", "block", "queries"}
-IMPORTS_FAST = {"fast", "ranking", "queries", "unjudged"}
+OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "block", "queries"}
+IMPORTS_FAST = {"fast", "ranking", "queries"}
 
 # bytes other than grades: random signs are drawn eight per byte
 OTHER_BYTES = {("inspection/permutation_test.py", "uint8")}

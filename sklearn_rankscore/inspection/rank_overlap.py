@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import get_args
 
 import numpy as np
@@ -13,7 +14,6 @@ from .._validation import check_choice, check_count, check_fraction
 from ..metrics.systems import check_systems
 from ..query_ids.lookup import check_same_order, index_ids
 from ..ranking import read_queries
-from ..ranking.plan import queries_of_equal_size
 from .query_results import QueryScores
 from .rank_biased_overlap import (
     Places,
@@ -157,3 +157,13 @@ def _overlaps(a: Places, b: Places, k: int) -> tuple[Array, Array]:
     is_empty = np.minimum(a.length, b.length) == 0
     within = overlap[np.arange(len(depth)), np.maximum(depth, 1) - 1] / np.maximum(depth, 1)
     return np.where(is_empty, np.nan, within), np.where(is_empty, np.nan, 1 - overlap[:, 0])
+
+
+def queries_of_equal_size(sizes: Array, n_documents: int) -> Iterator[Array]:
+    """Queries of one size with up to `n_documents` documents, then others, the longest first."""
+    by_size = np.argsort(sizes, kind="stable")[::-1]
+    starts = np.flatnonzero(np.diff(sizes[by_size], prepend=-1))
+    for same in np.split(by_size, starts)[1:]:  # nothing is before the first start
+        step = max(1, n_documents // int(sizes[same[0]]))
+        for start in range(0, len(same), step):
+            yield same[start : start + step]

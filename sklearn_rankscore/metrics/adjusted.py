@@ -10,8 +10,8 @@ import numpy as np
 
 from .._typing import Array
 from ..ranking import Block
+from ..ranking.derived import in_ideal_order, in_random_order
 from ..ranking.label_functions import linear
-from ..ranking.reordered import in_ideal_order, in_random_order
 
 # the part of the maximum that rounding may leave between it and an equal expectation
 ROUNDING = 1e-12

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from difflib import SequenceMatcher
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 
 # What papers, trec_eval, ir_measures, LightGBM, XGBoost, CatBoost, RecBole and MTEB call each
@@ -42,18 +42,36 @@ AMBIGUOUS: dict[str, str] = {
         "'hit_rate', the fraction of queries with a relevant document within the cut-off, or "
         "'query_auc', the fraction of pairs of documents in the right order"
     ),
-    "top_k_accuracy": (
+    "topkaccuracy": (
         "'hit_rate@k', the fraction of queries with a relevant document within the cut-off, or "
         "'precision@k', the fraction of relevant documents within it"
     ),
 }
 
-# a name without "@" is compared with names of at least this length, because a short one is
-# one letter away from too many others ("mape", "mae" and "map")
+# of trec_eval, MTEB and ir_measures, whose rel is the lowest relevant label
+_WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)")
+_WITH_REL = re.compile(r"\s*([^@()]+)\(\s*rel\s*=\s*(\d+)\s*\)\s*(@\s*\d+)?\s*")
+_WITH_NUMBER = re.compile(r"(.*[^\d_. -])[_. -]*(\d+)")
+
+# of CatBoost, "NDCG:top=10;type=Exp", and of XGBoost, "ndcg@10-"
+_CATBOOST = re.compile(r"(\w+?)(?:at)?:(\w+=[-+.\w~]+(?:;\w+=[-+.\w~]+)*)")
+_XGBOOST = re.compile(r"((?:ndcg|map)(?:@[1-9]\d*)?)-")
+_PARAMETERS = {
+    **dict.fromkeys(("type=base", "type=classic", "denominator=logposition"), ""),
+    "type=exp": "gain=exponential",
+    "denominator=position": "discount=reciprocal",
+}
+
+# shorter names, such as "mae", are one letter away from too many others
 SHORTEST_TYPO, LEAST_SIMILAR = 4, 0.75
 
-_WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)")
-_WITH_NUMBER = re.compile(r"(.*[^\d_. -])[_. -]*(\d+)")
+
+def without_rel(name: str) -> str:
+    """``"P(rel=2)@5"`` of ir_measures as ``"P@5(threshold=1)"``; other names unchanged."""
+    match = _WITH_REL.fullmatch(name)
+    if match is None:
+        return name
+    return f"{match[1]}{match[3] or ''}(threshold={int(match[2]) - 1})"
 
 
 def split_cutoff(name: str) -> tuple[str, str | None]:
@@ -74,7 +92,32 @@ def canonical_name(name: str, known: Iterable[str]) -> str | None:
 
 def ambiguity(name: str) -> str | None:
     """What a name with several meanings may stand for; None for all others."""
-    return next((text for word, text in AMBIGUOUS.items() if _key(word) == _key(name)), None)
+    return AMBIGUOUS.get(_key(name))
+
+
+def translation(name: str, known: Iterable[str]) -> str | None:
+    """What to write instead of a name of CatBoost or XGBoost; None for all other names."""
+    written = name.lower().replace(" ", "")
+    if match := _XGBOOST.fullmatch(written):
+        ours, library = f"{match[1]}(replace_undefined_by=0, like=xgboost)", "XGBoost"
+    elif (match := _CATBOOST.fullmatch(written)) and (metric := canonical_name(match[1], known)):
+        ours, library = _from_catboost(metric, match[2].split(";")), "CatBoost"
+    else:
+        return None
+    return f"{name!r} is written as in {library}; here it is {ours!r}."
+
+
+def _from_catboost(metric: str, parameters: list[str]) -> str:
+    cutoff, options = "", []
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "top":
+            cutoff = "" if value.startswith("-") else f"@{value}"
+        elif parameter == "type=ranking":
+            metric = "pair_accuracy"
+        elif name not in ("hints", "use_weights"):  # what is shown, and whether weights count
+            options.append(_PARAMETERS.get(parameter, parameter.replace("border=", "threshold=")))
+    return f"{metric}{cutoff}({', '.join([*filter(None, options), 'like=catboost'])})"
 
 
 def suggestions(name: str, known: Iterable[str]) -> list[str]:
@@ -88,25 +131,19 @@ def suggestions(name: str, known: Iterable[str]) -> list[str]:
         return [f"{canonical_name(number[1], known)}@{number[2]}"]
     if _key(name) in _COUNTS:
         return []
-    similarity: dict[str, float] = {}
-    for spelling, metric in _spellings(known).items():
-        similarity[metric] = max(similarity.get(metric, 0.0), _similarity(_key(name), spelling))
-    near = [metric for metric in known if similarity[metric] >= 0.6]
-    return sorted(near, key=lambda metric: -similarity[metric])[:3]
+    spellings = _spellings(known)
+    near = (spellings[spelling] for spelling in get_close_matches(_key(name), spellings, 6))
+    return list(dict.fromkeys(near))[:3]
 
 
-def is_near(name: str, known: Iterable[str], others: Iterable[str]) -> bool:
+def is_near(name: str, known: Iterable[str], others: Collection[str]) -> bool:
     """Whether a name without "@" is more similar to one of these metrics than to `others`."""
     if (number := _WITH_NUMBER.fullmatch(name)) and canonical_name(number[1], known):
         return True
-    key = _key(name)
-    candidates = [
-        spelling for spelling in _spellings(tuple(known)) if len(spelling) >= SHORTEST_TYPO
-    ]
-    best = max(_similarity(key, spelling) for spelling in candidates)
-    return best >= LEAST_SIMILAR and best > max(
-        (_similarity(key, _key(other)) for other in others), default=0.0
-    )
+    ours = {spelling for spelling in _spellings(tuple(known)) if len(spelling) >= SHORTEST_TYPO}
+    theirs = set(map(_key, others))
+    nearest = get_close_matches(_key(name), ours | theirs, 1, LEAST_SIMILAR)
+    return bool(nearest) and nearest[0] not in theirs
 
 
 def _key(name: str) -> str:
@@ -123,7 +160,3 @@ def _spellings(known: tuple[str, ...]) -> dict[str, str]:
         for metric in known
         for spelling in (metric, *ALIASES.get(metric, ()))
     }
-
-
-def _similarity(a: str, b: str) -> float:
-    return SequenceMatcher(None, a, b).ratio()

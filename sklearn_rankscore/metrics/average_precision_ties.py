@@ -9,9 +9,8 @@ import numpy as np
 
 from .._typing import Array
 from ..ranking import Block
-from ..ranking.accumulate import accumulate
 from ..ranking.label_functions import relevant
-from ..ranking.ties import BY_INPUT_ORDER
+from ..ranking.ties import BY_INPUT_ORDER, accumulate
 
 
 def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
-from ..ranking.first_group import FirstGroup
+from ..ranking.block import FirstGroup
 from ..ranking.label_functions import relevant
 
 # ranks in which the first relevant document is searched before the scores are

@@ -22,7 +22,7 @@ FIRST = 20
 
 def warn_of_fixed_values(queries: Queries, metrics: Iterable[Any]) -> None:
     """Warn if labels and ids alone decide the values of nearly all queries."""
-    n_queries = len(queries)
+    n_queries = len(queries.grouping.sizes)
     if n_queries < LEAST_QUERIES:
         return
     if np.count_nonzero(queries.sizes == 1) >= NEARLY_ALL * n_queries:

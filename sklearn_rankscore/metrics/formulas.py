@@ -13,12 +13,13 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
+from ..ranking.block import up_to
 from ..ranking.label_functions import (
-    TabulatedFunction,
     judged,
     judged_irrelevant,
     judged_relevant,
     relevant,
+    tabulated,
 )
 from .average_precision_ties import mean_precision_of_hits, precision_at_relevant
 from .first_relevant import at_first, until_first_relevant
@@ -90,7 +91,7 @@ def f1(block: Block, k: int | None, threshold: float, denominator: str, ties: An
 def r_precision(block: Block, threshold: float, ties: Any) -> Any:
     """Precision at R, the number of relevant documents."""
     n_relevant = block.total(relevant(threshold))
-    within = block.ranks <= n_relevant[:, None]
+    within = up_to(n_relevant, block)
     n_hits = (block.by_rank(relevant(threshold), ties) * within).sum(axis=1)
     return n_hits, n_relevant, n_relevant > 0
 
@@ -175,7 +176,7 @@ def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     """Pairs of a relevant and an irrelevant document in the right order, over all such pairs."""
     block = block.complete()
     positives = block.by_rank(relevant(threshold), ties)
-    negatives: Array = (block.ranks <= block.sizes[:, None]) - positives
+    negatives: Array = up_to(block.sizes, block) - positives
     offset, size = block.tie_groups(ties)
     # of a tied pair, the positive counts half
     positives_above = np.cumsum(positives, axis=1) - (offset + (1 - size / 2)) * positives
@@ -266,6 +267,6 @@ def _stop_prob(block: Block, continue_prob: ArrayFunction, ties: Any) -> Array:
     return np.maximum(stops, 0.0, out=stops)  # rounding errors between tie groups
 
 
-@TabulatedFunction
+@tabulated
 def _not_satisfied(labels: Array) -> Array:
     return np.asarray(1.0 - labels)

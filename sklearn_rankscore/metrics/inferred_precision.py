@@ -9,7 +9,6 @@ import numpy as np
 from .._typing import Array
 from ..ranking import Block
 from ..ranking.label_functions import judged_irrelevant, judged_relevant, pooled_unjudged
-from ..ranking.polynomials import blocks, positions
 
 # trec_eval's INFAP_EPSILON: added to the numbers of relevant and of irrelevant documents above
 EPSILON = 0.00001
@@ -34,7 +33,7 @@ def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
     groups: tuple[Any, Any] = block.tie_groups(ties)
     offset, size = groups
     above = [_above_group(share, offset) for share in shares]
-    values = np.empty(shares[0].shape)
+    values = np.empty_like(shares[0])
     for first in range(0, len(block.ranks), AT_ONCE):
         ranks = slice(first, first + AT_ONCE)
         counts = [part[:, ranks] for part in above]
@@ -168,3 +167,21 @@ def _join(result: Array, n_stretches: Array, starts: Array, sizes: Array) -> Non
         value, factor = result[:, ends[some - 1]]
         before[some] = value + factor * before[some - 1]
     result[0] += np.repeat(before, sizes) * result[1]
+
+
+def blocks(starts: Array, sizes: Array, longest: int) -> tuple[Array, Array, Array]:
+    """Divide groups evenly into blocks: how many each group has, and their starts and sizes."""
+    n_blocks = -(-sizes // longest)
+    length = np.repeat(-(-sizes // n_blocks), n_blocks)
+    before = positions(n_blocks) * length
+    return (
+        n_blocks,
+        np.repeat(starts, n_blocks) + before,
+        np.minimum(length, np.repeat(sizes, n_blocks) - before),
+    )
+
+
+def positions(lengths: Array) -> Array:
+    """0, 1, … in each of several parts that follow one another."""
+    heads = np.cumsum(lengths) - lengths
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(heads, lengths))

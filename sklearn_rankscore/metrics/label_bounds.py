@@ -30,7 +30,7 @@ from .._validation import shown
 from ..query_ids import Grouping
 from ..ranking import Queries, read_queries
 from ..ranking.label_functions import linear
-from ..ranking.unjudged import is_judged
+from ..ranking.queries import is_judged
 from . import formulas
 from .grade_bounds import Steps
 from .metric import Formula, Metric, measure

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
-from ..ranking.unjudged import AS_GIVEN, apply_rule
+from ..ranking.queries import AS_GIVEN, apply_rule
 from .adjusted import Adjustable, adjusted, of_block, refuse_adjusted_clicks
 from .fixed_values import relevance_of, warn_of_fixed_values
 from .limits import UNKNOWN, Limits, from_0_to_1, with_value
@@ -18,12 +18,15 @@ from .options import check_average, check_order, check_unjudged, read_gain, read
 from .propensity import (
     SELF_NORMALIZED,
     check_clip,
-    check_clips_something,
     click_weights,
+    clips_nothing_error,
     read_propensity,
     weight_no_clicks,
     weighted_gains,
 )
+
+# the types of options that a name can hold
+OF_NAMES = {str, int, float, bool, type(None)}
 
 
 def _accept_labels(queries: Queries, **options: Any) -> None:
@@ -35,7 +38,7 @@ def _up_to_the_cut_off(k: int | None = None, **options: Any) -> int | None:
     return k
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Formula:
     """A formula and what it allows.
 
@@ -83,6 +86,19 @@ class Formula:
         recipe: Callable[[], Metric] | None = None,
     ) -> Metric:
         """The metric that these options select; each is checked."""
+        given = {"average": average, "replace_undefined_by": replace_undefined_by, **options}
+        if recipe is None and set(map(type, given.values())) <= OF_NAMES:
+            return _with_simple_options(self, name, **given)
+        return self._select(name, average, replace_undefined_by, options, recipe)
+
+    def _select(
+        self,
+        name: str,
+        average: Any,
+        replace_undefined_by: Any,
+        options: dict[str, Any],
+        recipe: Callable[[], Metric] | None,
+    ) -> Metric:
         rule = check_unjudged(**options)
         options = {o: value for o, value in read_gain(options).items() if o != "unjudged"}
         propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
@@ -117,6 +133,14 @@ class Formula:
     def _limits(self, propensity: Any, options: dict[str, Any]) -> Limits:
         is_estimate = propensity is not None and self.function.__name__ not in SELF_NORMALIZED
         return UNKNOWN if is_estimate else self.limits(**options)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _with_simple_options(
+    formula: Formula, name: str, average: Any, replace_undefined_by: Any, **options: Any
+) -> Metric:
+    """The metric of options that a name can hold: reading them takes longer than a small call."""
+    return formula._select(name, average, replace_undefined_by, options, None)
 
 
 def formula(**allowed: Any) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
@@ -215,9 +239,11 @@ class Metric:
         `given` are the documents as they were given. Propensities rank numbered documents.
         """
         ranking = ranking.under_rules(self.unjudged, self.ties)
-        self.check(ranking.queries)
-        check_clips_something(self.clip, self.propensity)
+        if len(ranking.queries.y_true):
+            self.check_labels(ranking.queries)
         if self.propensity is None:
+            if self.clip is not None:
+                raise clips_nothing_error(self.clip)
             return ranking, self.function
         propensity = read_propensity(self.propensity, given, data)
         # in the place of scores, so that the rule leaves out the same documents
@@ -244,17 +270,20 @@ def measure(
     """
     metrics = list(metrics)
     if ranking is None:
-        cutoffs = [metric.cutoff for metric in metrics]
-        ranking = Ranking(queries, None if None in cutoffs else max(k for k in cutoffs if k))
+        depth: int | None = 0
+        for metric in metrics:
+            depth = max(depth, metric.cutoff) if depth is not None and metric.cutoff else None
+        ranking = Ranking(queries, depth)
     members: dict[Ranking, dict[int, Callable[[Block], Any]]] = {}
     for position, metric in enumerate(metrics):
         ranked, function = metric.prepare(ranking, queries, data)
         members.setdefault(ranked, {})[position] = function
-    values: dict[int, MetricValues] = {}
+    values: list[Any] = [None] * len(metrics)
     for ranked, functions in members.items():
         measured = ranked.apply([*functions.values()], n_jobs)
-        values.update(zip(functions, measured, strict=True))
-    return [values[position] for position in range(len(metrics))]
+        for position, of_metric in zip(functions, measured, strict=True):
+            values[position] = of_metric
+    return values
 
 
 def score(

@@ -53,7 +53,7 @@ def metric_names() -> MetricNames:
     wherever a metric is named: in `evaluate`, in `scoring` and in all other functions. Case, "_"
     and "-" do not matter in a name, so that ``"nDCG@10"`` is ``"ndcg@10"``. The spellings
     ``"P_10"``, ``"recall_10"``, ``"success_10"``, ``"ndcg_cut_10"`` and ``"map_cut_10"`` of
-    trec_eval are accepted, and so is ``"ndcg_at_10"``.
+    trec_eval are accepted, and so are ``"ndcg_at_10"`` and ``"P(rel=2)@5"`` of ir_measures.
 
     Returns
     -------

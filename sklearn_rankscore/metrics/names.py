@@ -31,8 +31,9 @@ from .aliases import (
     needs_cutoff,
     split_cutoff,
     suggestions,
+    translation,
+    without_rel,
 )
-from .library_names import translation
 from .metric import Formula
 
 # options of scorers that name a column
@@ -84,13 +85,15 @@ METRICS = {
 
 _NAME = re.compile(r"(?P<name>[^@()]+)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")
 _WORDS = {"none": None, "nan": math.nan, "true": True, "false": False}
-MAX_DIGITS = 18
+LONGEST_NAME = 200
 
 
 @lru_cache(maxsize=4096)
 def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
     """``"NDCG@10(gain=exponential)"`` as ``("ndcg", (("k", 10), ("gain", "exponential")))``."""
-    match = _NAME.fullmatch(name.strip())
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"{name[:20]!r}... of {len(name):,} letters is not the name of a metric.")
+    match = _NAME.fullmatch(without_rel(name).strip())
     if match is None or not match["name"].strip():
         raise ValueError(
             f"{name!r} is not the name of a metric. Names are written 'metric', 'metric@k' or "
@@ -116,7 +119,7 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
 
 def is_metric(name: str) -> bool:
     """Whether a name, with any cut-off and options, is that of a metric of this package."""
-    match = _NAME.fullmatch(name.strip())
+    match = _NAME.fullmatch(without_rel(name).strip())
     spelling = match["name"].strip() if match else ""
     return canonical_name(split_cutoff(spelling)[0], METRICS) is not None
 
@@ -144,7 +147,7 @@ def _suggested(metric: str, rest: str) -> str:
 
 
 def _unknown_metric(name: str, spelling: str) -> ValueError:
-    if translated := translation(name):
+    if translated := translation(name, METRICS):
         return ValueError(translated)
     if choices := ambiguity(spelling):
         return ValueError(f"{name!r} has several meanings: use {choices}.")
@@ -168,12 +171,7 @@ def _if_several(text: str) -> str:
 
 def _parse_cutoff(name: str, text: str) -> int:
     digits = text.strip()
-    if "," not in digits and len(digits) > MAX_DIGITS:
-        raise ValueError(
-            f"{name[:20]!r}...: the cut-off after @ has {len(digits)} characters, at most "
-            f"{MAX_DIGITS} digits are allowed. Leave it out for no cut-off."
-        )
-    if translated := translation(name):
+    if translated := translation(name, METRICS):
         raise ValueError(translated)
     if not re.fullmatch(r"[0-9]+", digits) or int(digits) < 1:
         raise ValueError(
@@ -199,7 +197,7 @@ def _parse_value(option: str, text: str) -> Any:
 def with_cutoff(metric: str, k: int) -> str:
     """``"MAP(threshold=1)"`` at 5 as ``"map@5(threshold=1)"``."""
     name, _ = parse_name(metric)
-    _, parenthesis, options = metric.partition("(")
+    _, parenthesis, options = without_rel(metric).partition("(")
     return f"{name}@{k}{parenthesis}{options.strip()}"
 
 
@@ -221,8 +219,10 @@ def names_metric(name: Any, others: Collection[str] = ()) -> bool:
     """
     if not isinstance(name, str):
         return False
-    base = name.partition("(")[0].strip()
-    if "@" in base or translation(base):
+    if len(name) > LONGEST_NAME:
+        return "@" in name
+    base = without_rel(name).partition("(")[0].strip()
+    if "@" in base or translation(base, METRICS):
         return True
     spelling, _ = split_cutoff(base)
     functions = {known.function.__name__ for known in METRICS.values()}

@@ -13,14 +13,14 @@ from .._typing import Array, ArrayFunction
 from .._validation import check_choice, check_cutoff, check_flag, check_number
 from ..ranking import Queries
 from ..ranking.label_functions import (
-    TabulatedFunction,
     exponential,
     gain_table,
     linear,
     relevant,
+    tabulated,
 )
+from ..ranking.queries import RULES
 from ..ranking.ties import TIES
-from ..ranking.unjudged import RULES
 
 AVERAGES = ("macro", "micro", None)
 
@@ -174,9 +174,7 @@ def discount_function(discount: Any) -> ArrayFunction:
 @lru_cache(maxsize=256)
 def stop_after(max_grade: float) -> ArrayFunction:
     """Probability of continuing after a document: 1 - (2**y - 1) / 2**max_grade."""
-    return TabulatedFunction(
-        lambda labels: np.asarray(1.0 - (np.exp2(labels) - 1.0) / 2.0**max_grade)
-    )
+    return tabulated(lambda labels: np.asarray(1.0 - (np.exp2(labels) - 1.0) / 2.0**max_grade))
 
 
 def _persistence(p: Any) -> float:

@@ -13,8 +13,8 @@ from .._typing import Array
 from .._validation import check_number, check_propensity_range, counted
 from ..query_ids.lookup import check_same_order, column_or_level
 from ..ranking import Block, Queries
+from ..ranking.derived import weighted_block
 from ..ranking.label_functions import relevant
-from ..ranking.weighted_labels import weighted_block
 
 # estimates without bias, which are sums over documents, and estimates that are ratios of such sums
 UNBIASED, SELF_NORMALIZED = ("dcg", "hits", "precision", "rbp"), ("ndcg", "recall")
@@ -86,10 +86,9 @@ def check_clip(clip: Any) -> float | None:
     return float(clip)
 
 
-def check_clips_something(clip: float | None, propensity: Any) -> None:
-    """Refuse a clip without propensities."""
-    if clip is not None and propensity is None:
-        raise ValueError(f"clip={clip:g} raises small propensities, but propensity= is not given.")
+def clips_nothing_error(clip: float) -> ValueError:
+    """The error for a clip without propensities."""
+    return ValueError(f"clip={clip:g} raises small propensities, but propensity= is not given.")
 
 
 def _check_click_options(metric: str, options: dict[str, Any]) -> None:

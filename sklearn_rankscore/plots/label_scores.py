@@ -14,7 +14,7 @@ from ..inspection.segment_bins import SegmentColumn, bin_segments
 from ..metrics.segment import MISSING
 from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
-from ..ranking.unjudged import apply_rule, is_judged
+from ..ranking.queries import apply_rule, is_judged
 from .axes import draw_grid, finish_axes
 from .display import Display, by_name
 from .palette import system_color, system_hatch, text_color

@@ -14,7 +14,7 @@ from ..metrics.systems import by_system
 from ..query_ids.lookup import check_same_order
 from ..query_ids.read import as_key, as_keys, of_python
 from ..ranking import Queries, read_queries
-from ..ranking.unjudged import is_judged
+from ..ranking.queries import is_judged
 from .axes import CHARACTER, finish_axes, normalize_style, tick_points, width
 from .display import Display, check_two
 from .palette import BETTER, MUTED, WORSE

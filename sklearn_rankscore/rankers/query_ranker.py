@@ -39,11 +39,10 @@ from .training_data import (
     OF_SETS,
     DroppedColumns,
     TrainingData,
+    check_names,
     check_no_positions,
     read_features,
     take_evaluation_sets,
-    take_ids,
-    take_weights,
 )
 
 
@@ -212,25 +211,23 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         NoGroupsError
             If no query ids are given but the ranker, `early_stopping` or `max_queries` needs them.
         TypeError
-            If the parameter `groups` of the ranker holds ids instead of their place.
+            If the parameter `groups` of the ranker holds ids instead of their place, or if ids or
+            weights are given under a name of the wrapped ranker, such as ``group=sizes``.
         ValueError
-            If a parameter is out of range, if query ids are given twice, if the ranker takes one
-            weight per query and `sample_weight` varies within a query, if X lacks one of
-            `drop_columns`, or if the metric of `early_stopping` is undefined, or the labels are
-            equal, in each of the held-out queries.
+            If a parameter is out of range, if the ranker takes one weight per query and
+            `sample_weight` varies within a query, if X lacks one of `drop_columns`, or if the
+            metric of `early_stopping` is undefined, or the labels are equal, in each of the
+            held-out queries.
         """
         stopping = EarlyStopping.read(self)
-        _check_rows(X)
         check_place(self.groups)
         estimator = cloned(self.estimator)
         ranker, prefix = last_step(estimator)
         group_param, booster = self._find_group_param(ranker), booster_of(ranker)
         params = _by_names_of_fit(fit_params, prefix)
-        sample_weight = take_weights(params, prefix, sample_weight)
+        check_names(params, prefix, group_param)
         check_same_order(X=X, sample_weight=sample_weight)
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
-        if group_param is not None:
-            ids = take_ids(params, ranker, prefix, group_param, X, ids)
         if ids is None and self.needs_query_ids:
             raise no_groups_error(f"{type(ranker).__name__}.fit", X=X)
         self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns)
@@ -564,14 +561,6 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             # `score` is that of a ranking
             tags.regressor_tags = RegressorTags(poor_score=True)
         return tags
-
-
-def _check_rows(X: Any) -> None:
-    if type(X).__name__ in ("Pool", "Dataset", "DMatrix", "QuantileDMatrix"):  # of boosters
-        raise TypeError(
-            f"QueryRanker cannot select rows of a {type(X).__name__}: pass X and y, and the query "
-            "ids as groups=ids."
-        )
 
 
 def _features_for(estimator: Any, X: Any) -> Any:

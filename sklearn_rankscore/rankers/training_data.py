@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -297,21 +296,15 @@ def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any,
             )
         return values
 
-    sizes = zip(pairs, per_set("eval_group"), strict=True)
-    by_size = [s if s is None else ids_of_argument("eval_group", s, len(y)) for (_, y), s in sizes]
-    ids = by_size if given["eval_qid"] is None else per_set("eval_qid")
+    ids = per_set("eval_qid")
+    if given["eval_qid"] is None and given["eval_group"] is not None:
+        problem = (
+            "eval_group must hold the sizes of the queries of each set, which sum up to its rows."
+        )
+        sizes = zip(per_set("eval_group"), pairs, strict=True)
+        ids = [ids_from_sizes(of_set, len(y), problem) for of_set, (_, y) in sizes]
     columns = ids, per_set(*WEIGHTS), per_set(*STARTS)
     return [(*pair, *others) for pair, *others in zip(pairs, *columns, strict=True)]
-
-
-def ids_of_argument(name: str, sizes: Any, n_rows: int) -> Array:
-    """Query ids from an argument with the sizes of the queries."""
-    problem = (
-        f"{name} holds the sizes of the queries, which must be integers that sum up to the "
-        f"{n_rows} rows. A search or cross-validation cannot select sizes with the rows: "
-        "pass one query id per row instead, groups=np.repeat(np.arange(len(sizes)), sizes)."
-    )
-    return ids_from_sizes(sizes, n_rows, problem)
 
 
 def _pairs(given: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
@@ -339,38 +332,15 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, tuple | list) and len(value) == 2 and np.ndim(value[0]) != 0
 
 
-def _first(values: Any) -> Any:
-    return next((value for value in values if value is not None), None)
-
-
-def take_ids(
-    params: dict[str, Any], ranker: Any, prefix: str, group_param: str, X: Any, ids: Any
-) -> Any:
-    """The ids, also those that are given under the ranker's own name, which is removed."""
-    known = {"group", "group_id", "qid", group_param}
-    # groups and qid are parameters of QueryRanker.fit, unless they are those of a step
-    known -= set() if prefix else {"groups", "qid"}
-    for name in sorted(known & inspect.signature(ranker.fit).parameters.keys()):
-        given = params.pop(prefix + name, None)
-        if given is not None and ids is not None:
-            raise ValueError(
-                f"query ids are given twice, as {prefix + name}= and as groups, qid, a column or "
-                "an index level. Leave out the first."
-            )
-        if given is not None:
-            ids = ids_of_argument(name, given, num_samples(X)) if name == "group" else given
-    return ids
-
-
-def take_weights(params: dict[str, Any], prefix: str, weights: Any) -> Any:
-    """The weights, also those under a name of a booster, for the metric of held-out queries."""
-    given = [weights, *(params.pop(prefix + n, None) for n in ("sample_weight", "group_weight"))]
-    if sum(value is not None for value in given) > 1:
-        raise ValueError(
-            "weights are given twice, as sample_weight= and by another name. Pass sample_weight "
-            "only."
+def check_names(params: dict[str, Any], prefix: str, group_param: str | None) -> None:
+    """Refuse query ids and weights under the names that rankers have for them."""
+    names = {"group", "group_id", "group_weight", "sample_weight", "qid", group_param}
+    for name in sorted({prefix + name for name in names if name} & params.keys()):
+        raise TypeError(
+            f"QueryRanker.fit takes query ids as groups= and weights as sample_weight=, one value "
+            f"for each row; got {name}=. Of sizes, ids are made by groups=np.repeat(np.arange("
+            "len(sizes)), sizes)."
         )
-    return _first(given)
 
 
 def check_no_positions(params: dict[str, Any], dropped: Sequence[Any]) -> None:

@@ -30,15 +30,16 @@ class MetricValues:
 
     def set(self, queries: Array, result: Any) -> None:
         """Store what a formula returned for some queries: values, or a tuple of three arrays."""
-        if isinstance(result, tuple) and any(np.shape(part) == queries.shape for part in result):
+        # copied, because they may be views of larger arrays
+        if isinstance(result, tuple) and queries.shape in map(np.shape, result):
             numerator, denominator, defined = result
-            numerator, denominator = _owned(numerator), _owned(denominator)
+            numerator, denominator = np.array(numerator, float), np.array(denominator, float)
             defined = np.asarray(defined, dtype=bool)
             if not numerator.shape == defined.shape == queries.shape:  # some may be numbers
                 numerator = np.full(queries.shape, numerator)
                 defined = np.full(queries.shape, defined)
         else:
-            numerator, denominator = _owned(result), np.ones(1)
+            numerator, denominator = np.array(result, float), np.ones(1)
             if numerator.shape != queries.shape:
                 raise ValueError(
                     "a metric must return one value per query of the block: "
@@ -84,12 +85,6 @@ class MetricValues:
         # by positions, because an irregular mask is several times slower
         ratio[np.flatnonzero(~self.defined)] = replace_undefined_by
         return ratio
-
-
-def _owned(given: Any) -> Array:
-    """Values as floats, without the memory of a larger array that they may be a view of."""
-    values: Array = np.asarray(given, dtype=np.float64)
-    return values if values.base is None else values.copy()
 
 
 def scaled_weights(weights: Array) -> Array:

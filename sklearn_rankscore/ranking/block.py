@@ -2,20 +2,61 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
 from .._validation import check_choice
-from .accumulate import accumulate
-from .first_group import FirstGroup, first_group_by_score
 from .label_functions import complement
 from .plain import Labels, rank_rows, rows_of_lists
-from .threads import Result
-from .ties import BY_INPUT_ORDER, TIES, TiedRows, leading
+from .queries import Queries
+from .ties import BY_INPUT_ORDER, SHORT, TIES, TiedRows, accumulate, leading
+
+Result = TypeVar("Result")
+
+# documents in a block: few enough that the arrays of a block fit into the memory that is retained
+# (`fast/memory.py`), and enough that threads seldom wait
+BLOCK_DOCUMENTS = 2**19
+
+# from this size on a query fills a block alone and needs no padding
+LONG = 2**19
+
+
+@dataclass
+class FirstGroup:
+    """The tie group of the highest-ranked document of each query that meets a condition.
+
+    Parameters
+    ----------
+    before : int array of shape (n_queries,)
+        Number of documents that rank above the group.
+    size : int array of shape (n_queries,)
+        Number of documents in the group, which is 1 if a tie rule orders them; 0 if no document
+        meets the condition.
+    count : int array of shape (n_queries,)
+        Number of documents of the group that meet the condition.
+    """
+
+    before: Array
+    size: Array
+    count: Array
+
+    def distinct(self) -> tuple[FirstGroup, Array | slice]:
+        """The different ones, and the row of each query among them; all if they are few."""
+        columns = self.before, self.size, self.count
+        lengths = [int(column.max(initial=0)) + 1 for column in columns]
+        if math.prod(lengths) > len(self.before):
+            return self, slice(None)
+        codes = (self.before * lengths[1] + self.size) * lengths[2] + self.count
+        (present,) = np.bincount(codes).nonzero()
+        row_of = np.empty(present[-1] + 1, dtype=np.intp)
+        row_of[present] = np.arange(len(present))
+        return FirstGroup(*np.unravel_index(present, lengths)), row_of[codes]
 
 
 class Block:
@@ -117,7 +158,7 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             Zeros at ranks that no document holds.
         """
-        return self._cached(("by_rank", gain, ties), lambda: self._by_rank(gain, ties))
+        return self._cached(("by_rank", gain, ties), self._by_rank, gain, ties)
 
     def ideal(self, gain: ArrayFunction) -> Array:
         """Return the gain at each rank of the ideal order, which ranks by descending gain.
@@ -133,7 +174,7 @@ class Block:
             Documents that were not retrieved are included.
         """
         depth = self._ranked.shape[1]
-        return self._cached(("ideal", gain), lambda: self._labels.ideal(gain, depth))
+        return self._cached(("ideal", gain), self._labels.ideal, gain, depth)
 
     def total(self, gain: ArrayFunction) -> Array:
         """Return the sum of the gains of all documents of each query.
@@ -148,7 +189,7 @@ class Block:
         ndarray of float of shape (n_queries,)
             Documents that were not retrieved are included.
         """
-        return self._cached(("total", gain), lambda: self._labels.total(gain))
+        return self._cached(("total", gain), self._labels.total, gain)
 
     def survival(self, continue_prob: ArrayFunction, ties: Ties = "average") -> Array:
         """Return the probability that a user reads past each rank.
@@ -166,8 +207,8 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             The product of `continue_prob` over the documents up to each rank.
         """
-        compute = partial(self._survival, continue_prob, ties)
-        return self._cached(("survival", continue_prob, ties), compute)
+        key = "survival", continue_prob, ties
+        return self._cached(key, self._survival, continue_prob, ties)
 
     def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
         """Return each rank's offset in its tie group, and the size of the group.
@@ -238,9 +279,9 @@ class Block:
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
 
-    def _cached(self, key: Any, compute: Callable[[], Result]) -> Result:
+    def _cached(self, key: Any, compute: Callable[..., Result], *arguments: Any) -> Result:
         if key not in self._cache:
-            self._cache[key] = compute()
+            self._cache[key] = compute(*arguments)
         return self._cache[key]  # type: ignore[no-any-return]
 
     def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
@@ -250,7 +291,8 @@ class Block:
 
     def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
         if self._tied is None:
-            return self._values(gain, self._ranked, self.retrieved)
+            padded = self.retrieved is self.sizes
+            return self._labels.values(gain, self._ranked, self.retrieved, padded=padded)
         groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
         read = self._labels.summands if groups.takes_bytes else self._labels.values
@@ -281,7 +323,16 @@ class Block:
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:
         labels, scores = self._labels.labels[rows], self._scores_of(rows)
         meets = self._labels.values(condition, labels, self.sizes[rows]) > 0
-        return first_group_by_score(meets, scores, ties)
+        return _first_group_by_score(meets, scores, ties)
+
+
+def up_to(last: Array, block: Block) -> Array:
+    """Which ranks are up to the last one of each query, in the memory order of gains by rank.
+
+    The rounding of sums depends on it.
+    """
+    within = np.empty_like(block._ranked, dtype=bool)
+    return np.less_equal(block.ranks, last[:, None], out=within)
 
 
 def block_of_rows(queries: Array, labels: Array, scores: Array, sizes: Array, depth: int) -> Block:
@@ -289,3 +340,73 @@ def block_of_rows(queries: Array, labels: Array, scores: Array, sizes: Array, de
     retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth)
     given = Labels(labels, sizes)
     return Block(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])
+
+
+def _first_group_by_score(meets: Array, scores: Array, ties: str) -> FirstGroup:
+    """The first groups in rows of scores, given which documents meet the condition."""
+    best = np.where(meets, scores, -np.inf).max(axis=1)[:, None]
+    tied = (scores == best) & (best > -np.inf)
+    meets = meets & tied
+    before, size, count = (_count(flags) for flags in (scores > best, tied, meets))
+    before[size == 0] = 0
+    if ties == "average":
+        return FirstGroup(before, size, count)
+    if ties == "pessimistic":
+        before += size - count
+    elif ties == "stable":
+        before += _count(tied & (np.arange(tied.shape[1]) < meets.argmax(axis=1)[:, None]))
+    elif ties == "reversed":
+        n_after = meets[:, ::-1].argmax(axis=1)[:, None]
+        before += _count(tied & (np.arange(tied.shape[1])[::-1] < n_after))
+    exists = np.minimum(size, 1)
+    return FirstGroup(before, exists, exists)
+
+
+def _count(flags: Array) -> Array:
+    return np.asarray(flags.sum(axis=1, dtype=np.intp))
+
+
+Task = Callable[[], Block]
+
+
+def plan_blocks(queries: Queries, depth: int | None) -> list[Task]:
+    """Functions that each rank one block, the longest queries first."""
+    widths = padded_width(np.maximum(queries.grouping.sizes, SHORT))
+    tasks: list[Task] = []
+    for width in sorted(set(widths.tolist()), reverse=True):
+        members, step = np.flatnonzero(widths == width), max(1, BLOCK_DOCUMENTS // width)
+        for start in range(0, len(members), step):
+            some = members[start : start + step]
+            tasks.append(partial(_rank, queries, some, width, depth))
+    return tasks
+
+
+def padded_width(sizes: Array) -> Array:
+    """Sizes rounded up to four significant bits; long ones unchanged.
+
+    The width depends on a query's own size alone, so that a sum over its ranks has the same
+    rounding whatever else is in the block.
+    """
+    if sizes.max() <= SHORT:
+        return sizes
+    bits = np.frexp(sizes - 1)[1]
+    shift = np.where((bits > 4) & (sizes < LONG), bits - 4, 0)
+    return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)
+
+
+def _rank(queries: Queries, members: Array, width: int, depth: int | None) -> Block:
+    if width == SHORT and len(members) == 1:
+        members = np.repeat(members, 2)  # NumPy sums the columns of a single row in another order
+    grouping = queries.grouping
+    sizes = grouping.sizes[members]
+    width = int(sizes.max()) if width == SHORT else width
+    columns = np.arange(width)
+    # padding takes the first document, because a gain need not be defined for other labels
+    padding = columns >= sizes[:, None]
+    rows = grouping.rows_at(grouping.starts[members][:, None] + np.where(padding, 0, columns))
+    labels, scores = queries.y_true[rows], queries.y_score[rows]
+    if padding.any():
+        scores = np.where(padding, -np.inf, scores)
+    labels = np.array(labels, order="F" if width <= SHORT else "C")
+    ranked = rank_rows(labels, scores, sizes, width if depth is None else min(depth, width))
+    return Block(members, sizes, ranked[0], Labels(labels, sizes), *ranked[1:], scores.__getitem__)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._columns import as_numbers, descending
 from .._typing import Array, ArrayFunction
-from .ties import TiedRows
+from .ties import SHORT, ShortTiedRows, TiedRows
 
 
 def stable_order(scores: Array) -> Array:
@@ -60,19 +60,23 @@ def rank_rows(
     tied : TiedRows or None
         Ties that concern these ranks.
     """
-    by_rank = stable_order(scores)
-    ranked = np.take_along_axis(labels, by_rank, axis=1)
-    ordered = np.take_along_axis(scores, by_rank, axis=1)
-    retrieved = (scores > -np.inf).sum(axis=1)
-    both_documents = np.arange(1, labels.shape[1]) < sizes[:, None]
-    equals_next = (ordered[:, 1:] == ordered[:, :-1]) & both_documents
-    rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
+    width, order = scores.shape[1], stable_order(scores)
+    order += np.arange(0, scores.size, width)[:, None]
+    ranked, ordered = labels.take(order), scores.take(order)
+    is_retrieved = scores > -np.inf
+    retrieved = sizes if is_retrieved.all() else is_retrieved.sum(axis=1)
+    equals_next = ordered[:, 1:] == ordered[:, :-1]
+    if sizes.min() < width:
+        equals_next &= np.arange(1, width) < sizes[:, None]
     tied = None
-    if len(rows):
+    if equals_next[:, :depth].any():
+        rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
         every_row = len(rows) == len(ranked)  # such as a single query of millions of documents
         in_order, equal = (a if every_row else a[rows] for a in (ranked, equals_next))
-        tied = TiedRows(rows, in_order, equal, depth, lambda: in_order)
-    return retrieved, ranked[:, :depth], tied
+        tied_rows = ShortTiedRows if width <= SHORT else TiedRows
+        tied = tied_rows(rows, in_order, equal, depth, lambda: in_order)
+    # short rows are stored by column, on which the rounding of sums depends
+    return retrieved, np.array(ranked[:, :depth], order="F" if width <= SHORT else "C"), tied
 
 
 class Labels:
@@ -88,6 +92,7 @@ class Labels:
 
     def __init__(self, labels: Array, sizes: Array) -> None:
         self.labels, self.sizes = labels, sizes
+        self._is_full = bool(sizes.min() == labels.shape[1])
 
     def values(
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
@@ -96,7 +101,8 @@ class Labels:
 
         If `padded`, only padding follows the ends, and no document without a rank.
         """
-        return zero_from(ends, np.array(function(labels.astype(np.float64)), dtype=np.float64))
+        values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
+        return values if padded and self._is_full else zero_from(ends, values)
 
     def summands(
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
 from .._columns import as_column, as_numbers, check_range, column_names, shape_of
 from .._typing import Array
@@ -16,11 +18,21 @@ from .._validation import stacklevel_of_caller
 from ..query_ids import Grouping, group_rows
 from ..query_ids.lookup import check_same_order, index_ids
 from .fast.grades import encode_grades
-from .shapes import SINGLE_QUERY, check_not_columns, check_single_query, ravel_column
 from .threads import number_of_threads, submit
 
 # from this many documents on, checking labels in a second thread pays for waking it
 PARALLEL_CHECK = 2**17
+
+# the value of `groups` that takes all documents as one query
+SINGLE_QUERY = "none"
+# a longer list without query ids is more likely to be many queries whose ids were forgotten
+LONG_LIST = 1000
+
+# what documents that nobody judged count; their label is NaN, or -inf if they are in the pool of
+# documents from which those to be judged were drawn
+RULES = ("error", "irrelevant", "drop")
+# the rule of metrics whose formulas distinguish these documents from irrelevant ones
+AS_GIVEN = "as given"
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ class Queries:
         Which documents belong to which query.
     label_range : tuple of float
         The lowest and the highest label; nan if some documents are unjudged, which
-        `ranking.unjudged` resolves.
+        `ranking.queries` resolves.
     lowest_score : float
         -inf if some document was not retrieved.
     grades : uint8 array of shape (n_documents,) or None
@@ -99,13 +111,15 @@ def read_queries(
         groups = _single_query(len(score))
     elif groups is None:
         check_single_query(score)
-    score = score if groups is None else ravel_column(score)
     if score.ndim == 2 and groups is not None:
-        raise _two_dimensional(score.shape)
+        score = ravel_column(score)
+        if score.ndim == 2:
+            raise _two_dimensional(score.shape)
     true, given_labels = _read_labels(y_true, score, labels, y_score, grouped=groups is not None)
     # another thread checks labels and scores while this one reads ids
     jobs = number_of_threads(n_jobs) if groups is not None and len(score) >= PARALLEL_CHECK else 1
-    checked = submit(partial(_check_values, true, given_labels, score, y_score), jobs)
+    check = partial(_check_values, true, given_labels, score, y_score)
+    checked = check if jobs == 1 else submit(check, jobs)
     grouping = _read_grouping(score, groups)
     queries = Queries(true.ravel(), score.ravel(), grouping, *checked())
     if sample_weight is None:
@@ -151,8 +165,9 @@ def _read_labels(
             f"got y_score of shape {score.shape}."
         )
     true = as_column(y_true, "y_true")
-    true = ravel_column(true) if grouped else true
-    _check_shapes(true, score)
+    true = ravel_column(true) if grouped and true.ndim == 2 else true
+    if true.shape != score.shape:
+        raise _shapes_error(true.shape, score.shape)
     return true, y_true
 
 
@@ -163,16 +178,17 @@ def _check_values(
     lowest, _ = check_range(scores, given_scores, "y_score", need_maximum=False)
     grades, low, high = encode_grades(labels, given_labels)
     if not low > -math.inf:  # some documents are unjudged
-        if (judged := labels[labels > -np.inf]).size:
-            _check_finite(*check_range(judged, given_labels, "y_true"))
+        judged = labels[labels > -np.inf]
+        if judged.size and math.isinf(check_range(judged, given_labels, "y_true")[1]):
+            raise _infinite_labels()
         low = high = math.nan
-    _check_finite(low, high)
+    elif not -math.inf < low <= high < math.inf:
+        raise _infinite_labels()
     return (low, high), lowest, None if grades is None else grades.ravel()
 
 
-def _check_finite(low: float, high: float) -> None:
-    if math.isinf(low) or math.isinf(high):
-        raise ValueError("y_true contains infinity; labels must be finite numbers.")
+def _infinite_labels() -> ValueError:
+    return ValueError("y_true contains infinity; labels must be finite numbers.")
 
 
 def _read_grouping(score: Array, groups: Any) -> Grouping:
@@ -189,21 +205,17 @@ def _single_query(n_documents: int) -> Grouping:
     return Grouping(zero, zero, np.array([n_documents]))
 
 
-def _check_shapes(true: Array, score: Array) -> None:
-    if true.shape == score.shape:
-        return
-    if true.ndim == score.ndim == 1:
-        message = (
+def _shapes_error(true: tuple[int, ...], score: tuple[int, ...]) -> ValueError:
+    if len(true) == len(score) == 1:
+        return ValueError(
             "Found input variables with inconsistent numbers of samples: "
-            f"y_true has {len(true)} documents, y_score has {len(score)}."
+            f"y_true has {true[0]} documents, y_score has {score[0]}."
         )
-    else:
-        message = (
-            f"y_true has shape {true.shape}, y_score has shape {score.shape}; both must be "
-            "one-dimensional, or both (n_queries, n_documents), or y_true class labels of shape "
-            "(n,) and y_score (n, n_classes)."
-        )
-    raise ValueError(message)
+    return ValueError(
+        f"y_true has shape {true}, y_score has shape {score}; both must be one-dimensional, or "
+        "both (n_queries, n_documents), or y_true class labels of shape (n,) and y_score "
+        "(n, n_classes)."
+    )
 
 
 def _one_hot(y_true: Any, score: Array, labels: Any, columns: list[Any]) -> Array:
@@ -272,3 +284,105 @@ def _query_weights(sample_weight: Any, queries: Queries, *, rectangular: bool) -
             "all documents of a query must have the same weight."
         )
     return np.asarray(weights[queries.grouping.first_rows])
+
+
+def ravel_column(array: Array) -> Array:
+    """A column as one dimension, with scikit-learn's DataConversionWarning; others unchanged."""
+    if array.ndim == 1 or array.shape[1:] != (1,):
+        return array
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=stacklevel_of_caller(),
+    )
+    return array[:, 0]
+
+
+def check_not_columns(*shapes: tuple[int, ...]) -> None:
+    """Refuse columns, which would be read as queries of one document each."""
+    if any(len(shape) == 2 and shape[1] == 1 != shape[0] for shape in shapes):
+        shown = " and ".join(map(str, shapes))
+        raise ValueError(
+            f"y_true and y_score have the shapes {shown}: each row would be a query of one "
+            "document, whose ranking is always perfect. Pass one-dimensional arrays "
+            "(y_true.ravel(), y_score.ravel()) with groups=, the query id of each row, or with "
+            "groups='none' if all rows are one query."
+        )
+
+
+def check_single_query(scores: Array) -> None:
+    """Warn about a long list without query ids."""
+    if scores.ndim == 1 and len(scores) > LONG_LIST:
+        warnings.warn(
+            f"all {len(scores)} documents were ranked as a single query, because no query ids were "
+            "given. Pass groups=, the query id of each document; if they are a single query, "
+            "pass groups='none'.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+
+
+def apply_rule(queries: Queries, rule: str) -> Queries:
+    """The queries under a rule for unjudged documents; unchanged if there are none."""
+    return _RULES[rule](queries) if queries.has_unjudged else queries
+
+
+def is_judged(labels: Array) -> Array:
+    """Whether each label is that of a judged document."""
+    return np.asarray(labels > -np.inf)  # which is False for NaN as well
+
+
+def _refuse(queries: Queries) -> Queries:
+    position = int((~is_judged(queries.y_true)).argmax())
+    label = "NaN" if np.isnan(queries.y_true[position]) else "-inf"
+    raise ValueError(
+        f"y_true contains {label} (first at position {position}), which means that nobody judged "
+        "the document. Choose how to treat such documents:\n"
+        "- unjudged='irrelevant': they have the label 0;\n"
+        "- unjudged='drop': they are removed before ranking;\n"
+        "- a metric made for them: 'bpref', 'infap', or the share 'judged@k'.\n"
+        f"Drop or fill them yourself if {label} means anything else."
+    )
+
+
+def _irrelevant(queries: Queries) -> Queries:
+    return _relabeled(queries, np.where(is_judged(queries.y_true), queries.y_true, 0.0))
+
+
+def _drop(queries: Queries) -> Queries:
+    grouping, judged = queries.grouping, is_judged(queries.y_true)
+    rows = np.flatnonzero(judged)
+    if grouping.rows is not None:
+        judged = judged[grouping.rows]
+        rows = grouping.rows[judged]
+    before = np.append(0, np.cumsum(judged))
+    starts, ends = before[grouping.starts], before[grouping.starts + grouping.sizes]
+    compact = replace(
+        queries,
+        y_score=queries.y_score[rows],
+        grouping=Grouping(grouping.ids, starts, ends - starts),
+    )
+    return _relabeled(compact, queries.y_true[rows])
+
+
+def _as_given(queries: Queries) -> Queries:
+    judged = queries.y_true[is_judged(queries.y_true)]
+    limits = (float(judged.min()), float(judged.max())) if len(judged) else (0.0, 0.0)
+    return replace(queries, label_range=limits)
+
+
+def _relabeled(queries: Queries, labels: Array) -> Queries:
+    """The same queries with other labels."""
+    if not len(labels):
+        return replace(queries, y_true=labels, label_range=(0.0, 0.0))
+    grades, low, high = encode_grades(labels, labels)
+    return replace(queries, y_true=labels, label_range=(low, high), grades=grades)
+
+
+_RULES: dict[str, Callable[[Queries], Queries]] = {
+    "error": _refuse,
+    "irrelevant": _irrelevant,
+    "drop": _drop,
+    AS_GIVEN: _as_given,
+}

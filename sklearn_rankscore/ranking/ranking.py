@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .._typing import Array
+from ..query_ids import Grouping
 from .aggregate import MetricValues
-from .block import Block
+from .block import Block, Task, plan_blocks
 from .fast import engine
 from .fast.keys import SHALLOW
-from .plan import Task, blocks_of_equal_size
-from .queries import Queries
+from .plain import Labels
+from .queries import Queries, apply_rule
 from .threads import check_n_jobs, number_of_threads, parallel_for
 from .ties import BY_INPUT_ORDER
-from .unjudged import apply_rule, empty_block, without_empty
 
-# private switch: rank by the plain sort alone, to test that everything else gives the same
-PLAIN = os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1"
+# calls on up to this number of documents are ranked by the plain sort, which takes less time for
+# few; a private switch ranks all calls so, to test that everything else gives the same
+PLAIN_UP_TO = math.inf if os.environ.get("SKLEARN_RANKSCORE_PLAIN") == "1" else 256
 
 # with a shallow cut-off, other threads pay from this many documents on: below it they wait for
 # Python's lock about as long as they compute
@@ -64,10 +69,10 @@ class Ranking:
         It is this one if no document is unjudged and ties are not ranked by the input order.
         """
         ties = ties if ties in BY_INPUT_ORDER else "average"
+        if ties == self.ties and not self.queries.has_unjudged:
+            return self
         if (unjudged, ties) not in self._by_rules:
             queries = apply_rule(self.queries, unjudged)
-            if queries is self.queries and ties == self.ties:
-                return self
             ranking = Ranking(queries, self.depth, ties)
             self._by_rules[unjudged, ties] = ranking.cached() if self._is_cached else ranking
         return self._by_rules[unjudged, ties]
@@ -76,42 +81,44 @@ class Ranking:
         self, formulas: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
     ) -> list[MetricValues]:
         """The value of each formula for every query, from a single sort."""
-        jobs = self._threads(n_jobs)
-        results = [MetricValues(len(self.queries)) for _ in formulas]
+        jobs, n_queries = self._threads(n_jobs), len(self.queries.grouping.sizes)
+        results = [MetricValues(n_queries) for _ in formulas]
+        if self._is_cached and self._blocks is None:
+            self._blocks = [task() for task in self._tasks(jobs)]
 
-        def measure(block: Block) -> None:
+        def measure(ranked: Block | Task) -> None:
+            block = ranked if isinstance(ranked, Block) else ranked()
             for formula, values in zip(formulas, results, strict=True):
                 values.set(block.queries, formula(block))
 
-        if self._is_cached and self._blocks is None:
-            self._blocks = [task() for task in self._tasks(jobs)]
-        if self._blocks is not None:
-            parallel_for(measure, self._blocks, jobs)
-        else:
-            parallel_for(lambda task: measure(task()), self._tasks(jobs), jobs)
+        parallel_for(measure, self._blocks or self._tasks(jobs), jobs)
         return results
 
     def _threads(self, n_jobs: int | None) -> int:
-        check_n_jobs(n_jobs)
+        if n_jobs is not None:
+            check_n_jobs(n_jobs)
+        if len(self.queries.y_score) <= PLAIN_UP_TO:
+            return 1
         few = len(self.queries.y_score) < PARALLEL_SHALLOW
         if few and self.depth is not None and self.depth <= SHALLOW:
             return 1
         return number_of_threads(n_jobs)
 
     def _tasks(self, jobs: int) -> list[Task]:
-        if self.queries.sizes.all():
-            return self._plan(self.queries, jobs)
-        others, positions, empty = without_empty(self.queries)
-        tasks = self._plan(others, jobs) if len(positions) else []
+        if self.queries.grouping.sizes.all():
+            return _plan(self, self.queries, jobs)
+        others, positions, empty = _without_empty(self.queries)
+        tasks = _plan(self, others, jobs) if len(positions) else []
         return [
             *(partial(_at_positions, task, positions) for task in tasks),
-            partial(empty_block, self.queries, empty),
+            partial(_empty_block, self.queries, empty),
         ]
 
-    def _plan(self, queries: Queries, jobs: int) -> list[Task]:
-        if PLAIN:
-            return blocks_of_equal_size(queries, self.depth)
-        return engine.plan_blocks(queries, self.depth, jobs, self.ties)
+
+def _plan(ranking: Ranking, queries: Queries, jobs: int) -> list[Task]:
+    if len(queries.y_score) <= PLAIN_UP_TO:
+        return plan_blocks(queries, ranking.depth)
+    return engine.plan_blocks(queries, ranking.depth, jobs, ranking.ties)
 
 
 def _at_positions(task: Task, positions: Array) -> Block:
@@ -119,3 +126,24 @@ def _at_positions(task: Task, positions: Array) -> Block:
     block = task()
     block.queries = positions[block.queries]
     return block
+
+
+def _without_empty(queries: Queries) -> tuple[Queries, Array, Array]:
+    """The queries that have documents, their positions, and those of the others."""
+    positions, empty = np.flatnonzero(queries.sizes), np.flatnonzero(queries.sizes == 0)
+    kept = queries.grouping
+    grouping = Grouping(
+        kept.ids[positions], kept.starts[positions], kept.sizes[positions], kept.rows
+    )
+    return replace(queries, grouping=grouping), positions, empty
+
+
+def _empty_block(queries: Queries, positions: Array) -> Block:
+    """Queries without documents, as rows of padding."""
+    n_queries, nothing = len(positions), np.zeros(len(positions), dtype=np.intp)
+    # padding takes a label that occurs, because a gain need not be defined for others
+    label = queries.y_true[:1] if len(queries.y_true) else np.zeros(1)
+    padding = np.repeat(label[:, None], n_queries, axis=0)
+    labels = Labels(padding, nothing)
+    no_scores = np.full(padding.shape, -np.inf)
+    return Block(positions, nothing, nothing, labels, padding, None, lambda rows: no_scores[rows])

@@ -1,23 +1,54 @@
-"""Tie groups: what documents with equal scores count when their order is open."""
+"""Tie groups: what documents with equal scores count when their order is open.
+
+The first j of m tied documents are a random subset, so that the expected product of their factors
+is the elementary symmetric polynomial of degree j over the number of subsets, e_j / C(m, j). All
+numbers are positive and nothing cancels, except in alternating sums of which each term is at most
+half as large as the one before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice
-from .accumulate import accumulate
-from .factor_groups import reduce_groups
-from .polynomials import NEGLIGIBLE
-from .symmetric_means import symmetric_means
+
+# rows up to this width are stored and averaged column by column, and sorted by a network
+SHORT = 16
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 
 # rules that rank equal scores by the order of the input
 BY_INPUT_ORDER = ("stable", "reversed")
+
+# a probability below this changes no sum of probabilities of about 1 in double precision
+NEGLIGIBLE = 1e-17
+LOG = -np.log(NEGLIGIBLE)
+
+# entries of an array that are computed at once: few enough to stay in cache, and enough that
+# threads, which wait for Python's lock between operations, seldom wait
+AT_ONCE = 50_000
+
+# groups up to this size are computed from coefficients, together with others of the same size;
+# larger ones in the way that costs least
+SMALL = 16
+
+# coefficients of groups up to this size, and up to this degree of larger ones, are finite
+LARGE, FEW_DEGREES = 1000, 31
+
+# the highest ratio of terms of an alternating sum
+RATIO = 1 / 2
+
+# what a call of NumPy costs, in operations on a number
+CALL = 1000
+
+# from this number of rows on, columns are accumulated one by one if the array is stored by column
+# or its rows are short: NumPy, which computes one row after another, takes two to ten times as long
+MANY_ROWS = 128
 
 
 class TieGroups:
@@ -133,7 +164,7 @@ class TieGroups:
         reached = before.ravel()[heads] > NEGLIGIBLE
         starts, sizes = (self.rows * self.window + self.starts)[reached], self.sizes[reached]
         means = np.zeros(len(self.positions))
-        means[np.repeat(reached, self.visible)] = symmetric_means(
+        means[np.repeat(reached, self.visible)] = expected_products(
             continue_prob.ravel(), starts, sizes, self.visible[reached]
         )
         within.ravel()[self.positions] = means
@@ -187,12 +218,12 @@ class TiedRows:
     def offsets(self, ranked: Array) -> Array:
         """Each rank's offset in its tie group, in all rows of a block."""
         offset = self.tie_groups.offset()
-        return self.among_others(offset, ranked, lambda: np.zeros(ranked.shape, offset.dtype))
+        return self.among_others(offset, ranked, lambda: np.zeros_like(ranked, offset.dtype))
 
     def sizes(self, ranked: Array) -> Array:
         """The size of each rank's tie group, in all rows of a block."""
         size = self.tie_groups.size()
-        return self.among_others(size, ranked, lambda: np.ones(ranked.shape, size.dtype))
+        return self.among_others(size, ranked, lambda: np.ones_like(ranked, size.dtype))
 
     def sizes_at(self, columns: Array) -> Array:
         """The size of the tie group at one rank of each row of a block."""
@@ -209,6 +240,101 @@ class TiedRows:
         return of_all
 
 
+class TieColumns(TieGroups):
+    """`TieGroups` in many short rows: averages cost some operations per column.
+
+    Other tie rules and `survival` need the positions of groups: a `TieGroups` that is created when
+    one of them is asked for.
+    """
+
+    order, takes_bytes = "F", True
+
+    def __init__(self, equals_next: Array, depth: int) -> None:
+        n_rows, n_tests = equals_next.shape
+        self.shape, self.window = (n_rows, depth), n_tests + 1
+        self._equals_next = np.asarray(equals_next, order="F")
+        self._groups: TieGroups | None = None
+        self._masks: dict[int, Array] = {}
+        # the number of documents of a group up to each position, and in the whole group
+        self._until = np.ones((self.window, n_rows), dtype=np.uint8)
+        self._sum_up_to(self._until)
+        self._sizes = self._until.copy()
+        self._take_last(self._sizes)
+
+    def offset(self) -> Array:
+        """Number of positions of the group before each position, 0 outside of groups."""
+        offset = self._until[: self.shape[1]].T.astype(np.int32)
+        offset -= 1
+        return offset
+
+    def size(self) -> Array:
+        """Length of the group of each position, 1 outside of groups."""
+        return self._sizes[: self.shape[1]].T.astype(np.int32)
+
+    def size_at(self, columns: Array) -> Array:
+        """Length of the group at one position of each row."""
+        return np.asarray(self._sizes[columns, np.arange(len(columns))])
+
+    def apply_tie_rule(self, values: Array, ties: str) -> Array:
+        """Values up to the depth under a tie rule, from those of the window in input order."""
+        if ties != "average":
+            values = values.astype(np.float64, copy=False)
+            if ties == "stable":
+                return values[:, : self.shape[1]]
+            groups = self._positions()
+            return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
+        # two bytes hold the sum of as many bytes as a short row has
+        sums = np.array(values.T, dtype=np.uint16 if values.dtype == np.uint8 else np.float64)
+        self._sum_up_to(sums)
+        self._take_last(sums)
+        means = sums.astype(np.float64, copy=False)
+        means /= self._sizes
+        return means[: self.shape[1]].T
+
+    def survival(self, continue_prob: Array) -> Array:
+        """Expected product of `continue_prob` over the first ranks, over all orders of the ties."""
+        groups = self._positions()
+        return np.asfortranarray(groups.survival(_rows(continue_prob, groups)))
+
+    def _sum_up_to(self, columns: Array) -> None:
+        """Add to each value those before it in its group."""
+        integers, before = columns.view(f"i{columns.itemsize}"), np.empty_like(columns[0])
+        for j, mask in enumerate(self._mask(columns.itemsize)):
+            np.bitwise_and(integers[j], mask, out=before.view(integers.dtype))
+            columns[j + 1] += before
+
+    def _take_last(self, columns: Array) -> None:
+        """Overwrite the values of each group by that at its last position."""
+        integers, masks = columns.view(f"i{columns.itemsize}"), self._mask(columns.itemsize)
+        difference = np.empty_like(integers[0])
+        for j in reversed(range(len(masks))):
+            np.bitwise_xor(integers[j], integers[j + 1], out=difference)
+            difference &= masks[j]
+            integers[j] ^= difference
+
+    def _mask(self, n_bytes: int) -> Array:
+        """One row per column: all bits of a number where its score equals the next, else none."""
+        if n_bytes not in self._masks:
+            mask = self._equals_next.T.view(np.int8).astype(f"i{n_bytes}")
+            self._masks[n_bytes] = np.negative(mask, out=mask)
+        return self._masks[n_bytes]
+
+    def _positions(self) -> TieGroups:
+        if self._groups is None:
+            self._groups = TieGroups(np.ascontiguousarray(self._equals_next), self.shape[1])
+        return self._groups
+
+
+def _rows(values: Array, groups: TieGroups) -> Array:
+    return np.ascontiguousarray(values[:, : groups.window])
+
+
+class ShortTiedRows(TiedRows):
+    """`TiedRows` of few documents each."""
+
+    groups = TieColumns
+
+
 def leading(flags: Array) -> Array:
     """Number of true entries at the beginning of each row."""
     if not flags.shape[1]:
@@ -221,3 +347,184 @@ def leading(flags: Array) -> Array:
         return count.astype(np.intp)
     first = flags.argmin(axis=1)
     return np.asarray(np.where(flags[np.arange(len(flags)), first], flags.shape[1], first))
+
+
+def accumulate(function: np.ufunc, values: Array) -> Array:
+    """As `function.accumulate(values, axis=1)`, in place."""
+    by_column = values.flags.f_contiguous or len(values) > 8 * values.shape[1]
+    if len(values) < MANY_ROWS or not by_column:
+        return np.asarray(function.accumulate(values, axis=1, out=values))
+    for column, following in pairwise(values.T):
+        function(column, following, out=following)
+    return values
+
+
+def expected_products(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
+    """e_j / C(m, j) for j = 1, …, n_degrees of each group of m factors in [0, 1].
+
+    A group's factors are `factors[start : start + size]`; groups do not overlap, and their starts
+    ascend. The result holds one group after another; no value depends on other groups.
+    """
+    result, first = np.zeros(n_degrees.sum()), np.cumsum(n_degrees) - n_degrees
+    for compute, members, tops, limits in _plan(factors, starts, sizes, n_degrees):
+        means = compute(factors, starts[members], sizes[members], tops, limits)
+        # rounding must not make differences, which are probabilities, negative
+        accumulate(np.minimum, np.minimum(means, 1.0, out=means).T)
+        degree = np.arange(len(means))[:, None]
+        place, within = first[members] + degree, degree < tops
+        if within.all():
+            result[place] = means
+        else:
+            result[place[within]] = means[within]
+    return result
+
+
+def _plan(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Iterator[Any]:
+    """A way to compute some groups, these groups, their highest degrees, and where sums may end.
+
+    It depends on each group alone; otherwise its rounding would depend on other groups.
+    """
+    for size in range(1, SMALL + 1):
+        for some in _parts(np.flatnonzero(sizes == size), size):
+            yield _from_coefficients, some, n_degrees[some], None
+    large = np.flatnonzero(sizes > SMALL)
+    if not len(large):
+        return
+    m, given = sizes[large], (starts[large], sizes[large])
+    total, highest = (reduce_groups(f, factors, *given) for f in (np.add, np.maximum))
+    n_stopping = reduce_groups(np.add, (factors < 1.0).astype(np.int32), *given)
+    # a mean product is at most the mean factor to the power of the degree (Maclaurin)
+    mean = np.clip(total / m, 1e-300, 1 - 1e-16)
+    tops = np.minimum(n_degrees[large], (-LOG / np.log(mean)).astype(np.intp) + 1)
+    most = _most_stops(m - total, n_stopping)
+    n_terms = _number_of_terms(tops, total / np.maximum(highest, 1e-300))
+    call = CALL * np.minimum(m / AT_ONCE, 1.0)  # of each group, as several are computed at once
+    finite = (m <= LARGE) | (tops <= FEW_DEGREES)
+    way = np.argmin([
+        np.where(finite, m * (2 * tops + 2 * call), np.inf),
+        n_stopping * (4 * most + 4 * call) + most * (5 * tops + 5 * call),
+        3 * n_terms * m + tops * (4 * n_terms + 6 * call),
+    ], axis=0)  # fmt: skip
+    depth = np.choose(way, [np.maximum(tops, m // 16), np.maximum(tops, n_stopping), m])
+    similar = (way * 64 + np.frexp(tops)[1]) * 64 + np.frexp(depth)[1]
+    for code in np.flatnonzero(np.bincount(similar)).tolist():
+        members = np.flatnonzero(similar == code)
+        for some in _parts(members, int(depth[members].max())):
+            limits = np.choose(way[some], [tops[some], most[some], n_terms[some]])
+            yield WAYS[code >> 12], large[some], tops[some], limits.astype(np.intp)
+
+
+def _parts(members: Array, depth: int) -> Iterator[Array]:
+    step = max(1, AT_ONCE // depth)
+    return (members[start : start + step] for start in range(0, len(members), step))
+
+
+def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
+    """A sum or product over each group; groups do not overlap, and their starts ascend."""
+    edges = np.stack([starts, starts + sizes], axis=1).ravel()
+    return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
+
+
+def _in_columns(factors: Array, starts: Array, sizes: Array, padding: float) -> Array:
+    """The factors of each group in a column, followed by padding."""
+    row = np.arange(sizes.max())[:, None]
+    columns = factors.take(starts + row, mode="clip")
+    columns[row >= sizes] = padding
+    return columns
+
+
+def _from_coefficients(
+    factors: Array, starts: Array, sizes: Array, tops: Array, limits: None
+) -> Array:
+    """The coefficients of the product of 1 + q x over the documents, over those of (1 + x)^m."""
+    top = int(tops.max())
+    e = np.zeros((top + 1, len(sizes)))
+    e[0] = 1.0
+    for i, q in enumerate(_in_columns(factors, starts, sizes, 0.0), start=1):
+        n = min(i, top)
+        e[1 : n + 1] += q * e[:n]
+    n_subsets = np.ones(len(sizes))
+    for j, mean in enumerate(e[1:]):
+        n_subsets *= np.maximum(sizes - j, 1)
+        n_subsets /= j + 1
+        mean /= n_subsets
+    return e[1:]
+
+
+def _most_stops(expected: Array, n_stopping: Array) -> Array:
+    """The number of stops that is not exceeded, by Bernstein's inequality."""
+    far = LOG / 3 + np.sqrt((LOG / 3) ** 2 + 2 * LOG * expected)
+    return np.minimum(n_stopping, (expected + far).astype(np.intp) + 1)
+
+
+def _from_stops(factors: Array, starts: Array, sizes: Array, tops: Array, most: Array) -> Array:
+    """From the number of documents that stop the user, each with the probability 1 - q.
+
+    If k of m would, then none of them is among the first j with the probability
+    C(m - k, j) / C(m, j) = (m - j) / m · (m - j - 1) / (m - 1) · … of k ratios.
+    """
+    groups = [factors[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
+    stopping = [group[group < 1.0] for group in groups]
+    lengths = np.array([len(group) for group in stopping])
+    edges = np.cumsum(lengths) - lengths
+    n_stops = int(most.max())
+    probability = np.zeros((n_stops + 1, len(sizes)))
+    probability[0] = 1.0
+    if lengths.any():
+        for i, q in enumerate(_in_columns(np.concatenate(stopping), edges, lengths, 1.0), start=1):
+            n = min(i, n_stops)
+            more = (1.0 - q) * probability[:n]
+            probability[: n + 1] *= q
+            probability[1 : n + 1] += more
+    probability[np.arange(n_stops + 1)[:, None] > most] = 0.0  # as if it were alone
+    left = sizes - np.arange(1.0, int(tops.max()) + 1)[:, None]
+    means, none_of = np.repeat(probability[-1:], len(left), axis=0), np.empty_like(left)
+    for k in range(n_stops - 1, -1, -1):
+        means *= np.subtract(left, k, out=none_of)  # of the negative ones, each meets a 0 later
+        means *= 1.0 / np.maximum(sizes - k, 1)
+        means += probability[k]
+    return means
+
+
+def _number_of_terms(tops: Array, relative: Array) -> Array:
+    """The number of terms of Newton's identities that matter; inf if they may not be used.
+
+    Given the sum of the factors relative to the highest. The number of successes, each of the
+    probability q x / (1 + q x), has probabilities proportional to e_j x**j, which ascend up to its
+    mean, less 1 (Darroch's theorem). For x = r / max(q), the mean is at least r / (1 + r) times
+    the relative sum, so that e_{j-1} / e_j is at most x for any j up to this mean, less 1.
+    """
+    degree = tops + 1.0
+    ratio = degree / np.maximum(relative - degree, 1.0)  # at least 2 if the bound is below 1
+    terms = np.ceil(-LOG / np.log(np.minimum(ratio, RATIO))) + 1
+    return np.where(ratio <= RATIO, np.minimum(terms, tops), np.inf)
+
+
+def _from_power_sums(
+    factors: Array, starts: Array, sizes: Array, tops: Array, n_terms: Array
+) -> Array:
+    """By Newton's identities, j e_j = p_1 e_{j-1} - p_2 e_{j-2} + …, where p_i sums q**i."""
+    if len(sizes) == 1:  # doubled, because NumPy may sum a single column in another order
+        doubled = (np.repeat(each, 2) for each in (starts, sizes, tops, n_terms))
+        return _from_power_sums(factors, *doubled)[:, :1]
+    top, edges = int(tops.max()), np.cumsum(sizes) - sizes
+    power_sums = np.empty((int(n_terms.max()), len(sizes)))
+    groups = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+    given = np.concatenate([factors[start:end] for start, end in groups])
+    power = given.copy()
+    for sums in power_sums:
+        np.add.reduceat(power, edges, out=sums)
+        power *= given
+    power_sums[1::2] *= -1.0
+    power_sums[np.arange(len(power_sums))[:, None] >= n_terms] = 0.0  # as if it were alone
+    means, terms = np.empty((top, len(sizes))), np.zeros(power_sums.shape)
+    terms[0] = 1.0  # the means of the degrees j, j - 1, …, times C(m, j - i) / C(m, j)
+    for j, mean in enumerate(means):
+        np.einsum("is,is->s", power_sums, terms, out=mean)
+        mean /= sizes - j
+        terms[1:] = terms[:-1] * ((j + 1) / (sizes - j))
+        terms[0] = mean
+    return means
+
+
+WAYS = (_from_coefficients, _from_stops, _from_power_sums)

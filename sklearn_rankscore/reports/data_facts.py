@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Array
 from ..ranking import Block, Queries, Ranking
 from ..ranking.label_functions import relevant
-from ..ranking.unjudged import AS_GIVEN, is_judged
+from ..ranking.queries import AS_GIVEN, is_judged
 
 
 @dataclass(frozen=True)

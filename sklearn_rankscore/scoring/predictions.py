@@ -16,7 +16,7 @@ from .._typing import Array, MatrixLike, QueryIds
 from .._validation import shown, stacklevel_of_caller
 from ..query_ids import no_groups_error
 from ..ranking import Queries, read_queries
-from ..ranking.shapes import ravel_column
+from ..ranking.queries import ravel_column
 
 CallMethod = Callable[[Any, str, MatrixLike], Any]
 

@@ -32,7 +32,7 @@ from ..metrics.resolve import resolve, unbound
 from ..query_ids import find_query_ids
 from ..query_ids.lookup import check_place, check_same_order
 from ..ranking import Queries, Ranking
-from ..ranking.shapes import SINGLE_QUERY
+from ..ranking.queries import SINGLE_QUERY
 from .predictions import (
     EACH_ROW,
     CallMethod,

@@ -14,7 +14,7 @@ from ..metrics.segment import varying_segment_error
 from ..query_ids import Grouping, as_ids
 from ..query_ids.read import as_keys, as_objects, check_no_missing
 from ..ranking import Queries, read_queries
-from ..ranking.shapes import SINGLE_QUERY
+from ..ranking.queries import SINGLE_QUERY
 from .instants import concatenate_ids, in_one_form
 from .segments import values_of_queries
 

@@ -33,17 +33,13 @@ from sklearn.linear_model import (
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.model_selection import (
     GridSearchCV,
-    HalvingGridSearchCV,
     HalvingRandomSearchCV,
     KFold,
     LearningCurveDisplay,
-    RandomizedSearchCV,
     TunedThresholdClassifierCV,
     cross_val_score,
     cross_validate,
-    learning_curve,
     permutation_test_score,
-    validation_curve,
 )
 from sklearn.utils import estimator_html_repr
 
@@ -112,45 +108,15 @@ def check_scoring_list(d):
 
 
 @entry_point
-def cross_val_score_string(d):
-    return cross_val_score(Ridge(), d.X, d.y, scoring=NAME, cv=d.folds, error_score="raise")
-
-
-@entry_point
-def cross_validate_string(d):
-    return cross_validate(Ridge(), d.X, d.y, scoring=NAME, cv=d.folds)["test_score"]
-
-
-@entry_point
 def cross_validate_list(d):
     scores = cross_validate(Ridge(), d.X, d.y, scoring=[NAME, "mrr", "r2"], cv=d.folds)
     return [scores[f"test_{name}"] for name in (NAME, "mrr", "r2")]
 
 
 @entry_point
-def cross_validate_dict(d):
-    scoring = {"ours": NAME, "theirs": "r2"}
-    scores = cross_validate(Ridge(), d.X, d.y, scoring=scoring, cv=d.folds)
-    return [scores["test_ours"], scores["test_theirs"]]
-
-
-@entry_point
-def grid_search_string(d):
-    return candidates(grid_search(scoring=NAME, cv=d.folds).fit(d.X, d.y))
-
-
-@entry_point
 def grid_search_list_with_refit(d):
     search = grid_search(scoring=["mrr", NAME], refit=NAME, cv=d.folds).fit(d.X, d.y)
     return {**candidates(search), "score": search.score(d.X, d.y)}
-
-
-@entry_point
-def randomized_search(d):
-    search = RandomizedSearchCV(
-        Ridge(), {"alpha": ALPHAS}, n_iter=2, scoring=NAME, cv=d.folds, random_state=0
-    )
-    return candidates(search.fit(d.X, d.y))
 
 
 HALVING = {
@@ -165,24 +131,10 @@ HALVING = {
 
 
 @entry_point
-def halving_grid_search(d):
-    trees = ExtraTreesRegressor(random_state=0)
-    return candidates(HalvingGridSearchCV(trees, {"max_features": [1, 4]}, **HALVING).fit(d.X, d.y))
-
-
-@entry_point
 def halving_random_search(d):
     trees = ExtraTreesRegressor(random_state=0)
     search = HalvingRandomSearchCV(trees, {"max_features": [1, 2, 4]}, n_candidates=2, **HALVING)
     return candidates(search.fit(d.X, d.y))
-
-
-@entry_point
-def learning_curve_string(d):
-    _, train, test = learning_curve(
-        Ridge(), d.X, d.y, scoring=NAME, cv=d.folds, train_sizes=[72, 144], error_score="raise"
-    )
-    return [train, test]
 
 
 @entry_point
@@ -191,14 +143,6 @@ def learning_curve_display(d):
         Ridge(), d.X, d.y, scoring=NAME, cv=d.folds, train_sizes=[72, 144]
     )
     return [display.train_scores, display.test_scores]
-
-
-@entry_point
-def validation_curve_string(d):
-    _, test = validation_curve(
-        Ridge(), d.X, d.y, param_name="alpha", param_range=ALPHAS, scoring=NAME, cv=d.folds
-    )
-    return test
 
 
 @entry_point
@@ -256,19 +200,6 @@ def logistic_regression_cv(d):
     scores = model.scores_
     scores = next(iter(scores.values())) if isinstance(scores, dict) else scores
     return {"scores": np.squeeze(scores), "C": np.squeeze(model.C_).flat[0], "score": score}
-
-
-@entry_point
-def ridge_cv(d):
-    model = RidgeCV(alphas=ALPHAS, scoring=NAME, cv=d.folds).fit(d.X, d.y)
-    return [model.alpha_, model.best_score_]
-
-
-@entry_point
-def ridge_cv_leave_one_out(d):
-    with config_context(enable_metadata_routing=True):
-        model = RidgeCV(alphas=ALPHAS, scoring=NAME).fit(d.X, d.y, groups=d.qid)
-    return [model.alpha_, model.best_score_]
 
 
 @entry_point

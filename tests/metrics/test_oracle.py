@@ -144,7 +144,7 @@ def test_unjudged_documents_under_each_rule(metric, k, plain, data):
     defined = {name: value for name, value in options.items() if name not in rule}
     expected = oracle.score(metric, *rows, sample_weight=weights, **defined)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "PLAIN", plain)
+        patch.setattr(ranking, "PLAIN_UP_TO", np.inf if plain else 0)
         (ours,) = evaluate(
             y_true, y_score, metric, groups=groups, sample_weight=weight, **options
         ).values()

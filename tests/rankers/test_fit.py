@@ -19,7 +19,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from training_rounds import sizes_of
 
 from sklearn_rankscore import QueryRanker, make_ranking, make_ranking_scorer, ndcg_score
 
@@ -101,39 +100,15 @@ def test_weights_are_numbers_of_any_type(dtype, ranker):
     np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
-# --- parameters of fit by the names of the boosters, alone and at the end of a pipeline
-
-
 @pytest.mark.parametrize("piped", [False, True])
-def test_parameters_of_the_boosters(piped, ranker):
+def test_scores_to_start_from_are_gathered_too(piped, ranker):
     model = make_pipeline("passthrough", make(ranker)) if piped else make(ranker)
     step = f"{ranker.lower()}__" if piped else ""
-    start = np.linspace(-3, 3, len(Y))  # one entry per row, which is gathered too
+    start = np.linspace(-3, 3, len(Y))
     plain, started = fit(make(ranker), *ROWS), fit(make(ranker), *ROWS, start=start)
     ours = QueryRanker(model).fit(*ROWS, **{step + START[ranker[0]]: start})
     np.testing.assert_array_equal(last(ours.estimator_).predict(X), started.predict(X))
     assert not np.array_equal(plain.predict(X), started.predict(X))
-    q, X_q, y_q = gather(IDS, X, Y)
-    of_xgboost = {f"{step}qid": q} if piped else {"group": sizes_of(q)}
-    ids = {"L": {f"{step}group": sizes_of(q)}, "C": {f"{step}group_id": q}, "X": of_xgboost}
-    ours = QueryRanker(model).fit(X_q, y_q, **ids[ranker[0]])
-    np.testing.assert_array_equal(ours.predict(X), plain.predict(X))
-    assert ours.n_queries_ == 40
-
-
-@pytest.mark.parametrize("name", ["LGBMRanker", "CatBoostRanker"])
-def test_ids_and_weights_by_the_names_of_the_boosters_are_those_of_held_out_queries(name):
-    step = "lgbmranker__sample_weight" if name[0] == "L" else "catboostranker__group_weight"
-    pipe = make_pipeline("passthrough", make(name))
-    ranker = QueryRanker(pipe, early_stopping="ndcg@5", random_state=0, n_iter_no_change=3)
-    expected = ranker.fit(X, Y, IDS, sample_weight=WEIGHTS**2).predict(X)
-    fitted = ranker.fit(X, Y, IDS, **{step: WEIGHTS**2})
-    np.testing.assert_array_equal(fitted.predict(X), expected)
-    with pytest.raises(ValueError, match="weights are given twice, as sample_weight= and"):
-        ranker.fit(X, Y, IDS, sample_weight=WEIGHTS, **{step: WEIGHTS})
-    q, X_q, y_q = gather(IDS, X, Y)
-    few = ranker.set_params(estimator=make("LGBMRanker"), max_queries=20)
-    assert few.fit(X_q, y_q, group=sizes_of(q).tolist()).n_queries_ == 20
 
 
 # --- pipelines, and other estimators

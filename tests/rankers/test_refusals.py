@@ -84,20 +84,19 @@ NO_GROUPS = [
         )
     ),
 ]
-IDS_AND_SIZES = [
-    (fit(AnyKeyword()), "set group_param to 'qid', 'group_id'"),
-    *((fit(groups=None, group=sizes), "must be integers that sum up .*groups=np.repeat")
-      for sizes in ([3, 4], [N / 2, N / 2], [[N]])),
-    *((fit(model, **{name: ids}), f"query ids are given twice, as {name}= and")
-      for model, name, ids in (
-          (LGBM, "group", SIZES), (XGB, "group", SIZES), (catboost, "group_id", IDS)
-      )),
-]  # fmt: skip
+OF_THE_RANKER = [
+    (fit(groups=None, group=SIZES), "got group=.*groups=np.repeat"),
+    (fit(XGB, group=SIZES), "got group="),
+    (fit(catboost, group_id=IDS), "got group_id="),
+    (fit(make_pipeline("passthrough", XGB), xgbranker__qid=IDS), "got xgbranker__qid="),
+    (fit(make_pipeline("passthrough", LGBM), lgbmranker__sample_weight=Y), "weights as sample_w"),
+]
 BYTES = r"has the byte order of another machine, '>f[48]'.*astype\('float"
 SWAPPED = X.astype(">f8"), FRAME.astype(">f4"), sparse.csr_matrix(X)
 SWAPPED[-1].data = X.ravel()[X.ravel() != 0].astype(">f8")
 ONE_ROW = r"1D array instead.*pass X\[\[i\]\] or df.iloc"
 DATA = [
+    (fit(AnyKeyword()), "set group_param to 'qid', 'group_id'"),
     # XGBoost would read other numbers
     *((fit(model, X=given), BYTES) for given in SWAPPED for model in (LGBM, XGB)),
     *((fit(XGB, y=y), BYTES) for y in (Y.astype(">f8"), pd.Series(Y.astype(">f4")))),
@@ -133,7 +132,7 @@ PARAMETERS = [
 ]
 SETS = [
     (fit(eval_set=[(X, WITH_NAN)], eval_qid=[IDS]), "y contains NaN"),
-    (fit(eval_set=(X, Y), eval_group=[[N - 1]]), rf"eval_group .*sum up to the {N} rows"),
+    (fit(eval_set=(X, Y), eval_group=[[N - 1]]), "eval_group .*sum up to its rows"),
     (fit(**VALID, eval_sample_weight=ONES), "eval_sample_weight must be a list .* there are 1"),
     (fit(**VALID, eval_init_score=[ONES] * 2), "eval_init_score must be a list .*are 1"),
     (lambda: fit(catboost, eval_set=pool())(), "eval_set must be a list of pairs"),
@@ -190,7 +189,6 @@ STOPPING = [
     ),
 ]
 OTHERS = [
-    (lambda: fit(X=pool())(), TypeError, "Pool"),
     *(
         (fit(Ridge(), params={"groups": place}), TypeError, "groups must be the name of a column")
         for place in (2, len, [0, 1], True, [])
@@ -202,7 +200,7 @@ OTHERS = [
         RuntimeError, r"write a tuple, as cat_features=\('color', 'brand'\)",
     ),
 ]  # fmt: skip
-VALUES = [*IDS_AND_SIZES, *DATA, *PARAMETERS, *SETS, *STOPPING]
+VALUES = [*DATA, *PARAMETERS, *SETS, *STOPPING]
 
 
 @pytest.mark.parametrize(
@@ -210,6 +208,7 @@ VALUES = [*IDS_AND_SIZES, *DATA, *PARAMETERS, *SETS, *STOPPING]
     [
         *((call, NoGroupsError, message) for call, message in NO_GROUPS),
         *((call, ValueError, message) for call, message in VALUES),
+        *((call, TypeError, message) for call, message in OF_THE_RANKER),
         *OTHERS,
     ],
 )

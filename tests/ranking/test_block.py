@@ -10,7 +10,7 @@ import pytest
 
 from sklearn_rankscore import Block, evaluate, map_score, mrr_score, ndcg_score
 from sklearn_rankscore.ranking import Ranking, read_queries
-from sklearn_rankscore.ranking.first_group import FirstGroup
+from sklearn_rankscore.ranking.block import FirstGroup
 from sklearn_rankscore.ranking.ties import TieGroups
 
 SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
@@ -220,7 +220,7 @@ def test_a_block_of_lists_with_nan(labels, scores):
 @pytest.mark.parametrize("depth", [1, 3, None])
 @pytest.mark.parametrize("plain", [False, True])
 def test_the_first_relevant_document_may_stand_beyond_the_cut_off(ties, depth, plain, monkeypatch):
-    monkeypatch.setattr("sklearn_rankscore.ranking.ranking.PLAIN", plain)
+    monkeypatch.setattr("sklearn_rankscore.ranking.ranking.PLAIN_UP_TO", np.inf if plain else 0)
     random = np.random.default_rng(0)
     y, s = random.random((300, 12)) < 0.1, random.integers(0, 5, (300, 12)) * 1.0
     s[random.random(s.shape) < 0.2] = -np.inf

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_rankscore import evaluate, ndcg_score
-from sklearn_rankscore.ranking import plan, queries, ranking
+from sklearn_rankscore.metrics.names import METRICS
+from sklearn_rankscore.ranking import block as blocks_of
+from sklearn_rankscore.ranking import queries, ranking
 from sklearn_rankscore.ranking.fast import (
     candidates,
     collisions,
@@ -42,7 +44,7 @@ def settings(**values):
     """Other constants, which always or never take one of the shortcuts."""
     modules = {"grades": grades, "keys": keys, "row_sorts": row_sorts, "buckets": width_buckets}
     modules |= {"candidates": candidates, "documents": documents, "collisions": collisions}
-    modules |= {"engine": engine}
+    modules |= {"engine": engine, "block": blocks_of}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             if name == "SHORT":
@@ -59,7 +61,7 @@ def settings(**values):
 def plain(y, s, g, names=NAMES, **options):
     """The same by the plain sort."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "PLAIN", True)
+        patch.setattr(ranking, "PLAIN_UP_TO", np.inf)
         return evaluate(y, s, names, groups=g, average=None, **options)
 
 
@@ -101,7 +103,7 @@ def test_fast_blocks_are_plain_blocks(data, depth):
     fast, slow = ({}, {})
     for tasks, rows in (
         (engine.plan_blocks(read, depth, 1), fast),
-        (plan.blocks_of_equal_size(read, depth), slow),
+        (blocks_of.plan_blocks(read, depth), slow),
     ):
         for block in (task() for task in tasks):
             for i, query in enumerate(block.queries.tolist()):
@@ -154,7 +156,7 @@ SHORTCUTS = {
     ),
     "buckets joined for a cut-off": ({"buckets__LARGE_BLOCK": 10**9}, {"buckets__LARGE_BLOCK": 1}),
     "chunks": ({"keys__CHUNK": 1}, {"keys__CHUNK": 10**9}),
-    "padding of long queries": ({"buckets__LONG": 10**9}, {"buckets__LONG": 1}),
+    "padding of long queries": ({"block__LONG": 10**9}, {"block__LONG": 1}),
     "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
     "keys for many ties": (
         {**MANY_TIES, "keys__CROWDED": 0},
@@ -223,7 +225,8 @@ def test_grouped_rows_agree_with_shuffled_ones(data):
 
 
 @pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
-def test_a_query_alone_has_the_same_bits_as_among_others():
+def test_a_query_alone_has_the_same_bits_as_among_others(monkeypatch):
+    monkeypatch.setattr(ranking, "PLAIN_UP_TO", 256)
     random = np.random.default_rng(1)
     g = np.sort(random.integers(0, 40, 2000))
     y, s = random.random(2000), random.normal(size=2000).round(1)
@@ -233,21 +236,22 @@ def test_a_query_alone_has_the_same_bits_as_among_others():
         assert alone == {name: values[i] for name, values in among.items()}
 
 
+@pytest.mark.parametrize("plain_up_to", [0, 256, np.inf])
 @pytest.mark.parametrize("longest", [16, 70])
-def test_graded_queries_alone_have_the_same_bits_as_among_others(longest):
+@pytest.mark.parametrize("scale", [1, 0.24])  # labels that are grades, and others
+def test_queries_alone_have_the_same_bits_as_among_others(longest, scale, plain_up_to, monkeypatch):
+    """Of every metric, by the plain sort, by the fast one, and by both."""
+    monkeypatch.setattr(ranking, "PLAIN_UP_TO", plain_up_to)
     random = np.random.default_rng(longest)
     g = np.repeat(np.arange(200), random.integers(2, longest + 1, 200))
-    y, s = random.integers(0, 5, len(g)), random.normal(size=len(g)).round(1)
-    names = ["ndcg", "dcg", "map", "err", "rbp", "mrr", "query_auc", "spearman"]
-    for at in ("", "@3", "@9", "@30"):
-        asked = [name + at for name in names[: 6 if at else None]]
+    y, s = scale * random.integers(0, 5, len(g)), random.normal(size=len(g)).round(1)
+    names = [name for name in METRICS if scale < 1 or name != "pfound"]
+    with_cutoff = [name for name in names if "k" in METRICS[name].options]
+    for asked in (names, *([f"{name}@{k}" for name in with_cutoff] for k in (3, 9, 30))):
         among = evaluate(y, s, asked, groups=g, average=None)
-        for i in range(200):
-            alone = evaluate(y[g == i], s[g == i], asked)
-            assert_equal_bits(
-                {name: np.array([v]) for name, v in alone.items()},
-                {name: values[[i]] for name, values in among.items()},
-            )
+        for i in range(0, 200, 4):
+            alone = evaluate(y[g == i], s[g == i], asked, average=None)
+            assert_equal_bits(alone, {name: values[[i]] for name, values in among.items()})
 
 
 @pytest.mark.parametrize("documents", [1, 64, 2**10])
@@ -262,7 +266,7 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(documents, n_jobs, sc
         with monkeypatch.context() as blocks:
             blocks.setattr(ranking, "PARALLEL_SHALLOW", 0)
             blocks.setattr(width_buckets, "LARGE_BLOCK", documents)
-            for module in (plan, width_buckets):
+            for module in (blocks_of, width_buckets):
                 blocks.setattr(module, "BLOCK_DOCUMENTS", documents)
             after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)
         assert_equal_bits(after, before)

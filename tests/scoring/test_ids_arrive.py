@@ -1,10 +1,14 @@
 """Ids reach the fit and the metric, whichever way they are given, by every tool and kind of scorer.
 
 `Checked` refuses a fit without the ids of its rows, and a loop over the folds has the scores: wrong
-ids at either place fail. The ways that do not reach a tool are refused.
+ids at either place fail. The ways that do not reach a tool are refused. What `groups` of a call
+means beside other ids, and in searches within searches, is below.
 """
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from typing import ClassVar
 
 import numpy as np
 import oracle
@@ -15,21 +19,44 @@ import pytest
 import scipy.sparse
 import sklearn
 from id_alignment import FOLDS, N_DOCUMENTS, QID, X, Y, whole_queries
+from joblib import parallel_config
+from lightgbm import LGBMModel
 from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.metrics import make_scorer
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.metrics import get_scorer, make_scorer, r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from small_rankers import make_catboost_ranker
 
 import sklearn_rankscore as rs
 
-CV = rs.QueryKFold(3)
+LABELS, USERS, CV, GROUP_K_FOLD = Y % 10, QID // 2, rs.QueryKFold(3), ms.GroupKFold(3)
+FRAME, LEVEL = pd.DataFrame(X, columns=list("abc")), pd.Index(QID, name="qid")
+INDEXED, NAMED = FRAME.set_index(LEVEL), FRAME.assign(session=QID)
+RIDGE, ALIGNED = rs.QueryRanker(Ridge()), rs.make_ranking_scorer(whole_queries)
+BY_FUNCTION = make_scorer(rs.ndcg_score)
+PLAIN, ARRAYS = FunctionTransformer(), FunctionTransformer(np.asarray)
+
+
+def by_hand(folds, k=None, fit=None, labels=LABELS):
+    """The NDCG of the queries of each fold."""
+    values = []
+    for train, test in folds:
+        scores = (fit or Ridge().fit)(X[train], labels[train]).predict(X[test])
+        data = (part.tolist() for part in (labels[test], scores, QID[test]))
+        values.append(oracle.score("ndcg", *data, k=k))
+    return pytest.approx(values, rel=1e-9)
+
+
+def folds_of(cv, groups=QID, labels=LABELS):
+    return cv if isinstance(cv, list) else list(cv.split(X, labels, groups=groups))
 
 
 class Checked(Ridge):
@@ -46,50 +73,35 @@ def ranker(place=None):
     return rs.QueryRanker(Checked(), group_param="group", groups=place)
 
 
-def splits(cv):
-    return cv if isinstance(cv, list) else list(cv.split(X, Y, groups=QID))
-
-
-def loop(cv, k=3):
-    """The scores of the folds, by the definition of the metric."""
-    scores = [(Ridge().fit(X[train], Y[train]).predict(X[test]), test) for train, test in cv]
-    return [
-        oracle.score("ndcg", Y[test].tolist(), s.tolist(), QID[test].tolist(), k=k)
-        for s, test in scores
-    ]
-
-
 @cache
 def expected(way, k=3):
-    return loop(splits(WAYS[way][-1]), k)
+    return by_hand(folds_of(WAYS[way][-1], labels=Y), k, labels=Y)
 
 
-FRAME = pd.DataFrame(X, columns=list("abc"))
-LEVEL = pd.Index(QID, name="qid")
 TWO = {"user": QID // 3, "session": QID % 3}  # together they tell queries apart
 # X, y, the place of the ids, what the call is given, and its splitter
 WAYS = {
     "groups=": (X, Y, None, {"groups": QID}, CV),
     "groups= of a frame": (FRAME, Y, None, {"groups": QID}, CV),
     "groups= beside a list": (X.tolist(), Y, None, {"groups": QID}, CV),
-    "groups=, GroupKFold": (X, Y, None, {"groups": QID}, ms.GroupKFold(3)),
+    "groups=, GroupKFold": (X, Y, None, {"groups": QID}, GROUP_K_FOLD),
     "groups=, folds": (X, Y, None, {"groups": QID}, FOLDS),
-    "folds of ours": (X, Y, None, {}, splits(CV)),
-    "level": (FRAME.set_index(LEVEL), Y, None, {}, CV),
-    "level, folds": (FRAME.set_index(LEVEL), Y, None, {}, FOLDS),
+    "folds of ours": (X, Y, None, {}, folds_of(CV, labels=Y)),
+    "level": (INDEXED, Y, None, {}, CV),
+    "level, folds": (INDEXED, Y, None, {}, FOLDS),
     "level of two": (FRAME.assign(day=1, qid=QID).set_index(["day", "qid"]), Y, None, {}, CV),
     "level in Arrow": (FRAME.set_index(LEVEL.astype("int64[pyarrow]")), Y, None, {}, CV),
     "named level": (FRAME.set_index(LEVEL.rename("session")), Y, "session", {}, CV),
     "column": (FRAME.assign(qid=QID), Y, None, {}, CV),
     "column of polars": (pl.from_pandas(FRAME.assign(qid=QID)), Y, None, {}, CV),
     "column of pyarrow": (pa.Table.from_pandas(FRAME.assign(qid=QID)), Y, None, {}, CV),
-    "named column": (FRAME.assign(session=QID), Y, "session", {}, CV),
+    "named column": (NAMED, Y, "session", {}, CV),
     "two columns": (FRAME.assign(**TWO), Y, ["user", "session"], {}, CV),
     "y level": (X, pd.Series(Y, LEVEL), None, {}, CV),
     "y level, sparse": (scipy.sparse.csr_matrix(X), pd.Series(Y, LEVEL), None, {}, CV),
     "named y level": (X, pd.Series(Y, LEVEL.rename("session")), "session", {}, CV),
     "routed groups": (X, Y, None, {"params": {"groups": QID}}, CV),
-    "routed, GroupKFold": (X, Y, None, {"params": {"groups": QID}}, ms.GroupKFold(3)),
+    "routed, GroupKFold": (X, Y, None, {"params": {"groups": QID}}, GROUP_K_FOLD),
     "routed qid": (X, Y, None, {"params": {"qid": QID}}, CV),
 }
 if sklearn.__version__.startswith("1.6."):  # it takes no rows of pyarrow
@@ -122,82 +134,58 @@ KINDS = {
 }
 
 
-def searched(search, X, y, given):
+def searched(kind, model, grid, given, X, y, **options):
     """The scores by fold of the last candidate of a search."""
-    results = search.fit(X, y, **(given.get("params") or given)).cv_results_
+    if isinstance(options["scoring"], dict):
+        options["refit"] = "ndcg"
+    results = kind(model, grid, **options).fit(X, y, **(given.get("params") or given)).cv_results_
     name = "ndcg" if "split0_test_ndcg" in results else "score"
     return [results[f"split{i}_test_{name}"][-1] for i in range(3)]
 
 
-def tool_cross_val_score(model, X, y, given, options):
-    return ms.cross_val_score(model, X, y, **given, **options)
-
-
-def tool_cross_validate(model, X, y, given, options):
+def validated(model, given, X, y, **options):
     scores = ms.cross_validate(model, X, y, **given, **options, return_train_score=True)
     name = "ndcg" if "test_ndcg" in scores else "score"
     assert np.isfinite(scores[f"train_{name}"]).all()
     return scores[f"test_{name}"]
 
 
-def tool_pipeline(model, *arguments):
-    return tool_cross_val_score(make_pipeline(FunctionTransformer(), model), *arguments)
+def nested(model, given, X, y, cv, **options):
+    inner = ms.GridSearchCV(model, {}, cv=CV if isinstance(cv, list) else cv, **options)
+    return ms.cross_val_score(inner, X, y, **given, cv=cv, **options)
 
 
-def tool_target(model, *arguments):
-    model = TransformedTargetRegressor(model, func=np.positive, inverse_func=np.positive)
-    return tool_cross_val_score(model, *arguments)
-
-
-def tool_grid(model, X, y, given, options):
-    refit = "ndcg" if isinstance(options["scoring"], dict) else True
-    search = ms.GridSearchCV(model, {"estimator__alpha": [9, 1.0]}, **options, refit=refit)
-    return searched(search, X, y, given)
-
-
-def tool_candidates(model, X, y, given, options):
-    pipeline = make_pipeline(FunctionTransformer(), model)
-    return searched(ms.GridSearchCV(pipeline, {"queryranker": [model]}, **options), X, y, given)
-
-
-def tool_random(model, X, y, given, options):
-    search = ms.RandomizedSearchCV(model, {"estimator__alpha": [1.0]}, n_iter=1, **options)
-    return searched(search, X, y, given)
-
-
-def tool_halving(model, X, y, given, options):
-    rounds = {"resource": "estimator__max_iter", "min_resources": 10, "max_resources": 20}
-    search = ms.HalvingGridSearchCV(
-        model, {"estimator__alpha": [1.0]}, factor=2, **rounds, **options
-    )
-    return searched(search, X, y, given)
-
-
-def tool_nested(model, X, y, given, options):
-    cv = CV if isinstance(options["cv"], list) else options["cv"]
-    return tool_cross_val_score(
-        ms.GridSearchCV(model, {}, **options | {"cv": cv}), X, y, given, options
-    )
-
-
-def tool_learning_curve(model, X, y, given, options):
-    return ms.learning_curve(model, X, y, **given, **options, train_sizes=[1.0])[2][0]
-
-
-def tool_validation_curve(model, X, y, given, options):
-    curve = {"param_name": "estimator__alpha", "param_range": [1.0]}
-    return ms.validation_curve(model, X, y, **given, **options, **curve)[1][0]
-
-
-def tool_permutation_test(model, X, y, given, options):
+def permuted(model, given, X, y, error_score, **options):
     model = rs.QueryRanker(Ridge(), groups=model.groups)  # which is fitted to shuffled labels too
-    options = {k: v for k, v in options.items() if k != "error_score"}
     return ms.permutation_test_score(model, X, y, **given, **options, n_permutations=1)[0]
 
 
-TOOLS = {name[5:]: tool for name, tool in list(globals().items()) if name.startswith("tool_")}
+ALPHAS, ALPHA = {"estimator__alpha": [9, 1.0]}, {"estimator__alpha": [1.0]}
+CURVE = {"param_name": "estimator__alpha", "param_range": [1.0]}
+ROUNDS = {"resource": "estimator__max_iter", "min_resources": 10, "max_resources": 20, "factor": 2}
+TARGET = {"func": np.positive, "inverse_func": np.positive}
+TOOLS = {  # the scores of the folds, of a model, what the call is given, X, y and options
+    "cross_val_score": lambda m, g, *data, **o: ms.cross_val_score(m, *data, **g, **o),
+    "cross_validate": validated,
+    "pipeline": lambda m, *a, **o: validated(make_pipeline(PLAIN, m), *a, **o),
+    "target": lambda m, *a, **o: validated(TransformedTargetRegressor(m, **TARGET), *a, **o),
+    "grid": lambda m, *a, **o: searched(ms.GridSearchCV, m, ALPHAS, *a, **o),
+    "candidates": lambda m, *a, **o: searched(
+        ms.GridSearchCV, make_pipeline(PLAIN, m), {"queryranker": [m]}, *a, **o
+    ),
+    "random": lambda m, *a, **o: searched(ms.RandomizedSearchCV, m, ALPHA, *a, n_iter=1, **o),
+    "halving": lambda m, *a, **o: searched(ms.HalvingGridSearchCV, m, ALPHA, *a, **ROUNDS, **o),
+    "nested": nested,
+    "learning curve": lambda m, g, *data, **o: ms.learning_curve(
+        m, *data, **g, **o, train_sizes=[1.0]
+    )[2][0],
+    "validation curve": lambda m, g, *data, **o: ms.validation_curve(m, *data, **g, **o, **CURVE)[
+        1
+    ][0],
+    "permutation test": permuted,
+}
 # it has no fold to bring the ids along, and hands the groups of the call to its shuffles
-LOST = {"permutation_test": set(WAYS) - ON_X - ON_Y - ROUTED}
+LOST = {"permutation test": set(WAYS) - ON_X - ON_Y - ROUTED}
 
 
 def call(tool, way, kind="name", **more):
@@ -205,7 +193,7 @@ def call(tool, way, kind="name", **more):
     cv = rs.QueryKFold(3, groups=place) if cv is CV else cv
     with config_context(enable_metadata_routing=way in ROUTED):
         options = {"scoring": KINDS[kind](place), "cv": cv, "error_score": "raise", **more}
-        return TOOLS[tool](ranker(place), rows, labels, given, options)
+        return TOOLS[tool](ranker(place), given, rows, labels, **options)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -216,82 +204,70 @@ def test_every_tool(tool, way):
             call(tool, way)
     else:
         value, by_fold = call(tool, way), expected(way)
-        by_hand = np.mean(by_fold) if tool == "permutation_test" else by_fold
-        np.testing.assert_allclose(value, by_hand, rtol=1e-9)
+        is_mean = tool == "permutation test"
+        assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
 
 
-FUNCTIONS = ("function", "partial")
 PAIRS = [
-    (k, w)
-    for k in KINDS
-    for w in WAYS
-    if k not in FUNCTIONS or w != "routed qid"  # which the function does not take
+    (kind, way)
+    for kind in KINDS
+    for way in WAYS
+    if way != "routed qid" or kind not in ("function", "partial")  # which do not take it
 ]
 
 
 @pytest.mark.parametrize(("kind", "way"), PAIRS)
 def test_every_kind_of_scorer(kind, way):
-    by_fold = expected(way, None if kind == "none" else 3)
-    np.testing.assert_allclose(call("grid", way, kind), by_fold, rtol=1e-9)
-
-
-@pytest.mark.parametrize("way", ["groups=", "groups=, GroupKFold", "level", "routed groups"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_several_folds_and_training_scores(kind, way):
-    scores = call("cross_validate", way, kind)
-    np.testing.assert_allclose(scores, expected(way, None if kind == "none" else 3), rtol=1e-9)
+    for tool in ("grid", "cross_validate"):
+        assert call(tool, way, kind) == expected(way, None if kind == "none" else 3)
 
 
 @pytest.mark.parametrize("way", ["groups=", "groups=, GroupKFold", "level in Arrow", "routed qid"])
 @pytest.mark.parametrize("tool", ["cross_validate", "grid", "nested"])
 def test_two_processes(tool, way):
-    np.testing.assert_allclose(call(tool, way, n_jobs=2), expected(way), rtol=1e-9)
+    assert call(tool, way, n_jobs=2) == expected(way)
 
 
-# tools that fit models of their own: 1 if the ids have arrived, and the ways that do
-def own_ridge_cv(X, y, scorer, cv, given):
-    return RidgeCV(alphas=[1, 10], scoring=scorer, cv=cv).fit(X, y, **given).best_score_
-
-
-def own_ridge_cv_leave_one_out(X, y, scorer, cv, given):
-    return RidgeCV(alphas=[1, 10], scoring=scorer).fit(X, y, **given).best_score_
-
-
-def own_rfecv(X, y, scorer, cv, given):
-    selector = RFECV(Ridge(), scoring=scorer, cv=cv).fit(X, y, **given)
-    return [*selector.cv_results_["mean_test_score"], selector.score(X, y, **given)]
-
-
-def own_feature_selector(X, y, scorer, cv, given):
+def feature_selector(X, y, scoring, cv, given):
     cv = FOLDS if given else cv  # scikit-learn gives the ids to the scorer alone
-    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=scorer, cv=cv)
+    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=scoring, cv=cv)
     return selector.fit(X, y, **given).get_support().sum()
 
 
-def own_permutation_importance(X, y, scorer, cv, given):
-    fitted = Ridge().fit(X, y)
-    importance = permutation_importance(fitted, X, y, scoring=scorer, n_repeats=1, **given)
-    return 1 - importance.importances[:3]  # no feature of the first three has ids
+def importance(X, y, scoring, cv, given):
+    options = {"scoring": scoring, "n_repeats": 1} | given
+    # no feature of the first three has ids
+    return 1 - permutation_importance(Ridge().fit(X, y), X, y, **options).importances[:3]
 
 
-def own_bagged_search(X, y, scorer, cv, given):
-    inner = ms.GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=2, error_score="raise")
+def rfecv(X, y, scoring, cv, given):
+    selector = RFECV(Ridge(), scoring=scoring, cv=cv).fit(X, y, **given)
+    return [*selector.cv_results_["mean_test_score"], selector.score(X, y, **given)]
+
+
+def ridge_cv(X, y, scoring, cv, given):
+    return RidgeCV(alphas=[1, 10], scoring=scoring, cv=cv).fit(X, y, **given).best_score_
+
+
+def bagged_search(X, y, scoring, cv, given):
+    inner = ms.GridSearchCV(Ridge(), {}, scoring=scoring, cv=2, error_score="raise")
     return BaggingRegressor(inner, 2).fit(X, y, **given).score(X, y)
 
 
-def own_boosting(X, y, scorer, cv, given):
-    return HistGradientBoostingRegressor(scoring=scorer, early_stopping=True).fit(X, y, **given)
+def boosting(X, y, scoring, cv, given):
+    return HistGradientBoostingRegressor(scoring=scoring, early_stopping=True).fit(X, y, **given)
 
 
+# tools that fit models of their own: 1 if the ids have arrived, and the ways that do
 OF_PANDAS = ON_X - {"column of polars", "column of pyarrow"}
 ARRIVES = {
-    own_ridge_cv: ON_X | ON_Y | ROUTED | OF_FOLDS,
-    own_ridge_cv_leave_one_out: ROUTED,
-    own_rfecv: ROUTED,
-    own_feature_selector: ON_Y | ROUTED | OF_FOLDS,
-    own_permutation_importance: (OF_PANDAS | ON_Y) - {"y level, sparse"},
-    own_bagged_search: set(),
-    own_boosting: set(),
+    ridge_cv: ON_X | ON_Y | ROUTED | OF_FOLDS,
+    lambda X, y, scoring, cv, given: ridge_cv(X, y, scoring, None, given): ROUTED,
+    rfecv: ROUTED,
+    feature_selector: ON_Y | ROUTED | OF_FOLDS,
+    importance: (OF_PANDAS | ON_Y) - {"y level, sparse"},
+    bagged_search: set(),
+    boosting: set(),
 }
 
 
@@ -308,3 +284,282 @@ def test_tools_with_models_of_their_own(tool, way):
             # a tool that turns the errors of a scorer into nan warns with their message
             with pytest.raises((ValueError, TypeError, AttributeError, UserWarning)):
                 tool(rows, labels, scorer, cv, given)
+
+
+# --- what `groups` of a call means
+
+
+def scores(model, rows=X, **options):
+    options = {"groups": QID, "scoring": "ndcg", "cv": CV, "error_score": "raise"} | options
+    return ms.cross_val_score(model, rows, LABELS, **options)
+
+
+def search_scores(model, rows=X, cv=CV, groups=QID):
+    search = ms.GridSearchCV(model, {}, cv=cv, scoring="ndcg").fit(rows, LABELS, groups=groups)
+    return [search.cv_results_[f"split{i}_test_score"][0] for i in range(search.n_splits_)]
+
+
+ALL = by_hand(folds_of(CV))
+OF_USERS = folds_of(CV, USERS)
+SPLITS = [
+    ms.GroupShuffleSplit(3, random_state=0),
+    ms.StratifiedGroupKFold(3),
+    ms.LeaveOneGroupOut(),
+    OF_USERS,
+    [(~np.isin(QID, q), np.isin(QID, q)) for q in ([0, 1], [2, 3])],  # masks
+]
+BY_NUMBER = ms.PredefinedSplit(QID % 3)
+BY_SESSION = rs.QueryRanker(Ridge(), groups="session")
+
+
+def search_of(model, scoring=None, cv=CV, **options):
+    return ms.GridSearchCV(model, {}, cv=cv, scoring=scoring, **options)
+
+
+DEFAULT = [  # models whose own score ranks queries
+    RIDGE,
+    make_pipeline(PLAIN, RIDGE),
+    make_pipeline(ARRAYS, RIDGE),
+    make_pipeline(RIDGE),
+    search_of(RIDGE),
+    search_of(RIDGE, "ndcg"),
+    search_of(RIDGE, ["r2", "ndcg"], refit="ndcg"),
+    search_of(RIDGE, BY_FUNCTION),
+    search_of(make_pipeline(ARRAYS, RIDGE)),
+    make_pipeline(ARRAYS, search_of(RIDGE)),
+]
+FITTED = rs.QueryRanker(Ridge()).fit(X, LABELS, groups=QID)
+OF_PIPELINE = make_pipeline(PLAIN, RIDGE).fit(X, LABELS, queryranker__groups=QID)
+FROZEN = [
+    FrozenEstimator(FITTED),
+    make_pipeline(PLAIN, FrozenEstimator(FITTED)),
+    FrozenEstimator(OF_PIPELINE),
+    FrozenEstimator(search_of(RIDGE, "ndcg").fit(X, LABELS, groups=QID)),
+]
+CALLS = [  # a model, X, options of the call, and its scores
+    *((model, X, {"cv": cv}, by_hand(folds_of(cv)))
+      for cv in SPLITS for model in (Ridge(), RIDGE)),
+    (RIDGE, X, {"cv": BY_NUMBER}, by_hand(list(BY_NUMBER.split()))),
+    # ids in X are the queries, and coarser groups those of the splits
+    *((Ridge(), INDEXED, {"groups": USERS, "scoring": scoring, "cv": cv},
+       by_hand(folds_of(cv, USERS)))
+      for scoring in ("ndcg", BY_FUNCTION) for cv in (CV, GROUP_K_FOLD)),
+    # scikit-learn would warn that the splitter of the inner search ignores the ids
+    *((search_of(Ridge(), cv=cv), X, {}, ALL) for cv in (2, ms.KFold(2))),
+    *((model, rows, {"scoring": None}, ALL) for model in DEFAULT for rows in (X, INDEXED)),
+    *((model, X, {"scoring": "ndcg@3"}, by_hand(folds_of(CV), 3, lambda X, y: FITTED))
+      for model in FROZEN),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "rows", "options", "expected"), CALLS)
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored:UserWarning")
+def test_scores_of_the_folds(model, rows, options, expected):
+    assert scores(model, rows, **options) == expected
+
+
+@pytest.mark.parametrize("cv", SPLITS)
+@pytest.mark.parametrize("model", [Ridge(), RIDGE], ids=type)
+def test_scores_of_a_search(model, cv):
+    assert search_scores(model, cv=cv) == by_hand(folds_of(cv))
+
+
+def test_groups_by_name_and_folds_of_other_ids():
+    assert search_scores(BY_SESSION, NAMED, cv=OF_USERS, groups="session") == by_hand(OF_USERS)
+
+
+def test_routed_groups_are_those_of_the_splits_beside_ids_in_y():
+    with config_context(enable_metadata_routing=True):
+        for cv in (CV, GROUP_K_FOLD):
+            options = {"scoring": ALIGNED, "cv": cv, "params": {"groups": USERS}}
+            for labels, expected in ((pd.Series(Y, LEVEL), 1), (Y, 0)):
+                values = ms.cross_val_score(Ridge(), X, labels, **options)
+                np.testing.assert_array_equal(values, expected)
+
+
+class OwnSplitter(ms.BaseCrossValidator):
+    """A splitter of a user, which does not tell scikit-learn that it requests groups."""
+
+    seen: ClassVar = []
+
+    def split(self, X, y=None, groups=None):
+        self.seen.append(groups)
+        return ms.GroupKFold(2).split(X, y, groups)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 2
+
+
+@pytest.mark.parametrize(("scoring", "cv"), [("ndcg", GROUP_K_FOLD), ("r2", CV), ("ndcg", CV)])
+@pytest.mark.parametrize("inner_cv", [ms.GroupKFold(2), ms.StratifiedGroupKFold(2), OwnSplitter()])
+@pytest.mark.parametrize("model", [RIDGE, Ridge()], ids=type)
+def test_inner_searches_split_by_the_ids_of_the_call(model, inner_cv, scoring, cv):
+    inner, options = search_of(model, scoring, inner_cv), {"scoring": scoring, "cv": cv}
+    result = ms.cross_validate(inner, X, LABELS, groups=QID, return_estimator=True, **options)
+    for (train, _), search in zip(folds_of(cv), result["estimator"], strict=True):
+        options = {"cv": inner_cv, "scoring": scoring, "groups": QID[train]}
+        alone = ms.cross_val_score(Ridge(), X[train], LABELS[train], **options)
+        assert search.best_score_ == pytest.approx(alone.mean(), rel=1e-9)
+
+
+def test_an_inner_search_splits_by_the_groups_of_the_call_beside_ids_in_x():
+    OwnSplitter.seen.clear()
+    scores(search_of(RIDGE, "ndcg", OwnSplitter()), INDEXED, groups=USERS, cv=GROUP_K_FOLD)
+    for (train, _), groups in zip(folds_of(GROUP_K_FOLD, USERS), OwnSplitter.seen, strict=True):
+        np.testing.assert_array_equal(groups, USERS[train])
+
+
+def test_a_booster_of_other_models_needs_no_ids():
+    regression = LGBMModel(objective="regression", n_estimators=2, verbose=-1, n_jobs=1)
+    assert np.isfinite(scores(regression, groups=None, scoring="r2", cv=3)).all()
+
+
+def test_the_default_score_of_a_search_by_another_metric():
+    values = scores(search_of(RIDGE, ["ndcg", "r2"], refit="r2"), scoring=None)
+    predicted = [(Ridge().fit(X[a], LABELS[a]).predict(X[b]), LABELS[b]) for a, b in folds_of(CV)]
+    np.testing.assert_allclose(values, [r2_score(y, s) for s, y in predicted], rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", FROZEN)
+def test_a_frozen_ranker_needs_ids_to_be_scored(model):
+    with pytest.raises(rs.NoGroupsError, match="No query ids reached"):
+        scores(model, groups=None, scoring="ndcg@3", cv=3)
+
+
+@pytest.mark.parametrize("step", [StandardScaler(), PLAIN], ids=repr)
+@pytest.mark.parametrize("levels", [["qid", "user"], ["user"]])
+def test_a_pipeline_ranks_by_the_level_of_its_ranker(step, levels):
+    ids = pd.MultiIndex.from_frame(pd.DataFrame({"qid": QID, "user": USERS})[levels])
+    result = ms.cross_validate(
+        make_pipeline(step, rs.QueryRanker(Ridge(), groups="user")),
+        pd.DataFrame(X, ids), LABELS, groups=USERS, cv=GROUP_K_FOLD,
+        scoring="ndcg(groups=user)", return_estimator=True, return_indices=True,
+    )  # fmt: skip
+    for pipeline, train in zip(result["estimator"], result["indices"]["train"], strict=True):
+        assert pipeline[-1].n_queries_ == len(np.unique(USERS[train]))
+
+
+def test_catboost_takes_its_own_ids_of_rows():
+    order = np.argsort(QID, kind="stable")
+    rows, labels, ids = X[order], LABELS[order], QID[order]
+    given = {"groups": ids, "params": {"group_id": ids}, "scoring": "ndcg", "cv": CV}
+    model = make_catboost_ranker(iterations=3, depth=2)
+    values = ms.cross_val_score(model, rows, labels, **given)
+    for (train, test), value in zip(CV.split(rows, labels, groups=ids), values, strict=True):
+        fitted = make_catboost_ranker(iterations=3, depth=2)
+        fitted.fit(rows[train], labels[train], group_id=ids[train])
+        assert value == rs.ndcg_score(labels[test], fitted.predict(rows[test]), groups=ids[test])
+
+
+@pytest.mark.parametrize("model", [Ridge(), LogisticRegression()], ids=type)
+@pytest.mark.parametrize("cv", [CV, GROUP_K_FOLD, FOLDS], ids=type)
+def test_a_ranker_gets_the_ids_for_a_metric_of_thresholds(cv, model):
+    y, method = (LABELS > 2).astype(int), "predict"
+    if isinstance(model, LogisticRegression):
+        method = "decision_function"
+    folds = cv if isinstance(cv, list) else list(cv.split(X, y, groups=QID))
+    expected = ms.cross_val_predict(model, X, y, cv=folds, method=method)
+    given, options = (rs.QueryRanker(model), X, y), {"groups": QID, "cv": cv}
+    predicted = ms.cross_val_predict(*given, **options, method=method)
+    np.testing.assert_allclose(predicted, expected)
+    values = ms.cross_val_score(*given, **options, scoring="roc_auc")
+    assert values == pytest.approx([roc_auc_score(y[t], expected[t]) for _, t in folds])
+
+
+TEXT = np.array([f"s{number:02}" for number in QID])
+FORMS = [  # of many of which scikit-learn cannot select rows
+    TEXT.tolist(), pd.Series(TEXT).values, pd.array(QID, dtype="Int64"), pd.Categorical(TEXT),
+    pd.array(TEXT, dtype=pd.ArrowDtype(pa.string())), pa.array(TEXT.tolist()), pa.array(QID),
+    pa.chunked_array([TEXT[:50].tolist(), TEXT[50:].tolist()]),
+    *(pd.Index(TEXT, dtype=dtype, name="qid") for dtype in (str, "string[pyarrow]", "category")),
+    pd.Index(QID, dtype="int64[pyarrow]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [X, X.tolist(), pd.DataFrame(X)], ids=type)
+@pytest.mark.parametrize("ids", FORMS, ids=type)
+def test_groups_in_any_array(ids, rows):
+    pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
+    assert scores(pipeline, rows, groups=ids) == ALL
+    assert search_scores(Ridge(), rows, groups=ids) == ALL
+    with config_context(enable_metadata_routing=True):
+        assert scores(pipeline, rows, groups=None, params=params) == ALL
+    assert params["groups"] is ids
+
+
+def test_a_list_of_ids_that_are_names_of_columns():
+    frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8.0)[::-1]})
+    ids = np.array(list("aabbabab"))
+    for groups in (ids, ids.tolist()):
+        folds = [test for _, test in rs.QueryKFold(2).split(frame, groups=groups)]
+        assert {tuple(sorted(set(ids[test]))) for test in folds} == {("a",), ("b",)}
+    # two names are two columns, whose values together are the id
+    assert sum(len(test) for _, test in rs.QueryKFold(2).split(frame, groups=["a", "b"])) == 8
+
+
+def test_calls_at_the_same_time_keep_their_own_ids():
+    def score(seed):
+        order = np.random.default_rng(seed).permutation(len(Y))
+        given = {"groups": QID[order], "scoring": ALIGNED, "cv": CV}
+        return tuple(ms.cross_val_score(RIDGE, X[order], Y[order], **given).tolist())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(score, range(12))) == {(1.0, 1.0, 1.0)}
+
+
+def test_the_arguments_of_the_caller_are_not_changed():
+    params, scoring = {}, {"ours": ALIGNED, "theirs": "r2"}
+    ms.cross_validate(RIDGE, X, Y, groups=QID, scoring=scoring, cv=CV, params=params)
+    fitted = search_of(RIDGE, ALIGNED).fit(X, Y, groups=QID)
+    assert (params, scoring) == ({}, {"ours": ALIGNED, "theirs": "r2"})
+    assert fitted.scorer_ is ALIGNED
+    for later in (fitted.score, fitted.fit):
+        with pytest.raises(rs.NoGroupsError, match="No query ids reached"):
+            later(X, Y)
+
+
+def test_rows_of_folds_are_arrays_to_everyone_else():
+    (train, _), (plain, _) = next(CV.split(X, Y, groups=QID)), next(CV.split(INDEXED, Y))
+    assert repr(train) == repr(plain)
+    assert type(pickle.loads(pickle.dumps(train))) is np.ndarray
+    np.testing.assert_array_equal(train, plain)
+    for other in (train + 1, np.sort(train)[::-1] % 7):
+        with pytest.raises(rs.NoGroupsError):
+            scores(RIDGE, groups=None, cv=[(other, other)])
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_routed_ids_reach_every_task_of_a_pipeline_in_parallel(backend):
+    """joblib prepares all but the first tasks in threads that do not have the configuration."""
+    cv, model = rs.QueryKFold(8), make_pipeline(StandardScaler(), RIDGE)
+    with config_context(enable_metadata_routing=True), parallel_config(backend):
+        values = scores(model, groups=None, cv=cv, params={"groups": QID}, n_jobs=2)
+    assert values == by_hand(folds_of(cv))
+
+
+def test_requests_of_scorers():
+    request = get_scorer("ndcg@10").get_metadata_routing().score.requests
+    on_demand = dict.fromkeys(["sample_weight", "propensity", "target"])
+    assert request == {"groups": True, "qid": True, **on_demand}
+    with config_context(enable_metadata_routing=True):
+        scorer = rs.make_ranking_scorer(whole_queries).set_score_request(groups="session")
+        options = {"cv": GROUP_K_FOLD, "params": {"session": QID, "groups": USERS}}
+        values = ms.cross_val_score(Ridge(), X, Y, scoring=scorer, **options)
+        np.testing.assert_array_equal(values, 1)
+        with pytest.raises(TypeError, match=r"a ranking scorer requests groups, qid, .* got 'ids'"):
+            scorer.set_score_request(ids=True)
+    with pytest.raises(RuntimeError, match="only available when metadata routing is enabled"):
+        scorer.set_score_request(groups=True)
+
+
+def test_requested_weights_reach_the_scorer():
+    params = {"groups": QID, "sample_weight": 1.0 + QID}
+    with config_context(enable_metadata_routing=True):
+        scorer = rs.make_ranking_scorer("mrr(threshold=3)").set_score_request(sample_weight=True)
+        model = Ridge().set_fit_request(sample_weight=False)
+        values = scores(model, groups=None, scoring=scorer, cv=GROUP_K_FOLD, params=params)
+    for (train, test), value in zip(FOLDS, values, strict=True):
+        s = Ridge().fit(X[train], LABELS[train]).predict(X[test])
+        y, s, q, w = (part.tolist() for part in (LABELS[test], s, QID[test], 1.0 + QID[test]))
+        expected = oracle.score("mrr", y, s, q, threshold=3, sample_weight=w)
+        assert value == pytest.approx(expected, rel=1e-12)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import weakref
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,16 +16,16 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
-from sklearn.metrics import make_scorer
+from sklearn.metrics import _scorer, get_scorer, make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import _param_validation
 from sklearn.utils.parallel import Parallel, delayed
 
-import sklearn_rankscore
-from sklearn_rankscore import patch_sklearn, unpatch_sklearn
+import sklearn_rankscore as rs
 
-PACKAGE = Path(sklearn_rankscore.__file__).parent
+PACKAGE = Path(rs.__file__).parent
 
 RNG = np.random.RandomState(0)
 X, Y, GROUPS = RNG.normal(size=(60, 4)), RNG.normal(size=60), np.repeat(np.arange(6), 10)
@@ -63,13 +62,54 @@ class WeightedRidge(Ridge):
         return super().fit(X, y, sample_weight)
 
 
+class DuckTyped:
+    """It has what `permutation_importance` asks for and nothing else."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+class Twice:
+    __hash__ = None
+
+    def __call__(self, number):
+        return 2 * number
+
+
+class Unloaded(ModuleType):
+    """A module that is loaded when it is asked for an attribute, which fails."""
+
+    def __getattr__(self, name):
+        raise (ImportError if name == "mean" else AttributeError)(name)
+
+
+unloaded = Unloaded("unloaded")
+
+
+def accuracy_within_one(y, predicted):
+    close = np.abs(y - predicted) < 1
+    return unloaded.mean(close) if np.ndim(close) > 1 else close.mean()
+
+
 def source(X):
     raise AssertionError("called by this package")
+
+
+def negative_error(model, X, y):
+    return -np.abs(model.predict(X) - y).mean()
 
 
 def validated(model, X=X, **options):
     result = cross_validate(model, X, Y, error_score="raise", **options)
     return {name: list(v) for name, v in result.items() if name.startswith("test_")}
+
+
+def importances():
+    options = {"scoring": negative_error, "random_state": 0}
+    return permutation_importance(DuckTyped(), X, Y, **options).importances.tolist()
 
 
 BY_GROUP = {"groups": GROUPS, "cv": GroupKFold(3)}
@@ -82,7 +122,6 @@ CALLS = {
     "steps in a pipeline": lambda: validated(make_pipeline(StandardScaler(), Model())),
     "steps in a search": lambda: GridSearchCV(Model(), {"steps": [1, 2]}).fit(X, Y).best_score_,
     "score with groups": lambda: validated(Model(), **BY_GROUP),
-    "score with groups in a search": lambda: GridSearchCV(Model(), {}).fit(X, Y).best_score_,
     "score with groups of a frame": lambda: validated(Model(), X=INDEXED, **BY_GROUP),
     "a function of its own": lambda: validated(Model(groups=source), X=INDEXED, scoring="r2"),
     "the name of a ranker": lambda: validated(SubgroupRanker(), scoring="r2"),
@@ -92,16 +131,21 @@ CALLS = {
     "an Index of weights": lambda: validated(
         WeightedRidge(), params={"sample_weight": pd.Index(np.linspace(1, 2, 60))}
     ),
+    "a metric that names a lazy module": lambda: validated(
+        Ridge(), scoring=make_scorer(accuracy_within_one)
+    ),
+    "importance of a duck-typed model": importances,
+    "tasks without a hash": lambda: Parallel()(delayed(Twice())(n) for n in range(3)),
 }
 
 
 @contextmanager
 def without_hooks():
-    unpatch_sklearn()
+    rs.unpatch_sklearn()
     try:
         yield
     finally:
-        patch_sklearn()
+        rs.patch_sklearn()
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -119,52 +163,13 @@ def test_same_error_of_an_inner_search():
         cross_validate(model, X, Y, **BY_GROUP)
 
 
-@dataclass
-class Multiply:
-    """A dataclass that compares by value has no hash."""
-
-    factor: int
-
-    def __call__(self, number):
-        return self.factor * number
-
-
-def test_tasks_may_be_unhashable():
-    assert Parallel()(delayed(Multiply(2))(number) for number in range(3)) == [0, 2, 4]
-
-
-class Large:
-    def work(self, number):
-        return number
-
-
 def test_bound_methods_are_not_kept_alive():
-    large = Large()
-    assert Parallel()([delayed(large.work)(1)]) == [1]
-    reference = weakref.ref(large)
-    del large
+    model = Model()
+    assert Parallel()([delayed(model.get_params)(deep=False)])
+    reference = weakref.ref(model)
+    del model
     gc.collect()
     assert reference() is None
-
-
-class DuckTyped:
-    """It has what `permutation_importance` asks for and nothing else."""
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return X[:, 0]
-
-
-def test_importance_of_a_duck_typed_model():
-    def scoring(model, X, y):
-        return -np.abs(model.predict(X) - y).mean()
-
-    with without_hooks():
-        expected = permutation_importance(DuckTyped(), X, Y, scoring=scoring, random_state=0)
-    measured = permutation_importance(DuckTyped(), X, Y, scoring=scoring, random_state=0)
-    np.testing.assert_array_equal(measured.importances, expected.importances)
 
 
 def calls_of_package(function):
@@ -197,34 +202,78 @@ def test_searches_with_many_groups_hardly_run_this_package():
     assert len(calls) <= 80 * 10 + 100
 
 
-def test_a_class_in_a_module_named_after_optuna_is_none_of_optuna():
-    module = ModuleType("optuna_tuner")
-    source = """
-class Tuner:
-    refit = True
+def test_a_module_named_after_optuna_is_none_of_optuna():
+    tuner = {"__name__": "optuna_tuner"}
+    exec("def tune(search, *args, **options): return search(*args, **options)", tuner)
+    given, options = (rs.QueryRanker(Ridge()), X, Y > 0), {"scoring": "ndcg@5", **BY_GROUP}
+    measured = tuner["tune"](cross_val_score, *given, **options)
+    np.testing.assert_array_equal(measured, cross_val_score(*given, **options))
 
-    def fit(self, search, *args, **kwargs):
-        return search(*args, **kwargs)
-"""
-    exec(source, vars(module))
-    ranker = sklearn_rankscore.QueryRanker(Ridge())
-    options = {"scoring": "ndcg@5", "cv": GroupKFold(3), "groups": GROUPS}
-    measured = module.Tuner().fit(cross_validate, ranker, X, Y > 0, **options)
-    expected = cross_validate(ranker, X, Y > 0, **options)
-    assert list(measured["test_score"]) == list(expected["test_score"])
+
+TASKS_OF = [sys.modules[f"sklearn.model_selection.{name}"] for name in ("_search", "_validation")]
+
+
+def test_unpatched_scikit_learn_is_as_it_was():
+    added, replaced = make_scorer(r2_score), _scorer._SCORERS["explained_variance"]
+    _scorer._SCORERS["of_others"] = added
+    del _scorer._SCORERS["explained_variance"]
+    try:
+        with without_hooks():
+            assert type(_scorer._SCORERS) is dict
+            assert "is_satisfied_by" not in vars(_param_validation.StrOptions)
+            assert {module.delayed for module in TASKS_OF} == {delayed}
+            with pytest.raises(ValueError, match="must be a str among"):
+                cross_val_score(Ridge(), X, Y, scoring="ndcg@3")
+            # what others did to the table meanwhile stays
+            assert _scorer._SCORERS["of_others"] is added
+            assert "explained_variance" not in _scorer._SCORERS
+            scorer = rs.make_ranking_scorer("ndcg@3")
+            values = cross_val_score(Ridge(), INDEXED, Y > 0, scoring=scorer, n_jobs=2, **BY_GROUP)
+    finally:
+        _scorer._SCORERS["explained_variance"] = replaced
+        del _scorer._SCORERS["of_others"]
+    by_name = cross_val_score(Ridge(), X, Y > 0, scoring="ndcg@3", **BY_GROUP)
+    np.testing.assert_array_equal(values, by_name)
+
+
+class Hiding(ModuleType):
+    hidden = ""
+
+    def __getattribute__(self, name):
+        # from us alone: scikit-learn of today still uses it
+        of_caller = sys._getframe(1).f_globals["__name__"]
+        if name == Hiding.hidden and of_caller.startswith("sklearn_rankscore"):
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(_scorer, "_SCORERS"), (_param_validation, "StrOptions")]
+)
+def test_a_private_name_that_scikit_learn_removes_costs_the_strings(module, name, monkeypatch):
+    monkeypatch.setattr(Hiding, "hidden", name)
+    ranker, scorer = rs.QueryRanker(Ridge()), rs.make_ranking_scorer("ndcg@3")
+    with without_hooks():
+        expected = cross_val_score(ranker, INDEXED, Y > 0, scoring=scorer, **BY_GROUP)
+        monkeypatch.setattr(module, "__class__", Hiding)
+        with pytest.warns(RuntimeWarning, match=r"make_ranking_scorer\('ndcg@10'\)") as caught:
+            rs.patch_sklearn()
+        assert caught[0].filename == __file__
+        with pytest.raises(ValueError, match="ndcg@3"):
+            get_scorer("ndcg@3")
+        values = cross_val_score(ranker, INDEXED, Y > 0, scoring=scorer, **BY_GROUP)
+        np.testing.assert_array_equal(values, expected)
+        monkeypatch.undo()
+    assert get_scorer("ndcg@3").name == "ndcg@3"
 
 
 def run(code, *, folder=None, **environment):
     """What a new process prints."""
     path = [str(folder)] if folder else []
-    environment["PYTHONPATH"] = os.pathsep.join([*path, str(PACKAGE.parent)])
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    environment["PYTHONPATH"] = os.pathsep.join([*path, str(PACKAGE.parent), *sys.path])
+    command = [sys.executable, "-c", code]
+    options = {"capture_output": True, "text": True, "timeout": 300}
+    done = subprocess.run(command, env=os.environ | environment, **options)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -253,131 +302,92 @@ np.random.seed(0)
 random.seed(0)
 """
 # of each, a process that has imported this package has the same as one that has not
-FACTS = {
-    "the names of scorers": "get_scorer_names()",
-    "the table when iterated": "list(_scorer._SCORERS), len(_scorer._SCORERS)",
-    "the items of the table": "[(k, repr(v)) for k, v in _scorer._SCORERS.items()]",
-    "the pickled table": "pickle.dumps(dict(_scorer._SCORERS))",
-    "the names in a pickle of the table": "b'rankscore' in pickle.dumps(_scorer._SCORERS)",
-    "a copy of the table": "sorted(copy.copy(_scorer._SCORERS)), len(dict(_scorer._SCORERS))",
-    "a merged table": "sorted(_scorer._SCORERS | {'mine': 1})",
-    "the name of an unknown scorer": "error(get_scorer, 'no such scorer')",
-    "an unknown scorer of a search": "error(check_scoring, Ridge(), scoring='no such scorer')",
-    "the call of Parallel": "Parallel.__call__.__code__.co_filename",
-    "attributes of Parallel": "sorted(vars(Parallel)), sorted(vars(Parallel.__call__))",
-    "a task": "sorted(vars(TASK[0])), pickle.dumps(TASK)",
-    "a task that was run": "Parallel()([TASK]), sorted(vars(TASK[0]))",
-    "the pickle of a search": "pickle.dumps(search()), joblib.hash(search())",
-    "a clone of a search": "pickle.dumps(clone(search()))",
-    "the pickle of a scorer": "pickle.dumps(get_scorer('r2')), repr(make_scorer(abs))",
-    "the defaults of estimators": "repr(sklearn.get_config()), repr(LogisticRegression())",
-    "filters of warnings": "warnings.filters",
-    "what prints a warning": "warnings.showwarning.__module__, warnings.formatwarning.__module__",
-    "errors of NumPy": "np.geterr(), np.get_printoptions(), repr(np.geterrcall())",
-    "random numbers": "np.random.random(), random.random()",
-    "logging": "logging.root.level, logging.root.handlers, sorted(logging.root.manager.loggerDict)",
-    "the environment": "sorted(os.environ.items())",
-    "paths and hooks of imports": "sys.path, len(sys.path_hooks), list(map(type, sys.meta_path))",
-    "hooks of the interpreter": "sys.excepthook.__name__, sys.displayhook.__name__",
-    "traces": "sys.gettrace(), sys.getprofile(), gc.callbacks, gc.isenabled(), gc.get_threshold()",
-    "the limit of recursion": "sys.getrecursionlimit()",
-    "signals": "[str(signal.getsignal(s)) for s in sorted(signal.valid_signals())]",
-    "threads": "threading.active_count()",
-    "the locale": "locale.setlocale(locale.LC_ALL)",
-    "reducers of pickle": "sorted(map(repr, copyreg.dispatch_table))",
-    "warm libraries": "[m for m in ('pandas polars pyarrow matplotlib lightgbm xgboost catboost '"
-    "'optuna torch dask pyspark duckdb tqdm').split() if m in sys.modules]",
-}
+FACTS = [
+    "get_scorer_names()",
+    "list(_scorer._SCORERS), len(_scorer._SCORERS), len(dict(_scorer._SCORERS))",
+    "[(name, repr(scorer)) for name, scorer in _scorer._SCORERS.items()]",
+    "pickle.dumps(dict(_scorer._SCORERS)), b'rankscore' in pickle.dumps(_scorer._SCORERS)",
+    "sorted(copy.copy(_scorer._SCORERS)), sorted(_scorer._SCORERS | {'mine': 1})",
+    "error(get_scorer, 'no such scorer'), error(check_scoring, Ridge(), scoring='no such scorer')",
+    "Parallel.__call__.__code__.co_filename, sorted(vars(Parallel)), vars(Parallel.__call__)",
+    "sorted(vars(TASK[0])), pickle.dumps(TASK), Parallel()([TASK]), sorted(vars(TASK[0]))",
+    "pickle.dumps(search()), joblib.hash(search()), pickle.dumps(clone(search()))",
+    "pickle.dumps(get_scorer('r2')), repr(make_scorer(abs))",
+    "repr(sklearn.get_config()), repr(LogisticRegression())",
+    "warnings.filters, warnings.showwarning.__module__, warnings.formatwarning.__module__",
+    "np.geterr(), np.get_printoptions(), repr(np.geterrcall())",
+    "np.random.random(), random.random()",
+    "logging.root.level, logging.root.handlers, sorted(logging.root.manager.loggerDict)",
+    "sorted(os.environ.items()), locale.setlocale(locale.LC_ALL), threading.active_count()",
+    "sys.path, len(sys.path_hooks), list(map(type, sys.meta_path)), sys.getrecursionlimit()",
+    "sys.excepthook.__name__, sys.displayhook.__name__, sys.gettrace(), sys.getprofile()",
+    "gc.callbacks, gc.isenabled(), gc.get_threshold(), sorted(map(repr, copyreg.dispatch_table))",
+    "[str(signal.getsignal(s)) for s in sorted(signal.valid_signals())]",
+    # none of these libraries is loaded
+    "{'pandas', 'polars', 'pyarrow', 'matplotlib', 'lightgbm', 'xgboost', 'catboost', 'optuna', "
+    "'torch', 'dask', 'pyspark', 'duckdb', 'tqdm'} & set(sys.modules)",
+]
 
 
 @cache
 def facts(statement):
-    lines = [f"print(ascii(({expression})))" for expression in FACTS.values()]
+    lines = [f"print(ascii(({expression})))" for expression in FACTS]
     return run("\n".join([IMPORTS, statement, *lines]), PYTHONHASHSEED="0").splitlines()
 
 
-@pytest.mark.parametrize("name", FACTS)
-def test_same_state_of_the_process(name):
-    place = list(FACTS).index(name)
-    measured, expected = facts("import sklearn_rankscore"), facts("")
-    assert len(measured) == len(expected) == len(FACTS)
-    assert measured[place] == expected[place]
+@pytest.mark.parametrize("expression", FACTS)
+def test_same_state_of_the_process(expression):
+    measured, expected = (
+        dict(zip(FACTS, facts(statement), strict=True))
+        for statement in ("import sklearn_rankscore", "")
+    )
+    assert measured[expression] == expected[expression]
 
 
 def test_the_import_asks_other_modules_nothing():
     """A lazy module loads itself when it is asked for an attribute."""
-    code = f"""{IMPORTS}
-from types import ModuleType
-asked = []
+    code = """
+import sys, types
 
-class Lazy(ModuleType):
+class Lazy(types.ModuleType):
     def __getattribute__(self, name):
-        frame = sys._getframe(1)
-        if "sklearn_rankscore" in str(frame.f_globals.get("__name__")):
-            asked.append(name)
+        if "sklearn_rankscore" in str(sys._getframe(1).f_globals.get("__name__")):
+            print(name)
         return super().__getattribute__(name)
 
 sys.modules["lazy"] = Lazy("lazy")
 import sklearn_rankscore
 sklearn_rankscore.unpatch_sklearn()
 sklearn_rankscore.patch_sklearn()
-print(asked)
 """
-    assert run(code) == "[]\n"
+    assert run(code) == ""
 
 
-class Unloaded(ModuleType):
-    def __getattr__(self, name):
-        of_library = name == "mean"
-        raise (ImportError if of_library else AttributeError)(name)
-
-
-unloaded = Unloaded("unloaded")
-
-
-def accuracy_within_one(y, predicted):
-    close = np.abs(y - predicted) < 1
-    return unloaded.mean(close) if np.ndim(close) > 1 else close.mean()
-
-
-def test_a_metric_of_the_user_may_name_a_module_that_does_not_load():
-    scores = cross_val_score(Ridge(), X, Y, scoring=make_scorer(accuracy_within_one))
-    assert (scores > 0).all()
-
-
-# a process for tasks finds no package, or one that cannot be imported
+# processes for tasks do not find this package
 SITE = """
 import os, sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] == "sklearn_rankscore":
-            if os.environ["REFUSE"] == "broken":
-                raise RuntimeError("cannot be imported here")
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 if "REFUSE" in os.environ:
     sys.meta_path.insert(0, Refuse())
 """
-WORK = {
-    "tasks": "print(Parallel(2)(delayed(abs)(-n) for n in range(4)))",
-    "a search": "print(len(search().set_params(cv=3, n_jobs=2).fit(X, y).cv_results_['params']))",
-    "a search with groups": "print("
-    "search().set_params(n_jobs=2).fit(X, y, groups=ids).best_score_)",
-    "a permutation test": "print(sklearn.model_selection.permutation_test_score("
-    "Ridge(), X, y, groups=ids, cv=GroupKFold(3), n_permutations=4, n_jobs=2)[2])",
-}
-
-
-@pytest.mark.parametrize("name", WORK)
-@pytest.mark.parametrize("fault", ["absent", "broken"])
-def test_processes_without_the_package_work(tmp_path, fault, name):
-    (tmp_path / "sitecustomize.py").write_text(SITE)
-    code = f"""{IMPORTS}
+WORK = f"""{IMPORTS}
 import sklearn_rankscore
-os.environ["REFUSE"] = {fault!r}
+os.environ["REFUSE"] = "yes"
 X = np.random.RandomState(0).normal(size=(60, 4))
 y, ids = X[:, 0], np.repeat(np.arange(6), 10)
-{WORK[name]}
+print(Parallel(2)(delayed(abs)(-n) for n in range(4)))
+print(len(search().set_params(cv=3, n_jobs=2).fit(X, y).cv_results_['params']))
+print(search().set_params(n_jobs=2).fit(X, y, groups=ids).best_score_)
+print(sklearn.model_selection.permutation_test_score(
+    Ridge(), X, y, groups=ids, cv=GroupKFold(3), n_permutations=4, n_jobs=2)[2])
 """
-    assert run(code, folder=tmp_path).strip()
+
+
+def test_processes_without_the_package_work(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(SITE)
+    assert len(run(WORK, folder=tmp_path).splitlines()) == 4

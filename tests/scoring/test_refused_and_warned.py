@@ -1,6 +1,7 @@
 """What no ids reach, or wrong ones: one error before the first fit, and a warning of split queries.
 
-Table: call, class of the error, and what its first line tells.
+The first table has the class of the error, what its first line tells, and calls; the second one
+advice, a call that is given it, and the call that follows it.
 """
 
 import re
@@ -15,10 +16,11 @@ from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.ensemble import VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifierCV
-from sklearn.metrics import get_scorer, make_scorer
+from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -50,8 +52,9 @@ class Never(Ridge):
 
 NEVER = rs.QueryRanker(NeverFitted(), group_param="group")
 RIDGE = rs.QueryRanker(Ridge())
+SAMPLING = rs.QueryRanker(Ridge(), max_queries=20, random_state=0)  # which needs ids
+BY_SESSION = rs.QueryRanker(Ridge(), groups="session")
 FITTED = Ridge().fit(X, LABELS)
-PIPELINE = make_pipeline(FunctionTransformer(), NEVER)
 ALL_IDS = make_scorer(rs.ndcg_score, groups=QID)
 
 
@@ -77,9 +80,9 @@ def tuned(rows, labels):
     return lambda: model.fit(rows, labels)
 
 
-def candidates(estimator, grid, **given):
+def candidates(estimator, grid):
     search = ms.GridSearchCV(make_pipeline(FunctionTransformer(), estimator), grid, **BY_NDCG)
-    return lambda: search.fit(X, LABELS, groups=QID, **given)
+    return lambda: search.fit(X, LABELS, groups=QID)
 
 
 def fitted(model, scoring, rows=X, **options):
@@ -154,6 +157,77 @@ def test_one_error(told):
         assert told in str(raised.value).splitlines()[0]
 
 
+def select(labels=Y, **options):
+    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=2, scoring="ndcg@3")
+    return lambda: selector.set_params(**options).fit(X, labels)
+
+
+def halving(**options):
+    grid, options = {"estimator__alpha": [1, 10]}, BY_NDCG | {"random_state": 0} | options
+    return lambda: ms.HalvingGridSearchCV(SAMPLING, grid, **options).fit(X, LABELS, groups=QID)
+
+
+def searched(labels):
+    return lambda: ms.GridSearchCV(RIDGE, {}, **BY_NDCG).fit(X, Y, groups=QID).score(X, labels)
+
+
+def evaluated(advice, X=X):
+    return eval(advice, {"X": X, "y": LABELS, "ids": QID, "pd": pd, "numpy": np})
+
+
+OF_Y = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
+ON_Y, RENAMED = evaluated(OF_Y), "X.set_index('QID').rename_axis('qid')"
+ON_X = FRAME.assign(qid=QID).set_index("qid")
+SELECT = make_pipeline(SelectFromModel(SAMPLING), SAMPLING)
+PIPELINE = Pipeline([("select", SelectFromModel(Ridge())), ("ranker", SAMPLING)])
+PLACES = (
+    "QueryKFold(5, groups='session'), QueryRanker(..., groups='session') and "
+    "'ndcg@10(groups=session)'"
+)
+OF_SESSIONS = {"cv": rs.QueryKFold(3, groups="session"), "scoring": "ndcg(groups=session)"}
+OF_NAMES = [  # a function that calls a metric by its name
+    score(Ridge(), groups=QID, cv=CV, scoring=make_scorer(function))
+    for function in (lambda y, s: rs.ndcg_score(y, s), lambda y, s: ndcg_score(y, s))
+]
+ndcg_score = rs.ndcg_score
+HALVED = "resource='max_queries' and max_resources=, the number of training queries of a fold"
+ADVICE = [
+    (score(SELECT, **GIVEN, error_score="raise"),
+     "in the index of X or y, as by X.set_index('qid')", score(SELECT, ON_X, **BY_NDCG)),
+    (select(), f"where it takes no groups, pass cv=QueryKFold(5) and {OF_Y} as y",
+     select(ON_Y, cv=CV)),
+    (select(cv=CV), OF_Y, select(ON_Y, cv=CV)),
+    (searched(Y), OF_Y, searched(ON_Y)),
+    (halving(min_resources=30), HALVED, halving(resource="max_queries", max_resources=16)),
+    (score(RIDGE, FRAME.assign(QID=QID), cv=CV), RENAMED,
+     score(RIDGE, evaluated(RENAMED, FRAME.assign(QID=QID)), cv=CV)),
+    (score(BY_SESSION, SESSIONS, cv=CV), PLACES, score(BY_SESSION, SESSIONS, **OF_SESSIONS)),
+    (lambda: PIPELINE.fit(X, Y, groups=QID), "stepname__parameter",
+     lambda: PIPELINE.fit(X, Y, ranker__groups=QID)),
+    *((call, "use scoring='ndcg@10' or make_scorer(ndcg_score, k=10), which get the ids",
+       score(Ridge(), scoring=make_scorer(rs.ndcg_score, k=10), groups=QID, cv=CV))
+      for call in OF_NAMES),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "advice", "followed"), ADVICE)
+def test_the_advice_runs(call, advice, followed):
+    with pytest.raises((ValueError, rs.PartialQueryWarning), match=re.escape(advice)):
+        call()
+    followed()
+
+
+def test_a_function_may_pass_ids_or_find_them():
+    options = {"labels": ON_Y, "cv": CV, "error_score": "raise"}
+    expected = score(Ridge(), scoring="map", **options)()["test_score"]
+    for function in (
+        lambda y, scores: rs.map_score(y, scores),
+        lambda y, scores: rs.map_score(y.to_numpy(), scores, groups=y.index),
+    ):
+        values = score(Ridge(), scoring=make_scorer(function), **options)()["test_score"]
+        np.testing.assert_allclose(values, expected)
+
+
 NO_PLACES = [QID, QID.tolist(), pd.Series(QID), True, 0, len, np.True_, 1.0, [], ["a", 1], b"q"]
 
 
@@ -162,12 +236,11 @@ def test_what_is_no_place_of_ids(source):
     message = "groups must be the name of a column .* got .* Pass query ids to fit"
     with pytest.raises(TypeError, match=message):
         rs.make_ranking_scorer("mrr", groups=source)
-    for rows in (X, pd.DataFrame(X)):
-        for given in ({}, {"groups": QID}):
-            with pytest.raises(TypeError, match=message):
-                next(rs.QueryKFold(3, groups=source).split(rows, Y, **given))
-            with pytest.raises(TypeError, match=message):
-                rs.QueryRanker(Ridge(), groups=source).fit(rows, Y, **given)
+    for given in ({}, {"groups": QID}):
+        with pytest.raises(TypeError, match=message):
+            next(rs.QueryKFold(3, groups=source).split(FRAME, Y, **given))
+        with pytest.raises(TypeError, match=message):
+            rs.QueryRanker(Ridge(), groups=source).fit(X, Y, **given)
 
 
 def test_ids_of_all_rows_are_right_for_all_rows():
@@ -176,20 +249,13 @@ def test_ids_of_all_rows_are_right_for_all_rows():
     assert np.isfinite(importance.importances).all()
 
 
-def test_a_request_for_weights_serves_ridge_classifier_cv():
-    with config_context(enable_metadata_routing=True):
-        scorer = get_scorer("ndcg@3").set_score_request(sample_weight=True)
-        model = RidgeClassifierCV(alphas=[1, 10], cv=CV, scoring=scorer)
-        assert model.fit(X, RELEVANT, groups=QID).best_score_ > 0
-
-
 def test_groups_of_another_kind_of_model_are_no_place():
     """Models with a parameter of that name, such as a group lasso, mean groups of features."""
 
     class GroupLasso(Ridge):
         groups = ((0, 1), (2,))
 
-    values = ms.cross_val_score(GroupLasso(), FRAME.set_index(LEVEL), LABELS, **BY_NDCG)
+    values = ms.cross_val_score(GroupLasso(), ON_X, LABELS, **BY_NDCG)
     assert np.isfinite(values).all()
 
 
@@ -206,13 +272,10 @@ def by_ids(model=RIDGE, rows=X, labels=BY_Y, scoring="ndcg@3", **options):
 
 def replaced(cv):
     model = Pipeline([("model", Ridge())])
-    grid = {"model": [rs.QueryRanker(Ridge(), groups="session")]}
-    return ms.GridSearchCV(model, grid, scoring="mrr", cv=cv).fit(SESSIONS, LABELS)
+    return ms.GridSearchCV(model, {"model": [BY_SESSION]}, scoring="mrr", cv=cv).fit(SESSIONS, Y)
 
 
-BY_SESSION = rs.QueryRanker(Ridge(), groups="session")
 SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
-    "a name": by_ids(Ridge()),
     "several": by_ids(Ridge(), scoring=["r2", "mrr", "ndcg@3"]),
     "two processes": by_ids(Ridge(), n_jobs=2),
     "a search": lambda cv: ms.GridSearchCV(Ridge(), {}, scoring="mrr", cv=cv).fit(X, BY_Y),
@@ -227,10 +290,13 @@ SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
 
 @pytest.mark.parametrize("name", SPLIT)
 def test_split_queries_warn(name):
-    cut, whole = (warned(lambda: SPLIT[name](cv)) for cv in (ms.KFold(3), FOLDS))  # noqa: B023
-    assert cut
+    cut, whole = (warned(partial(SPLIT[name], cv)) for cv in (ms.KFold(3), FOLDS))
     assert {w.filename for w in cut} == {__file__}
     assert not whole
+
+
+def test_one_document_of_a_query_warns():
+    assert warned(lambda: by_ids(Ridge())([(np.arange(1, len(Y)), np.array([0]))]))
 
 
 QUIET = {
@@ -246,42 +312,3 @@ QUIET = {
 @pytest.mark.parametrize("name", QUIET)
 def test_no_warning(name):
     assert not warned(QUIET[name])
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
-def test_metrics_of_split_queries_are_too_high_or_too_low():
-    X, y = rs.make_ranking(n_queries=60, n_documents=100, noise=3.0, as_frame=True, random_state=0)
-    X, rows = X.set_index("qid"), ms.KFold(5, shuffle=True, random_state=0)
-    purchases = np.random.default_rng(0).random(len(y)) < 0.02 * (y == y.max())
-    for labels, is_higher in ((y, True), (purchases, False)):
-        split_up, whole = (
-            ms.cross_val_score(
-                Ridge(), X, np.asarray(labels, float), scoring="ndcg@10", cv=cv
-            ).mean()
-            for cv in (rows, rs.QueryKFold(5))
-        )
-        assert (split_up > 1.1 * whole) == is_higher
-        assert (split_up < 0.9 * whole) == (not is_higher)
-
-
-def test_the_advice_for_halving_runs():
-    grid, options = {"estimator__alpha": [0.1, 10]}, BY_NDCG | {"random_state": 0, "factor": 2}
-    search = ms.HalvingGridSearchCV(RIDGE, grid, min_resources=30, **options)
-    (warning, *_) = warned(lambda: search.fit(X, LABELS, groups=QID))
-    assert np.isfinite(search.best_score_)
-    advised = str(warning.message).partition("for successive halving use ")[2]
-    assert "resource='max_queries' and max_resources=, the number of training queries" in advised
-    search = ms.HalvingGridSearchCV(
-        RIDGE, grid, resource="max_queries", max_resources=16, **options
-    )
-    assert not warned(lambda: search.fit(X, LABELS, groups=QID))
-    assert max(search.n_resources_) <= 16
-
-
-@pytest.mark.parametrize("at", [60, 600, 1140])
-def test_every_fold_of_a_generator_is_checked(at):
-    """Folds that are made one by one may get the identity of one that was freed."""
-    ids = np.arange(1200) // 3
-    ids[at - 1] = ids[at]  # one query lies in two of the folds
-    rows = pd.DataFrame({"x": np.arange(1200.0)}, index=pd.Index(ids, name="qid"))
-    assert warned(score(Ridge(), rows, np.arange(1200) % 3, cv=ms.KFold(20)))

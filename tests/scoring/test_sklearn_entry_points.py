@@ -17,12 +17,10 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.linear_model import Ridge
-from sklearn.metrics import get_scorer, make_scorer, r2_score
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn_entry_points import ENTRY_POINTS, NAME
 from threadpoolctl import threadpool_limits
-
-import sklearn_rankscore
 
 ALPHAS, D, Y = by_hand.ALPHAS, by_hand.D, by_hand.Y
 ORDERS = {
@@ -37,8 +35,6 @@ pytestmark = pytest.mark.filterwarnings(OLD_OPTIONS)
 
 # entry points that fail with some versions, whatever the scorer
 GAPS = {
-    # 1.6 and 1.7 ask the string, not its scorer, for the requests of RidgeCV(cv=None)
-    "ridge_cv_leave_one_out": ("TypeError", VERSION < (1, 8)),
     # callbacks came with 1.9
     "scoring_monitor": ("ModuleNotFoundError", VERSION < (1, 9)),
     # no metadata is routed and X reaches the scorer as bins, so only groups=none works
@@ -57,8 +53,8 @@ def trees(answer):
     return by_hand.searched(ExtraTreesRegressor(random_state=0), answer["params"])
 
 
-def tuned_alpha(value):
-    return lambda _: by_hand.best(ALPHAS, value)
+def left_out(alpha):
+    return by_hand.one_list(Y, by_hand.leave_one_out(alpha))
 
 
 def ridges(score=by_hand.ndcg):
@@ -71,29 +67,17 @@ EXPECTED = {
     "names_listed": lambda _: 0,
     "check_scoring_string": lambda _: by_hand.whole(k=3),
     "check_scoring_list": lambda _: {NAME: by_hand.whole(k=3), "mrr": by_hand.whole("mrr")},
-    "cross_val_score_string": lambda _: ridges(),
-    "cross_validate_string": lambda _: ridges(),
     "cross_validate_list": lambda _: [*map(ridges, (by_hand.ndcg, by_hand.mrr, by_hand.r2))],
-    "cross_validate_dict": lambda _: [*map(ridges, (by_hand.ndcg, by_hand.r2))],
-    "grid_search_string": lambda _: by_hand.grid(),
     "grid_search_list_with_refit": lambda _: {**by_hand.grid(), "score": by_hand.chosen()},
-    "randomized_search": lambda answer: by_hand.searched(Ridge(), answer["params"]),
-    "halving_grid_search": trees,
     "halving_random_search": trees,
-    "learning_curve_string": lambda _: by_hand.curve(),
     "learning_curve_display": lambda _: by_hand.curve(),
-    "validation_curve_string": lambda _: [by_hand.fold_scores(Ridge(alpha)) for alpha in ALPHAS],
     "permutation_test": lambda _: by_hand.permuted_labels(),
     "permutation_importance_string": lambda _: by_hand.permuted_features(),
     "permutation_importance_list": lambda _: by_hand.permuted_features(),
     "sequential_feature_selector": lambda _: by_hand.selected_forward(),
     "rfecv": lambda _: by_hand.eliminated_backward(),
     "logistic_regression_cv": lambda _: by_hand.logistic_grid(),
-    "ridge_cv": tuned_alpha(lambda alpha: by_hand.fold_mean(Ridge(alpha))),
-    "ridge_cv_leave_one_out": tuned_alpha(lambda a: by_hand.ndcg(Y, by_hand.leave_one_out(a))),
-    "ridge_cv_leave_one_out_one_list": tuned_alpha(
-        lambda alpha: by_hand.one_list(Y, by_hand.leave_one_out(alpha))
-    ),
+    "ridge_cv_leave_one_out_one_list": lambda _: by_hand.best(ALPHAS, left_out),
     "ridge_classifier_cv": lambda _: by_hand.ridge_classifiers(by_hand.ndcg),
     "ridge_classifier_cv_one_list": lambda _: by_hand.ridge_classifiers(by_hand.one_list),
     "hist_gradient_boosting_regressor": lambda _: by_hand.boosted(REGRESSOR, Y),
@@ -113,13 +97,8 @@ EXPECTED = {
 
 def run_python(code, *args):
     """The output of code in a new interpreter with this path; warnings are errors."""
-    path = [str(Path(__file__).parent), *sys.path]
-    env = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path),
-        "MPLBACKEND": "Agg",
-        "OMP_NUM_THREADS": "1",
-    }
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    env = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", "-W", OLD_OPTIONS, "-c", code, *args]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -159,11 +138,10 @@ def test_entry_point(answers, name):
 def test_a_pickled_search_contains_its_scorer(tmp_path):
     search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, scoring=NAME, cv=D.folds).fit(D.X, D.y)
     (tmp_path / "search").write_bytes(pickle.dumps((search, D.X, D.y)))
-    code = (
-        "import pathlib, pickle, sys\n"
-        "search, X, y = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\n"
-        "print(search.score(X, y))"
-    )
+    code = """
+import pathlib, pickle, sys
+search, X, y = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())
+print(search.score(X, y))"""
     np.testing.assert_allclose(run_python(code, str(tmp_path / "search")), by_hand.chosen())
 
 
@@ -195,30 +173,3 @@ def test_wrong_names_are_explained_by_us_or_scikit_learn(name):
 )
 def test_names_of_sklearn_keep_their_meaning(name):
     assert type(get_scorer(name)).__module__.startswith("sklearn.metrics")
-
-
-def test_unpatched_scikit_learn_is_as_it_was():
-    from sklearn.metrics import _scorer
-    from sklearn.model_selection import _search, _validation
-    from sklearn.utils._param_validation import StrOptions
-
-    added, replaced = make_scorer(r2_score), _scorer._SCORERS["explained_variance"]
-    _scorer._SCORERS["of_others"] = added
-    del _scorer._SCORERS["explained_variance"]
-    sklearn_rankscore.unpatch_sklearn()
-    try:
-        assert type(_scorer._SCORERS) is dict
-        assert "is_satisfied_by" not in vars(StrOptions)
-        assert _validation.delayed is _search.delayed is sklearn.utils.parallel.delayed
-        with pytest.raises(ValueError, match="must be a str among"):
-            score_by(NAME)
-        scorer = sklearn_rankscore.make_ranking_scorer(NAME)
-        np.testing.assert_allclose(score_by(scorer, n_jobs=2), ridges())
-        # what others did to the table meanwhile stays
-        assert _scorer._SCORERS["of_others"] is added
-        assert "explained_variance" not in _scorer._SCORERS
-    finally:
-        sklearn_rankscore.patch_sklearn()
-        _scorer._SCORERS["explained_variance"] = replaced
-        del _scorer._SCORERS["of_others"]
-    assert get_scorer(NAME) is not None

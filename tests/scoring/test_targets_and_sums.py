@@ -13,10 +13,12 @@ from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 import sklearn_rankscore as rs
+from sklearn_rankscore import make_ranking_scorer as scorer_of
+from sklearn_rankscore import make_weighted_scorer as sum_of
 
 N, RNG, CV = 60, np.random.default_rng(0), rs.QueryKFold(3)
 QID, SEEN = np.repeat(np.arange(12), 5), RNG.choice([1, 0.5, 0.2, 0.1], N)
@@ -49,34 +51,31 @@ class Column(RegressorMixin, BaseEstimator):
 FITTED = Column().fit(None, None)
 
 
-def value(metric, labels=CLICKS, rows=slice(None), **options):
-    scores, groups = FEATURES[rows, 0], QID[rows]
-    (scored,) = rs.evaluate(labels, scores, metric, groups=groups, **options).values()
+def value(metric, labels=CLICKS, **options):
+    (scored,) = rs.evaluate(labels, FEATURES[:, 0], metric, groups=QID, **options).values()
     return scored
 
 
+def validated(model, X=FRAME, y=CLICKS, **options):
+    return ms.cross_val_score(model, X, y, **{"cv": CV, "error_score": "raise"} | options)
+
+
+CLIPPED = "dcg@3(propensity=seen,clip=0.2)"
 SAME = {  # scorers of the same metric, and its value
     "propensity": (
-        [
-            rs.make_ranking_scorer("dcg@3", propensity="seen", clip=0.2),
-            rs.make_ranking_scorer("dcg@3(propensity=seen,clip=0.2)"),
-            rs.make_ranking_scorer("dcg", k=3, clip=0.2, propensity="seen"),
-            rs.make_weighted_scorer({"dcg@3(propensity=seen,clip=0.2)": 1}),
-        ],
+        [scorer_of("dcg@3", propensity="seen", clip=0.2), scorer_of(CLIPPED),
+         scorer_of("dcg", k=3, clip=0.2, propensity="seen"), sum_of({CLIPPED: 1})],
         value("dcg@3", propensity=SEEN, clip=0.2),
     ),
     "target": (
-        [
-            rs.make_ranking_scorer("recall@2", target="orders"),
-            rs.make_ranking_scorer("recall@2(target=orders)"),
-        ],
+        [scorer_of("recall@2", target="orders"), scorer_of("recall@2(target=orders)")],
         value("recall@2", ORDERS),
     ),
     "both": (
-        [rs.make_ranking_scorer("ndcg(propensity=seen,target=orders)")],
+        [scorer_of("ndcg(propensity=seen,target=orders)")],
         value("ndcg", ORDERS, propensity=SEEN),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -92,7 +91,7 @@ def test_columns_of_x_and_levels(name, table):
 
 def test_positions_of_columns_that_have_integers_as_names():
     rows = pd.DataFrame(np.column_stack([FEATURES, ORDERS]), pd.Index(QID, name="qid"), [1, 3, 4])
-    scorer = rs.make_ranking_scorer("ndcg@3", target=2)
+    scorer = scorer_of("ndcg@3", target=2)
     fitted = rs.QueryRanker(Ridge(), drop_columns=[4]).fit(rows, CLICKS)
     expected = rs.evaluate(ORDERS, fitted.predict(rows), "ndcg@3", groups=QID)["ndcg@3"]
     assert scorer(fitted, rows, CLICKS) == expected
@@ -101,21 +100,21 @@ def test_positions_of_columns_that_have_integers_as_names():
         scorer(leaking, rows, CLICKS)
 
 
-def test_routed_columns():
-    for name, given in (("propensity", SEEN), ("target", ORDERS)):
-        with config_context(enable_metadata_routing=True):
-            scorer = rs.make_ranking_scorer("dcg@3").set_score_request(**{name: True})
-            options = {"scoring": scorer, "cv": CV, "params": {name: given}}
-            routed = ms.cross_val_score(Column(), FRAME, CLICKS - (name == "target"), **options)
-        source = {"propensity": "seen", "target": "orders"}[name]
-        by_name = f"dcg@3({name}={source})"
-        by_column = ms.cross_val_score(Column(), FRAME, CLICKS, scoring=by_name, cv=CV)
-        np.testing.assert_array_equal(routed, by_column)
+@pytest.mark.parametrize(
+    ("name", "source", "given", "y"),
+    [("propensity", "seen", SEEN, CLICKS), ("target", "orders", ORDERS, CLICKS - 1)],
+)
+def test_routed_columns(name, source, given, y):
+    with config_context(enable_metadata_routing=True):
+        scorer = scorer_of("dcg@3").set_score_request(**{name: True})
+        routed = validated(Column(), y=y, scoring=scorer, params={name: given})
+    by_column = validated(Column(), scoring=f"dcg@3({name}={source})")
+    np.testing.assert_array_equal(routed, by_column)
 
 
 def test_a_target_that_nobody_judged_and_labels_that_would_be_refused():
     orders = np.where(np.arange(N) % 3, ORDERS, np.nan)
-    scorer = rs.make_ranking_scorer("ndcg(target=orders,unjudged=drop,propensity=seen)")
+    scorer = scorer_of("ndcg(target=orders,unjudged=drop,propensity=seen)")
     expected = value("ndcg", orders, unjudged="drop", propensity=SEEN)
     assert scorer(FITTED, FRAME.assign(orders=orders), CLICKS - 9) == expected
 
@@ -127,32 +126,14 @@ METRICS = ["dcg@3", "dcg@3(propensity=seen)", "dcg@3(target=orders)", "hits@3(pr
 def test_several_metrics_share_predictions_but_not_labels():
     together = ms.cross_validate(Column(), FRAME, CLICKS, scoring=METRICS, cv=CV)
     for name in METRICS:
-        alone = ms.cross_val_score(Column(), FRAME, CLICKS, scoring=name, cv=CV)
+        alone = validated(Column(), scoring=name)
         np.testing.assert_array_equal(together[f"test_{name}"], alone)
     assert len({tuple(together[f"test_{name}"]) for name in METRICS}) == len(METRICS)
-    scores = rs.cross_val_query_scores(Column(), FRAME, CLICKS, metrics=METRICS[:2], cv=3)
-    for metric, seen in zip(METRICS[:2], (None, SEEN), strict=True):
-        np.testing.assert_array_equal(scores[metric], value("dcg@3", propensity=seen, average=None))
 
 
-@pytest.mark.parametrize("rows", [FRAME, LEVELS], ids=["frame", "index"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_search_leaves_the_columns_out_of_the_features(rows, n_jobs):
-    search = ms.GridSearchCV(
-        rs.QueryRanker(Ridge(), drop_columns=["seen", "orders"]), {"estimator__alpha": [1, 100]},
-        scoring=["dcg@3(propensity=seen)", "recall@2(target=orders)"], n_jobs=n_jobs,
-        refit="recall@2(target=orders)", cv=CV, error_score="raise",
-    ).fit(rows, CLICKS)  # fmt: skip
-    assert list(search.best_estimator_.feature_names_in_) == ["a", "b"]
-    bare = rs.QueryRanker(Ridge(alpha=search.best_params_["estimator__alpha"]))
-    bare.fit(FRAME[["a", "b", "qid"]], CLICKS)
-    np.testing.assert_array_equal(search.predict(rows), bare.predict(FRAME[["a", "b"]]))
-
-
-def test_threshold_tuning():
-    model, scoring = LogisticRegression(), "hits@2(propensity=seen)"
-    tuned = ms.TunedThresholdClassifierCV(model, scoring=scoring, cv=CV)
-    assert 0 <= tuned.fit(FRAME[["a", "b"]].set_axis(BY_Y.index), BY_Y).best_threshold_ <= 1
+class NeverFitted(Ridge):
+    def fit(self, X, y, groups=None):
+        raise AssertionError
 
 
 FAULTY = [
@@ -166,32 +147,26 @@ FAULTY = [
 ]
 
 
-@pytest.mark.parametrize("make", [rs.make_ranking_scorer, lambda *a, **o: sum_of(*a, **o)])
+@pytest.mark.parametrize("wrap", [lambda scorer: scorer, lambda scorer: sum_of({scorer: 1})])
 @pytest.mark.parametrize(("places", "rows", "message"), FAULTY)
-def test_faulty_columns_are_one_error_before_the_first_fit(places, rows, message, make):
+def test_faulty_columns_are_one_error_before_the_first_fit(places, rows, message, wrap):
     """Also where scikit-learn would turn errors of a score into nan."""
-
-    class NeverFitted(Ridge):
-        def fit(self, X, y, groups=None):
-            raise AssertionError
-
     given = {"groups": QID} if rows is FEATURES else {}
-    search = ms.GridSearchCV(NeverFitted(), {}, cv=CV, scoring=make("ndcg", **places))
-    with pytest.raises((ValueError, TypeError), match=message):
-        search.fit(rows, CLICKS, **given)
-    with pytest.raises((ValueError, TypeError), match=message):
-        make("ndcg", groups="none", **places)(FITTED, rows, CLICKS)
-
-
-def sum_of(metric, groups=None, **places):
-    return rs.make_weighted_scorer({rs.make_ranking_scorer(metric, **places): 1}, groups=groups)
+    search = ms.GridSearchCV(NeverFitted(), {}, cv=CV, scoring=wrap(scorer_of("ndcg", **places)))
+    one_list = wrap(scorer_of("ndcg", groups="none", **places))
+    for call in (
+        lambda: search.fit(rows, CLICKS, **given),
+        lambda: one_list(FITTED, rows, CLICKS),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            call()
 
 
 @pytest.mark.parametrize("option", ["target", "propensity"])
 @pytest.mark.parametrize("values", [SEEN, [1.0], True, str.upper])
 def test_values_in_place_of_a_place(option, values):
     with pytest.raises(TypeError, match=rf"{option} must be the name .*set_score_request"):
-        rs.make_ranking_scorer("ndcg", **{option: values})
+        scorer_of("ndcg", **{option: values})
 
 
 LEAKING = [Ridge(), rs.QueryRanker(Ridge()), rs.QueryRanker(Ridge(), drop_columns="seen")]
@@ -207,24 +182,17 @@ CHOOSING = [
 
 def test_a_target_among_the_features_is_refused():
     message = "column 'orders' of X, which is the target .* is a feature of .* drop_columns="
-    options = {"scoring": "recall@2(target=orders)", "cv": CV}
-    scorer = rs.make_ranking_scorer("recall@2", target="orders")
+    scorer = scorer_of("recall@2", target="orders")
     for model in LEAKING:
         with pytest.raises(ValueError, match=message):
-            ms.cross_val_score(model, FRAME, CLICKS, **options)
+            validated(model, scoring=scorer)
         with pytest.raises(ValueError, match=message):
             scorer(model.fit(FRAME, CLICKS), FRAME, CLICKS)
     levels = FRAME.set_index(["seen", "orders"], append=True)
     for model in LEAKING[:2]:
         assert 0 < scorer(model.fit(levels, CLICKS), levels, CLICKS) < 1
     for model in CHOOSING:
-        assert np.isfinite(ms.cross_val_score(model, FRAME, CLICKS, **options)).all()
-
-
-@pytest.mark.parametrize("column", ["sold", 7])
-def test_the_ranker_refuses_to_drop_what_is_not_there(column):
-    with pytest.raises(ValueError, match=f"drop_columns={column!r} is not a column of X"):
-        rs.QueryRanker(Ridge(), drop_columns=column).fit(FRAME, CLICKS)
+        assert np.isfinite(validated(model, scoring=scorer)).all()
 
 
 OTTO = {"clicks": 0.10, "carts": 0.30, "orders": 0.60}
@@ -235,7 +203,7 @@ SCORE = RNG.normal(size=1200) + TARGETS["orders"] + TARGETS["clicks"]
 X = pd.DataFrame({"a": SCORE, "b": RNG.normal(size=1200), "qid": SESSION, **TARGETS})
 Y = TARGETS["clicks"].astype(int)
 NAMES = {name: f"recall@20(target={name},denominator=min,average=micro)" for name in OTTO}
-SCORER = rs.make_weighted_scorer({NAMES[name]: weight for name, weight in OTTO.items()})
+SCORER = sum_of({NAMES[name]: weight for name, weight in OTTO.items()})
 
 
 def otto_score(rows):
@@ -256,43 +224,23 @@ def test_the_metric_of_otto():
     before = Column.calls
     assert SCORER(FITTED, X, Y) == pytest.approx(otto_score(np.arange(1200)), rel=1e-12)
     assert Column.calls == before + 1  # one prediction for all parts
-    scores = ms.cross_validate(Column(), X, Y, scoring=SCORER.with_parts(), cv=CV)
+    options = {"scoring": SCORER.with_parts(), "refit": "weighted_sum", "cv": CV}
+    results = ms.GridSearchCV(Column(), {"alpha": [1]}, **options).fit(X, Y).cv_results_
     expected = [otto_score(test) for _, test in CV.split(X, Y)]
-    np.testing.assert_allclose(scores["test_weighted_sum"], expected, rtol=1e-12)
-    parts = [OTTO[name] * scores[f"test_{NAMES[name]}"] for name in OTTO]
-    np.testing.assert_allclose(np.sum(parts, axis=0), expected, rtol=1e-12)
+    whole = [results[f"split{i}_test_weighted_sum"][0] for i in range(3)]
+    np.testing.assert_allclose(whole, expected, rtol=1e-12)
+    parts = [OTTO[name] * results[f"mean_test_{NAMES[name]}"] for name in OTTO]
+    np.testing.assert_allclose(np.sum(parts, axis=0), np.mean(expected), rtol=1e-12)
 
 
-def test_a_search_shows_the_sum_and_its_parts():
-    ranker = rs.QueryRanker(Ridge(), drop_columns=list(OTTO))
-    options = {"scoring": SCORER.with_parts(), "refit": "weighted_sum", "n_jobs": 2, "cv": CV}
-    search = ms.GridSearchCV(ranker, {"estimator__alpha": [1, 1e6]}, **options).fit(X, Y)
-    means = [OTTO[name] * search.cv_results_[f"mean_test_{NAMES[name]}"] for name in OTTO]
-    whole = search.cv_results_["mean_test_weighted_sum"]
-    np.testing.assert_allclose(whole, np.sum(means, axis=0))
-    assert search.best_score_ == max(whole)
-
-
-def test_query_ids_of_the_sum():
-    expected, frame = SCORER(FITTED, X, Y), X.drop(columns="qid")
-    assert SCORER(FITTED, frame, Y, groups=SESSION) == expected
-    assert SCORER(FITTED, frame, Y, qid=SESSION) == expected
+def test_places_of_ids_of_the_sum_and_its_parts():
     data = FITTED, X.rename(columns={"qid": "session"}).assign(user=SESSION // 2), Y
-    part = rs.make_ranking_scorer("mrr")
-    for place in ("session", "user", ["session", "user"]):
-        named = rs.make_ranking_scorer("mrr", groups=place)
-        assert rs.make_weighted_scorer({part: 1.0}, groups=place)(*data) == named(*data)
+    part, place = scorer_of("mrr"), ["session", "user"]
+    by_place = [scorer_of(name, groups=place)(*data) for name in ("mrr", "recall@5")]
+    assert sum_of({part: 1.0}, groups=place)(*data) == by_place[0]
     assert part.groups is None
-    both = rs.make_weighted_scorer({named: 1, "recall@5": 2}, groups=["session", "user"])
-    recall = rs.make_ranking_scorer("recall@5", groups=["session", "user"])
-    assert both(*data) == pytest.approx(named(*data) + 2 * recall(*data))
-
-
-def test_labels_without_x():
-    y = pd.Series(Y, pd.Index(SESSION, name="qid"))
-    scorer = rs.make_weighted_scorer({"recall@5": 2, rs.make_ranking_scorer("hits", k=3): 0.5})
-    parts = [rs.make_ranking_scorer(name).score_labels(y, SCORE) for name in ("recall@5", "hits@3")]
-    assert scorer.score_labels(y, SCORE) == pytest.approx(2 * parts[0] + 0.5 * parts[1])
+    both = sum_of({scorer_of("mrr", groups=place): 1, "recall@5": 2}, groups=place)
+    assert both(*data) == pytest.approx(by_place[0] + 2 * by_place[1])
 
 
 def target_share(block):
@@ -305,32 +253,31 @@ def weighted_sum(block):
     return target_share(block)
 
 
-SHOWN = {
-    "recall": rs.make_ranking_scorer(rs.recall_at_k),
-    "dcg(propensity=seen,target=orders,k=3)": rs.make_ranking_scorer(
-        "dcg", k=3, propensity="seen", target="orders"
-    ),
-    "rbp(p=0.5)": rs.make_ranking_scorer("rbp", p=0.5),
-    "ndcg(gain=linear,k=5)": rs.make_ranking_scorer("ndcg(gain=linear)", k=5),
-    "ndcg(target=orders,gain=exponential)": rs.make_ranking_scorer(
-        partial(rs.ndcg_score, gain="exponential"), target="orders"
-    ),
-    "target_share(target=orders)": rs.make_ranking_scorer(target_share, target="orders"),
-}
+EXPONENTIAL = partial(rs.ndcg_score, gain="exponential")
+OF_FUNCTION = scorer_of(target_share, target="orders")
+SHOWN = [  # scorers with their names, and others as they are shown
+    (scorer_of(rs.recall_at_k), "recall"),
+    (scorer_of("dcg", k=3, propensity="p", target="t"), "dcg(propensity=p,target=t,k=3)"),
+    (scorer_of("rbp", p=0.5), "rbp(p=0.5)"),
+    (scorer_of("ndcg(gain=linear)", k=5), "ndcg(gain=linear,k=5)"),
+    (scorer_of(EXPONENTIAL, target="orders"), "ndcg(target=orders,gain=exponential)"),
+    (OF_FUNCTION, "target_share(target=orders)"),
+]
+AS_CODE = [
+    (OF_FUNCTION, f"({target_share!r}, target='orders')"),
+    (scorer_of("recall(target=t)", propensity="p", groups="a"),
+     "('recall(target=t)', groups='a', propensity='p')"),
+]  # fmt: skip
 
 
 def test_names_and_representations():
-    assert list(rs.make_weighted_scorer(dict.fromkeys(SHOWN.values(), 1)).parts) == list(SHOWN)
-    of_function = SHOWN["target_share(target=orders)"]
-    assert repr(of_function) == f"make_ranking_scorer({target_share!r}, target='orders')"
-    of_name = rs.make_ranking_scorer("recall@5(target=orders)", propensity="p", groups="a")
-    shown = "make_ranking_scorer('recall@5(target=orders)', groups='a', propensity='p')"
-    assert repr(of_name) == shown
-    of_sum = rs.make_weighted_scorer({"mrr": 3})
-    assert repr(of_sum) == "make_weighted_scorer({make_ranking_scorer('mrr'): 3.0})"
+    parts = sum_of(dict.fromkeys([scorer for scorer, _ in SHOWN], 1)).parts
+    assert list(parts) == [name for _, name in SHOWN]
+    for scorer, arguments in AS_CODE:
+        assert repr(scorer) == f"make_ranking_scorer{arguments}"
+    assert repr(sum_of({"mrr": 3})) == "make_weighted_scorer({make_ranking_scorer('mrr'): 3.0})"
 
 
-MRR = rs.make_ranking_scorer("mrr")
 REFUSED = [
     ({}, {}, ValueError, "weights is empty"),
     (["mrr"], {}, TypeError, "weights must be a dict that maps each metric to its weight.* list"),
@@ -339,7 +286,7 @@ REFUSED = [
     ({"mrr": np.nan}, {}, ValueError, "the weight of 'mrr' must be finite"),
     ({"mrr": "1"}, {}, TypeError, "the weight of 'mrr' must be a number"),
     ({"mrrr": 1}, {}, ValueError, "'mrrr' is not a known metric"),
-    ({"mrr": 1, MRR: 1}, {}, ValueError, "names 'mrr' twice"),
+    ({"mrr": 1, scorer_of("mrr"): 1}, {}, ValueError, "names 'mrr' twice"),
     ({"mrr(groups=a)": 1, "ndcg": 1}, {}, ValueError, "from one place; got .'a', None."),
     ({"mrr(groups=a)": 1}, {"groups": "b"}, ValueError, "from one place; got .'b', 'a'."),
     ({"mrr(groups=a)": 1}, {"groups": ["b", "c"]}, ValueError, r"\[\('b', 'c'\), 'a'\]\. Give"),
@@ -351,7 +298,7 @@ REFUSED = [
 @pytest.mark.parametrize(("weights", "options", "error", "message"), REFUSED)
 def test_refused_sums(weights, options, error, message):
     with pytest.raises(error, match=message):
-        rs.make_weighted_scorer(weights, **options)
+        sum_of(weights, **options)
 
 
 def test_one_target_for_all_parts_is_refused():
@@ -360,27 +307,26 @@ def test_one_target_for_all_parts_is_refused():
             call(FITTED, X, Y, target=Y)
 
 
+PLACES = {"a": "ndcg", "b": "ndcg(groups=day)", "c": "ndcg(target=carts)"}
 SHARING = ["ndcg@5", "map", "mrr@3", "precision@3(threshold=1)", "ndcg@10(gain=exponential)", "r2"]
+
+
+def several(rows=X, scoring=SHARING, **options):
+    return lambda: ms.cross_validate(Column(), rows, Y, scoring=scoring, cv=CV, **options)
+
+
+def searched():
+    search = ms.GridSearchCV(Column(), {"alpha": [1, 2]}, cv=CV, scoring=SHARING, refit="map")
+    search.fit(X, Y).score(X, Y)
+
+
 PREDICTS = {  # calls with several metrics, and how often they predict
-    "cross_validate": (lambda o: ms.cross_validate(Column(), X, Y, cv=3, **o), 3),
-    "training scores": (
-        lambda o: ms.cross_validate(Column(), X, Y, cv=CV, return_train_score=True, **o), 6,
-    ),
-    "search": (
-        lambda o: ms.GridSearchCV(Column(), {"alpha": [1, 2]}, cv=CV, refit="map", **o)
-        .fit(X, Y).score(X, Y), 7,
-    ),
-    "two threads": (lambda o: ms.cross_validate(Column(), X, Y, cv=CV, n_jobs=2, **o), 3),
-    "given groups": (
-        lambda o: ms.cross_validate(Column(), X[["a"]], Y, cv=CV, groups=SESSION, **o), 3,
-    ),
-    "places": (
-        lambda o: ms.cross_validate(
-            Column(), X.assign(day=0), Y, cv=CV,
-            scoring={"a": "ndcg", "b": "ndcg(groups=day)", "c": "ndcg(target=carts)"},
-        ), 3,
-    ),
-}  # fmt: skip
+    "training scores": (several(return_train_score=True), 6),
+    "a search and its score": (searched, 7),
+    "two threads": (several(n_jobs=2), 3),
+    "given groups": (several(X[["a"]], groups=SESSION), 3),
+    "places": (several(X.assign(day=0), PLACES), 3),
+}
 
 
 @pytest.mark.parametrize("name", PREDICTS)
@@ -389,5 +335,5 @@ def test_metrics_of_one_call_share_a_prediction(name):
     call, n_predictions = PREDICTS[name]
     Column.calls = 0
     with parallel_config(backend="threading"):  # processes would have counters of their own
-        call({"scoring": SHARING})
+        call()
     assert Column.calls == n_predictions

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 
 from ..._typing import Array
-from ..block import Block
-from ..plan import Task
+from ..block import Block, Task
 from ..queries import Queries
 from .candidates import is_whole
 from .collisions import resolve_collisions
@@ -51,13 +50,15 @@ def plan_blocks(
 def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket) -> Block:
     """Sort keys without labels, for labels that are not grades."""
     queries, width = bucket.queries, bucket.width
+    if width <= SHORT and len(queries) == 1:
+        queries = np.repeat(queries, 2)  # NumPy sums the columns of a single row in another order
     sizes, retrieved = _sizes(documents, bucket, queries)
     labels, scores = documents.rows(queries, width)
     depth = width if depth is None else min(depth, width)
     many = documents.has_many_ties and (width <= MEDIUM_LONG or documents.has_large_groups)
     whole = many or is_whole(width, depth)
     ranked, tied = rank_rows(labels, scores, sizes, depth, whole=whole)
-    given = RawLabels(labels, sizes)
+    given = RawLabels(np.asarray(labels, order="F" if width <= SHORT else "C"), sizes)
     return Block(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])
 
 
@@ -66,7 +67,6 @@ def rank_by_keys(documents: Documents, depth: int | None, bucket: WidthBucket) -
     width, queries, keys = bucket.width, bucket.queries, np.asarray(bucket.keys)
     bucket.keys = None
     if width <= SHORT and len(queries) == 1:
-        # doubled, because NumPy sums the columns of a single row in another order
         queries, keys = np.repeat(queries, 2), np.asfortranarray(np.repeat(keys, 2, axis=0))
     depth = width if depth is None else min(depth, width)
     sizes, retrieved = _sizes(documents, bucket, queries)

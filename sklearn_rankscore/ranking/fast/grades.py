@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._columns import check_range
 from ..._typing import Array, ArrayFunction
-from ..label_functions import TabulatedFunction
+from ..label_functions import is_tabulated, table
 from ..plain import Labels, zero_from
 from .row_sorts import SHORT, smallest
 
@@ -79,8 +79,8 @@ class GradedLabels(Labels):
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
     ) -> Array:
         """The same values, as bytes if all are small integers."""
-        if isinstance(function, TabulatedFunction):
-            values = look_up(function.table(self.n_grades), labels, as_bytes=True)
+        if is_tabulated(function):
+            values = look_up(table(function, self.n_grades), labels, as_bytes=True)
             return values if padded else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
@@ -88,8 +88,8 @@ class GradedLabels(Labels):
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
-        if isinstance(function, TabulatedFunction):
-            steps = np.diff(function.table(self.n_grades))
+        if is_tabulated(function):
+            steps = np.diff(table(function, self.n_grades))
             (grades,) = steps.nonzero()
             if len(grades) == 1 and steps[grades] == 1.0:  # such as whether it is relevant
                 return count_flags(self.labels > grades).astype(np.float64)
@@ -97,19 +97,19 @@ class GradedLabels(Labels):
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
-        if not isinstance(function, TabulatedFunction):
+        if not is_tabulated(function):
             return super().ideal(function, depth)
-        table = function.table(self.n_grades)
-        if (table[2:] >= table[1:-1]).all():
+        values = table(function, self.n_grades)
+        if (values[2:] >= values[1:-1]).all():
             if depth not in self._highest:
                 self._highest[depth] = highest(self.labels, self.sizes, self.n_grades, depth)
-            return look_up(table, self._highest[depth])
+            return look_up(values, self._highest[depth])
         # the grades in ascending order of value take the place of the labels
-        order = np.append(0, 1 + np.argsort(table[1:], kind="stable"))
-        position_of = np.empty(len(table), dtype=np.uint8)
-        position_of[order] = np.arange(len(table))
+        order = np.append(0, 1 + np.argsort(values[1:], kind="stable"))
+        position_of = np.empty(len(values), dtype=np.uint8)
+        position_of[order] = np.arange(len(values))
         positions = look_up(position_of, self.labels)
-        return look_up(table[order], highest(positions, self.sizes, self.n_grades, depth))
+        return look_up(values[order], highest(positions, self.sizes, self.n_grades, depth))
 
 
 def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:

@@ -7,10 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from ..._typing import Array
+from ..ties import SHORT
 
-# rows up to this width are sorted by a network over columns, because NumPy's sort costs more per
-# row; with fewer rows than this for each comparison of the network, they are sorted one by one
-SHORT, ROWS_PER_COMPARISON = 16, 50
+# short rows are sorted by a network over columns, because NumPy's sort costs more per row; with
+# fewer rows than this for each comparison of the network, they are sorted one by one
+ROWS_PER_COMPARISON = 50
 
 # up to these widths NumPy's sorts of integers of 32 and of 64 bits are free of branches
 MEDIUM, MEDIUM_LONG = 512, 256

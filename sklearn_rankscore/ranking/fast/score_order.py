@@ -8,11 +8,10 @@ import numpy as np
 
 from ..._typing import Array, ArrayFunction
 from .. import plain
-from ..ties import TiedRows
+from ..ties import ShortTiedRows, TiedRows
 from .candidates import FEW
 from .keys import collides, write_keys
 from .row_sorts import SHORT, smallest
-from .tie_columns import ShortTiedRows
 
 # wider rows are sorted by their scores: columns leave too few bits of keys for scores
 WIDEST_SORTED = 2**16
@@ -25,13 +24,14 @@ def rank_rows(
 
     If `whole`, rows are sorted to the end. Otherwise each has more documents than `depth`.
     """
+    order: Any = "F" if labels.shape[1] <= SHORT else "C"
     if whole:
         rows = np.arange(len(labels))
         by_rank, equals_next = _sort(labels, scores, sizes)
-        ranked = np.ascontiguousarray(by_rank[:, :depth])  # the rounding of sums depends on it
+        ranked = np.array(by_rank[:, :depth], order=order)  # on which the rounding of sums depends
     else:
         columns, rows = _first_columns(scores, depth)
-        ranked = np.ascontiguousarray(_take(labels, columns))
+        ranked = np.asarray(_take(labels, columns), order=order)
         if not len(rows):
             return ranked, None
         by_rank, equals_next = _sort(*_candidates(labels[rows], scores[rows], sizes[rows], depth))
@@ -125,7 +125,7 @@ class RawLabels(plain.Labels):
             return super().ideal(function, depth)  # padding is above negative gains
         keys = _empty_keys(values.shape)
         write_keys(keys, 0, values, 0)
-        first = np.ascontiguousarray(smallest(keys, depth)[:, :depth])
+        first = np.array(smallest(keys, depth)[:, :depth], order="K")
         # back from the order of integers to that of floats
         flip = first >> 63
         flip &= np.iinfo(np.int64).max

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..._typing import Array
-from ..plan import BLOCK_DOCUMENTS
+from ..block import BLOCK_DOCUMENTS, padded_width
 from .documents import Documents
 from .row_sorts import SHORT
 
@@ -20,9 +20,6 @@ SMALL_BUCKET, SMALL_SHORT_BUCKET = 2**18, 2**17
 # blocks of so few ranks are larger: most of their memory is keys, and the calls after the sort are
 # so short that threads would wait for one another at each
 FEW_RANKS, LARGE_BLOCK = 32, 2**21
-
-# from this size on a query fills a block alone and needs no padding
-LONG = 2**19
 
 # sizes below this are counted in a table of sizes
 TABLED_SIZES = 2**16
@@ -136,16 +133,3 @@ def _joined(widths: Array, counts: Array, depth: int) -> list[int]:
             narrowest, n_queries = width, 0
         n_queries += count
     return firsts
-
-
-def padded_width(sizes: Array) -> Array:
-    """Sizes rounded up to four significant bits; long ones unchanged.
-
-    The width depends on a query's own size alone, so that a sum over its ranks has the same
-    rounding whatever else is in the block.
-    """
-    if sizes.max() <= SHORT:
-        return sizes
-    bits = np.frexp(sizes - 1)[1]
-    shift = np.where((bits > 4) & (sizes < LONG), bits - 4, 0)
-    return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)

@@ -7,4 +7,4 @@ from sklearn_rankscore.ranking import ranking
 
 @pytest.fixture(autouse=True)
 def fast_path(monkeypatch):
-    monkeypatch.setattr(ranking, "PLAIN", False)
+    monkeypatch.setattr(ranking, "PLAIN_UP_TO", 0)

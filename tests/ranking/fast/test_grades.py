@@ -6,10 +6,10 @@ import pytest
 from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.ranking.fast.grades import GradedLabels, encode_grades, highest, look_up
 from sklearn_rankscore.ranking.label_functions import (
-    TabulatedFunction,
     exponential,
     linear,
     relevant,
+    tabulated,
 )
 
 GRADES = [
@@ -116,7 +116,7 @@ def test_a_tabulated_function_is_evaluated_once_per_label():
         seen.append(labels.tolist())
         return labels / 4
 
-    gain = TabulatedFunction(function)
+    gain = tabulated(function)
 
     def total(block):
         for values in (block.by_rank(gain), block.ideal(gain), block.survival(gain)):

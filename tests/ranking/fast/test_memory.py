@@ -13,7 +13,7 @@ import numpy as np
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.ranking import ranking
 
-ranking.PLAIN = False
+ranking.PLAIN_UP_TO = 0
 n = 1_000_000
 y, s = np.arange(n) % 5, np.random.default_rng(0).random(n).round(2)
 groups = np.repeat(np.arange(n // 10), 10)

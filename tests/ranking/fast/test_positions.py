@@ -112,6 +112,6 @@ def test_metrics_with_different_rules_of_ties_in_one_call(monkeypatch):
     y, s = random.integers(0, 3, (3_000, 9)), random.integers(0, 4, (3_000, 9)) * 1.0
     names = [f"ndcg@5(ties={ties})" for ties in oracle.TIES] + ["map", "map(ties=reversed)"]
     together = evaluate(y, s, names, average=None)
-    monkeypatch.setattr("sklearn_rankscore.ranking.ranking.PLAIN", True)
+    monkeypatch.setattr("sklearn_rankscore.ranking.ranking.PLAIN_UP_TO", np.inf)
     for name, values in evaluate(y, s, names, average=None).items():
         np.testing.assert_allclose(together[name], values, rtol=1e-13)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_rankscore.ranking import read_queries
+from sklearn_rankscore.ranking import block, read_queries
 from sklearn_rankscore.ranking.fast import engine, width_buckets
 from sklearn_rankscore.ranking.fast.documents import Documents
 
@@ -59,7 +59,7 @@ def test_blocks_of_tied_rows_are_small_in_one_thread_alone(jobs, n_blocks):
 
 def test_padding_is_less_than_an_eighth():
     sizes = np.arange(1, 5000)
-    widths = width_buckets.padded_width(sizes)
+    widths = block.padded_width(sizes)
     assert (widths >= sizes).all()
     assert (widths - sizes < np.maximum(sizes / 8, 1)).all()
     assert (widths[:16] == sizes[:16]).all()
@@ -67,7 +67,7 @@ def test_padding_is_less_than_an_eighth():
 
 @pytest.mark.parametrize("sizes", [[2**16 + 9, 2**16 - 1, 5, 2**16, 2**16 - 2], range(1, 601)])
 def test_sizes_beyond_a_table_or_a_byte(sizes, monkeypatch):
-    monkeypatch.setattr(width_buckets, "LONG", 17)  # every longer query has a width of its own
+    monkeypatch.setattr(block, "LONG", 17)  # every longer query has a width of its own
     many = documents(sizes)
     buckets = width_buckets.width_buckets(many, None)
     assert {int(n) for n in sizes} == {b.width for b in buckets} == {b.shortest for b in buckets}

@@ -1,18 +1,17 @@
-"""Blocks of the same documents in a random or in the ideal order, against which metrics compare."""
+"""Blocks made of a block: in a random or in the ideal order, or with weighted gains."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
-from .accumulate import accumulate
-from .block import Block
-from .first_group import FirstGroup
+from .block import Block, FirstGroup
 from .label_functions import linear
-from .plain import stable_order, zero_from
-from .symmetric_means import symmetric_means
+from .plain import Labels, stable_order, zero_from
+from .ties import accumulate, expected_products
 
 
 def in_random_order(block: Block) -> Block:
@@ -20,12 +19,12 @@ def in_random_order(block: Block) -> Block:
 
     With ``ties="average"``, a formula then has its expectation over all orders of the documents.
     """
-    return block._cached("random", lambda: RandomOrder(block))
+    return block._cached("random", RandomOrder, block)
 
 
 def in_ideal_order(block: Block, gain: ArrayFunction) -> Block:
     """The block with all documents of each query retrieved and ranked by descending gain."""
-    return block._cached(("ideal order", gain), lambda: _ideal_order(block, gain))
+    return block._cached(("ideal order", gain), _ideal_order, block, gain)
 
 
 class RandomOrder(Block):
@@ -83,7 +82,7 @@ class RandomOrder(Block):
         factors = self._labels.values(continue_prob, labels, sizes).ravel()
         n_degrees = np.minimum(sizes, len(self.ranks))
         survival = np.ones((len(sizes), len(self.ranks)))
-        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = symmetric_means(
+        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = expected_products(
             factors, some * labels.shape[1], sizes[some], n_degrees[some]
         )
         # beyond the last document of a query nobody stops
@@ -117,3 +116,36 @@ def _ideal_order(block: Block, gain: ArrayFunction) -> Block:
         order = stable_order(scores_of(slice(None)))
         ranked = np.take_along_axis(labels, order, axis=1)[:, :depth]
     return Block(block.queries, sizes, sizes, block._labels, ranked, None, scores_of)
+
+
+class WeightedLabels(Labels):
+    """Labels of a block whose entries are row numbers; each gain is multiplied by a weight.
+
+    Parameters
+    ----------
+    rows : int array of shape (n_queries, n_documents)
+        Row numbers, followed by padding in rows of shorter queries.
+    sizes : int array of shape (n_queries,)
+        Number of documents of each query.
+    y_true, weights : array of shape (n_rows,)
+        The label and the weight of each row.
+    """
+
+    def __init__(self, rows: Array, sizes: Array, y_true: Array, weights: Array) -> None:
+        super().__init__(rows, sizes)
+        self.y_true, self.weights = y_true, weights
+
+    def values(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """A function of the labels of some rows times their weights, 0 from each row's end on."""
+        gains = function(self.y_true[labels].astype(np.float64))
+        return zero_from(ends, np.asarray(gains * self.weights[labels], dtype=np.float64))
+
+
+def weighted_block(block: Block, y_true: Array, weights: Array) -> Block:
+    """A block of labels that are row numbers as one of the labels of these rows, with weights."""
+    weighted = copy.copy(block)
+    weighted._labels = WeightedLabels(block._labels.labels, block.sizes, y_true, weights)
+    weighted._cache = {}
+    return weighted

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rankscore.ranking.fast.tie_columns import TieColumns
-from sklearn_rankscore.ranking.ties import TIES, TieGroups, leading
+from sklearn_rankscore.ranking.ties import TIES, TieColumns, TieGroups, leading
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 0.9, 1.0])

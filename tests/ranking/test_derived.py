@@ -3,8 +3,8 @@
 import numpy as np
 
 from sklearn_rankscore import Block
+from sklearn_rankscore.ranking.derived import in_random_order
 from sklearn_rankscore.ranking.label_functions import linear, relevant
-from sklearn_rankscore.ranking.reordered import in_random_order
 
 LABELS = [[2, 0, 1, 0], [1], [0, 0, 3], [1, 0, 2, 0], [0]]
 
