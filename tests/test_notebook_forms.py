@@ -1,7 +1,7 @@
 """Every result has an HTML form for notebooks, and every public object a plain one."""
 
 import re
-from functools import cache
+from functools import cache, reduce
 from html import escape
 from pathlib import Path
 
@@ -55,23 +55,12 @@ def results():
     return {type(result).__name__: result for result in objects}
 
 
-def public_classes():
-    """The classes of the API reference, by name."""
-    names = re.findall(r"^   ([\w.]+)$", API.read_text("utf-8"), re.M)
-    for name in names:
-        holder = package
-        for part in name.split("."):
-            holder = getattr(holder, part, None)
-        if isinstance(holder, type):
-            yield holder
-
-
 def test_every_public_class_of_results_is_tried():
+    names = re.findall(r"^   ([\w.]+)$", API.read_text("utf-8"), re.M)
+    known = [reduce(lambda of, part: getattr(of, part, None), n.split("."), package) for n in names]
     others = {
-        known.__name__
-        for known in public_classes()
-        if not known.__name__.endswith("Display") and not hasattr(known, "get_params")
-        and not hasattr(known, "split")
+        of.__name__ for of in known if isinstance(of, type) and not of.__name__.endswith("Display")
+        and not hasattr(of, "get_params") and not hasattr(of, "split")
     }  # fmt: skip
     assert others - PLAIN - set(RESULTS) == set()
     assert sorted(results()) == RESULTS
@@ -84,31 +73,19 @@ def test_html_is_one_or_several_tables(name):
     assert all(len(row) == len(table[0]) for table in tables for row in table)
 
 
-def test_fields_of_a_dataclass_and_of_a_named_tuple():
-    (rows,) = Structure(results()["Difference"]._repr_html_()).tables
-    values = dict(rows)
-    difference = results()["Difference"]
+def test_fields_are_shown():
+    difference, names = results()["Difference"], package.metric_names()
+    (low, high), html = difference.interval, difference._repr_html_()
+    values = dict(*Structure(html).tables)
     assert values["difference"] == f"{difference.difference:.4g}"
-    low, high = difference.interval
     assert values["interval"] == f"low: {low:.4g}, high: {high:.4g}"
     assert values["wins"] == str(difference.wins)
-    assert escape("<b>") in difference._repr_html_()
+    assert escape("<b>") in html
     (rows,) = Structure(results()["MetricSummary"]._repr_html_()).tables
     assert dict(rows)["n_queries"] == "30"
-
-
-def test_names_of_metrics_as_html():
-    (rows,) = Structure(package.metric_names()._repr_html_()).tables
-    assert [name for name, _, _ in rows[1:]] == list(package.metric_names())
-
-
-@pytest.mark.parametrize(
-    ("plain", "text"),
-    [
-        (Block.from_lists([[1, 0, 2], [1]], [[3, 2, 1], [1]]), "<Block of 2 queries with up to 3 "),
-        (package.lightgbm_metric("ndcg@10"), "<LightGBMMetric 'ndcg@10'>"),
-        (package.xgboost_metric("map@5"), "<XGBoostMetric 'map@5'>"),
-    ],
-)
-def test_plain_forms(plain, text):
-    assert repr(plain).startswith(text)
+    (rows,) = Structure(names._repr_html_()).tables
+    assert [name for name, _, _ in rows[1:]] == list(names)
+    block = Block.from_lists([[1, 0, 2], [1]], [[3, 2, 1], [1]])
+    assert repr(block).startswith("<Block of 2 queries with up to 3 ")
+    assert repr(package.lightgbm_metric("ndcg@10")) == "<LightGBMMetric 'ndcg@10'>"
+    assert repr(package.xgboost_metric("map@5")) == "<XGBoostMetric 'map@5'>"

@@ -29,6 +29,8 @@ UNJUDGED = [
     "map@5(unjudged=irrelevant)",
     "precision@3(unjudged=drop)",
     "query_auc(unjudged=drop)",
+    "mrr(adjusted=true,unjudged=drop)",
+    "ndcg@3(adjusted=true,unjudged=irrelevant)",
     "judged@5",
     "bpref",
     "infap",

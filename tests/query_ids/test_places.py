@@ -1,6 +1,7 @@
 """Where query ids are: which of several are the queries, and what is proposed where none are."""
 
 import re
+from datetime import date, datetime
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ import sklearn_rankscore as rs
 
 LEVEL, USERS = pd.Index(QID, name="qid"), QID // 3
 FRAME, LABELS = pd.DataFrame(X, columns=list("abc")), Y % 10
+DAYS = np.datetime64("2020-01-01") + QID % 3
 TWO = {"user": USERS, "session": QID % 3}  # together they tell queries apart
 BY_DAY = FRAME.assign(user=USERS).set_index(pd.Index(QID % 3, name="session"))
 PLACES = {  # X and the place of its ids
@@ -30,7 +32,10 @@ PLACES = {  # X and the place of its ids
     "a name and a level": (BY_DAY, ["user", "session"]),
     "text": (FRAME.assign(user=USERS.astype(str), session=pd.Categorical(QID % 3)),
              ["user", "session"]),
+    "times": (FRAME.assign(user=USERS, session=DAYS.astype("M8[ns]")), ["user", "session"]),
+    "days": (pl.DataFrame({"a": X[:, 0], "user": USERS, "session": DAYS}), ["user", "session"]),
 }  # fmt: skip
+FIRST = {"text": ("0", 0), "times": (0, datetime(2020, 1, 1)), "days": (0, date(2020, 1, 1))}
 
 
 class Column(RegressorMixin, BaseEstimator):
@@ -59,10 +64,11 @@ def test_every_object_knows_every_place(name):
     if name != "batch":
         *_, train, test = rs.query_train_test_split(rows, QID, groups=place, random_state=0)
         assert set(train) ^ set(test) == set(QID)
-    if isinstance(rows, pd.DataFrame) and name != "text":
-        scores = rs.cross_val_query_scores(Ridge(), rows, LABELS, groups=place, **OPTIONS)
+        scores = rs.cross_val_query_scores(Column(), rows, LABELS, groups=place, **OPTIONS)
         assert len(scores) == len(set(QID))
-        assert scores.ids[0] == ((0, 0) if isinstance(place, list) else 0)
+        first = (0, 0) if isinstance(place, list) else 0
+        assert repr(scores.ids[:1].tolist()) == repr([FIRST.get(name, first)])
+    if isinstance(rows, pd.DataFrame) and name not in FIRST:
         model = Ridge().fit(rows, LABELS)
         rs.CutoffCurveDisplay.from_estimator(model, rows, LABELS, metric="precision", groups=place)
         ranker = rs.QueryRanker(Ridge(), groups=place).fit(rows, LABELS)

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from native_fits import fit, make
+from ranking_rows import rows_of
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -13,30 +14,24 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from sklearn_rankscore import QueryRanker, make_ranking
+from sklearn_rankscore import QueryRanker
 
-X, Y, IDS = make_ranking(n_queries=30, n_features=4, random_state=0)
-ORDER = np.random.default_rng(0).permutation(len(Y))
-X, Y, IDS = X[ORDER], Y[ORDER], IDS[ORDER]
-X[:, 3] = IDS % 3
+X, Y, IDS = rows_of(30, 0)
+# the last is a category, whose order says little
+X = np.column_stack([X[:, 1:4], (np.digitize(X[:, 0], [-0.5, 0.5]) + 1) % 3])
 FRAME = pd.DataFrame(X, columns=list("abcd")).astype({"d": int})
+NAMED, INDEXED = FRAME.assign(qid=IDS), FRAME.set_index(pd.Index(IDS, name="qid"))
 COLORED = FRAME.assign(color=np.where(X[:, 0] > X[:, 1], "red", "blue"))
 CATEGORIES = COLORED.astype({"color": "category"})
-VALID = {"eval_qid": [IDS], "groups": IDS}
-
-
-def is_colored(model):
-    """How the boosters are told that the fifth column has categories."""
-    return {
-        "C": lambda: ({}, {"cat_features": ["color"]}),
-        "X": lambda: ({"enable_categorical": True}, {}),
-        "L": lambda: ({}, {}),
-    }[model[0]]()
+RANKERS = ("LGBMRanker", "XGBRanker", "CatBoostRanker")
+# how the boosters are told that a column has categories: parameters of the model, and of fit
+COLORS = {
+    "L": ({}, {}), "X": ({"enable_categorical": True}, {}), "C": ({}, {"cat_features": ["color"]})
+}  # fmt: skip
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
 
 
 # --- columns that are no features
-
-LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -72,6 +67,10 @@ def test_columns_of_an_array_are_dropped_by_position(form):
             np.testing.assert_allclose(ranker.predict(features), expected)
 
 
+def scale_columns(columns):
+    return make_pipeline(ColumnTransformer([("s", StandardScaler(), columns)]), Ridge())
+
+
 # positions of features are others once a column of ids is dropped
 POSITIONS = {
     "fit": lambda: (make("LGBMRanker", 2), {"categorical_feature": [3]}),
@@ -80,114 +79,27 @@ POSITIONS = {
     "forest": lambda: (HistGradientBoostingRegressor(max_iter=2, categorical_features=[3]), {}),
     "sets": lambda: (make("LGBMRanker", 2, interaction_constraints=[[0, 1], [2, 3]]), {}),
     "monotone": lambda: (make("XGBRegressor", 2, monotone_constraints=(0, -1, 0, 0)), {}),
-    "columns": lambda: (
-        make_pipeline(ColumnTransformer([("s", StandardScaler(), [1, 2])]), Ridge()), {}
-    ),
-    "slice": lambda: (
-        make_pipeline(ColumnTransformer([("s", StandardScaler(), slice(1, 3))]), Ridge()), {}
-    ),
-}  # fmt: skip
+    "columns": lambda: (scale_columns([1, 2]), {}),
+    "slice": lambda: (scale_columns(slice(1, 3)), {}),
+}
 
 
 @pytest.mark.parametrize("case", POSITIONS)
 def test_positions_of_features_are_refused_beside_a_column_of_ids(case):
     model, params = POSITIONS[case]()
     with pytest.raises(ValueError, match=r"by position.*drops 'qid'.*X.set_index\('qid'\)"):
-        QueryRanker(model).fit(FRAME.assign(qid=IDS), Y, **params)
-    QueryRanker(model).fit(FRAME.set_index(pd.Index(IDS, name="qid")), Y, **params)
+        QueryRanker(model).fit(NAMED, Y, **params)
+    QueryRanker(model).fit(INDEXED, Y, **params)
 
 
 def test_names_of_features_are_taken_beside_a_column_of_ids():
-    frame = FRAME.assign(qid=IDS)
-    by_name = QueryRanker(make("LGBMRanker")).fit(frame, Y, categorical_feature=["d"])
+    by_name = QueryRanker(make("LGBMRanker")).fit(NAMED, Y, categorical_feature=["d"])
     expected = fit(make("LGBMRanker"), X, Y, IDS, categorical_feature=[3]).predict(X)
-    np.testing.assert_array_equal(by_name.predict(frame), expected)
+    np.testing.assert_array_equal(by_name.predict(NAMED), expected)
     assert not np.array_equal(fit(make("LGBMRanker"), X, Y, IDS).predict(X), expected)
 
 
 # --- forms that the boosters read, and those on which they fail
-
-SPARSE = np.where(np.abs(X) < 0.5, 0, X)
-TYPES = pd.DataFrame({"f": X[:, 0].astype("f4"), "g": X[:, 1], "flag": X[:, 2] > 0}).assign(
-    **{f"x{dtype}": (np.abs(X[:, 0]) * 9).astype(dtype) for dtype in ("i1", "u2", "i4", "u8")}
-)
-INDEXED_TABLE = pa.Table.from_pandas(CATEGORIES.set_index("d"))
-
-# a form of the features, and what the booster itself is given instead
-READ = {
-    **{
-        f"{form.__name__}, {name}": (name, form(SPARSE), sparse.csr_matrix(SPARSE), None)
-        for form in (sparse.csr_array, sparse.coo_array, sparse.csc_array, sparse.csr_matrix)
-        for name in ("LGBMRanker", "XGBRanker", "CatBoostRanker")
-    },
-    **{
-        f"lists, {name}": (name, X.tolist(), X, None)
-        for name in ("LGBMRanker", "XGBRanker", "CatBoostRanker")
-    },
-    "polars, numbers": ("LGBMRanker", pl.from_pandas(TYPES), TYPES, None),
-    "pyarrow, numbers": ("LGBMRanker", pa.Table.from_pandas(TYPES), TYPES, None),
-    "pyarrow, categories, CatBoost": (
-        "CatBoostRanker", pa.Table.from_pandas(CATEGORIES), COLORED, is_colored
-    ),
-    "pyarrow, text, CatBoost": (
-        "CatBoostRanker", pa.Table.from_pandas(COLORED), COLORED, is_colored
-    ),
-    "polars, categories, CatBoost": (
-        "CatBoostRanker", pl.DataFrame(CATEGORIES), COLORED, is_colored
-    ),
-    "polars, text, CatBoost": ("CatBoostRanker", pl.DataFrame(COLORED), COLORED, is_colored),
-    # XGBoost asserts that names of categories have no mask, which pyarrow makes from pandas
-    "pyarrow, categories, XGBoost": (
-        "XGBRanker", pa.Table.from_pandas(CATEGORIES), CATEGORIES, is_colored
-    ),
-    # what pandas would make an index is a feature
-    "pyarrow, index, XGBoost": (
-        "XGBRanker", INDEXED_TABLE, CATEGORIES[["a", "b", "c", "color", "d"]], is_colored
-    ),
-    "pyarrow, index, CatBoost": (
-        "CatBoostRanker", INDEXED_TABLE, COLORED[["a", "b", "c", "color", "d"]], is_colored
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", READ)
-def test_the_booster_reads_the_same_numbers(case):
-    name, given, native, of_colors = READ[case]
-    params, of_fit = ({}, {}) if of_colors is None else of_colors(name)
-    model, y = make(name, 10, **params), Y
-    native_rows = native.iloc if hasattr(native, "iloc") else native
-    order = np.argsort(pd.factorize(IDS)[0], kind="stable")
-    q = pd.factorize(IDS)[0][order]
-    arguments = {
-        "L": {"group": np.bincount(q)}, "X": {"qid": q}, "C": {"group_id": q}
-    }[name[0]]  # fmt: skip
-    expected = model.fit(native_rows[order], y[order], **arguments, **of_fit).predict(native)
-    labels = y.tolist() if isinstance(given, list) else y
-    ranker = QueryRanker(make(name, 10, **params)).fit(given, labels, groups=IDS, **of_fit)
-    np.testing.assert_allclose(ranker.predict(given), expected, rtol=1e-6)
-    assert ranker.n_features_in_ == np.shape(native)[1]
-    ranker.fit(given, labels, **VALID, eval_set=[(given, labels)], **of_fit)
-    np.testing.assert_allclose(ranker.predict(given), expected, rtol=1e-6)
-    ranker.set_params(early_stopping="ndcg", random_state=0)
-    assert ranker.fit(given, labels, groups=IDS, **of_fit).predict(given).shape == y.shape
-
-
-def numbers(frame):
-    return np.asarray(frame[list("abcd")])
-
-
-def test_steps_before_lightgbm_take_text_of_arrow():
-    ranker = QueryRanker(make_pipeline(FunctionTransformer(numbers), make("LGBMRanker", 5)))
-    expected = fit(make("LGBMRanker", 5), X, Y, IDS).predict(X)
-    frame = pl.DataFrame(COLORED)
-    np.testing.assert_array_equal(ranker.fit(frame, Y, groups=IDS).predict(frame), expected)
-
-
-def as_arrow(dictionary):
-    table = pl.DataFrame(COLORED).to_arrow(compat_level=pl.CompatLevel.oldest())
-    if dictionary:
-        table = table.set_column(4, "color", table["color"].dictionary_encode())
-    return table
 
 
 def as_polars(of, missing=False):
@@ -196,34 +108,87 @@ def as_polars(of, missing=False):
     return frame.with_columns(null) if missing else frame
 
 
+SPARSE = np.where(np.abs(X) < 0.5, 0, X)
+TYPES = pd.DataFrame({"f": X[:, 0].astype("f4"), "g": X[:, 1], "flag": X[:, 2] > 0}).assign(
+    **{f"x{dtype}": (np.abs(X[:, 0]) * 9).astype(dtype) for dtype in ("i1", "u2", "i4", "u8")}
+)
+# what pandas would make an index is a feature
+INDEXED_TABLE, ITS_ORDER = pa.Table.from_pandas(CATEGORIES.set_index("d")), [*"abc", "color", "d"]
+# a form of the features, what the booster itself is given instead, and rankers
+READ = {
+    **{
+        form.__name__: (form(SPARSE), sparse.csr_matrix(SPARSE), RANKERS)
+        for form in (sparse.csr_array, sparse.coo_array, sparse.csc_array, sparse.csr_matrix)
+    },
+    "lists": (X.tolist(), X, RANKERS),
+    "polars, numbers": (pl.from_pandas(TYPES), TYPES, RANKERS[:1]),
+    "pyarrow, numbers": (pa.Table.from_pandas(TYPES), TYPES, RANKERS[:1]),
+    "pyarrow, categories": (pa.Table.from_pandas(CATEGORIES), COLORED, RANKERS[2:]),
+    "pyarrow, text": (pa.Table.from_pandas(COLORED), COLORED, RANKERS[2:]),
+    "polars, categories": (pl.DataFrame(CATEGORIES), COLORED, RANKERS[2:]),
+    "polars, text": (pl.DataFrame(COLORED), COLORED, RANKERS[2:]),
+    "polars, Categorical": (as_polars(pl.Categorical), CATEGORIES, RANKERS[:1]),
+    "polars, Enum": (as_polars(pl.Enum(["blue", "red"])), CATEGORIES, RANKERS[:1]),
+    # XGBoost asserts that names of categories have no mask, which pyarrow makes from pandas
+    "pyarrow, for XGBoost": (pa.Table.from_pandas(CATEGORIES), CATEGORIES, RANKERS[1:2]),
+    "pyarrow, index": (INDEXED_TABLE, CATEGORIES[ITS_ORDER], RANKERS[1:2]),
+    "pyarrow, index of CatBoost": (INDEXED_TABLE, COLORED[ITS_ORDER], RANKERS[2:]),
+}
+
+
+CASES = [(case, name) for case, (*_, names) in READ.items() for name in names]
+
+
+@pytest.mark.parametrize(("case", "name"), CASES)
+def test_the_booster_reads_the_same_numbers(case, name):
+    given, native, _ = READ[case]
+    params, of_fit = COLORS[name[0]] if "color" in getattr(native, "columns", ()) else ({}, {})
+    rows = native.iloc if hasattr(native, "iloc") else native
+    codes = pd.factorize(IDS)[0]
+    order = np.argsort(codes, kind="stable")
+    ids = {"L": {"group": np.bincount(codes)}, "X": {"qid": codes[order]},
+           "C": {"group_id": codes[order]}}  # fmt: skip
+    model = make(name, 10, **params).fit(rows[order], Y[order], **ids[name[0]], **of_fit)
+    expected, labels = model.predict(native), Y.tolist() if isinstance(given, list) else Y
+    ranker = QueryRanker(make(name, 10, **params))
+    for sets in ({}, {"eval_set": [(given, labels)], "eval_qid": [IDS]}):
+        ranker.fit(given, labels, groups=IDS, **sets, **of_fit)
+        np.testing.assert_allclose(ranker.predict(given), expected, rtol=1e-6)
+    assert ranker.n_features_in_ == np.shape(native)[1]
+    ranker.set_params(early_stopping="ndcg", random_state=0)
+    assert ranker.fit(given, labels, groups=IDS, **of_fit).predict(given).shape == Y.shape
+
+
+def test_steps_before_lightgbm_take_text_of_arrow():
+    numbers = FunctionTransformer(lambda frame: np.asarray(frame[list("abcd")]))
+    ranker, frame = (
+        QueryRanker(make_pipeline(numbers, make("LGBMRanker", 5))),
+        pl.DataFrame(COLORED),
+    )
+    expected = fit(make("LGBMRanker", 5), X, Y, IDS).predict(X)
+    np.testing.assert_array_equal(ranker.fit(frame, Y, groups=IDS).predict(frame), expected)
+
+
+TEXT_OF_ARROW = pl.DataFrame(COLORED).to_arrow(compat_level=pl.CompatLevel.oldest())
 # on which LightGBM crashes, or CatBoost; frames of pandas with the same columns have an own error
 FAILS = {
     "text": ("LGBMRanker", as_polars(pl.String)),
-    "text of Arrow": ("LGBMRanker", as_arrow(False)),
+    "text of Arrow": ("LGBMRanker", TEXT_OF_ARROW),
     "missing text": ("CatBoostRanker", as_polars(pl.String, True)),
     "missing category": ("CatBoostRanker", as_polars(pl.Categorical, True)),
     "text, XGBoost": ("XGBRanker", as_polars(pl.String)),
-    "text of Arrow, XGBoost": ("XGBRanker", as_arrow(False)),
+    "text of Arrow, XGBoost": ("XGBRanker", TEXT_OF_ARROW),
 }
 
 
 @pytest.mark.parametrize("case", FAILS)
 def test_features_on_which_a_library_fails_are_those_of_pandas(case):
     name, given = FAILS[case]
-    _, of_fit = is_colored(name)
-    ranker = QueryRanker(make(name, 2))
+    ranker, of_fit = QueryRanker(make(name, 2)), COLORS[name[0]][1]
     with pytest.raises(Exception, match=r".") as of_pandas:
         ranker.fit(given.to_pandas(), Y, groups=IDS, **of_fit)
     with pytest.raises(type(of_pandas.value)):
         ranker.fit(given, Y, groups=IDS, **of_fit)
-
-
-@pytest.mark.parametrize("of", [pl.Categorical, pl.Enum(["blue", "red"])])
-def test_lightgbm_takes_categories_as_those_of_pandas(of):
-    given = as_polars(of)
-    by_pandas = QueryRanker(make("LGBMRanker", 2)).fit(given.to_pandas(), Y, groups=IDS)
-    scores = QueryRanker(make("LGBMRanker", 2)).fit(given, Y, groups=IDS).predict(given)
-    np.testing.assert_array_equal(scores, by_pandas.predict(given.to_pandas()))
 
 
 # --- names
@@ -232,23 +197,24 @@ def test_lightgbm_takes_categories_as_those_of_pandas(of):
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, lambda frame: frame.to_numpy()])
 def test_other_columns_are_refused(form, ranker):
     """LightGBM would evaluate, and stop, on the wrong columns."""
-    model = QueryRanker(make(ranker, 2))
-    fitted = model.fit(form(FRAME), Y, **VALID, eval_set=[(form(FRAME), Y)])
-    assert fitted.n_features_in_ == 4
-    fewer = form(FRAME[["a", "b", "c"]])
+    model, given, fewer = QueryRanker(make(ranker, 2)), form(FRAME), form(FRAME[["a", "b", "c"]])
+
+    def fit_with(*sets):
+        sets = {"eval_set": [(X, Y) for X in sets], "eval_qid": [IDS] * len(sets)}
+        return model.fit(given, Y, groups=IDS, **sets)
+
+    assert fit_with(given).n_features_in_ == 4
     with pytest.raises(ValueError, match=r"now missing:\n- d|X has 3 features, but"):
-        fitted.predict(fewer)
-    with pytest.raises(
-        ValueError, match=r"^an evaluation set is unlike X: (The feature names|X has 3)"
-    ):
-        model.fit(form(FRAME), Y, groups=IDS, eval_qid=[IDS, IDS],
-                  eval_set=[(form(FRAME), Y), (fewer, Y)])  # fmt: skip
-    if form(FRAME) is not FRAME and hasattr(fewer, "columns"):
+        model.predict(fewer)
+    unlike = r"^an evaluation set is unlike X: (The feature names|X has 3)"
+    with pytest.raises(ValueError, match=unlike):
+        fit_with(given, fewer)
+    if isinstance(given, pl.DataFrame):
         mixed = form(FRAME[["b", "a", "c", "d"]])
         for call in (
-            lambda: fitted.predict(mixed),
-            lambda: fitted.rank(mixed, groups=IDS),
-            lambda: model.fit(form(FRAME), Y, **VALID, eval_set=[(mixed, Y)]),
+            lambda: model.predict(mixed),
+            lambda: model.rank(mixed, groups=IDS),
+            lambda: fit_with(mixed),
         ):
             with pytest.raises(ValueError, match="in the same order as they were in fit"):
                 call()

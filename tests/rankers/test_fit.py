@@ -15,11 +15,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import AdaBoostRegressor, BaggingRegressor, VotingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 
 from sklearn_rankscore import QueryRanker, make_ranking, make_ranking_scorer, ndcg_score
 
@@ -101,14 +100,11 @@ def test_weights_are_numbers_of_any_type(dtype, ranker):
     np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
-# --- parameters of fit by the names of the boosters, alone and at the end of a pipeline
-
-
 @pytest.mark.parametrize("piped", [False, True])
-def test_parameters_of_the_boosters(piped, ranker):
+def test_scores_to_start_from_are_gathered_too(piped, ranker):
     model = make_pipeline("passthrough", make(ranker)) if piped else make(ranker)
     step = f"{ranker.lower()}__" if piped else ""
-    start = np.linspace(-3, 3, len(Y))  # one entry per row, which is gathered too
+    start = np.linspace(-3, 3, len(Y))
     plain, started = fit(make(ranker), *ROWS), fit(make(ranker), *ROWS, start=start)
     ours = QueryRanker(model).fit(*ROWS, **{step + START[ranker[0]]: start})
     np.testing.assert_array_equal(last(ours.estimator_).predict(X), started.predict(X))
@@ -206,18 +202,6 @@ def test_weights_and_other_parameters_reach_a_pointwise_model():
     assert own.estimator_.given_ == {"depth": 3}
     own = QueryRanker(Own(), group_param="qid").fit(X, Y, IDS)
     np.testing.assert_array_equal(own.estimator_.given_["qid"], gather(IDS)[0])
-
-
-@pytest.mark.parametrize("model", [RidgeClassifier(), LinearSVC(), LogisticRegression()], ids=repr)
-@pytest.mark.parametrize("words", [False, True])
-@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
-def test_a_binary_classifier_ranks_by_its_decision_function(model, words):
-    relevant = np.where(Y > 0, "yes", "no") if words else (Y > 0).astype(int)
-    alone = clone(model).fit(X, relevant).decision_function(X)
-    fitted = QueryRanker(model).fit(X, relevant, IDS)
-    score = make_ranking_scorer("ndcg@5")(fitted, X, pd.Series(relevant, INDEX))
-    assert score == pytest.approx(ndcg_score(Y > 0, alone, groups=IDS, k=5))
-    assert (fitted.classes_ == np.unique(relevant)).all()
 
 
 @pytest.mark.parametrize("names", [(0, 1), ("no", "yes")])
