@@ -12,17 +12,12 @@ from typing import Any
 
 from . import (
     auc,
-    average_precision,
     cascade,
-    correlation,
     cumulative_gain,
-    f1,
     formulas,
     hits,
     incomplete_judgments,
     precision_recall,
-    rank_biased_precision,
-    reciprocal_rank,
 )
 from .aliases import (
     ambiguity,
@@ -31,8 +26,8 @@ from .aliases import (
     needs_cutoff,
     split_cutoff,
     suggestions,
+    translation,
 )
-from .library_names import translation
 from .metric import Formula
 
 # options of scorers that name a column
@@ -62,21 +57,21 @@ def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
 METRICS = {
     "dcg": NamedFormula(cumulative_gain.dcg_score, formulas.dcg),
     "ndcg": NamedFormula(cumulative_gain.ndcg_score, formulas.ndcg),
-    "map": NamedFormula(average_precision.map_score, formulas.average_precision),
-    "mrr": NamedFormula(reciprocal_rank.mrr_score, formulas.reciprocal_rank),
+    "map": NamedFormula(precision_recall.map_score, formulas.average_precision),
+    "mrr": NamedFormula(hits.mrr_score, formulas.reciprocal_rank),
     "precision": NamedFormula(precision_recall.precision_at_k, formulas.precision),
     "recall": NamedFormula(precision_recall.recall_at_k, formulas.recall),
-    "f1": NamedFormula(f1.f1_at_k, formulas.f1),
+    "f1": NamedFormula(precision_recall.f1_at_k, formulas.f1),
     "hits": NamedFormula(hits.hits_at_k, formulas.hits),
     "hit_rate": NamedFormula(hits.hit_rate_at_k, formulas.hit_rate),
-    "r_precision": NamedFormula(average_precision.r_precision_score, formulas.r_precision),
+    "r_precision": NamedFormula(precision_recall.r_precision_score, formulas.r_precision),
     "err": NamedFormula(cascade.err_score, formulas.err),
-    "rbp": NamedFormula(rank_biased_precision.rbp_score, formulas.rbp),
+    "rbp": NamedFormula(cumulative_gain.rbp_score, formulas.rbp),
     "pfound": NamedFormula(cascade.pfound_score, formulas.pfound),
     "query_auc": NamedFormula(auc.query_auc_score, formulas.query_auc),
     "pair_accuracy": NamedFormula(auc.pair_accuracy_score, formulas.pair_accuracy),
-    "kendall_tau": NamedFormula(correlation.kendall_tau_score, formulas.kendall_tau),
-    "spearman": NamedFormula(correlation.spearman_score, formulas.spearman),
+    "kendall_tau": NamedFormula(auc.kendall_tau_score, formulas.kendall_tau),
+    "spearman": NamedFormula(auc.spearman_score, formulas.spearman),
     "judged": NamedFormula(incomplete_judgments.judged_at_k, formulas.judged_share),
     "bpref": NamedFormula(incomplete_judgments.bpref_score, formulas.bpref),
     "infap": NamedFormula(incomplete_judgments.infap_score, formulas.inferred_ap),
@@ -85,11 +80,13 @@ METRICS = {
 _NAME = re.compile(r"(?P<name>[^@()]+)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")
 _WORDS = {"none": None, "nan": math.nan, "true": True, "false": False}
 MAX_DIGITS = 18
+MAX_LENGTH = 500  # of a name
 
 
 @lru_cache(maxsize=4096)
 def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
     """``"NDCG@10(gain=exponential)"`` as ``("ndcg", (("k", 10), ("gain", "exponential")))``."""
+    _check_length(name)
     match = _NAME.fullmatch(name.strip())
     if match is None or not match["name"].strip():
         raise ValueError(
@@ -114,8 +111,18 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
     return metric, tuple(options.items())
 
 
+def _check_length(name: str) -> None:
+    if len(name) > MAX_LENGTH:
+        raise ValueError(
+            f"{name[:20]!r}... has {len(name):,} characters, and the name of a metric at most "
+            f"{MAX_LENGTH}."
+        )
+
+
 def is_metric(name: str) -> bool:
     """Whether a name, with any cut-off and options, is that of a metric of this package."""
+    if len(name) > MAX_LENGTH:
+        return False
     match = _NAME.fullmatch(name.strip())
     spelling = match["name"].strip() if match else ""
     return canonical_name(split_cutoff(spelling)[0], METRICS) is not None
@@ -219,7 +226,7 @@ def names_metric(name: Any, others: Collection[str] = ()) -> bool:
     Anything with "@" is, names of other libraries are, and any name that is more similar to one
     of these than to `others`.
     """
-    if not isinstance(name, str):
+    if not isinstance(name, str) or len(name) > MAX_LENGTH:
         return False
     base = name.partition("(")[0].strip()
     if "@" in base or translation(base):
