@@ -60,7 +60,6 @@ from .scoring import (
 )
 
 if TYPE_CHECKING:
-    from .clicks import estimate_propensity, position_propensity, propensity_summary
     from .datasets import load_lambdarank, load_letor, make_ranking
     from .inspection import (
         QueryScores,
@@ -79,6 +78,7 @@ if TYPE_CHECKING:
         from_relevance_lists,
         from_trec,
     )
+    from .metrics.clicks import estimate_propensity, position_propensity, propensity_summary
     from .plots import (
         CutoffCurveDisplay,
         DifferenceCurveDisplay,
@@ -176,7 +176,7 @@ __all__ = [
 # parts of the package that metrics and scoring strings do not need: imported at the first use of a
 # name, because a process that only computes metrics would wait for them
 _LATER = {
-    "clicks": ["estimate_propensity", "position_propensity", "propensity_summary"],
+    "metrics.clicks": ["estimate_propensity", "position_propensity", "propensity_summary"],
     "datasets": ["load_lambdarank", "load_letor", "make_ranking"],
     "inspection": [
         "QueryScores",

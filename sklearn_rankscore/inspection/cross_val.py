@@ -21,7 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from .._validation import examples
-from ..clicks import concatenate_sums
+from ..metrics.clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Library, QueryIds
-from ..clicks import ClickSums, click_sums
-from ..metrics.evaluate import Metrics
+from ..metrics.clicks import ClickSums, click_sums
+from ..metrics.evaluate import Metrics, by_system
 from ..metrics.fixed_values import warn_of_fixed_values
 from ..metrics.metric import Metric, measure
 from ..metrics.propensity import read_propensity
 from ..metrics.resolve import resolve_all
-from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from .query_results import QueryScores
 from .ranges import metric_name

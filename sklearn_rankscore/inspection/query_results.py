@@ -7,7 +7,7 @@ from typing import Any
 from .._table import Table
 from .._typing import IntervalMethod, Seed
 from .._validation import counted
-from ..clicks import PropensitySummary
+from ..metrics.clicks import PropensitySummary
 from .interval_methods import interval_estimate
 from .intervals import Interval, auto_interval, standard_error
 from .query_values import QueryValues

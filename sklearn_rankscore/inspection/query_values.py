@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, QueryIds
-from ..clicks import ClickSums
+from ..metrics.clicks import ClickSums
 from ..query_ids.read import as_id_column, check_no_missing
 from ..ranking.aggregate import scaled_weights
 from .intervals import mean

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._columns import as_numbers
 from .._typing import Array, QueryIds
 from .._validation import check_choice, check_count, check_fraction
-from ..metrics.systems import check_systems
+from ..metrics.evaluate import check_systems
 from ..query_ids.lookup import check_same_order, index_ids
 from ..ranking import read_queries
 from .query_results import QueryScores

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from .._table import Table
 from .._typing import Library, QueryIds, Unjudged
 from .._validation import check_count, counted
-from ..metrics.evaluate import Metrics
+from ..metrics.evaluate import Metrics, by_system
 from ..metrics.label_bounds import default_max_label, metric_bounds
-from ..metrics.systems import by_system
 from ..ranking import read_queries
 from .intervals import Interval
 from .per_query import resolve_per_query

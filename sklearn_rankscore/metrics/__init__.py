@@ -1,18 +1,13 @@
 """Ranking metrics: formulas, public functions, names, and the conventions of other libraries."""
 
-from .auc import pair_accuracy_score, query_auc_score
-from .average_precision import map_score, r_precision_score
+from .auc import kendall_tau_score, pair_accuracy_score, query_auc_score, spearman_score
 from .cascade import err_score, pfound_score
-from .correlation import kendall_tau_score, spearman_score
-from .cumulative_gain import dcg_score, ndcg_score
+from .cumulative_gain import dcg_score, ndcg_score, rbp_score
 from .evaluate import evaluate
-from .f1 import f1_at_k
-from .hits import hit_rate_at_k, hits_at_k
+from .hits import hit_rate_at_k, hits_at_k, mrr_score
 from .incomplete_judgments import bpref_score, infap_score, judged_at_k
 from .metric_names import metric_names
-from .precision_recall import precision_at_k, recall_at_k
-from .rank_biased_precision import rbp_score
-from .reciprocal_rank import mrr_score
+from .precision_recall import f1_at_k, map_score, precision_at_k, r_precision_score, recall_at_k
 
 __all__ = [
     "bpref_score",

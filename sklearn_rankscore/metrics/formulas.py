@@ -21,10 +21,14 @@ from ..ranking.label_functions import (
     relevant,
     tabulated,
 )
-from .average_precision_ties import mean_precision_of_hits, precision_at_relevant
-from .first_relevant import at_first, until_first_relevant
-from .incomplete_ties import preferences_lost
-from .inferred_precision import inferred_precisions
+from .expectations import (
+    at_first,
+    inferred_precisions,
+    mean_precision_of_hits,
+    precision_at_relevant,
+    preferences_lost,
+    until_first_relevant,
+)
 from .limits import (
     from_minus_1_to_1,
     of_counts,

@@ -12,17 +12,12 @@ from typing import Any
 
 from . import (
     auc,
-    average_precision,
     cascade,
-    correlation,
     cumulative_gain,
-    f1,
     formulas,
     hits,
     incomplete_judgments,
     precision_recall,
-    rank_biased_precision,
-    reciprocal_rank,
 )
 from .aliases import (
     ambiguity,
@@ -63,21 +58,21 @@ def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
 METRICS = {
     "dcg": NamedFormula(cumulative_gain.dcg_score, formulas.dcg),
     "ndcg": NamedFormula(cumulative_gain.ndcg_score, formulas.ndcg),
-    "map": NamedFormula(average_precision.map_score, formulas.average_precision),
-    "mrr": NamedFormula(reciprocal_rank.mrr_score, formulas.reciprocal_rank),
+    "map": NamedFormula(precision_recall.map_score, formulas.average_precision),
+    "mrr": NamedFormula(hits.mrr_score, formulas.reciprocal_rank),
     "precision": NamedFormula(precision_recall.precision_at_k, formulas.precision),
     "recall": NamedFormula(precision_recall.recall_at_k, formulas.recall),
-    "f1": NamedFormula(f1.f1_at_k, formulas.f1),
+    "f1": NamedFormula(precision_recall.f1_at_k, formulas.f1),
     "hits": NamedFormula(hits.hits_at_k, formulas.hits),
     "hit_rate": NamedFormula(hits.hit_rate_at_k, formulas.hit_rate),
-    "r_precision": NamedFormula(average_precision.r_precision_score, formulas.r_precision),
+    "r_precision": NamedFormula(precision_recall.r_precision_score, formulas.r_precision),
     "err": NamedFormula(cascade.err_score, formulas.err),
-    "rbp": NamedFormula(rank_biased_precision.rbp_score, formulas.rbp),
+    "rbp": NamedFormula(cumulative_gain.rbp_score, formulas.rbp),
     "pfound": NamedFormula(cascade.pfound_score, formulas.pfound),
     "query_auc": NamedFormula(auc.query_auc_score, formulas.query_auc),
     "pair_accuracy": NamedFormula(auc.pair_accuracy_score, formulas.pair_accuracy),
-    "kendall_tau": NamedFormula(correlation.kendall_tau_score, formulas.kendall_tau),
-    "spearman": NamedFormula(correlation.spearman_score, formulas.spearman),
+    "kendall_tau": NamedFormula(auc.kendall_tau_score, formulas.kendall_tau),
+    "spearman": NamedFormula(auc.spearman_score, formulas.spearman),
     "judged": NamedFormula(incomplete_judgments.judged_at_k, formulas.judged_share),
     "bpref": NamedFormula(incomplete_judgments.bpref_score, formulas.bpref),
     "infap": NamedFormula(incomplete_judgments.infap_score, formulas.inferred_ap),
@@ -85,7 +80,7 @@ METRICS = {
 
 _NAME = re.compile(r"(?P<name>[^@()]+)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")
 _WORDS = {"none": None, "nan": math.nan, "true": True, "false": False}
-LONGEST_NAME = 200
+LONGEST_NAME = 500
 
 
 @lru_cache(maxsize=4096)
@@ -119,6 +114,8 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
 
 def is_metric(name: str) -> bool:
     """Whether a name, with any cut-off and options, is that of a metric of this package."""
+    if len(name) > LONGEST_NAME:
+        return False
     match = _NAME.fullmatch(without_rel(name).strip())
     spelling = match["name"].strip() if match else ""
     return canonical_name(split_cutoff(spelling)[0], METRICS) is not None

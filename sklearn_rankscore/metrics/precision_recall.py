@@ -1,4 +1,4 @@
-"""Precision and recall within a cut-off."""
+"""Relevant documents within a cut-off: precision, recall, F1, average precision, R-precision."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ from typing import Literal, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, PrecisionArgs, QueryIds, RecallArgs, Ties, Unjudged
+from .._typing import (
+    APArgs,
+    Array,
+    Average,
+    BinaryArgs,
+    PrecisionArgs,
+    QueryIds,
+    RatioArgs,
+    RecallArgs,
+    Ties,
+    Unjudged,
+)
 from . import formulas
 from .metric import score
 
@@ -229,3 +240,299 @@ def recall_at_k(
     0.75
     """
     return score(formulas.recall, **locals())
+
+
+@overload
+def f1_at_k(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RatioArgs]
+) -> Array: ...
+@overload
+def f1_at_k(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[RatioArgs]
+) -> float: ...
+def f1_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    k: int | None = None,
+    threshold: float = 0,
+    denominator: Literal["k", "min"] = "k",
+    ties: Ties = "average",
+    unjudged: Unjudged = "error",
+    adjusted: bool = False,
+    replace_undefined_by: float = 0.0,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """Harmonic mean of precision and recall within the first k, averaged over queries.
+
+    Higher is better, between 0 and 1; 1 means that precision and recall are both 1::
+
+        F1@k = 2 * (relevant documents within the first k) / (k + relevant documents)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    k : int, default=None
+        Cut-off: only the first k ranks count. None means no cut-off.
+    threshold : float, default=0
+        A document is relevant if its label exceeds this value.
+    denominator : {"k", "min"}, default="k"
+        k, or min(k, n) for a query with n retrieved documents; without a cut-off both are n.
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
+    replace_undefined_by : float, default=0.0
+        Value of a query with no relevant document; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    precision_at_k : Fraction of the first k documents that are relevant.
+    recall_at_k : Fraction of the relevant documents within the first k.
+
+    Notes
+    -----
+    Tied documents share the mean relevance of their tie group [1]_. ``denominator="min"`` replaces
+    the k of the formula by min(k, n).
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] F. McSherry, M. Najork. Computing Information Retrieval Performance Measures Efficiently
+       in the Presence of Tied Scores. ECIR 2008. https://doi.org/10.1007/978-3-540-78646-7_38
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import f1_at_k
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> round(f1_at_k(y_true, y_score, groups=groups, k=2), 4)
+    0.5833
+    """
+    return score(formulas.f1, **locals())
+
+
+@overload
+def map_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: None,
+    **options: Unpack[APArgs],
+) -> Array: ...
+@overload
+def map_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[APArgs]
+) -> float: ...
+def map_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    k: int | None = None,
+    threshold: float = 0,
+    denominator: Literal["min", "relevant", "hits"] = "min",
+    ties: Ties = "average",
+    unjudged: Unjudged = "error",
+    adjusted: bool = False,
+    replace_undefined_by: float = 0.0,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """Mean average precision (MAP): average precision, averaged over queries.
+
+    Higher is better, between 0 and 1; 1 means that relevant documents rank above all others::
+
+        AP@k = (sum of precision@i over the ranks i <= k of relevant documents) / denominator
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    k : int, default=None
+        Cut-off: only the first k ranks count. None means no cut-off.
+    threshold : float, default=0
+        A document is relevant if its label exceeds this value.
+    denominator : {"min", "relevant", "hits"}, default="min"
+        With R relevant documents: min(R, k), R, or the number of them within the first k.
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
+    replace_undefined_by : float, default=0.0
+        Value of a query with no relevant document; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    precision_at_k : Fraction of relevant documents at one cut-off.
+
+    Notes
+    -----
+    Defined in [1]_. Tied scores give the exact expectation over all orders [2]_. LightGBM, XGBoost
+    and CatBoost divide by min(R, k); trec_eval, ranx and rax by R; torchmetrics by the number of
+    relevant documents within the first k. LightGBM and XGBoost score a query with no relevant
+    document as 1. See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] C. Buckley, E. Voorhees. Retrieval System Evaluation. In TREC: Experiment and Evaluation
+       in Information Retrieval. MIT Press, 2005.
+    .. [2] F. McSherry, M. Najork. Computing Information Retrieval Performance Measures Efficiently
+       in the Presence of Tied Scores. ECIR 2008. https://doi.org/10.1007/978-3-540-78646-7_38
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import map_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> round(map_score(y_true, y_score, groups=groups), 4)
+    0.6667
+    """
+    return score(formulas.average_precision, **locals())
+
+
+@overload
+def r_precision_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[BinaryArgs]
+) -> Array: ...
+@overload
+def r_precision_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[BinaryArgs]
+) -> float: ...
+def r_precision_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: QueryIds | None = None,
+    threshold: float = 0,
+    ties: Ties = "average",
+    unjudged: Unjudged = "error",
+    adjusted: bool = False,
+    replace_undefined_by: float = 0.0,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> float | Array:
+    """R-precision: precision at rank R, the number of relevant documents, averaged over queries.
+
+    Higher is better, between 0 and 1; 1 means that relevant documents rank above all others::
+
+        R-precision = (relevant documents within the first R) / R
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    threshold : float, default=0
+        A document is relevant if its label exceeds this value.
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
+    replace_undefined_by : float, default=0.0
+        Value of a query with no relevant document; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    precision_at_k : Precision at a fixed cut-off.
+
+    Notes
+    -----
+    Defined in [1]_. Tied documents share the mean relevance of their tie group. At rank R precision
+    and recall are equal.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] C. Buckley, E. Voorhees. Retrieval System Evaluation. In TREC: Experiment and Evaluation
+       in Information Retrieval. MIT Press, 2005.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import r_precision_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> r_precision_score(y_true, y_score, groups=groups)
+    0.25
+    """
+    return score(formulas.r_precision, **locals())

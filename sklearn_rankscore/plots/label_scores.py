@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice
 from ..inspection.segment_bins import SegmentColumn, bin_segments
+from ..metrics.evaluate import by_system
 from ..metrics.segment import MISSING
-from ..metrics.systems import by_system
 from ..ranking import Queries, read_queries
 from ..ranking.queries import apply_rule, is_judged
 from .axes import draw_grid, finish_axes

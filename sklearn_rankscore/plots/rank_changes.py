@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_count, check_number, examples
-from ..metrics.systems import by_system
+from ..metrics.evaluate import by_system
 from ..query_ids.lookup import check_same_order
 from ..query_ids.read import as_key, as_keys, of_python
 from ..ranking import Queries, read_queries

@@ -454,7 +454,7 @@ def _from_coefficients(
 def _most_stops(expected: Array, n_stopping: Array) -> Array:
     """The number of stops that is not exceeded, by Bernstein's inequality."""
     far = LOG / 3 + np.sqrt((LOG / 3) ** 2 + 2 * LOG * expected)
-    return np.minimum(n_stopping, (expected + far).astype(np.intp) + 1)
+    return np.asarray(np.minimum(n_stopping, (expected + far).astype(np.intp) + 1))
 
 
 def _from_stops(factors: Array, starts: Array, sizes: Array, tops: Array, most: Array) -> Array:

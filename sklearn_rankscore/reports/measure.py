@@ -11,8 +11,8 @@ from .._validation import check_flag, check_number
 from ..inspection.compare import compare
 from ..inspection.per_query import measure_per_query
 from ..inspection.segments import Segments, columns_or_levels, read_segments
+from ..metrics.evaluate import by_system
 from ..metrics.metric import Metric
-from ..metrics.systems import by_system
 from ..ranking import Queries
 from .cells import Cell
 from .data_facts import describe

@@ -12,7 +12,7 @@ from hypothesis_profiles import examples
 from requires import requires
 
 from sklearn_rankscore import evaluate, query_scores, score_bounds
-from sklearn_rankscore.metrics.grade_bounds import _best_counts
+from sklearn_rankscore.metrics.label_bounds import _best_counts
 from sklearn_rankscore.metrics.names import METRICS
 
 NAN, INF = math.nan, math.inf

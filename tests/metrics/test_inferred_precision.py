@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import infap_score
-from sklearn_rankscore.metrics import inferred_precision as module
+from sklearn_rankscore.metrics import expectations as module
 
 KINDS = [1, 0, -1, np.nan]  # relevant, irrelevant, in the pool but not judged, outside of the pool
 EPSILON = 1e-5

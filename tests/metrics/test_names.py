@@ -164,16 +164,6 @@ def test_a_misspelt_name_is_answered_with_the_nearest_of_this_package(name, mess
             cross_validate(Ridge(), X, y, scoring=scoring, cv=3)
 
 
-def test_a_long_text_is_refused_at_once():
-    """A similarity to names takes time that grows with the square of the letters."""
-    start = time.perf_counter()
-    for letters in ("n" * 1_000_000, "ndcg_" * 200_000, "(" * 1_000_000):
-        assert not names_metric(letters, ())
-        with pytest.raises(ValueError, match=r"letters is not the name of a metric"):
-            evaluate([1], [1], letters)
-    assert time.perf_counter() - start < 0.5
-
-
 def test_a_semicolon_before_an_option_separates_no_metrics(data):
     with pytest.raises(ValueError, match=r"hints=x' is not a known metric\. Known are dcg"):
         evaluate(*data[:2], "AverageGain:top=10;hints=x", groups=data[2])
@@ -241,3 +231,12 @@ def test_a_dict_gives_metrics_other_names(data):
 
 def own(block):
     return block.by_rank(lambda labels: labels)[:, 0]
+
+
+@pytest.mark.parametrize("name", ["a" * 10**6, "ndcg@" * 10**5, "ndcg(" + "k=1," * 10**5 + ")"])
+def test_a_name_of_a_million_letters_is_refused_at_once(name):
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match="letters is not the name of a metric") as error:
+        evaluate([0, 1], [1, 2], name)
+    assert time.perf_counter() - start < 0.5  # 12 s when it was compared with known names
+    assert len(str(error.value)) < 200

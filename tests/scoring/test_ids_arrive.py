@@ -353,12 +353,6 @@ def test_scores_of_the_folds(model, rows, options, expected):
     assert scores(model, rows, **options) == expected
 
 
-def test_a_scorer_reads_the_column_that_a_step_adds():
-    pipeline = make_pipeline(RENAME, BY_SESSION).fit(WITH_QUERY, LABELS)
-    expected = rs.ndcg_score(LABELS, pipeline.predict(WITH_QUERY), groups=QID)
-    assert get_scorer("ndcg")(pipeline, WITH_QUERY, LABELS) == expected
-
-
 def test_groups_by_name_and_folds_of_other_ids():
     assert search_scores(BY_SESSION, NAMED, cv=OF_USERS, groups="session") == by_hand(OF_USERS)
 

@@ -9,11 +9,10 @@ from functools import partial
 import numpy as np
 
 from ..._typing import Array
-from ..ties import leading
+from ..ties import SHORT, leading
 from .documents import Documents, label_mask
 from .grades import count_flags
 from .keys import collides
-from .row_sorts import SHORT
 
 # documents per step: few enough that their scores stay in cache, and enough that threads, which
 # wait for Python's lock between operations, seldom wait

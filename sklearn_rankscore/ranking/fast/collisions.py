@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..._typing import Array
-from ..ties import ShortTiedRows, TiedRows
+from ..ties import SHORT, ShortTiedRows, TiedRows
 from .candidates import CollidingRows, RowsPart
 from .documents import Documents, label_mask
 from .keys import collides, labels_of
 from .position_sort import first_in_input_order, sort_by_label
 from .positions import Positions
-from .row_sorts import SHORT
 
 
 def resolve_collisions(

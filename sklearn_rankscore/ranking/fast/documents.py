@@ -6,9 +6,8 @@ import numpy as np
 
 from ..._typing import Array
 from ..queries import Queries
-from ..ties import BY_INPUT_ORDER
+from ..ties import BY_INPUT_ORDER, SHORT
 from .positions import Positions
-from .row_sorts import SHORT
 
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries
 SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8

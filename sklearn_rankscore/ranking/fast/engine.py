@@ -9,6 +9,7 @@ import numpy as np
 from ..._typing import Array
 from ..block import Block, Task
 from ..queries import Queries
+from ..ties import SHORT
 from .candidates import is_whole
 from .collisions import resolve_collisions
 from .documents import Documents, label_mask
@@ -16,7 +17,7 @@ from .grades import GradedLabels
 from .keys import collides, fill_keys, labels_of, pad_keys
 from .memory import retain_freed_memory
 from .position_sort import sort_misranked
-from .row_sorts import MEDIUM_LONG, SHORT, smallest
+from .row_sorts import MEDIUM_LONG, smallest
 from .score_order import RawLabels, rank_rows
 from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 

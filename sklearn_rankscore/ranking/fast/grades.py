@@ -10,7 +10,8 @@ from ..._columns import check_range
 from ..._typing import Array, ArrayFunction
 from ..label_functions import is_tabulated, table
 from ..plain import Labels, zero_from
-from .row_sorts import SHORT, smallest
+from ..ties import SHORT
+from .row_sorts import smallest
 
 # the largest label that is encoded
 HIGHEST_GRADE = 62

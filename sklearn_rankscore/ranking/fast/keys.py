@@ -10,11 +10,12 @@ import numpy as np
 
 from ..._typing import Array
 from ..threads import parallel_for
+from ..ties import SHORT
 from .distinct_scores import TRIED, write_ranks
 from .documents import SAMPLED_WIDTH, Documents, label_mask
 from .exact_keys import write_exact_keys, write_exact_short_keys
 from .positions import Positions
-from .row_sorts import MEDIUM, MEDIUM_LONG, SHORT
+from .row_sorts import MEDIUM, MEDIUM_LONG
 from .width_buckets import WidthBucket
 
 # documents whose keys are computed at once: few enough to stay in cache until they are copied, and

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..._typing import Array, ArrayFunction
 from .. import plain
-from ..ties import ShortTiedRows, TiedRows
+from ..ties import SHORT, ShortTiedRows, TiedRows
 from .candidates import FEW
 from .keys import collides, write_keys
-from .row_sorts import SHORT, smallest
+from .row_sorts import smallest
 
 # wider rows are sorted by their scores: columns leave too few bits of keys for scores
 WIDEST_SORTED = 2**16

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._typing import Array
 from ..block import BLOCK_DOCUMENTS, padded_width
+from ..ties import SHORT
 from .documents import Documents
-from .row_sorts import SHORT
 
 # small buckets of similar width are joined up to these numbers of documents: a block costs hundreds
 # of calls of NumPy, whatever its size

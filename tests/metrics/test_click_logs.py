@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_rankscore import estimate_propensity
-from sklearn_rankscore.clicks import click_logs
+from sklearn_rankscore.metrics import clicks as click_logs
 
 METHODS = ["all_pairs", "pivot"]
 
