@@ -50,7 +50,6 @@ OF_METRICS = {
     "systems": lambda y, s, **options: rs.query_scores(y, {"a": s}, "mrr", **options),
     "bounds": lambda y, s, **options: rs.score_bounds(y, {"a": s}, "mrr", **options),
     "accumulator": lambda y, s, **options: rs.RankingAccumulator("mrr").update(y, s, **options),
-    "sorted": lambda y, s, **options: rs.RankingAccumulator("mrr").update_sorted(y, s, **options),
 }
 GIVEN = {  # ids beside X
     "split": lambda X, g: next(CV.split(X, Y.to_numpy(), groups=g)),
@@ -191,7 +190,6 @@ SEGMENTED = {
     "report": lambda v: rs.ranking_report(**GRADES, by=v),
     "overlap": lambda v: rs.rank_overlap(X["x1"], X["x2"], groups=X["qid"].array, segments=v),
     "accumulator": lambda v: rs.RankingAccumulator("dcg", by="device").update(**GRADES, segments=v),
-    "sorted": lambda v: rs.RankingAccumulator("dcg", by="d").update_sorted(**GRADES, segments=v),
 }  # fmt: skip
 
 
