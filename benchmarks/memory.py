@@ -11,8 +11,9 @@ import argparse
 import tracemalloc
 
 import numpy as np
+import pyarrow as pa
 
-from sklearn_rankscore import RankingAccumulator, evaluate
+from sklearn_rankscore import evaluate, evaluate_batches
 
 FAMILIES = {
     "with a cut-off": [
@@ -69,15 +70,8 @@ def measure(n, shape, names):
 def measure_stream(n, batch_rows, names):
     """Return bytes per document of a stream that consists of one query, up to its result."""
     y, score, ids = make(n, None, None, fractions=False)
-
-    def stream():
-        accumulator = RankingAccumulator(names)
-        for start in range(0, n, batch_rows):
-            rows = slice(start, start + batch_rows)
-            accumulator.update_sorted(y[rows], score[rows], ids[rows])
-        accumulator.scores()
-
-    return peak(stream, n)
+    table = pa.table({"label": y, "score": score, "qid": ids})
+    return peak(lambda: evaluate_batches(table.to_batches(batch_rows), names), n)
 
 
 def main():

@@ -57,7 +57,7 @@ PAGE_OF_MODULE = {
     "inspection": "comparing",
     "reports": "comparing",
     "spark": "scale",
-    "streaming": "scale",
+    "large": "scale",
 }
 
 

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         from_relevance_lists,
         from_trec,
     )
+    from .large import RankingAccumulator, evaluate_batches, evaluate_parquet
     from .metrics.clicks import estimate_propensity, position_propensity, propensity_summary
     from .plots import (
         CutoffCurveDisplay,
@@ -93,7 +94,6 @@ if TYPE_CHECKING:
     )
     from .rankers import QueryRanker, catboost_metric, lightgbm_metric, xgboost_metric
     from .reports import convention_report, ranking_report
-    from .streaming import RankingAccumulator, evaluate_batches, evaluate_parquet
 
 __version__ = "0.1.0"
 
@@ -209,7 +209,7 @@ _LATER = {
     ],
     "rankers": ["QueryRanker", "catboost_metric", "lightgbm_metric", "xgboost_metric"],
     "reports": ["convention_report", "ranking_report"],
-    "streaming": ["RankingAccumulator", "evaluate_batches", "evaluate_parquet"],
+    "large": ["RankingAccumulator", "evaluate_batches", "evaluate_parquet"],
 }
 _PART_OF = {name: part for part, names in _LATER.items() for name in names}
 

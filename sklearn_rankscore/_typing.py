@@ -32,7 +32,6 @@ Ties: TypeAlias = Literal["average", "stable", "reversed", "optimistic", "pessim
 OrderTies: TypeAlias = Literal["average", "stable", "reversed"]
 UnjudgedDocuments: TypeAlias = Literal["irrelevant", "drop", "nan"]
 Unjudged: TypeAlias = Literal["error", "irrelevant", "drop"]
-QueryOrder: TypeAlias = Literal["ascending", "grouped"]
 Average: TypeAlias = Literal["macro", "micro"]
 Macro: TypeAlias = Literal["macro"]
 Library: TypeAlias = Literal[

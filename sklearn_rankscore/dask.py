@@ -7,50 +7,35 @@ of a worker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from ._typing import Library
 from ._validation import check_count
+from .large.accumulator import RankingAccumulator, State, StreamedScores
+from .large.tables import Columns, partition_documents, pop_columns
 from .metrics.evaluate import Metrics
-from .streaming import RankingAccumulator
-from .streaming.column_names import ColumnNames, refuse_segments
-from .streaming.runs import ScoresBySegment, scores_of
-from .streaming.state import State
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame
 
-# types of one family, in which equal ids may have different hash values
-_FAMILIES = {**dict.fromkeys("biuf", "number"), "m": "duration", "M": "date"}
-
 __all__ = ["accumulate", "evaluate", "query_scores"]
 
 
-@overload
-def evaluate(
-    df: DataFrame, metrics: Metrics, *, by: None = None, **options: Any
-) -> dict[str, float]: ...
-@overload
-def evaluate(
-    df: DataFrame, metrics: Metrics, *, by: str | Sequence[str], **options: Any
-) -> ScoresBySegment: ...
 def evaluate(
     df: DataFrame,
     metrics: Metrics,
     *,
     label: str = "label",
-    score: str = "score",
-    group: str | Sequence[str] = "qid",
+    score: str | Mapping[str, str] = "score",
+    groups: str | Sequence[str] = "qid",
     weight: str | None = None,
     like: Library | None = None,
     by: str | Sequence[str] | None = None,
     n_partitions: int | None = None,
     **options: Any,
-) -> dict[str, float] | ScoresBySegment:
+) -> StreamedScores:
     """Compute ranking metrics over the queries of a Dask DataFrame.
 
     Parameters
@@ -59,9 +44,11 @@ def evaluate(
         One row per document, in any order and partitioning.
     metrics : str, callable or iterable of them
         As in `sklearn_rankscore.evaluate`; functions may be defined in a notebook.
-    label, score : str
-        Names of the columns of relevance and score.
-    group : str or list of str
+    label : str
+        Name of the column of relevance.
+    score : str or dict of str to str
+        Name of the column of scores; for several systems, a dict from their names to the columns.
+    groups : str or list of str
         Name of the column of query ids, or of several columns that together identify a query.
     weight : str, default=None
         Name of the column of query weights, constant within each query.
@@ -77,9 +64,9 @@ def evaluate(
 
     Returns
     -------
-    dict of str to float, or dict of Segment to dict of str to float
-        The value of each metric under its name, equal to that of `sklearn_rankscore.evaluate`; with
-        `by`, such a dict for ``("", "all queries")`` and for each ``(column, value)``.
+    StreamedScores
+        As from `sklearn_rankscore.evaluate_parquet`: the value of each metric under its name, equal
+        to that of `sklearn_rankscore.evaluate`, with standard errors and differences.
 
     Raises
     ------
@@ -89,17 +76,13 @@ def evaluate(
 
     See Also
     --------
-    accumulate : Also returns standard errors and numbers of queries.
+    accumulate : The same as an accumulator, which can be merged.
     query_scores : The value of every query.
 
     Notes
     -----
     A shuffle does not preserve the order of the rows, so that ``ties="stable"`` and ``"reversed"``
     rank tied documents in the order that results from it.
-
-    Dask converts columns of objects to text, unless its option ``dataframe.convert-string`` is off,
-    and its shuffle tells apart objects of different types. In such a column, query ids such as 1
-    and 1.0, which are equal in memory, may be two queries: convert them to one type before.
 
     Examples
     --------
@@ -111,9 +94,9 @@ def evaluate(
     >>> dask.evaluate(df, ["mrr", "precision@2"])
     {'mrr': 0.75, 'precision@2': 0.5}
     """
-    empty = RankingAccumulator(metrics, like=like, by=by, **options)
-    columns = ColumnNames(label, score, group, weight, empty.by)
-    return scores_of(_accumulate(df, empty, columns, n_partitions), by)
+    options |= {"label": label, "score": score, "groups": groups, "weight": weight}
+    options |= {"like": like, "by": by, "n_partitions": n_partitions}
+    return StreamedScores(accumulate(df, metrics, **options))
 
 
 def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumulator:
@@ -127,18 +110,24 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     Returns
     -------
     RankingAccumulator
-        Its method `result` returns means, standard errors and numbers of queries, and with `by`,
-        `by_segment` returns those of each segment. It can be merged with other accumulators, for
-        example of another day.
+        It can be merged with other accumulators, for example of another day.
 
     Raises
     ------
     ValueError
         As in `evaluate`.
     """
-    columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
-    empty = RankingAccumulator(metrics, **options)
-    return _accumulate(df, empty, replace(columns, by=empty.by), n_partitions)
+    columns, n_partitions = pop_columns(options), options.pop("n_partitions", None)
+    total = RankingAccumulator(metrics, **options)
+    columns = replace(columns, by=total.by)
+    partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    tasks = (delayed(_state_of)(part, total, columns) for part in partitions)
+    for state in compute(*tasks):  # type: ignore[no-untyped-call]
+        total._add_state(state)
+    return total
 
 
 def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
@@ -147,7 +136,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     Parameters
     ----------
     df, metrics, **options
-        As in `evaluate`, with the same keyword arguments.
+        As in `evaluate`, with the same keyword arguments except for `by`, and for one system.
 
     Returns
     -------
@@ -161,30 +150,17 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     ValueError
         For a missing column. Invalid rows raise an error when the values are computed.
     """
-    columns, n_partitions = ColumnNames.pop_from(options), options.pop("n_partitions", None)
+    columns, n_partitions = pop_columns(options), options.pop("n_partitions", None)
     empty = RankingAccumulator(metrics, per_query=True, **options)
-    columns.check_not_among(empty.names)
-    refuse_segments(empty.by)
+    columns.check_values(empty)
     partitions = _partition_by_query(df, columns, n_partitions)
     meta = partitions._meta[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
     values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
     return values
 
 
-def _accumulate(
-    df: DataFrame, empty: RankingAccumulator, columns: ColumnNames, n_partitions: int | None
-) -> RankingAccumulator:
-    partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
-    from dask.base import compute
-    from dask.delayed import delayed
-
-    states = compute(*(delayed(_state_of)(part, empty, columns) for part in partitions))  # type: ignore[no-untyped-call]
-    empty._state = reduce(State.merged, states, empty._state)
-    return empty
-
-
-def _partition_by_query(df: Any, columns: ColumnNames, n_partitions: int | None) -> Any:
-    """Partitions of complete queries."""
+def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> Any:
+    """Partitions of whole queries."""
     if not hasattr(df, "map_partitions"):
         raise TypeError(
             f"df must be a Dask DataFrame; got {type(df).__name__}. Create one with "
@@ -197,87 +173,45 @@ def _partition_by_query(df: Any, columns: ColumnNames, n_partitions: int | None)
     if n_partitions is not None:
         check_count("n_partitions", n_partitions, 1)
     rows = df[columns.distinct]
-    typed = rows.map_partitions(_with_types, rows._meta[columns.ids].dtypes, meta=rows._meta)
-    return typed.shuffle(on=columns.ids, npartitions=n_partitions)
+    checked = rows.map_partitions(_check_types, rows._meta[columns.ids].dtypes, meta=rows._meta)
+    return checked.shuffle(on=columns.ids, npartitions=n_partitions)
 
 
-def _with_types(part: Any, types: Any) -> Any:
-    """A partition whose ids have the types of the DataFrame.
-
-    The shuffle divides rows by hash values, which differ for equal ids of two types.
-    """
+def _check_types(part: Any, types: Any) -> Any:
+    """Refuse ids of other types than the DataFrame's, whose hash values the shuffle compares."""
     for name, kind in types.items():
-        ids = part[name]
-        if any(isinstance(value, list) for value in ids[:1]):
-            raise TypeError(
-                f"query ids must be hashable; column {name!r} holds lists. Convert them to tuples, "
-                f"for example by df[{name!r}].map(tuple), or to text."
-            )
-        families = {_FAMILIES.get(one.kind) for one in (ids.dtype, kind)}
-        if ids.dtype == kind or None in families or ids.isna().any():
-            continue
-        converted = _exactly(ids, kind) if len(families) == 1 else None
-        if converted is None:
+        if part[name].dtype != kind:
             raise ValueError(
-                f"column {name!r} of a partition has the type {ids.dtype} and cannot be converted "
-                f"exactly to {kind}, that of the DataFrame. Convert it to one type that holds all "
-                "ids, before the partitions are put together, for example by astype(str)."
+                f"column {name!r} of a partition has the type {part[name].dtype}, and {kind} in "
+                f"the DataFrame. Convert it to one type, by df.astype({{{name!r}: {str(kind)!r}}})."
             )
-        part = part.assign(**{name: converted})
     return part
 
 
-def _exactly(ids: Any, kind: Any) -> Any:
-    """A column of ids as another type, or None if it does not hold them."""
-    try:
-        converted = ids.astype(kind)
-        return converted if (converted.astype(ids.dtype) == ids).all() else None
-    except (TypeError, ValueError):
-        return None
+def _documents(part: Any, columns: Columns) -> Any:
+    """The documents of a partition, a pandas DataFrame."""
+    import pyarrow as pa
+
+    rows = part[columns.distinct].sort_values(columns.ids, kind="stable")
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    return partition_documents(table.to_batches(), columns)
 
 
-def _add_partition(
-    part: Any, empty: RankingAccumulator, columns: ColumnNames
-) -> RankingAccumulator:
-    """An accumulator of the queries of one partition, a pandas DataFrame."""
-    accumulator = copy(empty)
-    if not len(part):
-        return accumulator
-    columns.check_missing(part[columns.distinct].isna().sum().to_dict())
-    label, score = part[columns.label], part[columns.score]
-    weight = None if columns.weight is None else part[columns.weight]
-    segments = part[list(columns.by)] if columns.by else None
-    ids = _ids(part, columns)
-    return accumulator.update(label, score, ids, sample_weight=weight, segments=segments)
-
-
-def _ids(part: Any, columns: ColumnNames) -> Any:
-    # the shuffle turns tuples into lists
-    ids = [
-        list(map(_as_tuple, part[name])) if part[name].dtype == object else part[name]
-        for name in columns.ids
-    ]
-    return ids[0] if isinstance(columns.group, str) else list(zip(*ids, strict=True))
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
-
-
-def _state_of(part: Any, empty: RankingAccumulator, columns: ColumnNames) -> State:
+def _state_of(part: Any, total: RankingAccumulator, columns: Columns) -> State:
     """The numbers of a partition, without functions: one of a notebook cannot be sent back."""
-    return _add_partition(part, empty, columns)._state
+    accumulator = total._empty()
+    for documents in _documents(part, columns):
+        documents.add_to(accumulator)
+    return accumulator._state
 
 
-def _query_values(part: Any, empty: RankingAccumulator, columns: ColumnNames) -> Any:
+def _query_values(part: Any, empty: RankingAccumulator, columns: Columns) -> Any:
     import pandas as pd
 
-    taken = _add_partition(part, empty, columns).take_values()
-    if taken is None:
+    values = [
+        documents.values(empty._empty()).to_pandas() for documents in _documents(part, columns)
+    ]
+    if not values:
         return part[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
-    ids, values = taken
-    series = {
-        name: pd.Series(column, name=name).astype(part[name].dtype)
-        for name, column in columns.id_columns(ids).items()
-    }
-    return pd.DataFrame({**series, **values})
+    whole = pd.concat(values, ignore_index=True)
+    return whole.astype({name: part[name].dtype for name in columns.ids})

@@ -15,9 +15,6 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 settings.load_profile("tenth")
 
-# it has no doctests, and imports fsspec, which need not be installed
-collect_ignore = ["helpers/bucket.py"]
-
 
 @pytest.fixture(scope="session")
 def data_path():

@@ -10,7 +10,7 @@ from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_docum
 from requires import requires
 from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
 
-from sklearn_rankscore import RankingAccumulator
+from sklearn_rankscore import RankingAccumulator, compare, query_scores
 from sklearn_rankscore import dask as rank_dask
 
 dask, dd, distributed = map(requires, ["dask", "dask.dataframe", "distributed"])
@@ -42,7 +42,7 @@ def test_options_and_partitions(client):
     columns = make_documents()
     df = shuffled(columns).rename(columns={"label": "grade", "qid": "session"})
     scores = rank_dask.evaluate(
-        df, RATIOS, label="grade", group="session", n_partitions=7, average="micro"
+        df, RATIOS, label="grade", groups="session", n_partitions=7, average="micro"
     )
     assert scores == pytest.approx(in_memory(columns, RATIOS, average="micro"), **EXACT)
 
@@ -79,7 +79,7 @@ def test_nulls_are_refused(client, column):
     columns[column] = np.where(columns["qid"] == "q0003ü", None, columns[column])
     kind = "string" if column == "qid" else "float64"
     df = dd.from_pandas(pd.DataFrame(columns).astype({column: kind}), npartitions=3)
-    message = f"column '{column}' has [0-9]+ missing values"
+    message = f"column '{column}' has a missing value"
     if column == "label":
         message = r"y_true contains NaN .*(\n.*)*unjudged='drop'"
     for wrong in (rank_dask.evaluate, lambda *given: rank_dask.query_scores(*given).compute()):
@@ -107,7 +107,7 @@ def test_invalid_input_is_refused(client):
         rank_dask.evaluate(pd.DataFrame(), "mrr")
     with pytest.raises(ValueError, match=r"'qid' is the index of .*: pass df.reset_index\(\)"):
         rank_dask.evaluate(df.set_index("qid"), "mrr")
-    with pytest.raises(ValueError, match=r"the DataFrame has 2 columns 'score'. Rename or drop"):
+    with pytest.raises(ValueError, match="the DataFrame has 2 columns 'score'"):
         rank_dask.evaluate(df.rename(columns={"weight": "score"}), "mrr")
     for n_partitions in (0, -1, 2.5, "3"):
         with pytest.raises((TypeError, ValueError), match="n_partitions must be an integer of at"):
@@ -131,9 +131,9 @@ def test_a_group_column_with_the_name_of_a_metric(client):
     columns = make_documents()
     df = shuffled(columns).rename(columns={"qid": "mrr"})
     expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
-    assert rank_dask.evaluate(df, "mrr", group="mrr") == expected
+    assert rank_dask.evaluate(df, "mrr", groups="mrr") == expected
     with pytest.raises(ValueError, match="column of query ids has the name of a metric, 'mrr'"):
-        rank_dask.query_scores(df, "mrr", group="mrr")
+        rank_dask.query_scores(df, "mrr", groups="mrr")
 
 
 def test_segments_and_ids_of_several_columns(client):
@@ -141,25 +141,25 @@ def test_segments_and_ids_of_several_columns(client):
     expected = expected_segments(columns)
     columns |= {"user": columns["qid"] // 10, "session": [f"s{i % 10}" for i in columns["qid"]]}
     df = shuffled({name: c for name, c in columns.items() if name != "qid"})
-    options = {"by": BY, "group": ["user", "session"]}
+    options = {"by": BY, "groups": ["user", "session"]}
     collected = rank_dask.accumulate(df, SEGMENT_METRICS, **options)
     check(collected.by_segment(), expected)
     scores = rank_dask.evaluate(df, SEGMENT_METRICS, **options)
     assert scores["", "all queries"] == pytest.approx(collected.scores(), **EXACT)
     assert scores.keys() - {("", "all queries")} == collected.by_segment().keys()
-    values = rank_dask.query_scores(df, "mrr", group=["user", "session"])
+    values = rank_dask.query_scores(df, "mrr", groups=["user", "session"])
     collected = values.compute().sort_values(["user", "session"])
     assert values.dtypes.to_dict() == collected.dtypes.to_dict()
     mrr = in_memory(columns, ["mrr"], average=None)["mrr"]
     np.testing.assert_allclose(collected["mrr"], mrr, rtol=0, atol=1e-12)
     with pytest.raises(ValueError, match="query_scores has no by="):
-        rank_dask.query_scores(df, "mrr", group="user", by="device")
+        rank_dask.query_scores(df, "mrr", groups="user", by="device")
 
 
 def test_nan_ids_are_refused(client):
     columns = make_documents()
     df = shuffled(columns | {"qid": np.where(columns["qid"] == 3, np.nan, columns["qid"])})
-    with pytest.raises(ValueError, match=r"column 'qid' has [0-9]+ missing values"):
+    with pytest.raises(ValueError, match="column 'qid' has a missing value"):
         rank_dask.evaluate(df, "mrr")
 
 
@@ -184,80 +184,29 @@ def test_propensities_are_refused_by_name():
             function(df, "dcg@3(propensity=score)")
 
 
-TYPES = {
-    "times": ["datetime64[ns]", "datetime64[us]", "datetime64[s]"],
-    "aware": [f"datetime64[{unit}, UTC]" for unit in ("us", "ns", "ms")],
-    "other zone": ["datetime64[us, UTC]", "datetime64[ns, Europe/Berlin]"],
-    "durations": ["timedelta64[s]", "timedelta64[ns]", "timedelta64[us]"],
-    "integers": ["int64", "int8", "Int32", "uint16"],
-    "numbers": ["int64", "float64", "Float64", "int32"],
-    "floats": ["float64", "float32", "int64"],
-}
-
-
-@pytest.mark.parametrize("types", TYPES)
-@pytest.mark.parametrize("group", ["qid", ["qid", "constant"]])
-@pytest.mark.parametrize("n_partitions", [1, 4])
-def test_partitions_of_different_types(types, group, n_partitions):
-    """As those of Parquet files that were written by different programs."""
+@pytest.mark.parametrize("types", [("int64", "float64"), ("int32", "int64"), ("M8[s]", "M8[ns]")])
+def test_partitions_of_different_types_are_refused(types):
+    """The shuffle compares hash values, which differ between types; converted, they are right."""
     columns = make_documents(20)
-    rows = pd.DataFrame(columns).sample(frac=1, random_state=0).assign(constant="a")
-    parts = []
-    for i, kind in enumerate(TYPES[types]):
-        part = rows.iloc[i :: len(TYPES[types])]
-        if types in ("times", "aware", "other zone", "durations"):
-            days = pd.to_timedelta(part["qid"], unit="D").astype("timedelta64[s]")
-            part = part.assign(qid=days)
-            if types != "durations":
-                zone = None if types == "times" else "UTC"
-                part = part.assign(qid=pd.Timestamp("2020-01-01", tz=zone) + days)
-        parts.append(part.astype({"qid": kind}))
-    df = dd.from_map(lambda i: parts[i], range(len(parts)), meta=parts[0].iloc[:0])
-    options = {"group": group, "n_partitions": n_partitions}
-    measured = rank_dask.evaluate(df, METRICS, **options)
-    assert measured == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
-    values = rank_dask.query_scores(df, "mrr", **options).compute()
-    assert len(values) == 20
-    assert values["qid"].dtype == parts[0]["qid"].dtype
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (pd.array([1, 2], "int64"), pd.array([1.5, 2], "float64")),
-        (pd.array([1, 2], "float64"), pd.array([2**53 + 1, 2], "int64")),
-        (pd.array([1, 2], "int8"), pd.array([1, 257], "int64")),
-        (pd.to_datetime(["2020-01-01"] * 2).as_unit("s"), pd.to_datetime([1, 2], unit="ns")),
-        (pd.to_datetime(["2020-01-01"] * 2), pd.to_datetime(["2020-01-01"] * 2, utc=True)),
-        (pd.array([1, 2], "int64"), pd.to_datetime(["2020-01-01"] * 2)),
-    ],
-)
-def test_partitions_without_a_common_type_are_refused(first, second):
-    parts = [pd.DataFrame({"qid": ids, "label": 1, "score": 1.0}) for ids in (first, second)]
+    rows = pd.DataFrame(columns).sample(frac=1, random_state=0)
+    parts = [rows.iloc[i::2].astype({"qid": "M8[s]"} if "M8" in kind else {}) for i, kind in
+             enumerate(types)]  # fmt: skip
+    parts = [part.astype({"qid": kind}) for part, kind in zip(parts, types, strict=True)]
     df = dd.from_map(lambda i: parts[i], range(2), meta=parts[0].iloc[:0])
-    with pytest.raises(ValueError, match=r"'qid' of a partition .*cannot be converted.*astype"):
+    with pytest.raises(ValueError, match=r"'qid' of a partition has the type .*df.astype"):
         rank_dask.evaluate(df, "mrr")
+    measured = rank_dask.evaluate(df.astype({"qid": types[1]}), METRICS)
+    assert measured == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
 
 
-def test_tuples_as_ids():
-    columns = make_documents(20)
-    frame = pd.DataFrame(columns).sample(frac=1, random_state=0)
-    # the shuffle of a cluster would refuse tuples of two types
-    options = {"dataframe.convert-string": False, "dataframe.shuffle.method": "tasks"}
-    with dask.config.set(options):
-        for make in (lambda i: (i, "a"), lambda i: ("a", (i, (1, "b")))):
-            ids = list(map(make, frame["qid"]))
-            df = dd.from_pandas(frame.assign(qid=ids), npartitions=4)
-            measured = rank_dask.evaluate(df, METRICS)
-            assert measured == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
-            values = rank_dask.query_scores(df, "mrr").compute()
-            assert set(values["qid"]) == set(ids)
-            options = {"group": ["qid", "constant"]}
-            of_both = rank_dask.query_scores(df.assign(constant="a"), "mrr", **options).compute()
-            assert (
-                of_both.set_index("qid")["mrr"].to_dict()
-                == values.set_index("qid")["mrr"].to_dict()
-            )
-        lists = frame.assign(qid=[[i] for i in frame["qid"]])
-        with pytest.raises(TypeError, match=r"'qid' holds lists.*tuple"):
-            rank_dask.evaluate(dd.from_pandas(lists, npartitions=2), "mrr")
+def test_two_systems(client):
+    columns = make_documents()
+    columns["other"] = np.round(columns["score"] + np.random.default_rng(1).random(), 0)
+    systems = {"a": "score", "b": "other"}
+    scores = rank_dask.evaluate(shuffled(columns), "mrr", score=systems)
+    known = columns["label"], {name: columns[c] for name, c in systems.items()}, "mrr"
+    d = compare(query_scores(*known, groups=columns["qid"])).differences[0]
+    mine = scores.differences["b"]["mrr"]
+    assert mine.difference == pytest.approx(d.difference, **EXACT)
+    assert mine.standard_error == pytest.approx(d.standard_error, **EXACT)
+    assert (mine.wins, mine.ties, mine.losses) == (d.wins, d.ties, d.losses)

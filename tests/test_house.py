@@ -35,11 +35,11 @@ BUILDS_ON = {
     "plots": ["inspection"],
     "reports": ["plots"],
     "io": ["query_ids"],
-    "streaming": ["metrics"],
-    "spark": ["streaming"],
-    "dask": ["streaming"],
+    "large": ["metrics"],
+    "spark": ["large"],
+    "dask": ["large"],
     "datasets": ["io"],
-    "cli": ["reports", "io", "streaming"],
+    "cli": ["reports", "io", "large"],
     "__main__": ["cli"],
 }
 # files of ranking/ outside of fast/: each imports only those before it

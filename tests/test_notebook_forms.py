@@ -12,15 +12,16 @@ from sklearn.linear_model import Ridge
 
 import sklearn_rankscore as package
 from sklearn_rankscore import Block, QueryRanker, RankingAccumulator, make_ranking, query_scores
+from sklearn_rankscore.large import StreamedScores
 
 API = Path(__file__).resolve().parents[1] / "docs" / "api.rst"
 # one line of text; displays, rankers and splitters are shown by Matplotlib and scikit-learn
 PLAIN = {"Block", "Interval", "Segment", "NoGroupsError", "PartialQueryWarning"}
 RESULTS = [
-    "Comparison", "Difference", "FeatureImportance", "MetricName", "MetricNames", "MetricSummary",
-    "PropensitySummary", "QueryImportances", "QueryScores", "RankingAccumulator", "RankingReport",
-    "RectifiedMean", "RectifiedScores", "ScoreBounds", "SegmentScore", "SegmentScores",
-    "SystemTable", "TableText",
+    "Comparison", "Difference", "DifferenceSummary", "FeatureImportance", "MetricName",
+    "MetricNames", "MetricSummary", "PropensitySummary", "QueryImportances", "QueryScores",
+    "RankingAccumulator", "RankingReport", "RectifiedMean", "RectifiedScores", "ScoreBounds",
+    "SegmentScore", "SegmentScores", "StreamedScores", "SystemTable", "TableText",
 ]  # fmt: skip
 
 
@@ -34,6 +35,7 @@ def results():
     human = query_scores(y[ids < 10], X[ids < 10, 0], "ndcg@10", groups=ids[ids < 10])
     unjudged = np.where(np.arange(len(y)) % 5, y, np.nan)
     accumulator = RankingAccumulator("ndcg@10").update(y, X[:, 0], groups=ids)
+    paired = RankingAccumulator("ndcg@10").update(y, systems, groups=ids)
     comparison = package.compare(scores, margin=0.1, random_state=0)
     ranker = QueryRanker(Ridge()).fit(frame, labels)
     importances = package.query_permutation_importance(
@@ -47,7 +49,8 @@ def results():
         importances, importances.importances[0], rectified, rectified.means[0],
         package.score_bounds(unjudged, X[:, 0], "ndcg@10", groups=ids),
         package.ranking_report(y, systems, groups=ids, k=1, metrics="ndcg"),
-        accumulator, accumulator.result()["ndcg@10"],
+        accumulator, accumulator.result()["ndcg@10"], StreamedScores(paired),
+        paired.differences()["<b>"]["ndcg@10"],
         package.propensity_summary(y > 2, np.full(len(y), 0.5)),
         package.convention_report(y, X[:, 0], groups=ids),
         package.metric_names(), package.metric_names()["ndcg"],

@@ -160,9 +160,9 @@ CALLS = [
         r"got a dict. Pass metrics=\['ndcg@3'\]",
     ),
     (
-        lambda: evaluate_parquet("rows.parquet", "ndcg", groups="session"),
+        lambda: evaluate_parquet("rows.parquet", "ndcg", group="session"),
         TypeError,
-        "column of query ids as group='qid'",
+        "groups= names the columns of query ids",
     ),
     (
         lambda: score_by("ndcg"),

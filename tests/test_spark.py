@@ -11,7 +11,7 @@ from requires import requires
 from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments, table_of
 from spark_session import ignore_pandas_warning
 
-from sklearn_rankscore import RankingAccumulator, spark
+from sklearn_rankscore import RankingAccumulator, compare, query_scores, spark
 
 PythonException = requires("pyspark.errors").PythonException
 pytestmark = ignore_pandas_warning
@@ -41,9 +41,8 @@ def test_options_and_partitions(session):
         RATIOS,
         label="grade",
         score="a.score",
-        group="sess`ion",
+        groups="sess`ion",
         n_partitions=7,
-        batch_rows=20,
         average="micro",
     )
     assert scores == pytest.approx(in_memory(columns, RATIOS, average="micro"), **EXACT)
@@ -72,7 +71,7 @@ def test_an_accumulator_of_all_queries(session):
 def test_query_ids_keep_their_type(session, ids):
     columns = make_documents(long=300)
     df = shuffled(session, columns).selectExpr(f"{ids} as qid", "label", "score")
-    values = spark.query_scores(df, METRICS, batch_rows=100)
+    values = spark.query_scores(df, METRICS)
     assert values.schema["qid"] == df.schema["qid"]
     known = {row["qid"] for row in df.select("qid").distinct().collect()}
     rows = sorted(values.collect())
@@ -88,9 +87,9 @@ def test_nulls_are_refused(session, column):
     df = df.selectExpr(
         *(f"if(qid = 'q0003ü', null, {c}) as {c}" if c == column else c for c in df.columns)
     )
-    message = f"column '{column}' has [0-9]+ missing values"
+    message = f"a partition, row [0-9]+ .counted from 0.: column '{column}' has a missing value"
     if column == "label":
-        message = r"y_true contains NaN .*(\n.*)*unjudged='drop'"
+        message = r"query 'q0003ü': y_true contains NaN .*(\n.*)*unjudged='drop'"
     with pytest.raises(ValueError, match=f"^{message}"):
         spark.evaluate(df, "mrr")
     with pytest.raises(PythonException, match=message):
@@ -102,7 +101,7 @@ def test_unjudged_documents(session):
     df = shuffled(session, columns)
     expected = in_memory(columns, UNJUDGED)
     for label in ("label", "if(isnan(label), null, label) as label"):
-        scores = spark.evaluate(df.selectExpr("qid", label, "score"), UNJUDGED, batch_rows=100)
+        scores = spark.evaluate(df.selectExpr("qid", label, "score"), UNJUDGED)
         assert scores == pytest.approx(expected, **EXACT)
 
 
@@ -112,7 +111,7 @@ def test_invalid_input_is_refused(session):
         spark.evaluate(df, "mrr", label="grade")
     with pytest.raises(ValueError, match="y_true must lie in"):
         spark.evaluate(df.selectExpr("qid", "score", "label * 10 as label"), "err")
-    with pytest.raises(ValueError, match="y_score contains NaN"):
+    with pytest.raises(ValueError, match="column 'score' has a missing value"):
         spark.evaluate(df.selectExpr("qid", "double('nan') as score", "label"), "err")
     with pytest.raises(ValueError, match="y_true must hold numbers"):
         spark.evaluate(df.selectExpr("qid", "score", "string(label) as label"), "err")
@@ -120,12 +119,16 @@ def test_invalid_input_is_refused(session):
         spark.evaluate(df.where("qid < 0"), "mrr")
     with pytest.raises(ValueError, match="not a known metric"):
         spark.query_scores(df, "nonsense")
-    with pytest.raises(ValueError, match=r"the DataFrame has 2 columns 'score'. Rename or drop"):
+    with pytest.raises(ValueError, match="the DataFrame has 2 columns 'score'"):
         spark.evaluate(df.withColumnRenamed("weight", "score"), "mrr")
     with pytest.raises((TypeError, ValueError), match="n_partitions must be an integer of at"):
         spark.evaluate(df, "mrr", n_partitions="3")
-    with pytest.raises(TypeError, match=r"^group must be the name of a column or a list"):
-        spark.evaluate(df, "mrr", group=df["qid"])
+    with pytest.raises(TypeError, match=r"groups and weight name columns; got Column"):
+        spark.evaluate(df, "mrr", groups=df["qid"])
+    with pytest.raises(TypeError, match="no option group= any more: groups= names"):
+        spark.evaluate(df, "mrr", group="qid")
+    with pytest.raises(ValueError, match="query_scores takes one system"):
+        spark.query_scores(df, "mrr", score={"a": "score"})
 
 
 def test_functions_of_a_notebook(session):
@@ -145,11 +148,11 @@ def test_a_group_column_with_the_name_of_a_metric(session):
     columns = make_documents()
     df = shuffled(session, columns).withColumnRenamed("qid", "mrr")
     expected = pytest.approx(in_memory(columns, ["mrr"]), **EXACT)
-    assert spark.evaluate(df, "mrr", group="mrr") == expected
+    assert spark.evaluate(df, "mrr", groups="mrr") == expected
     for name in ("mrr", "MRR"):  # Spark ignores case
         message = f"column of query ids has the name of a metric, '{name}'"
         with pytest.raises(ValueError, match=message):
-            spark.query_scores(df.withColumnRenamed("mrr", name), "mrr", group=name)
+            spark.query_scores(df.withColumnRenamed("mrr", name), "mrr", groups=name)
 
 
 def test_names_that_differ_by_case(session):
@@ -165,7 +168,7 @@ def test_ids_that_are_compared_in_other_ways_are_refused(session):
     collated = df.selectExpr("collate(qid, 'UTF8_LCASE') as qid", "label", "score")
     with pytest.raises(ValueError, match="'qid' has the collation UTF8_LCASE"):
         spark.evaluate(collated, "mrr")
-    with pytest.raises(ValueError, match="missing values"):
+    with pytest.raises(ValueError, match="missing value"):
         spark.evaluate(df.selectExpr("double('nan') as qid", "label", "score"), "mrr")
 
 
@@ -173,8 +176,8 @@ def test_other_frames_and_options_are_refused(session):
     columns = make_documents()
     with pytest.raises(TypeError, match="must be a Spark DataFrame; got DataFrame"):
         spark.evaluate(pd.DataFrame(columns), "mrr")
-    with pytest.raises(ValueError, match="batch_rows must be"):
-        spark.query_scores(shuffled(session, columns), "mrr", batch_rows=0)
+    with pytest.raises(TypeError, match="no option batch_rows= any more"):
+        spark.query_scores(shuffled(session, columns), "mrr", batch_rows=9)
 
 
 def test_segments_and_ids_of_several_columns(session):
@@ -186,20 +189,20 @@ def test_segments_and_ids_of_several_columns(session):
     df = session.createDataFrame(table.take(order)).repartition(5)
     df = df.selectExpr("*", "nullif(level, double('nan')) as l").drop("level")
     df = df.withColumnRenamed("l", "level")
-    options = {"by": BY, "group": ["user", "session"], "batch_rows": 50}
+    options = {"by": BY, "groups": ["user", "session"]}
     collected = spark.accumulate(df, SEGMENT_METRICS, **options)
     check(collected.by_segment(), expected)
     scores = spark.evaluate(df, SEGMENT_METRICS, **options)
     assert scores["", "all queries"] == pytest.approx(collected.scores(), **EXACT)
     assert scores.keys() - {("", "all queries")} == collected.by_segment().keys()
-    values = spark.query_scores(df, "mrr", group=["user", "session"])
+    values = spark.query_scores(df, "mrr", groups=["user", "session"])
     assert values.columns == ["user", "session", "mrr"]
     mrr = in_memory(columns, ["mrr"], average=None)["mrr"]
     rows = sorted(values.collect())
     assert [row[0] * 10 + row[1] for row in rows] == sorted(set(columns["qid"]))
     np.testing.assert_allclose([row[2] for row in rows], mrr, rtol=0, atol=1e-12)
     with pytest.raises(ValueError, match="query_scores has no by="):
-        spark.query_scores(df, "mrr", group="user", by="device")
+        spark.query_scores(df, "mrr", groups="user", by="device")
 
 
 def test_no_rows_are_sent_to_the_driver(session):
@@ -214,3 +217,15 @@ def test_propensities_are_refused_by_name(session):
     for function in (spark.evaluate, spark.accumulate, spark.query_scores):
         with pytest.raises(ValueError, match="Spark and Dask take no propensity"):
             function(df, "dcg@3(propensity=score)")
+
+
+def test_two_systems(session):
+    columns = make_documents()
+    columns["other"] = np.round(columns["score"] + np.random.default_rng(1).random(), 0)
+    scores = spark.evaluate(shuffled(session, columns), "mrr", score={"a": "score", "b": "other"})
+    known = columns["label"], {"a": columns["score"], "b": columns["other"]}, "mrr"
+    d = compare(query_scores(*known, groups=columns["qid"])).differences[0]
+    mine = scores.differences["b"]["mrr"]
+    assert mine.difference == pytest.approx(d.difference, **EXACT)
+    assert mine.standard_error == pytest.approx(d.standard_error, **EXACT)
+    assert (mine.wins, mine.ties, mine.losses) == (d.wins, d.ties, d.losses)

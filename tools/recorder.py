@@ -414,48 +414,6 @@ def readers():
                 )
 
 
-def streams():
-    """Batches, Parquet files and accumulators."""
-    frame = pd.DataFrame({"label": GRADES, "score": TIED, "qid": GROUPS, "w": WEIGHTS})
-    frame, folder = frame.assign(country=np.where(GROUPS % 2, "de", "fr")), tempfile.mkdtemp()
-    frames = {"sorted": frame, "mixed": frame.sample(frac=1, random_state=0), "back": frame[::-1]}
-    forms = {
-        "pandas": lambda d: [d[:50], d[50:]],
-        "polars": lambda d: pl.DataFrame(d).iter_slices(60),
-    }
-    forms["arrow"] = lambda d: pa.Table.from_pandas(d).to_batches(40)
-    for i, rows in zip((1, 2, 10), np.array_split(frame.index, 3), strict=True):
-        frame.loc[rows].to_parquet(f"{folder}/part.{i}.parquet", row_group_size=50)
-    settings = {"many": (FEW, {}), "like": (FEW[:2], {"like": "lightgbm"}), "wrong": ("ncdg", {}),
-                "micro": (FEW[:2], {"average": "micro"})}  # fmt: skip
-    for (s, (what, o)), weight, by in product(
-        settings.items(), [None, "w", "no"], [None, "country"]
-    ):
-        given = o | {"weight": weight, "by": by}
-        for (k, data), (f, form), order in product(
-            frames.items(), forms.items(), ["ascending", "grouped"]
-        ):
-            call = partial(rs.evaluate_batches, form(data), what, order=order, **given)
-            yield ("batches", s, weight, by, k, f, order), call
-        for rows, where in product([97, 10_000], ["", "/part.1.parquet", "/nowhere"]):
-            call = partial(rs.evaluate_parquet, folder + where, what, batch_rows=rows, **given)
-            yield ("parquet", s, weight, by, rows, where), call
-
-    def accumulate(what, options, parts, method, order):
-        total = rs.RankingAccumulator(what, per_query=True, **options)
-        for rows in parts[::order]:
-            one, part = rs.RankingAccumulator(what, per_query=True, **options), frame[rows]
-            getattr(one, method)(part.label, part.score, part.qid, sample_weight=part.w)
-            total = total.merge(one)
-        return [total.close().result(), total.query_values()]
-
-    whole, cut = [GROUPS % 3 == i for i in range(3)], [GROUPS <= 9, GROUPS > 9]  # noqa: SIM300
-    for (s, setting), (method, parts), order in product(
-        settings.items(), {"update": whole, "update_sorted": cut}.items(), [1, -1]
-    ):
-        yield (s, method, order), partial(accumulate, *setting, parts, method, order)
-
-
 def command_line():
     """Output and exit status."""
     os.chdir(tempfile.mkdtemp())
@@ -486,7 +444,7 @@ def command_line():
 
 
 SECTIONS = [metric_functions, types_and_frames, model_selection, rankers, comparisons, readers]
-SECTIONS += [streams, command_line]
+SECTIONS += [command_line]
 
 
 def leaves(value, path=""):

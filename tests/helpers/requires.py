@@ -22,7 +22,6 @@ PEERS, CLUSTERS = "test-peers", "test-clusters"
 EXTRAS = {
     "array_api_strict": PEERS,
     "catboost": PEERS,
-    "duckdb": PEERS,
     "ir_measures": PEERS,
     "optuna": PEERS,
     "optuna_integration": PEERS,
@@ -32,7 +31,6 @@ EXTRAS = {
     "statsmodels": PEERS,
     "dask": CLUSTERS,
     "distributed": CLUSTERS,
-    "fsspec": CLUSTERS,
     "pyspark": CLUSTERS,
 }
 #: how to install what no extra can name

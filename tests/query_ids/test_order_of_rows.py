@@ -41,7 +41,6 @@ OF_METRICS = {
     "systems": lambda y_true, y_score, **o: rs.query_scores(y_true, {"a": y_score}, "mrr", **o),
     "bounds": lambda y_true, y_score, **o: rs.score_bounds(y_true, {"a": y_score}, "mrr", **o),
     "accumulator": lambda **columns: rs.RankingAccumulator("mrr").update(**columns),
-    "sorted": lambda **columns: rs.RankingAccumulator("mrr").update_sorted(**columns),
 }
 OF_LABELS = {  # X, labels, and the ids if they are not in the index
     "fit": lambda X, y, p: RANKER.fit(X, y, **p),
@@ -114,7 +113,6 @@ OF_SEGMENTS = {
     "report": lambda v: rs.ranking_report(Y, S, **BY_ID, by=v),
     "overlap": lambda v: rs.rank_overlap(X["x1"], X["x2"], groups=QID.array, segments=v),
     "accumulator": lambda v: rs.RankingAccumulator("dcg", by="d").update(**GRADES, segments=v),
-    "sorted": lambda v: rs.RankingAccumulator("dcg", by="d").update_sorted(**GRADES, segments=v),
 }  # fmt: skip
 # what is given a column of the table, and that column
 CALLS = {
@@ -140,8 +138,7 @@ def test_rows_in_another_order_are_refused(name):
     call(column)
     if name.startswith("ids"):  # row labels that have nothing in common with those of X
         call(column.set_axis(pd.RangeIndex(900, 900 + len(X))))
-    if "sorted" not in name:
-        call(column.iloc[::-1].to_numpy())
+    call(column.iloc[::-1].to_numpy())
     names = r"(X and (groups|qid)) " if name.startswith("ids") else ""
     with pytest.raises(ValueError, match=f"{names}{DIFFERENT}|the scores of 'a' have another ind"):
         call(column.iloc[::-1])

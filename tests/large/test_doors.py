@@ -1,0 +1,231 @@
+"""Every way to give documents in parts has the results of the same rows in memory."""
+
+import math
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from doors import DOORS, shuffled
+from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
+from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
+
+from sklearn_rankscore import RankingAccumulator, compare, evaluate, query_scores
+
+pytestmark = pytest.mark.parametrize("door", DOORS)
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    """As many queries are divided between batches as between files."""
+    monkeypatch.setattr("sklearn_rankscore.large.tables.BATCH_ROWS", 64)
+    monkeypatch.setattr("sklearn_rankscore.large.tables.ROWS_READ", 23)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("strings", [False, True])
+def test_all_metrics(door, weight, strings, tmp_path):
+    columns = make_documents(long=200, strings=strings)
+    total = DOORS[door](columns, METRICS, tmp_path, weight=weight)
+    assert total.scores() == pytest.approx(in_memory(columns, weight=weight), nan_ok=True, **EXACT)
+    assert total.n_documents == len(columns["qid"])
+    assert {of.n_queries for of in total.result().values()} == {60}
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("replacement", [0.0, math.nan])
+def test_averages(door, average, replacement, tmp_path):
+    columns = make_documents(seed=4)
+    options = {"average": average, "replace_undefined_by": replacement}
+    total = DOORS[door](columns, RATIOS, tmp_path, weight="weight", **options)
+    expected = in_memory(columns, RATIOS, "weight", **options)
+    assert total.scores() == pytest.approx(expected, nan_ok=True, **EXACT)
+
+
+def test_unjudged_documents(door, tmp_path):
+    columns = with_unjudged(make_documents(long=100))
+    total = DOORS[door](columns, UNJUDGED, tmp_path)
+    assert total.scores() == pytest.approx(in_memory(columns, UNJUDGED), nan_ok=True, **EXACT)
+
+
+@pytest.mark.parametrize("strings", [False, True])
+def test_errors_and_intervals_are_those_of_query_scores(door, strings, tmp_path):
+    """Without weights; a t interval."""
+    columns = make_documents(strings=strings)
+    metrics = ["ndcg@5", "mrr", "query_auc(replace_undefined_by=nan)"]
+    given = columns["label"], columns["score"], metrics
+    scores = query_scores(*given, groups=columns["qid"])
+    intervals = scores.interval(0.9, method="t")
+    result = DOORS[door](columns, metrics, tmp_path).result()
+    for name, error in scores.standard_error().items():
+        assert result[name].standard_error == pytest.approx(error, **EXACT)
+        assert result[name].interval(0.9) == pytest.approx(tuple(intervals[name]), **EXACT)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_segments(door, weight, tmp_path):
+    columns = make_segments(long=200)
+    total = DOORS[door](columns, SEGMENT_METRICS, tmp_path, by=BY, weight=weight)
+    check(total.by_segment(), expected_segments(columns, weight), weight)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_differences_are_those_of_compare(door, weight, tmp_path):
+    columns = make_segments()
+    random = np.random.default_rng(3)
+    for name in ("b", "c"):
+        columns[name] = np.round(columns["score"] + random.normal(size=len(columns["qid"])), 1)
+    systems, metrics = {"a": "score", "b": "b", "c": "c"}, ["ndcg@5", *SEGMENT_METRICS[1:]]
+    options = {"weight": weight, "by": "country", "score": systems}
+    total = DOORS[door](columns, metrics, tmp_path, **options)
+    given = columns["label"], {name: columns[c] for name, c in systems.items()}, metrics
+    weights = None if weight is None else columns[weight]
+    known = {"groups": columns["qid"], "sample_weight": weights}
+    for name, means in evaluate(*given, **known).items():
+        assert total.scores()[name] == pytest.approx(means, **EXACT)
+    scores = query_scores(*given, segments={"country": columns["country"]}, **known)
+    # without the correction, which widens intervals that hold 0
+    compared = compare(scores, pairs="all", method="t", by=["country"], random_state=0)
+    for d in compared.differences:
+        mine = total.differences(d.baseline, segment=d.segment)[d.model][d.metric]
+        assert mine.difference == pytest.approx(d.difference, nan_ok=True, **EXACT)
+        counts = mine.n_queries, mine.wins, mine.ties, mine.losses
+        assert counts == (d.queries, d.wins, d.ties, d.losses)
+        if weight is None:
+            assert mine.standard_error == pytest.approx(d.standard_error, nan_ok=True, **EXACT)
+        if weight is None and d.adjusted_p_value < 0.05 and not d.few_distinct:
+            assert mine.interval() == pytest.approx(tuple(d.interval), **EXACT)
+
+
+def test_values_of_queries(door, tmp_path):
+    columns = make_documents(strings=True)
+    if door not in ("arrays",):  # the others take an accumulator, too
+        collected = RankingAccumulator(METRICS, per_query=True)
+        DOORS[door](columns, collected, tmp_path)
+    else:
+        collected = DOORS[door](columns, METRICS, tmp_path, per_query=True)
+    ids, values = collected.query_values()
+    assert ids.tolist() == np.unique(columns["qid"]).tolist()
+    for name, expected in in_memory(columns, average=None).items():
+        np.testing.assert_allclose(values[name], expected, rtol=0, atol=1e-12)
+
+
+def test_a_pickle_is_continued(door, tmp_path):
+    columns = make_documents()
+    total = pickle.loads(pickle.dumps(DOORS[door](columns, METRICS, tmp_path)))
+    later = RankingAccumulator(METRICS).update([1, 0], [0, 1], ["x", "x"])
+    assert total.merge(later).result()["mrr"].n_queries == 61
+    assert len(pickle.dumps(total)) < 16_000
+
+
+IDS = {
+    "dates": lambda q: q.astype("M8[D]"),
+    "times": lambda q: q.astype("M8[s]").astype("M8[ns]"),
+    "floats": lambda q: q / 4,
+    "unsigned": lambda q: q.astype(np.uint64) + np.uint64(2**63),
+    "negative": lambda q: q - 30,
+    "bytes": lambda q: np.array([bytes([200 - i]) for i in q], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_types_of_ids(door, kind, tmp_path):
+    columns = make_documents()
+    _, order = np.unique(IDS[kind](columns["qid"]), return_inverse=True)
+    given = {name: c[np.argsort(order, kind="stable")] for name, c in columns.items()}
+    given["qid"] = IDS[kind](given["qid"])
+    total = DOORS[door](given, METRICS, tmp_path)
+    assert total.scores() == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
+
+
+@pytest.mark.parametrize("strings", [False, True])
+def test_ids_of_several_columns(door, strings, tmp_path):
+    if door == "arrays":
+        pytest.skip("ids are one array of tuples there")
+    columns = make_documents(long=90)
+    expected = pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
+    columns["user"], columns["session"] = np.divmod(columns.pop("qid"), 7)
+    if strings:
+        columns["session"] = np.array([f"s{i}" for i in columns["session"]], dtype=object)
+    total = DOORS[door](columns, METRICS, tmp_path, groups=["user", "session"])
+    assert total.scores() == expected
+
+
+def test_an_error_names_the_query_and_changes_nothing(door, tmp_path):
+    if door == "arrays":
+        pytest.skip("the batch is known there")
+    columns = make_documents(strings=True)
+    columns["label"][columns["qid"] == "q0033ü"] = 7
+    collected = RankingAccumulator("err@10").update([1, 0], [2, 1], ["a", "a"])
+    with pytest.raises(ValueError, match=r"^query 'q0033ü': y_true must lie in"):
+        DOORS[door](columns, collected, tmp_path)
+    assert collected.n_documents == 2
+
+
+@pytest.mark.parametrize("column", ["score", "qid", "weight"])
+def test_missing_values_are_named_with_their_row(door, column, tmp_path):
+    if door == "arrays":
+        pytest.skip("rows of arrays are the user's")
+    columns = {name: c.astype(float) for name, c in make_documents().items()}
+    columns[column][80] = math.nan
+    place = r"(batch [0-9]+|.*part-[0-9].parquet), row [0-9]+ .counted from 0.: "
+    with pytest.raises(ValueError, match=f"^{place}column '{column}' has a missing value"):
+        DOORS[door](columns, "mrr", tmp_path, weight="weight")
+
+
+def test_weights_and_segments_that_vary_are_refused(door, tmp_path):
+    columns = make_segments()
+    first, *others = np.flatnonzero(columns["qid"] == 8)
+    assert others
+    columns["weight"][first] += 1
+    columns["country"][first], columns["country"][others] = "de", "fr"
+    (tmp_path / "b").mkdir()
+    name = "" if door == "arrays" else "^query 8: .*"
+    with pytest.raises(ValueError, match=f"{name}sample_weight varies within"):
+        DOORS[door](columns, "mrr", tmp_path, weight="weight")
+    with pytest.raises(ValueError, match=f"{name}'country' varies"):
+        DOORS[door](columns, "mrr", tmp_path / "b", by="country")
+
+
+@pytest.mark.parametrize("values", [("a", None, "missing"), ("missing", None)])
+def test_the_text_missing_beside_missing_values_is_refused(door, values, tmp_path):
+    n = len(values)
+    columns = {"qid": np.arange(n), "label": np.ones(n), "score": np.ones(n)}
+    columns["s"] = np.array(values, dtype=object)
+    if door == "arrays":
+        pytest.skip("a batch of arrays has a third of the queries")
+    with pytest.raises(ValueError, match=r"text 'missing', .* 's' has both"):
+        DOORS[door](columns, "mrr", tmp_path, by="s")
+
+
+def test_rows_of_ties_keep_their_order(door, tmp_path):
+    if door in ("arrays", "shuffled files"):
+        columns, given = shuffled(make_documents()), make_documents()
+        if door == "shuffled files":
+            total = DOORS[door](given, METRICS[:5], tmp_path, ties="stable")
+            expected = in_memory(columns, METRICS[:5], ties="stable")
+            assert total.scores() == pytest.approx(expected, **EXACT)
+        return
+    columns = make_documents()
+    total = DOORS[door](columns, METRICS[:5], tmp_path, ties="stable")
+    assert total.scores() == pytest.approx(in_memory(columns, METRICS[:5], ties="stable"), **EXACT)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.bool_(), pa.decimal128(5, 2), pa.float32()])
+def test_types_of_labels(door, kind, tmp_path):
+    if door in ("arrays", "frames", "polars"):
+        pytest.skip("Arrow types")
+    columns = make_documents()
+    columns["label"] = np.ceil(columns["label"])
+    expected = in_memory(columns, METRICS[:4])
+    columns["label"] = pa.array(columns["label"]).cast(pa.int8()).cast(kind)
+    if "shuffled" in door:
+        columns = {n: pa.array(c) for n, c in columns.items()}
+        pytest.importorskip("duckdb")
+        total = DOORS["sorted files"](
+            {n: c.take(np.random.default_rng(0).permutation(len(c))) for n, c in columns.items()},
+            METRICS[:4], tmp_path,
+        )  # fmt: skip
+    else:
+        total = DOORS[door](columns, METRICS[:4], tmp_path)
+    assert total.scores() == pytest.approx(expected, **EXACT)

@@ -1,0 +1,257 @@
+"""Files of `evaluate_parquet`: where they are, what they hold, and what is refused."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from doors import shuffled, table_of
+from many_queries import EXACT, METRICS, in_memory, make_documents
+from requires import requires
+
+from sklearn_rankscore import RankingAccumulator, evaluate_parquet
+
+requires("duckdb")
+fsspec = requires("fsspec")
+COLUMNS = make_documents()
+EXPECTED = pytest.approx(in_memory(COLUMNS, ["mrr"]), **EXACT)
+
+
+def write(columns, path, **options):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path, **options)
+    return path
+
+
+@pytest.fixture(params=["file", "memory"])
+def folder(request, tmp_path):
+    """Eleven files by their numbers, on the disk or on a filesystem that only fsspec knows."""
+    root = tmp_path.as_uri() if request.param == "file" else "memory://scores"
+    table = table_of(shuffled(COLUMNS))
+    for i in range(11):
+        with fsspec.open(f"{root}/day=1/part-{i}.parquet", "wb", auto_mkdir=True) as file:
+            pq.write_table(table[i * 30 : (i + 1) * 30 if i < 10 else None], file)
+    with fsspec.open(f"{root}/day=1/_SUCCESS", "wb") as file:
+        file.write(b"")
+    yield root
+    if request.param == "memory":
+        fsspec.filesystem("memory").rm("/scores", recursive=True)
+
+
+def test_folders_patterns_lists_and_uris(folder):
+    several = [f"{folder}/day=1/part-{i}.parquet" for i in range(11)]
+    patterns = [f"{folder}/day=1/part-[0-9].parquet", f"{folder}/**/part-10*"]
+    for path in (folder, f"{folder}/*/part-*", several, patterns):
+        assert evaluate_parquet(path, "mrr") == EXPECTED
+    with pytest.raises(ValueError, match=r"part-3.parquet is given twice"):
+        evaluate_parquet([*several, several[3]], "mrr")
+    with pytest.raises(ValueError, match="there are no Parquet files"):
+        evaluate_parquet(f"{folder}/*.orc", "mrr")
+    with pytest.raises(FileNotFoundError, match=r"there is no file or folder .*/nowhere"):
+        evaluate_parquet(f"{folder}/nowhere", "mrr")
+
+
+def test_sorted_files_are_read_in_the_order_of_their_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr("sklearn_rankscore.large.tables._add_sorted", None)  # not needed
+    for i in range(11):
+        rows = slice(i * 30, (i + 1) * 30 if i < 10 else None)
+        write({name: c[rows] for name, c in COLUMNS.items()}, tmp_path / f"part-{i}.parquet")
+    assert evaluate_parquet(tmp_path, "mrr") == EXPECTED
+
+
+@pytest.mark.parametrize("writer", ["pyarrow", "polars"])
+def test_columns_in_folders(writer, tmp_path):
+    country = np.array(["de", "a b/ü=%", None], dtype=object)[COLUMNS["qid"] % 3]
+    columns = shuffled(COLUMNS | {"country": country, "level": COLUMNS["qid"] % 2})
+    if writer == "pyarrow":
+        schema = pa.schema([("country", pa.string()), ("level", pa.int64())])
+        flavor = ds.partitioning(schema, flavor="hive")
+        ds.write_dataset(table_of(columns), tmp_path, format="parquet", partitioning=flavor)
+    else:
+        polars = requires("polars")
+        columns["country"] = np.where(columns["qid"] % 3 == 2, "fr", columns["country"])
+        parts = polars.PartitionBy(tmp_path, key=["country", "level"], include_key=False)
+        polars.from_arrow(table_of(columns)).write_parquet(parts)
+    result = evaluate_parquet(tmp_path, "mrr", by=["country", "level"])
+    named = ["missing" if c is None else c for c in columns["country"]]
+    assert result.keys() == {
+        ("", "all queries"), ("level", 0), ("level", 1), *(("country", c) for c in set(named)),
+    }  # fmt: skip
+    for (name, value), scores in result.items():
+        given = {"country": np.array(named), "level": columns["level"]}.get(name)
+        rows = slice(None) if given is None else given == value
+        part = {name: column[rows] for name, column in columns.items()}
+        assert scores == pytest.approx(in_memory(part, ["mrr"]), **EXACT)
+
+
+def test_ids_in_folders(tmp_path):
+    for i, (user, w) in enumerate([("9", 2), ("09", 1), ("10", 1)]):
+        row = {"label": [i % 2], "score": [0.5]}
+        write(row, tmp_path / f"user={user}" / f"w={w}" / "a.parquet")
+    total = RankingAccumulator("precision")
+    assert evaluate_parquet(tmp_path, total, groups="user", weight="w") == {"precision": 0.25}
+    assert total.result()["precision"].n_queries == 3  # 9 and 09 are two
+
+
+TYPES = [
+    ("qid", pa.int32(), pa.int64()),
+    ("qid", pa.string(), pa.large_string()),
+    ("qid", pa.dictionary(pa.int32(), pa.string()), pa.string()),
+    ("qid", pa.timestamp("s"), pa.timestamp("ns")),
+    ("qid", pa.int64(), pa.float64()),
+    ("label", pa.int8(), pa.float64()),
+    ("score", pa.float32(), pa.float64()),
+]
+
+
+@pytest.mark.parametrize(("column", "first", "second"), TYPES)
+@pytest.mark.parametrize("in_order", [True, False])
+def test_types_that_differ_between_files(column, first, second, in_order, tmp_path):
+    rows = {"qid": [1, 1, 2, 2, 3], "label": [1, 0, 1, 0, 1], "score": [3, 2, 1, 4, 1]}
+    expected = in_memory({name: np.array(c) for name, c in rows.items()}, ["mrr"])
+    for i, (part, kind) in enumerate([(slice(0, 3), first), (slice(3, 5), second)]):
+        columns = {name: pa.array(c[part]) for name, c in rows.items()}
+        of_text = "string" in str(kind)
+        values = pa.array([str(v) if of_text else v for v in rows[column][part]])
+        values = values.cast(pa.timestamp("s")) if "timestamp" in str(kind) else values
+        columns[column] = values.cast(kind)
+        columns = dict(sorted(columns.items(), reverse=bool(i)))  # in another order
+        write(
+            columns | {f"extra{i}": columns["qid"]},
+            tmp_path / f"{i if in_order else 1 - i}.parquet",
+        )
+    assert evaluate_parquet(tmp_path, "mrr") == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(pa.int64(), pa.string()), (pa.timestamp("s"), pa.int64()), (pa.int64(), pa.bool_())],
+)
+def test_types_without_a_common_one_are_refused(first, second, tmp_path):
+    for i, kind in enumerate([first, second]):
+        ids = pa.array([i], pa.int64()).cast(kind)
+        write({"qid": ids, "label": [1], "score": [1]}, tmp_path / f"{i}.parquet")
+    with pytest.raises(TypeError, match=r"1.parquet has other types than .*Field qid has incompat"):
+        evaluate_parquet(tmp_path, "mrr")
+
+
+def test_ids_that_a_common_type_cannot_tell_apart_are_refused(tmp_path):
+    write({"qid": [0.5], "label": [1], "score": [1]}, tmp_path / "0.parquet")
+    write({"qid": [2**53 + 1], "label": [1], "score": [1]}, tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"1.parquet cannot be read: Integer value"):
+        evaluate_parquet(tmp_path, "mrr")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"path": pa.table({"qid": [1]})}, TypeError, "got Table. For a table in memory use eval"),
+        ({"path": [b"a.parquet"]}, TypeError, "a pattern or a list of them"),
+        ({"path": []}, ValueError, "path is an empty list"),
+        ({"label": "user"}, ValueError, r"rows.parquet has no column 'user'; it has qid, label"),
+        ({"groups": ["qid", "user"]}, ValueError, "no column 'user'"),
+        ({"score": {"a": "score", "b": "user"}}, ValueError, "no column 'user'"),
+        ({"score": {}}, TypeError, "score must be a dict of at least one system"),
+        ({"score": ["score", "b"]}, TypeError, "Several systems are a dict"),
+        ({"weight": 3}, TypeError, "name columns; got 3"),
+        ({"label": None}, TypeError, "name columns; got None"),
+        ({"groups": []}, ValueError, "a column or a list of distinct ones"),
+        ({"by": "t"}, ValueError, "no column 't'"),
+        ({"metrics": RankingAccumulator("mrr"), "by": "t"}, ValueError, "pass like=, by="),
+        ({"metrics": "dcg@3(propensity=score)"}, ValueError, "evaluate_parquet, .* no propensity"),
+        ({"average": None}, ValueError, "one value per query"),
+        ({"memory_limit": "much"}, Exception, r"Memory must have a number .e.g. 1GB"),
+        ({"group": "qid"}, TypeError, r"no option group= any more: groups= names the columns"),
+        ({"order": "grouped"}, TypeError, "no option order= any more: rows of files may have any"),
+        ({"batch_rows": 9}, TypeError, "no option batch_rows= any more: its size"),
+        ({"checkpoint": "s"}, TypeError, "no option checkpoint= any more: an interrupted run st"),
+        ({"filesystem": None}, TypeError, "no option filesystem= any more: .* URI"),
+    ],
+)
+def test_wrong_arguments_are_refused(given, error, message, tmp_path):
+    path = write(shuffled(COLUMNS), tmp_path / "rows.parquet")
+    arguments = {"path": path, "metrics": "mrr"} | given
+    with pytest.raises(error, match=message):
+        evaluate_parquet(**arguments)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_an_accumulator_is_given_several_days(in_order, tmp_path):
+    later = COLUMNS | {"qid": COLUMNS["qid"] + 100}
+    total = RankingAccumulator(METRICS)
+    for i, day in enumerate((COLUMNS, later)):
+        path = write(day if in_order else shuffled(day), tmp_path / f"{i}.parquet")
+        scores = evaluate_parquet(path, total)
+        assert scores.accumulator is not total
+    both = {name: np.concatenate([COLUMNS[name], later[name]]) for name in COLUMNS}
+    assert scores == pytest.approx(in_memory(both), **EXACT) == total.scores()
+    assert total.n_documents == len(both["qid"])
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("fault", ["metric", "weights"])
+def test_an_error_leaves_the_accumulator_unchanged(fault, in_order, tmp_path):
+    def failing(block):
+        raise ZeroDivisionError
+
+    columns = COLUMNS | {"weight": COLUMNS["weight"] * (fault == "metric")}
+    path = write(columns if in_order else shuffled(columns), tmp_path / "rows.parquet")
+    total = RankingAccumulator(["mrr", failing] if fault == "metric" else "mrr")
+    with pytest.raises((ZeroDivisionError, ValueError)):
+        evaluate_parquet(path, total, weight="weight")
+    assert total.n_documents == 0
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_progress(in_order, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sklearn_rankscore.large.tables.ROWS_READ", 100)
+    path, calls = tmp_path / "rows.parquet", []
+    write(COLUMNS if in_order else shuffled(COLUMNS), path)
+    evaluate_parquet(path, "mrr", progress=lambda *call: calls.append(call))
+    n = len(COLUMNS["qid"])
+    expected = [*((i, n) for i in range(100, n, 100)), (n, n)]
+    assert calls[-len(expected) :] == expected
+    evaluate_parquet(path, "mrr", progress=False)
+    assert not capsys.readouterr().err
+    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)
+    evaluate_parquet(path, "mrr", progress=True)
+
+
+def test_a_limit_of_memory_is_kept_by_sorting_on_disk(tmp_path, monkeypatch):
+    """Ten times as many rows as fit; nothing is left on the disk, and nothing else is written."""
+    random, n = np.random.default_rng(0), 2_000_000
+    qid = random.integers(0, n // 20, n)
+    columns = {"qid": qid, "label": random.integers(0, 3, n), "score": random.random(n)}
+    path, temporary = write(columns, tmp_path / "a" / "rows.parquet"), tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    seen = []
+
+    def look(block):
+        seen.extend(temporary.rglob("*.tmp"))
+        return np.ones(len(block.sizes))
+
+    scores = evaluate_parquet(path, ["ndcg@10", look], memory_limit="40MB")
+    expected = in_memory(columns, ["ndcg@10"])["ndcg@10"]
+    assert scores["ndcg@10"] == pytest.approx(expected, **EXACT)
+    assert seen
+    assert not list(temporary.iterdir())
+    assert list((tmp_path / "a").iterdir()) == [path]
+
+
+def test_a_stored_result_has_its_errors(tmp_path):
+    import pickle
+
+    path = write(shuffled(COLUMNS), tmp_path / "rows.parquet")
+    scores = evaluate_parquet(path, ["mrr", "map"])
+    again = pickle.loads(pickle.dumps(scores))
+    assert again == scores == dict(scores)
+    assert again.summaries == scores.summaries
+    low, high = scores.summaries["mrr"].interval()
+    assert low < scores["mrr"] < high
+    assert math.isnan(evaluate_parquet(path, "mrr", groups="weight").summaries["mrr"].mean) is False
+    with pytest.raises(ValueError, match="several systems"):
+        scores.differences
