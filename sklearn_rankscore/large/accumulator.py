@@ -17,7 +17,7 @@ from .._columns import column_names
 from .._table import Table
 from .._typing import Array, Library, QueryIds
 from .._validation import check_flag
-from ..metrics.evaluate import Metrics
+from ..metrics.evaluate import Metrics, by_system
 from ..metrics.metric import Metric, measure
 from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
@@ -30,7 +30,6 @@ from ..metrics.segment import (
     refuse_missing_as_text,
     values_and_missing,
 )
-from ..metrics.systems import by_system
 from ..query_ids import Grouping, group_rows
 from ..query_ids.lookup import check_same_order, index_ids
 from ..query_ids.read import as_objects, of_python
