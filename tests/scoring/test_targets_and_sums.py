@@ -95,6 +95,9 @@ def test_positions_of_columns_that_have_integers_as_names():
     fitted = rs.QueryRanker(Ridge(), drop_columns=[4]).fit(rows, CLICKS)
     expected = rs.evaluate(ORDERS, fitted.predict(rows), "ndcg@3", groups=QID)["ndcg@3"]
     assert scorer(fitted, rows, CLICKS) == expected
+    array, of_array = rows.to_numpy(), rs.QueryRanker(Ridge(), drop_columns=[-1])
+    value_of_array = scorer(of_array.fit(array, CLICKS), array, CLICKS, groups=QID)
+    assert value_of_array == pytest.approx(expected)
     leaking = rs.QueryRanker(Ridge(), drop_columns=[1]).fit(rows, CLICKS)
     with pytest.raises(ValueError, match=r"the column 4 of X, .* drop_columns=\[4\]"):
         scorer(leaking, rows, CLICKS)
