@@ -278,7 +278,8 @@ def test_names_and_representations():
     assert list(parts) == [name for _, name in SHOWN]
     for scorer, arguments in AS_CODE:
         assert repr(scorer) == f"make_ranking_scorer{arguments}"
-    assert repr(sum_of({"mrr": 3})) == "make_weighted_scorer({make_ranking_scorer('mrr'): 3.0})"
+    parts = "make_ranking_scorer('mrr'): 3.0, make_ranking_scorer('map'): 1.0"
+    assert repr(sum_of({"mrr": 3, "map": 1})) == f"make_weighted_scorer({{{parts}}})"
 
 
 REFUSED = [
