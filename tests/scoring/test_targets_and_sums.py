@@ -95,6 +95,9 @@ def test_positions_of_columns_that_have_integers_as_names():
     fitted = rs.QueryRanker(Ridge(), drop_columns=[4]).fit(rows, CLICKS)
     expected = rs.evaluate(ORDERS, fitted.predict(rows), "ndcg@3", groups=QID)["ndcg@3"]
     assert scorer(fitted, rows, CLICKS) == expected
+    array, of_array = rows.to_numpy(), rs.QueryRanker(Ridge(), drop_columns=[-1])
+    value_of_array = scorer(of_array.fit(array, CLICKS), array, CLICKS, groups=QID)
+    assert value_of_array == pytest.approx(expected)
     leaking = rs.QueryRanker(Ridge(), drop_columns=[1]).fit(rows, CLICKS)
     with pytest.raises(ValueError, match=r"the column 4 of X, .* drop_columns=\[4\]"):
         scorer(leaking, rows, CLICKS)
@@ -275,7 +278,8 @@ def test_names_and_representations():
     assert list(parts) == [name for _, name in SHOWN]
     for scorer, arguments in AS_CODE:
         assert repr(scorer) == f"make_ranking_scorer{arguments}"
-    assert repr(sum_of({"mrr": 3})) == "make_weighted_scorer({make_ranking_scorer('mrr'): 3.0})"
+    parts = "make_ranking_scorer('mrr'): 3.0, make_ranking_scorer('map'): 1.0"
+    assert repr(sum_of({"mrr": 3, "map": 1})) == f"make_weighted_scorer({{{parts}}})"
 
 
 REFUSED = [
