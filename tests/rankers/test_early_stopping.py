@@ -112,6 +112,7 @@ STOP_OF_LIGHTGBM = {"callbacks": [lightgbm.early_stopping(1, verbose=False)]}
 OWN_STOPPING = [
     ("LGBMRanker", {"early_stopping_round": 1}, {}),
     ("LGBMRanker", {"early_stopping_rounds": 1}, {}),
+    ("LGBMRanker", {"early_stopping": 1}, {}),
     ("LGBMRanker", {"n_iter_no_change": 1}, {}),
     ("LGBMRanker", {}, STOP_OF_LIGHTGBM),
     ("XGBRanker", {"early_stopping_rounds": 1}, {}),
