@@ -18,10 +18,10 @@ API = Path(__file__).resolve().parents[1] / "docs" / "api.rst"
 # one line of text; displays, rankers and splitters are shown by Matplotlib and scikit-learn
 PLAIN = {"Block", "Interval", "Segment", "NoGroupsError", "PartialQueryWarning"}
 RESULTS = [
-    "Comparison", "Difference", "DifferenceSummary", "FeatureImportance", "MetricName", "MetricNames",
-    "MetricSummary", "PropensitySummary", "QueryImportances", "QueryScores", "RankingAccumulator", "RankingReport",
-    "RectifiedMean", "RectifiedScores", "ScoreBounds", "SegmentScore", "SegmentScores",
-    "StreamedScores", "SystemTable", "TableText",
+    "Comparison", "Difference", "DifferenceSummary", "FeatureImportance", "MetricName",
+    "MetricNames", "MetricSummary", "PropensitySummary", "QueryImportances", "QueryScores",
+    "RankingAccumulator", "RankingReport", "RectifiedMean", "RectifiedScores", "ScoreBounds",
+    "SegmentScore", "SegmentScores", "StreamedScores", "SystemTable", "TableText",
 ]  # fmt: skip
 
 
