@@ -194,7 +194,7 @@ def test_a_function_equals_its_metric_by_name(metric):
 
 OPTIONAL = [
     "pandas", "matplotlib", "polars", "pyarrow", "lightgbm", "xgboost", "catboost", "dask",
-    "pyspark", "torch", "tqdm",
+    "pyspark", "torch", "tqdm", "duckdb", "fsspec",
 ]  # fmt: skip
 
 
@@ -222,6 +222,8 @@ print(*[r for r in Absent.requests if r[0].startswith("sklearn_rankscore")])
 
 CALLS_WITHOUT = {
     "pyarrow": ["evaluate_parquet('f', 'mrr')", "evaluate_batches([], 'mrr')"],
+    "fsspec": ["evaluate_parquet('f', 'mrr')"],
+    "duckdb": ["evaluate_parquet('f', 'mrr')"],
     "pandas": [
         "make_ranking(n_queries=2, as_frame=True)",
         "load_lambdarank(as_frame=True)",

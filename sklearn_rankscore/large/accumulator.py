@@ -664,14 +664,14 @@ def _segment_names(by: Any) -> tuple[str, ...]:
 
 def _columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
     """The columns named by `names` among those given to an update."""
-    if not names and segments is not None:
-        raise ValueError("segments= needs an accumulator with by=, the names of the columns.")
-    if names and segments is None:
-        raise ValueError(
-            f"segments= needs one column for each name of by, {list(names)}; got none."
-        )
-    if not names:
+    if segments is None:
+        if names:
+            raise ValueError(
+                f"segments= needs one column for each name of by, {list(names)}; got none."
+            )
         return {}
+    if not names:
+        raise ValueError("segments= needs an accumulator with by=, the names of the columns.")
     if not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
         if len(names) > 1:
             raise ValueError(f"segments must hold the columns {list(names)} by name.")

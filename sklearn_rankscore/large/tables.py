@@ -463,8 +463,8 @@ def evaluate_parquet(
         ``"scores/*.parquet"``, or a list of them. A URI such as ``s3://…`` is opened by fsspec. A
         folder ``country=de`` in a path is a column "country" of its files.
     metrics : str, callable, iterable of them, or RankingAccumulator
-        As in `evaluate`; or an accumulator, to which all queries are added. If an error is raised,
-        it is not changed.
+        As in `evaluate`; or an accumulator, to which all queries are added, and whose own `by` and
+        options count. If an error is raised, it is not changed.
     label : str
         Name of the column of relevance.
     score : str or dict of str to str
@@ -529,7 +529,7 @@ def evaluate_parquet(
     >>> scores.summaries["mrr"].standard_error
     0.25
     """
-    for library in ("pyarrow", "fsspec"):
+    for library in ("pyarrow", "fsspec", "duckdb"):
         installed(library, "evaluate_parquet")
     accumulator = _accumulator_of(metrics, like, by, n_jobs, options)
     columns = Columns(label, score, groups, weight, accumulator.by)
@@ -648,9 +648,11 @@ def _narrow(metadata: Any) -> set[str]:
     fits: dict[str, bool] = {}
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):
-            of, name = column.statistics, column.path_in_schema
-            is_known = of is not None and of.has_min_max and isinstance(of.min, int)
-            fits[name] = fits.get(name, True) and is_known and of.min >= 0 and of.max < 2**32
+            name, of = column.path_in_schema, column.statistics
+            is_narrow = False
+            if of is not None and of.has_min_max and isinstance(of.min, int):
+                is_narrow = of.min >= 0 and of.max < 2**32
+            fits[name] = fits.get(name, True) and is_narrow
     return {name for name, is_narrow in fits.items() if is_narrow}
 
 
@@ -732,18 +734,20 @@ def _add_sorted(
     ids = [position[name] for name in columns.ids]
     kinds = [str(files.schema.field(name).type) for name in columns.ids]
     keys = {name: files.narrowed(name, position[name]) for name in columns.ids}
-    name_of = None
+    name_of: Callable[..., str] | None = None
     if not (run.per_query or all(kind.startswith(_SORTED_BY_VALUE) for kind in kinds)):
         other = ", ".join(f"'x' || {c}::varchar" for c in ids)
         keys = {"hash 1": f"hash({', '.join(ids)})", "hash 2": f"hash({other})"}
         columns = replace(columns, groups=list(keys))
 
-        def name_of(first_hash: int, _: int) -> str:
+        def id_of(first_hash: int, _: int) -> str:
             with duckdb.connect() as connection:
                 connection.register("documents", files.reader([], lambda n_rows: None))
                 where = f"{keys['hash 1']} = {first_hash} limit 1"
                 rows = connection.sql(f"select {', '.join(ids)} from documents where {where}")
                 return _shown_id(*rows.fetchall()[0])
+
+        name_of = id_of
 
     by_order = any(metric.ties in ("stable", "reversed") for metric in run._resolved.values())
     chosen = ", ".join(keys.get(name) or position[name] for name in columns.distinct)
