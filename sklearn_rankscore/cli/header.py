@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..io.trec_records import DOCUMENT, QRELS, QUERY, RUN
-from ..io.trec_text import NOT_TEXT, NOT_UTF8
+from ..io.text import NOT_TEXT, NOT_UTF8
+from ..io.trec import DOCUMENT, QRELS, QUERY, RUN
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # the usual names of each field's column

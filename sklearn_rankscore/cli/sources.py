@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import did_you_mean
-from ..io.trec import arguments_of_records, read_records
-from ..io.trec_records import QRELS, Records
+from ..io.table import Table
+from ..io.trec import QRELS, arguments_of_tables, read_tables
 from .header import SEPARATORS
 from .tables import GRADES, TrecTable, read_csv, read_parquet
 
@@ -33,10 +33,12 @@ def read_sources(
     systems = {name: _read(path, "score", columns) for name, path in runs.items()}
     _check_named([run for run in systems.values() if isinstance(run, TrecTable)], columns)
     # unlike in TREC files, relevance need not be an integer
-    judgments, results = read_records(judged, systems, GRADES if is_table(qrels) else QRELS)
+    judgments, results = read_tables(
+        judged, systems, complete, GRADES if is_table(qrels) else QRELS
+    )
     judgments = _located(judgments, judged)
     results = {name: _located(run, systems[name]) for name, run in results.items()}
-    documents = arguments_of_records(judgments, results, complete, unjudged=unjudged)
+    documents = arguments_of_tables(judgments, results, complete, unjudged=unjudged)
     queries, of_runs = judgments.queries, [run.queries for run in results.values()]
     excluded = [] if complete else _excluded(queries, of_runs)
     return documents, [*excluded, *_missing(documents)]
@@ -54,7 +56,7 @@ def _check_named(runs: list[TrecTable], columns: dict[str, str]) -> None:
             )
 
 
-def _located(records: Records, source: Any) -> Records:
+def _located(records: Table, source: Any) -> Table:
     """Records whose errors name the line of a file."""
     return replace(records, locate=source.locate) if isinstance(source, TrecTable) else records
 
@@ -118,7 +120,7 @@ def _suffix(path: str) -> str:
 
 
 def _read(path: str, value: str, columns: dict[str, str]) -> Any:
-    """A table of CSV or Parquet, or what `read_records` reads itself."""
+    """A table of CSV or Parquet, or what `read_tables` reads itself."""
     if path == "-":
         if sys.stdin is None:
             raise OSError("standard input is closed.")

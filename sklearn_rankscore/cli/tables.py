@@ -13,9 +13,9 @@ import numpy as np
 from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import did_you_mean
-from ..io.frame_rows import MUST_BE_RANKS, are_ranks, find_no_rank
-from ..io.trec_records import BEIR, QRELS
-from ..io.trec_text import OPENERS, ROUNDED, damage_named, is_rounded
+from ..io.frames import MUST_BE_RANKS, are_ranks, find_no_rank
+from ..io.text import OPENERS, ROUNDED, damage_named, is_rounded
+from ..io.trec import BEIR, QRELS
 from .header import NAMES, Header, check_text
 
 # judgments of a table, whose relevance `TableFile` has checked

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._typing import Array
-from ..io.trec_text import damage_named
+from ..io.text import damage_named
 
 RepeatedFeatures: TypeAlias = Literal["error", "first", "last"]
 Line: TypeAlias = tuple[int, list[bytes]]

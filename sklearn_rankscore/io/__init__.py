@@ -1,9 +1,7 @@
 """Frames, ranked lists, recommendations and TREC files as arguments of a metric function."""
 
 from .frames import from_frames
-from .ranked_lists import from_ranked_lists
-from .recommendations import from_recommendations
-from .relevance_lists import from_relevance_lists
+from .lists import from_ranked_lists, from_recommendations, from_relevance_lists
 from .trec import from_trec
 
 __all__ = [

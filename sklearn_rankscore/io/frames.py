@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args, overload
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
+from .._columns import as_numbers, check_in_memory, column_names
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, check_system_names, counted, shown
-from .codes import encode
-from .frame_rows import ColumnName, Duplicates, FrameRows, Kind, check_names
-from .join import ALONE, MetricArguments, SystemArguments, arguments, join
-from .trec_records import Frame
+from .._validation import check_choice, check_system_names, counted, did_you_mean, shown
+from ..query_ids.lookup import level_names
+from .ids import encode
+from .table import ALONE, MetricArguments, SystemArguments, Table, arguments, join
+from .trec import Frame
 
+ColumnName: TypeAlias = str | int
+Duplicates: TypeAlias = Literal["error", "drop", "keep"]
 MissingQueries: TypeAlias = Literal["count", "drop", "error"]
 UnjudgedQueries: TypeAlias = Literal["drop", "error"]
+
+# how to replace NaN
+_REMEDIES = {
+    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
+    "score": (
+        "A document that was not retrieved, as after a left join, has the score -inf: fill these "
+        "values with -inf. Without its row, a relevant document would not count as missed."
+    ),
+    "rank": (
+        "A document that was not retrieved has no rank: leave out its row in a frame of "
+        "predictions. In a single frame, pass -rank as score=, with -inf for such documents."
+    ),
+}
+MUST_BE_RANKS = "must hold ranks, 1 for the best, or means of two ranks from 1 on"
+# names of columns of ranks, unlike pagerank
+_RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
+
+
+class _Options(TypedDict, total=False):
+    document: ColumnName | None
+    relevance: ColumnName | None
+    duplicates: Duplicates
+    missing_queries: MissingQueries
+    unjudged_queries: UnjudgedQueries
+    unjudged: UnjudgedDocuments
 
 
 @overload
@@ -24,14 +54,9 @@ def from_frames(
     predictions: Mapping[str, Frame],
     *,
     query: ColumnName,
-    document: ColumnName | None = ...,
-    relevance: ColumnName | None = ...,
     score: ColumnName | Mapping[str, ColumnName] | None = ...,
     rank: ColumnName | None = ...,
-    duplicates: Duplicates = ...,
-    missing_queries: MissingQueries = ...,
-    unjudged_queries: UnjudgedQueries = ...,
-    unjudged: UnjudgedDocuments = ...,
+    **options: Unpack[_Options],
 ) -> SystemArguments: ...
 @overload
 def from_frames(
@@ -39,14 +64,8 @@ def from_frames(
     predictions: Frame | None = ...,
     *,
     query: ColumnName,
-    document: ColumnName | None = ...,
-    relevance: ColumnName | None = ...,
     score: Mapping[str, ColumnName],
-    rank: None = ...,
-    duplicates: Duplicates = ...,
-    missing_queries: MissingQueries = ...,
-    unjudged_queries: UnjudgedQueries = ...,
-    unjudged: UnjudgedDocuments = ...,
+    **options: Unpack[_Options],
 ) -> SystemArguments: ...
 @overload
 def from_frames(
@@ -54,14 +73,9 @@ def from_frames(
     predictions: Frame | None = ...,
     *,
     query: ColumnName,
-    document: ColumnName | None = ...,
-    relevance: ColumnName | None = ...,
     score: ColumnName | None = ...,
     rank: ColumnName | None = ...,
-    duplicates: Duplicates = ...,
-    missing_queries: MissingQueries = ...,
-    unjudged_queries: UnjudgedQueries = ...,
-    unjudged: UnjudgedDocuments = ...,
+    **options: Unpack[_Options],
 ) -> MetricArguments: ...
 def from_frames(
     truth: Frame,
@@ -164,93 +178,175 @@ def from_frames(
     check_choice("missing_queries", missing_queries, get_args(MissingQueries))
     check_choice("unjudged_queries", unjudged_queries, get_args(UnjudgedQueries))
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
-    _check_score_or_rank(score, rank)
-    if predictions is None:
-        _refuse_joining(duplicates, missing_queries, unjudged_queries)
-        return _from_one(truth, query, document, relevance, score, rank, unjudged)
-    if document is None:
-        raise TypeError("document= is needed to match the rows of truth and predictions.")
-    systems = _systems(predictions, score, rank)
-    judged = FrameRows("truth", truth, relevance, may_be_nan=unjudged != "irrelevant")
-    check_names(tables := [judged, *systems.values()], (query, document))
-    queries, query_ids = encode(
-        [rows.query_ids(query) for rows in tables], f"the query ids in column {query!r}"
-    )
-    documents, items = encode(
-        [rows.column(document) for rows in tables], f"the document ids in column {document!r}"
-    )
-    selected = _select_queries(tables, queries, query_ids, missing_queries, unjudged_queries)
-    position = np.where(selected, np.cumsum(selected) - 1, -1)
-    first, *lists = (
-        rows.item_lists(position[of_query], of_document, duplicates)
-        for rows, of_query, of_document in zip(tables, queries, documents, strict=True)
-    )
-    return join(query_ids[selected], first, dict(zip(systems, lists, strict=True)), unjudged, items)
-
-
-def _refuse_joining(duplicates: str, missing_queries: str, unjudged_queries: str) -> None:
-    """Refuse options without effect on a single frame."""
-    given = {
-        f"duplicates={duplicates!r}": duplicates != "error",
-        f"missing_queries={missing_queries!r}": missing_queries != "count",
-        f"unjudged_queries={unjudged_queries!r}": unjudged_queries != "drop",
-    }
-    if any(given.values()):
-        raise TypeError(
-            f"{next(option for option, is_given in given.items() if is_given)} needs two frames, "
-            "of relevance and of predictions; got one. Pass predictions= as well, or prepare the "
-            "rows of the frame and leave the option out."
-        )
-
-
-def _check_score_or_rank(score: Any, rank: Any) -> None:
     if (score is None) == (rank is None):
         raise TypeError(
             "pass either score=, the column of the scores, or rank=, the column of the ranks; "
             f"got {'neither' if rank is None else 'both'}."
         )
+    may_be_nan, is_single = unjudged != "irrelevant", predictions is None
+    judged = _Frame("truth", truth, relevance, "relevance", may_be_nan)
+    systems = _systems("truth" if is_single else "predictions",
+                       truth if is_single else predictions, score, rank)  # fmt: skip
+    if is_single:
+        if (duplicates, missing_queries, unjudged_queries) != ("error", "count", "drop"):
+            raise TypeError(
+                "duplicates, missing_queries and unjudged_queries are options for two frames, of "
+                "relevance and of predictions; got one."
+            )
+        if relevance is None:
+            raise TypeError(
+                "relevance= is needed for a single frame, which has one row per document. To "
+                "compare a list of relevant documents with predictions, pass both frames."
+            )
+        return _of_one_frame(judged, systems, query, document, unjudged)
+    if document is None:
+        raise TypeError("document= is needed to match the rows of truth and predictions.")
+    frames = [judged, *systems.values()]
+    query_codes, ids = encode(
+        [frame.ids(query) for frame in frames], f"the query ids in column {query!r}"
+    )
+    codes, items = encode(
+        [frame.ids(document) for frame in frames], f"the document ids in column {document!r}"
+    )
+    selected = _select_queries(frames, query_codes, ids, missing_queries, unjudged_queries)
+    position = np.where(selected, np.cumsum(selected) - 1, -1)
+    tables = [
+        Table(query_code, code, frame.values(len(code)), frame.locate).of_queries(position)
+        for frame, query_code, code in zip(frames, query_codes, codes, strict=True)
+    ]
+    if duplicates != "error":
+        drop = duplicates == "drop"
+        tables = [table.best_first(drop=drop or table is tables[0]) for table in tables]
+    advice = (
+        " Remove it, or choose with duplicates='drop' or 'keep'. Rows of several systems are "
+        "passed as a dict of DataFrames by name."
+        if duplicates == "error"
+        else None
+    )
+    named = dict(zip(systems, tables[1:], strict=True))
+    return join(ids[selected], tables[0], named, unjudged, items, advice)
 
 
-def _columns_of(score: Any, rank: Any) -> tuple[Mapping[str, Any], Kind]:
-    """The column of each system, and what it holds."""
-    kind: Kind = "score" if rank is None else "rank"
+@dataclass(frozen=True)
+class _Frame:
+    """A long DataFrame and the column of its values; None means a relevance of 1."""
+
+    name: str
+    frame: Any
+    value: ColumnName | None
+    kind: Literal["relevance", "score", "rank"]
+    may_be_nan: bool = False
+
+    def locate(self, row: int) -> str:
+        """A row in a message."""
+        return f"{self.name}, row {row}"
+
+    def column(self, name: Any) -> Any:
+        """A column, or a level of the index of a pandas DataFrame."""
+        check_in_memory(self.frame, self.name)
+        present = [] if isinstance(self.frame, Mapping) else column_names(self.frame)
+        if not present:
+            raise TypeError(
+                f"{self.name} must be a DataFrame in memory with one row per query and document; "
+                f"got a {type(self.frame).__name__}. pandas.DataFrame takes columns and records; "
+                "lists by query go into from_ranked_lists, files into from_trec, and several "
+                "systems are a dict of DataFrames by name."
+            )
+        if present.count(name) == 1:
+            return self.frame[name]
+        if name in present:
+            raise ValueError(
+                f"{self.name} has more than one column {name!r}; its columns are {present}."
+            )
+        if name in level_names(self.frame):
+            return self.frame.index.get_level_values(name)
+        several = isinstance(name, list | tuple) and all(column in present for column in name)
+        fix = (
+            " Name one column: combine those of ids into one of tuples; those of scores of "
+            "several systems are a dict by name."
+            if several
+            else did_you_mean(name, present)
+        )
+        raise ValueError(
+            f"{self.name} has no column {name!r}; its columns are {present}.{fix} Columns of ids "
+            "need the same name in all frames."
+        )
+
+    def ids(self, name: ColumnName) -> Any:
+        """The column of the query or document ids, of which there must be at least one."""
+        column = self.column(name)
+        if not len(column):
+            raise ValueError(f"{self.name} has no rows; at least one is needed.")
+        return column
+
+    def values(self, n_rows: int) -> Array:
+        """Relevance, or scores of which higher is better."""
+        if self.value is None:
+            return np.ones(n_rows, dtype=np.int64)
+        name = f"{self.name}, column {self.value!r},"
+        column, remedy = self.column(self.value), _REMEDIES[self.kind]
+        values = as_numbers(column, name, allow_nan=self.may_be_nan, remedy=remedy)
+        if self.kind == "score" and are_ranks(self.value, values):
+            raise ValueError(
+                f"{name} is given as score=, of which higher is better, but its name and values "
+                f"are those of ranks. Pass it as rank={self.value!r}, or rename it if higher is "
+                "better."
+            )
+        if self.kind != "rank":
+            return values
+        if (wrong := find_no_rank(values)) is not None:
+            raise ValueError(
+                f"{name} {MUST_BE_RANKS}; got {wrong!r}. Pass scores, of which higher is better, "
+                "as score=, and the negatives of other numbers of which lower is better."
+            )
+        return -values.astype(np.float64)
+
+
+def _systems(name: str, frames: Any, score: Any, rank: Any) -> dict[str, _Frame]:
+    """The frame and the column of each system by name."""
+    kind: Literal["score", "rank"] = "score" if rank is None else "rank"
     column = score if rank is None else rank
-    if not isinstance(column, Mapping):
-        return {ALONE: column}, kind
-    check_system_names(kind, column)
-    return column, kind
-
-
-def _systems(
-    predictions: Any, score: ColumnName | Mapping[str, ColumnName] | None, rank: ColumnName | None
-) -> dict[str, FrameRows]:
-    """The predictions of each system by name."""
-    columns, kind = _columns_of(score, rank)
-    if isinstance(predictions, Mapping):
-        if columns.keys() != {ALONE}:
-            raise TypeError("only one of predictions and score can be a dict of systems; got two.")
-        check_system_names("predictions", predictions)
+    if isinstance(column, Mapping) and isinstance(frames, Mapping):
+        raise TypeError("only one of predictions and score can be a dict of systems; got two.")
+    if isinstance(column, Mapping):
+        check_system_names(kind, column)
+        return {system: _Frame(name, frames, of, kind) for system, of in column.items()}
+    if isinstance(frames, Mapping) and name == "predictions":
+        check_system_names(name, frames)
         return {
-            name: FrameRows(f"predictions[{name!r}]", frame, columns[ALONE], kind)
-            for name, frame in predictions.items()
+            system: _Frame(f"{name}[{system!r}]", frame, column, kind)
+            for system, frame in frames.items()
         }
-    return {
-        name: FrameRows("predictions", predictions, of_system, kind)
-        for name, of_system in columns.items()
-    }
+    return {ALONE: _Frame(name, frames, column, kind)}
+
+
+def _of_one_frame(
+    judged: _Frame, systems: dict[str, _Frame], query: Any, document: Any, unjudged: str
+) -> Any:
+    """Arguments of a metric, in the order of the rows."""
+    (codes,), ids = encode([judged.ids(query)], f"the query ids in column {query!r}")
+    values = judged.values(len(codes))
+    scores = {name: frame.values(len(codes)) for name, frame in systems.items()}
+    if document is not None:
+        (documents,), items = encode(
+            [judged.ids(document)], f"the document ids in column {document!r}"
+        )
+        table = Table(codes, documents, values, judged.locate)
+        table.refuse_repeats(ids, items, " Remove it, or pass two frames with duplicates='drop'.")
+    return arguments(values, scores, ids[codes], unjudged)
 
 
 def _select_queries(
-    tables: list[FrameRows], codes: list[Array], ids: Array, missing: str, unjudged: str
+    frames: list[_Frame], codes: list[Array], ids: Array, missing: str, unjudged: str
 ) -> Array:
     """Whether each query is evaluated."""
-    present = [np.bincount(of_table, minlength=len(ids)) > 0 for of_table in codes]
-    judged, predicted = present[0], np.logical_or.reduce(present[1:])
-    for rows, of_system in zip(tables[1:], present[1:], strict=True):
+    judged, *of_systems = [np.bincount(of_frame, minlength=len(ids)) > 0 for of_frame in codes]
+    predicted = np.logical_or.reduce(of_systems)
+    for frame, of_system in zip(frames[1:], of_systems, strict=True):
         if not (judged & of_system).any():
             raise ValueError(
-                f"truth and {rows.name} have no query in common: truth has "
-                f"{shown(ids[judged][0])}, {rows.name} has {shown(ids[of_system][0])}."
+                f"truth and {frame.name} have no query in common: truth has "
+                f"{shown(ids[judged][0])}, {frame.name} has {shown(ids[of_system][0])}."
             )
     for allowed, problem, queries in (
         (missing, "the predictions lack {} of truth", judged & ~predicted),
@@ -264,33 +360,15 @@ def _select_queries(
     return np.asarray(judged & predicted if missing == "drop" else judged)
 
 
-def _from_one(
-    frame: Any,
-    query: ColumnName,
-    document: ColumnName | None,
-    relevance: ColumnName | None,
-    score: ColumnName | Mapping[str, ColumnName] | None,
-    rank: ColumnName | None,
-    unjudged: UnjudgedDocuments,
-) -> Any:
-    """Arguments of a metric from a frame with one row per document."""
-    if relevance is None:
-        raise TypeError(
-            "relevance= is needed for a single frame, which has one row per document. To compare "
-            "a list of relevant documents with predictions, pass both frames."
-        )
-    labels = FrameRows("truth", frame, relevance, may_be_nan=unjudged != "irrelevant")
-    query_column = labels.query_ids(query)
-    columns, kind = _columns_of(score, rank)
-    scores = {
-        name: FrameRows("truth", frame, of_system, kind).values()
-        for name, of_system in columns.items()
-    }
-    (codes,), ids = encode([query_column], f"the query ids in column {query!r}")
-    values = labels.values()
-    if document is not None:
-        (documents,), _ = encode(
-            [labels.column(document)], f"the document ids in column {document!r}"
-        )
-        labels.refuse_duplicates(codes, documents)
-    return arguments(values, scores, ids[codes], unjudged)
+def find_no_rank(values: Array) -> float | None:
+    """The first value that is no rank, nor the mean of two; None if all may be."""
+    with np.errstate(invalid="ignore"):
+        part = values % (0.5 if values.min() >= 1 else 1)  # nan of infinity
+    wrong = (values < 0) | (part != 0)
+    return float(values[wrong.argmax()]) if wrong.any() else None
+
+
+def are_ranks(name: Any, values: Array) -> bool:
+    """Whether a column of scores has the name and the values of ranks."""
+    is_named = _RANK.search(str(name)) is not None
+    return is_named and values.min() >= 0 and np.array_equal(values, np.floor(values))

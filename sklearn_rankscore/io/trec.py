@@ -2,26 +2,234 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Literal, get_args, overload
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import IO, Any, Literal, NamedTuple, Protocol, TypeAlias, get_args, overload
 
 import numpy as np
 
-from .._typing import UnjudgedDocuments
+from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
+from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, counted, shown
-from ..query_ids import as_ids
-from .join import (
-    ALONE,
-    MetricArguments,
-    SystemArguments,
-    metric_arguments,
-    warn_of_other_ids,
+from ..query_ids.read import as_ids, as_objects, of_python
+from .ids import as_texts, as_utf8, encode
+from .table import ALONE, MetricArguments, SystemArguments, Table, join
+from .text import Lines, source_name
+
+
+class Frame(Protocol):
+    """A DataFrame of pandas or polars, or a table of pyarrow."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+
+
+class ToDict(Protocol):
+    """A Qrels or Run of ranx."""
+
+    def to_dict(self) -> Any:
+        """A dict of dicts."""
+
+
+Nested: TypeAlias = Mapping[Any, Mapping[Any, float]]
+Records: TypeAlias = Iterable[Sequence[Any] | Mapping[str, Any]]
+Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Frame | Nested | ToDict | Records
+Lists: TypeAlias = Mapping[Any, Sequence[Any]]
+
+
+class Field(NamedTuple):
+    """A field: its position in the lines of a file, and its possible names in a DataFrame."""
+
+    position: int
+    names: tuple[Any, ...]
+
+
+# read_csv(header=None) names columns by their positions; PyTerrier has both docno and docid, which
+# is a number of its index
+QUERY = Field(
+    0,
+    (
+        *("query_id", "qid", "q_id", "query", "topic", "query-id"),
+        *("user", "user_id", "userId", "session", "session_id", "group", 0),
+    ),
 )
-from .nested import as_nested, is_nested
-from .record_lists import runs_by_name
-from .trec_join import Runs, join_records
-from .trec_records import QRELS, RUN, Format, Nested, Records, Source
+# the column of documents in the judgments of BEIR, whose relevance is called score
+BEIR = "corpus-id"
+DOCUMENT = Field(
+    2,
+    (
+        *("doc_id", "docno", "docid", "document_id", "document", BEIR),
+        *("item", "item_id", "itemId", "movieId", "product_id", 2),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Format:
+    """What a source holds.
+
+    Parameters
+    ----------
+    kind : str
+        "qrels" or "run".
+    layout : str
+        The names of the fields of a line of a file.
+    value : Field
+        The relevance or score.
+    convert : callable
+        ``convert(table)`` checks the values and converts them as trec_eval does.
+    """
+
+    kind: str
+    layout: str
+    value: Field
+    convert: Callable[[Table], Array]
+
+    def name(self, system: str = "") -> str:
+        """The source in a message."""
+        return f"{self.kind} {system!r}" if system else self.kind
+
+    def read(self, source: Any, system: str = "", *, may_be_empty: bool = False) -> Table:
+        """The table of a path, file object, DataFrame, dict by query or iterable of records."""
+        name = self.name(system)
+        check_in_memory(source, name)
+        source = as_nested(source)
+        if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+            name, is_run = source_name(source, self.kind), self.kind == "run"
+            table = Lines(name, self.layout, self.value.position, is_run).read(source)
+        elif hasattr(source, "columns"):
+            table = self._of_columns(column_names(source), source.__getitem__, name)
+        elif isinstance(source, Mapping):
+            table = self._of_dict(source, name)
+        elif isinstance(source, Iterable) and all(map(_is_record, rows := list(source))):
+            columns = self._columns_of_records(rows)
+            table = self._of_columns(list(columns), columns.__getitem__, name)
+        else:
+            raise TypeError(
+                f"{name} must be a path, a file object, a DataFrame, records such as (query, "
+                f"document, number), or a dict {{query: {{document: number}}}}; got a "
+                f"{type(source).__name__}."
+            )
+        if not len(table.query) and not may_be_empty:
+            raise ValueError(f"the {name} has no rows; at least one is needed.")
+        return replace(table, value=self.convert(table))
+
+    def _of_columns(self, present: list[Any], column: Callable[[Any], Any], name: str) -> Table:
+        def of(field: Field) -> Any:
+            is_beir = self.kind == "qrels" and field is self.value and BEIR in present
+            names = (*field.names, "score") if is_beir else field.names
+            if usual := [known for known in names if known in present]:
+                return column(usual[0])
+            known = ", ".join(repr(name) for name in names if isinstance(name, str))
+            raise ValueError(
+                f"the {name} needs a column named one of {known}; it has {present}. Rename one, "
+                "or use from_frames, which takes any names, and ranks in place of scores."
+            )
+
+        (query,), queries = encode([of(QUERY)], f"{name}: the query ids")
+        (number,), documents = encode([of(DOCUMENT)], f"{name}: the document ids")
+        texts = as_utf8(of_python(documents, dates=False), name)
+        value = as_numbers(of(self.value), f"{name} column") if len(query) else np.zeros(0)
+        return Table(
+            query, texts[number], value.astype(np.float64), lambda row: f"{name}, row {row}",
+            of_python(queries, dates=False),
+        )  # fmt: skip
+
+    def _of_dict(self, source: Mapping[Any, Any], name: str) -> Table:
+        entries = [self._by_document(entry, query, name) for query, entry in source.items()]
+        documents = list(chain.from_iterable(entries))
+        values = list(chain.from_iterable(entry.values() for entry in entries))
+        queries = of_python(as_objects(source))
+        query = np.repeat(np.arange(len(entries)), list(map(len, entries)))
+        return Table(
+            query, as_utf8(documents, name),
+            as_numbers(values, name).astype(np.float64) if values else np.zeros(0),
+            lambda row: f"{name}, query {queries[query[row]]!r}, document {documents[row]!r}",
+            queries,
+        )  # fmt: skip
+
+    def _by_document(self, entry: Any, query: Any, name: str) -> Mapping[Any, Any]:
+        """A dict; of a run also pairs of a document and its score, or documents, best first."""
+        if isinstance(entry, Mapping):
+            return entry
+        if self.kind == "qrels" or not isinstance(entry, list | tuple):
+            raise TypeError(
+                f"{name} must have a dict {{document: number}} for each query; got the "
+                f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
+                "lists of relevant documents."
+            )
+        is_scored = all(isinstance(item, list | tuple) and len(item) == 2 for item in entry)
+        scores = dict(entry) if is_scored else {item: -rank for rank, item in enumerate(entry)}
+        if len(scores) < len(entry):
+            raise ValueError(f"{name} has a document twice for the query {shown(query)}.")
+        return scores
+
+    def _columns_of_records(self, rows: list[Any]) -> dict[Any, list[Any]]:
+        """Columns by their names in named tuples and dicts, or their positions in a line."""
+        first = rows[0] if rows else (None,) * 3
+        if isinstance(first, Mapping):
+            return {name: [row[name] for row in rows] for name in first}
+        names = getattr(first, "_fields", range(len(first)))
+        if names == range(3):
+            names = [QUERY.names[0], DOCUMENT.names[0], self.value.names[0]]
+        return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def as_nested(source: Any) -> Any:
+    """The dict of dicts of an object of ranx; anything else unchanged."""
+    of_other_libraries = ("columns", "dtype", "to_numpy")
+    if hasattr(source, "to_dict") and not any(hasattr(source, of) for of in of_other_libraries):
+        return source.to_dict()
+    return source
+
+
+def _is_record(row: Any) -> bool:
+    return isinstance(row, Mapping) or (isinstance(row, list | tuple) and len(row) >= 3)
+
+
+def _is_of_query(entry: Any) -> bool:
+    """Whether it is the run of a query, rather than the run of a system."""
+    if isinstance(entry, Mapping):
+        return not isinstance(next(iter(entry.values()), None), Mapping | list | tuple | set)
+    is_list = isinstance(entry, list | tuple) and not hasattr(entry, "columns")
+    return is_list and not any(map(_is_record, entry[:1]))
+
+
+def _as_grades(qrels: Table) -> Array:
+    """Relevance as integers; negative means not judged."""
+    relevance = qrels.value
+    valid = (np.abs(relevance) < LARGEST_EXACT_INTEGER) & (relevance == np.floor(relevance))
+    if not valid.all():
+        at = int(valid.argmin())
+        raise ValueError(
+            f"{qrels.locate(at)}: relevance must be an integer of less than 2**53; got "
+            f"{relevance[at]}. from_frames and from_ranked_lists take other numbers."
+        )
+    return np.asarray(relevance.astype(np.int64))
+
+
+def _as_scores(run: Table) -> Array:
+    """Scores; -inf, which would mean not retrieved, becomes the lowest number."""
+    if (missing := np.isnan(run.value)).any():
+        raise ValueError(f"{run.locate(int(missing.argmax()))}: the score is NaN.")
+    return np.maximum(run.value, np.finfo(np.float64).min, out=run.value)
+
+
+QRELS = Format(
+    "qrels",
+    "query iteration document relevance",
+    Field(3, ("relevance", "rel", "label", "grade", "rating", 3)),
+    _as_grades,
+)
+RUN = Format(
+    "run",
+    "query Q0 document rank score tag",
+    Field(4, ("score", "sim", "prediction", 4)),
+    _as_scores,
+)
 
 
 @overload
@@ -36,7 +244,7 @@ def from_trec(
 @overload
 def from_trec(
     qrels: Source,
-    run: Source | Nested,
+    run: Source | Nested | Lists,
     *,
     complete: bool = ...,
     unjudged_queries: Literal["drop", "error"] = ...,
@@ -44,7 +252,7 @@ def from_trec(
 ) -> MetricArguments: ...
 def from_trec(
     qrels: Source,
-    run: Source | Mapping[str, Source],
+    run: Source | Mapping[str, Source] | Lists,
     *,
     complete: bool = False,
     unjudged_queries: Literal["drop", "error"] = "drop",
@@ -54,20 +262,23 @@ def from_trec(
 
     Parameters
     ----------
-    qrels : path, file object, DataFrame or dict of dicts
+    qrels : path, file object, DataFrame, dict of dicts or iterable of records
         Lines of ``query iteration document relevance``. Relevance is an integer; negative values
         mean not judged. The columns of a DataFrame have one of the usual names: ``query_id`` or
         ``user``, ``doc_id`` or ``item``, ``relevance`` or ``label``; also those of BEIR. Dicts as
-        pytrec_eval takes them, ``{query: {document: relevance}}``, and ranx's Qrels.
-    run : path, file object, DataFrame, dict of dicts, or dict of str to them
+        pytrec_eval takes them, ``{query: {document: relevance}}``, and ranx's Qrels. Records are
+        named tuples, as of ir_datasets and ir_measures, or ``(query, document, relevance)``.
+    run : path, file object, DataFrame, dict, iterable of records, or dict of str to them
         Lines of ``query Q0 document rank score tag``, of which query, document and score are used;
         text after the tag is ignored, unless it may result from a space in the document id, which
         is an error. The columns of a DataFrame are named as above, and ``score``. Dicts ``{query:
-        {document: score}}``, and ranx's Run. Several runs are given as a dict by name.
+        {document: score}}``, and ranx's Run; instead of a dict of scores also pairs ``[(document,
+        score), ...]``, or a list of documents, best first. Records are named tuples or ``(query,
+        document, score)``. Several runs are given as a dict by name.
     complete : bool, default=False
         Whether to include judged queries that are missing from the run, with nothing retrieved
-        (``trec_eval -c``). By default they are excluded, as in trec_eval 9; trec_eval 10 stops with
-        an error unless ``-c`` is given.
+        (``trec_eval -c``), also if the run is empty. By default they are excluded, as in trec_eval
+        9; trec_eval 10 stops with an error unless ``-c`` is given.
     unjudged_queries : {"drop", "error"}, default="drop"
         How to treat queries of the run that have no judgments: exclude them, as trec_eval does, or
         raise an error.
@@ -136,69 +347,83 @@ def from_trec(
     """
     check_choice("unjudged_queries", unjudged_queries, ("drop", "error"))
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
-    return arguments_of_records(*read_records(qrels, run), complete, unjudged_queries, unjudged)
+    tables = read_tables(qrels, run, complete)
+    return arguments_of_tables(*tables, complete, unjudged_queries, unjudged)
 
 
-def arguments_of_records(
-    judged: Records,
-    runs: Runs,
+def read_tables(
+    qrels: Any, run: Any, complete: bool = False, judgments: Format = QRELS
+) -> tuple[Table, dict[str, Table]]:
+    """The judgments and the runs by name, with query ids of one type."""
+    run = as_nested(run)
+    if isinstance(run, Mapping) and not all(map(_is_of_query, run.values())):
+        if not all(isinstance(name, str) and name for name in run):
+            raise TypeError(
+                "a dict of runs must have names as keys, which are strings that are not empty; got "
+                f"{list(run)!r:.80}. A single run may be {{query: {{document: score}}}}."
+            )
+        runs = {name: RUN.read(of, name, may_be_empty=complete) for name, of in run.items()}
+    elif isinstance(run, list | tuple) and not all(map(_is_record, run[:1])):
+        raise TypeError(
+            "several runs are given as a dict by name, such as {'bm25': path, 'dense': path}; got "
+            f"a {type(run).__name__} of {len(run)}."
+        )
+    else:
+        runs = {ALONE: RUN.read(run, may_be_empty=complete)}
+    judged = judgments.read(qrels)
+    if len({type(query) for table in (judged, *runs.values()) for query in table.queries}) > 1:
+        # numbers in a DataFrame are text in a file
+        judged = _with_text_ids(judged, judgments.name())
+        runs = {name: _with_text_ids(table, RUN.name(name)) for name, table in runs.items()}
+    return judged, runs
+
+
+def _with_text_ids(table: Table, name: str) -> Table:
+    """The same table, with query ids as text, which may be that of several ids."""
+    texts = as_texts(table.queries, "query", name)
+    position = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    codes = np.array([position[text] for text in texts])
+    return replace(table, queries=list(position), query=codes[table.query])
+
+
+def arguments_of_tables(
+    judged: Table,
+    runs: dict[str, Table],
     complete: bool = False,
     unjudged_queries: str = "drop",
-    unjudged: str = "irrelevant",
+    unjudged: Any = "irrelevant",
 ) -> Any:
     """What `from_trec` returns, of judgments and runs that have been read."""
     if judged.value.min() < 0:  # in the pool, but not judged
         label = np.nan if unjudged == "nan" else -np.inf
         judged = replace(judged, value=np.where(judged.value < 0, label, judged.value))
     selected = _select_queries(judged, runs, complete, unjudged_queries)
-    joined, texts = join_records(judged, runs, selected)
-    warn_of_other_ids(joined, texts)
-    return metric_arguments(as_ids(selected)[0], joined, unjudged)
-
-
-def read_records(qrels: Any, run: Any, judgments: Format = QRELS) -> tuple[Records, Runs]:
-    """The judgments and the runs by name, with query ids of one type."""
-    run = as_nested(run)
-    if isinstance(run, list | tuple) and RUN.as_frame(run) is None:
-        raise TypeError(
-            f"several runs are given as a dict by name, such as {runs_by_name(run)}; got a "
-            f"{type(run).__name__} of {len(run)}."
-        )
-    if isinstance(run, Mapping) and not is_nested(run):
-        if not run or not all(isinstance(name, str) and name for name in run):
-            raise TypeError(
-                "a dict of runs must have names as keys and at least one run; got "
-                f"{list(run)!r:.80}. A single run may be {{query: {{document: score}}}}."
-            )
-        runs = {name: RUN.read(source, name) for name, source in run.items()}
-    else:
-        runs = {ALONE: RUN.read(run)}
-    judged = judgments.read(qrels)
-    if len({type(query) for records in (judged, *runs.values()) for query in records.queries}) > 1:
-        # numbers in a DataFrame are text in a file
-        judged = judged.with_text_ids(judgments.name())
-        runs = {name: records.with_text_ids(RUN.name(name)) for name, records in runs.items()}
-    return judged, runs
+    position = {query: at for at, query in enumerate(selected)}
+    judged, *systems = (
+        table.of_queries(np.array([position.get(query, -1) for query in table.queries], int))
+        for table in (judged, *runs.values())
+    )
+    named = dict(zip(runs, systems, strict=True))
+    return join(as_ids(selected)[0], judged, named, unjudged, items=(), advice="")
 
 
 def _select_queries(
-    judged: Records, runs: Runs, complete: bool, unjudged_queries: str
+    judged: Table, runs: dict[str, Table], complete: bool, unjudged_queries: str
 ) -> list[Any]:
     """The queries to evaluate."""
     in_qrels, in_runs = set(judged.queries), {q for run in runs.values() for q in run.queries}
     for name, run in runs.items():
-        called = f"the run {name!r}" if name else "the run"
-        if in_qrels.isdisjoint(run.queries):
+        if run.queries and in_qrels.isdisjoint(run.queries):
             raise ValueError(
-                f"{called} and the qrels have no query in common: the first query of the run is "
-                f"{shown(run.queries[0])}, of the qrels {shown(judged.queries[0])}."
+                f"the {RUN.name(name)} and the qrels have no query in common: the first query of "
+                f"the run is {shown(run.queries[0])}, of the qrels {shown(judged.queries[0])}."
             )
         unjudged = [code for code, query in enumerate(run.queries) if query not in in_qrels]
         if unjudged and unjudged_queries == "error":
             at = int(np.isin(run.query, unjudged).argmax())
             raise ValueError(
                 f"{run.locate(at)}: the qrels have no judgments of query "
-                f"{run.queries[run.query[at]]!r} ({counted(len(unjudged), 'such query')} in "
-                f"{called}). Use unjudged_queries='drop' to leave them out."
+                f"{shown(run.queries[run.query[at]])} ({counted(len(unjudged), 'such query')} in "
+                f"the {RUN.name(name)}). Use unjudged_queries='drop' to leave them out."
             )
     return [query for query in judged.queries if complete or query in in_runs]

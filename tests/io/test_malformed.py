@@ -5,10 +5,8 @@ import gc
 import gzip
 import json
 import lzma
-from functools import partial
 from io import BufferedReader, StringIO
 
-import pandas as pd
 import pytest
 
 from sklearn_rankscore import from_trec
@@ -30,9 +28,9 @@ BAD_QRELS = [
     ("1 0 a 1,5\n", "line 1: relevance must be a number; got '1,5'"),
     ("1 0 a 1_0\n", "line 1: relevance must be a number; got '1_0'"),
     ("1 0 a 0x1\n", "line 1: relevance must be a number; got '0x1'"),
-    ("1 0 a 0.5\n", r"line 1: relevance must be an integer; got 0\.5"),
-    (QRELS + "3 0 a nan\n", "line 3: relevance must be an integer; got nan"),
-    (QRELS + "3 0 a inf\n", "line 3: relevance must be an integer; got inf"),
+    ("1 0 a 0.5\n", r"line 1: relevance must be an integer of less than 2\*\*53; got 0\.5"),
+    (QRELS + "3 0 a nan\n", "line 3: relevance must be an integer of less .* got nan"),
+    (QRELS + "3 0 a inf\n", "line 3: relevance must be an integer of less .* got inf"),
     (QRELS + "3 0 a 1e999\n", "line 3: relevance must be an integer"),
     (QRELS + "1 0 a 1\n", "line 3: duplicate document 'a' for query '1'"),
     (QRELS + "1 0 a 2\n", "line 3: duplicate document 'a' for query '1'"),
@@ -41,12 +39,12 @@ BAD_QRELS = [
     ("\n\n", "has no rows"),
     ("# only a comment\n", "has no rows"),
     ("query_id,doc_id,relevance\n1,a,1\n", "line 1: a line must have 4 fields"),
-    ("q\td\tlabel\n1\ta\t1\n", r"line 1: a line must have 4 fields.*or \.tsv.*takes a DataFrame"),
+    ("q\td\tlabel\n1\ta\t1\n", r"line 1: a line must have 4 fields.*a DataFrame.* \.tsv"),
     ("1\t0\ta\t1\n2\t0\tc\n", r"line 2: a line must have 4 fields.*got 3 in '2\\t0\\tc'\.$"),
     ("query iteration document relevance\n" + QRELS, "line 1: relevance must be a number"),
     ("1 Q0 a 1 0.5 t\n", "line 1: a line must have 4 fields"),
-    ("1 0 a 1\r2 0 b 0\r", "line 1: a carriage return within the line"),
-    ("1 0 a 1\n2 0 b 0\r3 0 c 1\n", "line 2: a carriage return within the line"),
+    ("1 0 a 1\r2 0 b 0\r", "line 1: a line must have 4 fields"),
+    ("1 0 a 1\n2 0 b 0\r3 0 c 1\n", "line 2: a line must have 4 fields"),
     ("1 0 a\x00 1\n", "line 1: not a text file, it has a NUL byte"),
     (QRELS + "3 0 \x00 1\n", "line 3: not a text file, it has a NUL byte"),
     (QRELS.encode("utf-16"), "line 1: not a text file.*UTF-16"),
@@ -64,7 +62,7 @@ BAD_RUNS = [
     ("1 Q0 a 0.5\n", "line 1: a line must have 6 fields"),
     ("1 a 0.5\n", "line 1: a line must have 6 fields"),
     ("1,a,0.5\n", "line 1: a line must have 6 fields"),
-    ("1 Q0 a,b 1 0.5\n", r"got 5 in '1 Q0 a,b 1 0\.5'\.$"),
+    ("1 Q0 a,b 1 0.5\n", r"got 5 in '1 Q0 a,b 1 0\.5'\."),
     (RUN + "\n\n1 Q0 b 2 t\n", "line 5: a line must have 6 fields"),
     (RUN + "1 Q0 b 2 high t\n", "line 3: score must be a number; got 'high'"),
     (RUN + "1 Q0 b 2 0,5 t\n", "line 3: score must be a number; got '0,5'"),
@@ -89,7 +87,7 @@ BAD_RUNS = [
     ("7 Q0 a 1 0.5 t\n", "no query in common"),
     ("", "has no rows"),
     ("#\n", "has no rows"),
-    (RUN.replace("\n", "\r"), "line 1: a carriage return within the line"),
+    (RUN.replace("\n", "\r"), "line 1: more than the fields"),
     (RUN.encode("utf-16-le"), "line 1: not a text file"),
     (RUN.encode() + "1 Q0 ü 2 0.1 t\n".encode("cp1252"), "line 3: not UTF-8, got the byte 0xfc"),
     (
@@ -102,6 +100,11 @@ BAD_RUNS = [
     (LONG + "1 Q0 d98 1 0.5 t\n", "line 892: duplicate document 'd98' for query '1'"),
     (LONG + "8 Q0 x 1 t\n", "line 892: a line must have 6 fields"),
     (LONG + "# x\n8 Q0 x 1 a t\n", "line 893: score must be a number; got 'a'"),
+]
+JSON = json.dumps({"q": {"d": 0.5}})
+BAD_RUNS += [
+    (form, r"line 1: .* JSON and CSV are not read: pass json\.load.*pd\.read_json")
+    for form in (JSON, JSON.replace(" ", ""), json.dumps(json.loads(JSON), indent=1), f"[{JSON}]")
 ]
 BAD_FILES = [
     ("qrels.gz", gzip.compress(QRELS.encode() * 99, mtime=0)[:-9], "truncated or damaged"),
@@ -161,40 +164,6 @@ def test_compressed_files(name, content, message, tmp_path):
     with pytest.raises(ValueError, match=message) as caught:
         from_trec(path, run)
     assert str(path) in str(caught.value)
-
-
-NESTED, COLUMNS = {"q": {"007": 1, "d": 0}}, ["query_id", "doc_id", "score"]
-RECORDS = [("q", "007", 0.25), ("q", "d", 0.75)]
-
-
-@pytest.mark.parametrize("separators", [None, (",", ":")])
-@pytest.mark.parametrize("form", ["dict", "indented", "list", "lines"])
-def test_json_is_refused_with_what_reads_it(form, separators, tmp_path):
-    frame = pd.DataFrame(RECORDS, columns=COLUMNS)
-    records = [dict(zip(COLUMNS, record, strict=True)) for record in RECORDS]
-    nested = {"q": dict(zip(frame["doc_id"], frame["score"], strict=True))}
-    write_json = partial(json.dumps, separators=separators)
-    content, advice = {
-        "dict": (write_json(nested), r"json\.load\(file\) if it is {query: {document: number}}"),
-        "indented": (write_json(nested, indent=1), r"json\.load\(file\)"),
-        "list": (write_json(records), r"To from_trec, pass pd\.read_json\(path, dtype=False\)\."),
-        "lines": (
-            "\n".join(map(write_json, records)),
-            r"\(path, lines=True, dtype=False\) if each",
-        ),
-    }[form]
-    path = write(tmp_path, "run.json", content)
-    with pytest.raises(ValueError, match=f"run.json, line 1: .* JSON is not read.*{advice}"):
-        from_trec(NESTED, path)
-    read = {
-        "list": partial(pd.read_json, dtype=False),
-        "lines": partial(pd.read_json, lines=True, dtype=False),
-    }.get(form, lambda path: json.loads(path.read_text()))
-    assert from_trec(NESTED, read(path))["y_score"].tolist() == [0.25, 0.75]
-
-
-def test_at_least_sixty_are_tried():
-    assert len(BAD_QRELS) + len(BAD_RUNS) + len(BAD_FILES) >= 60
 
 
 def test_text_after_the_tag_is_ignored():

@@ -120,14 +120,6 @@ def test_some_users_are_rows_of_the_matrix():
     assert recall_at_k(**one, k=4) == by_user[7]
 
 
-def test_a_score_for_each_item_is_evaluated_as_the_message_says():
-    dense, _ = random_recommendations(4)
-    scores = np.random.default_rng(5).random(dense.shape)
-    expected = from_recommendations(csr_matrix(dense), np.argsort(-scores, axis=1))
-    values = evaluate(csr_matrix(dense).toarray(), scores, NAMES)
-    assert values == pytest.approx(evaluate(metrics=NAMES, **expected))
-
-
 def test_a_hundred_thousand_users_with_a_hundred_recommendations():
     rng = np.random.default_rng(0)
     n_users, n_items, k = 100_000, 20_000, 100
@@ -138,35 +130,3 @@ def test_a_hundred_thousand_users_with_a_hundred_recommendations():
     # it takes 2.5 s; the limit allows for a busy or slow machine
     assert time.process_time() - start < 15
     assert recall == pytest.approx(k / n_items, rel=0.1)
-
-
-SQUARE = csr_array(np.eye(2))
-
-
-@pytest.mark.parametrize(
-    ("interactions", "recommended", "scores", "error", "message"),
-    [
-        (SQUARE, [[0]], None, ValueError, r"has 2 users, recommended has shape \(1, 1\)"),
-        (SQUARE, [0, 1], None, ValueError, r"recommended has shape \(2,\)"),
-        (SQUARE, [[], []], None, ValueError, r"recommended has shape \(2, 0\)"),
-        (SQUARE, [[0], [2]], None, ValueError, "0 to 1, or -1 .* got values from 0 to 2"),
-        (SQUARE, [[0], [-2]], None, ValueError, "got values from -2 to 0"),
-        (SQUARE, [[0.0], [1.0]], None, TypeError, "must hold integers, .* got float64"),
-        (SQUARE, [[0.0], [math.nan]], None, TypeError, r"with -1, and convert them by astype"),
-        (SQUARE, [[0.5, 0.1], [1, 2]], None, TypeError, r"evaluate\(interactions.toarray\(\), sco"),
-        (SQUARE, [["a"], ["b"]], None, TypeError, "must hold integers.* to from_ranked_lists"),
-        (SQUARE, [[0]], None, ValueError, r"some users only, pass their rows, interactions\[users"),
-        (SQUARE, [0, 1], None, ValueError, r"one user, pass interactions\[\[user\]\] and \[recom"),
-        (SQUARE, [], None, ValueError, r"recommended has shape \(0,\)\.$"),
-        (SQUARE, [[[0]]], None, ValueError, r"recommended has shape \(1, 1, 1\)\.$"),
-        (SQUARE, [[0.5], [0.25]], None, TypeError, r"got float64\.$"),
-        (SQUARE, [[0, 1], [1]], None, ValueError, "is ragged: .* Fill them with -1"),
-        (SQUARE, [[0], [1]], [1, 2], ValueError, r"scores has shape \(2,\)"),
-        (SQUARE, [[0], [1]], [[1], [math.nan]], ValueError, "scores contains NaN"),
-        (np.array([1, 0]), [[0], [1]], None, ValueError, "one row per user"),
-        (csr_array([[math.nan]]), [[0]], None, ValueError, "interactions contains NaN"),
-    ],
-)
-def test_bad_recommendations_are_refused(interactions, recommended, scores, error, message):
-    with pytest.raises(error, match=message):
-        from_recommendations(interactions, recommended, scores)

@@ -17,7 +17,6 @@ from sklearn_rankscore import (
     from_recommendations,
     from_relevance_lists,
     from_trec,
-    ndcg_score,
     query_scores,
     ranking_report,
 )
@@ -204,29 +203,6 @@ def test_series_of_other_indexes_are_refused():
         evaluate(y, scores, "mrr")
     scores["b"] = scores["b"].loc[y.index]
     assert evaluate(y, scores, "mrr")["b"]["mrr"] == 1
-
-
-def test_a_dict_without_systems_and_metrics_of_one_system():
-    with pytest.raises(ValueError, match="at least one model; got an empty dict"):
-        evaluate([1, 0], {}, "mrr")
-    with pytest.raises(TypeError, match="one per document; got a dict"):
-        ndcg_score([1, 0], {"a": [1, 2]})
-    with pytest.raises(TypeError, match="names as keys"):
-        from_trec(StringIO(QRELS), {})
-    with pytest.raises(TypeError, match=r"dict by name, such as \{'bm25': 'runs/bm25.txt'"):
-        from_trec(StringIO(QRELS), ["runs/bm25.txt", "b.run"])
-    with pytest.raises(TypeError, match="names as keys"):
-        from_ranked_lists([["a"]], {1: [["a"]]})
-    with pytest.raises(TypeError, match=r"names as keys.*; got \[1, 2\]"):
-        from_relevance_lists({1: [[1, 0]], 2: [[0, 1]]})
-    with pytest.raises(ValueError, match=r"different numbers of queries, {'a': 1, 'b': 2}"):
-        from_relevance_lists({"a": [[1, 0]], "b": [[0, 1], [1]]})
-    with pytest.raises(TypeError, match="dicts for \\['b'\\] only"):
-        from_relevance_lists({"a": [[1, 0]], "b": {"q": [0, 1]}})
-    with pytest.raises(TypeError, match=r"relevances\['b'\] must hold a list of numbers"):
-        from_relevance_lists({"a": [[1, 0]], "b": [0, 1]})
-    with pytest.raises(ValueError, match="predicted 'b' has 1"):
-        from_ranked_lists([["a"], ["b"]], {"a": [["a"], []], "b": [["a"]]})
 
 
 def test_a_system_without_a_name_is_refused():

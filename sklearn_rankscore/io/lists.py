@@ -1,0 +1,593 @@
+"""Lists of items or of labels by rank, and item numbers, as arguments of a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import chain, repeat
+from typing import Any, TypeAlias, get_args, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+
+from .._columns import as_column, as_numbers, check_in_memory, check_range, column_names, names_ids
+from .._typing import Array, MatrixLike, UnjudgedDocuments
+from .._validation import check_choice, check_system_names, counted, shown
+from ..query_ids.read import as_ids, as_objects, is_missing
+from .ids import encode
+from .table import ALONE, MetricArguments, SystemArguments, Table, join, occurrences
+from .trec import ToDict, as_nested
+
+# one entry per query, by position or by query id
+QueryLists: TypeAlias = Sequence[Any] | Mapping[Hashable, Any] | ArrayLike
+# the predictions of one of several systems
+NamedSystem: TypeAlias = Mapping[Any, Sequence[Any]] | Mapping[Any, Mapping[Any, float]] | ToDict
+
+NO_ITEM = -1
+OF_IMPLICIT = (
+    " is a tuple of item numbers and scores, as returned by implicit. With a matrix of "
+    "interactions, use from_recommendations(interactions, items, scores); several systems are two "
+    "dicts."
+)
+
+
+@overload
+def from_ranked_lists(
+    actual: QueryLists | ToDict,
+    predicted: Mapping[str, NamedSystem],
+    *,
+    unjudged: UnjudgedDocuments = ...,
+) -> SystemArguments: ...
+@overload
+def from_ranked_lists(
+    actual: QueryLists | ToDict,
+    predicted: QueryLists | ToDict,
+    *,
+    unjudged: UnjudgedDocuments = ...,
+) -> MetricArguments: ...
+def from_ranked_lists(
+    actual: Any, predicted: Any, *, unjudged: UnjudgedDocuments = "irrelevant"
+) -> Any:
+    """Build the arguments of a metric from relevant items and predicted items by rank.
+
+    Parameters
+    ----------
+    actual : sequence or mapping of n_queries entries
+        The relevant items of each query: a list, tuple, array or set of items, a dict from item to
+        relevance, or a single item. Items may be of any hashable type; duplicates count once.
+        Queries are given as a sequence, a Series, or a dict by query id.
+    predicted : sequence or mapping of n_queries entries
+        The items predicted for each query, best first: lists, a two-dimensional array, a dict of
+        lists by query id, or a DataFrame with one column per rank, best first, in which missing
+        values are ignored. A dict of dicts, ``{query: {item: score}}``, ranks by score. Several
+        systems are given as a dict by name, ``{"knn": predicted_by_knn, ...}``.
+    unjudged : {"irrelevant", "drop", "nan"}, default="irrelevant"
+        What metrics do with predicted items that are not in `actual`, whose label is NaN because
+        nobody judged them: give them the label 0, remove them, or leave it to the option `unjudged`
+        of the metric. Items that were judged irrelevant are passed in dicts, with the relevance 0.
+        See :doc:`/guide/labels`.
+
+    Returns
+    -------
+    dict
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), and ``unjudged``
+        unless it is "nan", to be passed on as
+        ``ndcg_score(**from_ranked_lists(actual, predicted), k=10)``. The query ids are the
+        keys of a dict or the index of a Series and a DataFrame, and otherwise 0, 1, 2, …; the
+        documents of each query are adjacent. With several systems, ``y_score`` is a dict of
+        arrays, one for each system.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of queries differ, a query of `predicted` is missing from `actual`, or an
+        item is missing (None or NaN).
+    TypeError
+        If an item is not hashable, predicted items have no order, or a DataFrame has one row per
+        query and item, as in a log of ratings.
+
+    Warns
+    -----
+    UserWarning
+        If none of ten or more items that a system retrieved has a relevance for any query.
+
+    See Also
+    --------
+    from_frames : From DataFrames with one row per query and item.
+    from_relevance_lists : From the relevance of the item at each rank.
+    from_recommendations : From a sparse matrix and an array of item numbers.
+    from_trec : From relevance judgments and a run with scores.
+
+    Notes
+    -----
+    A relevant item that was not predicted counts in recall, in average precision and in the ideal
+    ranking: it becomes a document with score -inf. If an item is predicted more than once, only the
+    first occurrence is relevant; each later one keeps its rank as an irrelevant document. A query
+    of a dict `actual` that is missing from `predicted` has no predictions. A query without relevant
+    items is included, with the value `replace_undefined_by` of the metric.
+
+    The documents of several systems are those that at least one of them predicted. If a system did
+    not predict an item, its score is -inf.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import from_ranked_lists, map_score
+    >>> actual = [["a", "b", "c"], {"d"}]
+    >>> predicted = [["a", "b", "e"], ["f", "d"]]
+    >>> map_score(**from_ranked_lists(actual, predicted), k=3, average=None).round(4)
+    array([0.6667, 0.5   ])
+    """
+    check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
+    actual, predicted = as_nested(actual), as_nested(predicted)
+    systems = {ALONE: predicted}
+    if _holds_systems(actual, predicted):
+        check_system_names("predicted", predicted)
+        systems = {name: as_nested(lists) for name, lists in predicted.items()}
+    relevant = _entries(actual, "actual")
+    ids = list(actual) if isinstance(actual, Mapping) else list(range(len(relevant)))
+    lists = {"actual": [entry if _is_collection(entry) else (entry,) for entry in relevant]}
+    for system, of_system in systems.items():
+        name = f"predicted {system!r}" if system else "predicted"
+        ids, lists[name] = _align(actual, ids, of_system, name)
+    for name, entries in lists.items():
+        _check_items(ids, entries, name)
+    items = [as_objects(list(chain.from_iterable(entries))) for entries in lists.values()]
+    codes, of_code = encode(items, "the items of actual and predicted")
+    judged, *tables = (
+        Table(_positions(entries), code, _values(entries, name), repr)
+        for (name, entries), code in zip(lists.items(), codes, strict=True)
+    )
+    named = dict(zip(systems, tables, strict=True))
+    return join(as_ids(ids)[0], judged, named, unjudged, of_code)
+
+
+@overload
+def from_relevance_lists(relevances: Mapping[str, Mapping[Hashable, Any]]) -> SystemArguments: ...
+@overload
+def from_relevance_lists(relevances: QueryLists) -> MetricArguments: ...
+def from_relevance_lists(relevances: Any) -> Any:
+    """Build the arguments of a metric from the relevance of documents by rank.
+
+    Parameters
+    ----------
+    relevances : sequence or mapping of n_queries sequences, or dict of str to them
+        For each query the relevance of its documents, best rank first, in lists of any length;
+        also a dict of lists by query id, or a two-dimensional array or DataFrame. NaN means that
+        nobody judged the document. Several systems are given as a dict by name, ``{"knn":
+        lists_of_knn, ...}``.
+
+    Returns
+    -------
+    dict
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), to be passed on as
+        ``ndcg_score(**from_relevance_lists(relevances))``. The query ids are the keys of a
+        dict, and otherwise 0, 1, 2, …. With several systems, ``y_score`` is a dict of arrays.
+
+    Raises
+    ------
+    ValueError
+        If there are no queries, systems without query ids have different numbers of queries, or
+        only some systems have query ids.
+    TypeError
+        If the entry of a query is not a sequence of numbers.
+
+    See Also
+    --------
+    from_ranked_lists : From the items themselves; includes relevant items that were not predicted.
+
+    Notes
+    -----
+    Recall, average precision and the ideal ranking take only the listed documents into account. For
+    a query with an empty list, all metrics are undefined.
+
+    The lists do not identify documents, so that the n-th document of a query with a given relevance
+    is assumed to be the same in all systems. This is correct if all systems rank the same
+    documents. If one system retrieved more relevant documents of a query than another one, the
+    other one is assumed to have missed some. If a system does not contain one of the query ids, it
+    retrieved nothing for this query.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import evaluate, from_relevance_lists, mrr_score
+    >>> mrr_score(**from_relevance_lists([[0, 1], [0, 0, 0, 1], [2]]))
+    0.5833333333333334
+    >>> systems = {"knn": [[0, 1], [1, 0]], "popular": [[1, 0], [1, 0]]}
+    >>> evaluate(metrics="mrr", **from_relevance_lists(systems))
+    {'knn': {'mrr': 0.75}, 'popular': {'mrr': 1.0}}
+    """
+    systems = {ALONE: relevances}
+    if isinstance(relevances, Mapping) and any(map(_holds_lists, relevances.values())):
+        check_system_names("relevances", relevances)
+        systems = dict(relevances)
+    lists = {}
+    for system, of_system in systems.items():
+        name = f"relevances[{system!r}]" if system else "relevances"
+        lists[system] = name, _entries(of_system, name)
+        _check_ordered(range(len(lists[system][1])), lists[system][1], name, Set | Mapping)
+    own = {
+        system: list(of_system) if isinstance(of_system, Mapping) else range(len(lists[system][1]))
+        for system, of_system in systems.items()
+    }
+    have_ids = {isinstance(of_system, Mapping) for of_system in systems.values()}
+    sizes = {system: len(ids) for system, ids in own.items()}
+    if len(have_ids) > 1 or (have_ids == {False} and len(set(sizes.values())) > 1):
+        raise ValueError(
+            "all systems must be dicts by query id, or lists of equally many queries; the numbers "
+            f"of queries are {sizes}."
+        )
+    position = {query: at for at, query in enumerate(dict.fromkeys(chain(*own.values())))}
+    tables = {}
+    for system, (name, entries) in lists.items():
+        values = list(chain.from_iterable(entries))
+        labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
+        if labels.ndim != 1:
+            raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
+        query = np.array([position[query] for query in own[system]], int)[_positions(entries)]
+        tables[system] = Table(query, labels, _by_rank(entries), repr)
+    # a document has no id: the n-th of a query with a label is the same one in all systems
+    parts = tables.values()
+    labels = np.concatenate([table.document for table in parts])
+    grades, grade = np.unique(labels, return_inverse=True)
+    ends = np.cumsum([len(table.document) for table in parts])[:-1]
+    numbers = [
+        occurrences(table.query * len(grades) + of_table) * len(grades) + of_table
+        for table, of_table in zip(parts, np.split(grade, ends), strict=True)
+    ]
+    query = np.concatenate([table.query for table in parts])
+    judged = Table(query, np.concatenate(numbers), labels, repr)
+    named = {
+        system: replace(table, document=number)
+        for (system, table), number in zip(tables.items(), numbers, strict=True)
+    }
+    return join(as_ids(list(position))[0], judged, named, "nan")
+
+
+@overload
+def from_recommendations(
+    interactions: MatrixLike,
+    recommended: Mapping[str, ArrayLike],
+    scores: Mapping[str, ArrayLike] | None = None,
+    *,
+    unjudged: UnjudgedDocuments = ...,
+) -> SystemArguments: ...
+@overload
+def from_recommendations(
+    interactions: MatrixLike,
+    recommended: ArrayLike,
+    scores: ArrayLike | None = None,
+    *,
+    unjudged: UnjudgedDocuments = ...,
+) -> MetricArguments: ...
+def from_recommendations(
+    interactions: MatrixLike,
+    recommended: Any,
+    scores: Any = None,
+    *,
+    unjudged: UnjudgedDocuments = "irrelevant",
+) -> Any:
+    """Build the arguments of a metric from a user-item matrix and recommended items.
+
+    Parameters
+    ----------
+    interactions : sparse matrix or array of shape (n_users, n_items)
+        Relevance of each item to each user.
+    recommended : int array of shape (n_users, n_recommendations)
+        Column numbers of the items recommended to each user, best first, as returned by
+        `implicit`, LightFM or a nearest-neighbor index; -1 means no recommendation. Several
+        systems are given as a dict of such arrays by name.
+    scores : array of shape (n_users, n_recommendations), default=None
+        Scores of the recommendations. Higher ranks first, and equal scores are ties; the order of
+        the columns is not used. None ranks by column. With several systems, a dict with the same
+        names.
+    unjudged : {"irrelevant", "drop", "nan"}, default="irrelevant"
+        What metrics do with recommended items without an entry, whose label is NaN because nobody
+        judged them: give them the label 0, remove them, or leave it to the option `unjudged` of the
+        metric. A stored 0 is a judgment, but no entry with "irrelevant". See :doc:`/guide/labels`.
+
+    Returns
+    -------
+    dict
+        ``y_true``, ``y_score`` and ``groups``, arrays of shape (n_documents,), and ``unjudged``
+        unless it is "nan", to be passed on as
+        ``recall_at_k(**from_recommendations(interactions, recommended), k=10)``. The query ids
+        are the row numbers of the users. With several systems, ``y_score`` is a dict of arrays.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of users or the shapes differ, or an item number is not a column of
+        `interactions`.
+    TypeError
+        If the item numbers are not integers.
+
+    Warns
+    -----
+    UserWarning
+        If none of ten or more items that a system retrieved has a relevance for any query.
+
+    See Also
+    --------
+    from_ranked_lists : From lists of items of any type.
+
+    Notes
+    -----
+    Relevant items that were not recommended count in recall, in average precision and in the ideal
+    ranking, with score -inf. If an item is recommended more than once, only its best position is
+    relevant; each other one keeps its rank as an irrelevant document. To evaluate some users only,
+    pass their rows: ``interactions[users]``.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sklearn_rankscore import from_recommendations, recall_at_k
+    >>> interactions = csr_array([[1, 0, 0, 1], [0, 1, 0, 0]])
+    >>> recommended = [[0, 2], [1, -1]]
+    >>> recall_at_k(**from_recommendations(interactions, recommended), k=2)
+    0.75
+    """
+    check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
+    relevance = _interactions(interactions, zeros_are_judged=unjudged != "irrelevant")
+    users = np.arange(relevance.shape[0])
+    rows = np.repeat(users, np.diff(relevance.indptr))
+    judged = Table(rows, relevance.indices.astype(np.int64), relevance.data, repr)
+    if isinstance(recommended, Mapping):
+        check_system_names("recommended", recommended)
+        scores = dict.fromkeys(recommended) if scores is None else scores
+        if not isinstance(scores, Mapping) or scores.keys() != recommended.keys():
+            raise TypeError("recommended and scores must be dicts with the same names of systems.")
+    else:
+        recommended, scores = {ALONE: recommended}, {ALONE: scores}
+    systems = {
+        name: _recommendations(items, scores[name], relevance.shape)
+        for name, items in recommended.items()
+    }
+    return join(users, judged, systems, unjudged, range(relevance.shape[1]))
+
+
+def _entries(queries: Any, name: str) -> list[Any]:
+    """The entries of queries in a dict, sequence, array, Series or DataFrame, arrays as lists.
+
+    Missing cells of a DataFrame are no items, but have a rank among labels.
+    """
+    check_in_memory(queries, name)
+    if isinstance(queries, Mapping):
+        entries = list(queries.values())
+    elif columns := column_names(queries):
+        if names_ids(columns):
+            raise TypeError(
+                f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
+                "and each cell an item. For frames with one row per query and item, use "
+                "from_frames(truth, predictions, query=..., document=..., score=... or rank=...)."
+            )
+        import narwhals
+
+        entries = [list(row) for row in narwhals.from_native(queries, eager_only=True).rows()]
+        if not name.startswith("relevances"):
+            entries = [[item for item in row if not is_missing(item)] for row in entries]
+    else:
+        entries = _as_list(queries)
+        if isinstance(entries, Set | str | bytes) or not isinstance(entries, Collection):
+            raise TypeError(
+                f"{name} must be a sequence or dict with one entry per query; got a "
+                f"{type(queries).__name__}."
+                + " Of a sparse matrix, use from_recommendations."
+                * hasattr(queries, "toarray")
+            )
+    if not len(entries):
+        raise ValueError(f"{name} is empty; at least one query is needed.")
+    return list(map(_as_list, entries))
+
+
+def _as_list(values: Any) -> Any:
+    """An array of any library as a list; anything else unchanged."""
+    if not isinstance(values, list | tuple | Mapping) and getattr(values, "ndim", 1) != 0:
+        for way in ("as_py", "to_pylist", "to_list", "tolist"):
+            if hasattr(values, way):
+                return getattr(values, way)()
+    return values
+
+
+def _align(actual: Any, ids: list[Any], predicted: Any, name: str) -> tuple[list[Any], list[Any]]:
+    """The query ids, and the entry of each query in the predictions of a system."""
+    if _is_items_and_scores(predicted):
+        raise TypeError(f"{name}{OF_IMPLICIT}")
+    if isinstance(actual, Mapping) != isinstance(predicted, Mapping):
+        raise TypeError(
+            f"actual and {name} must both be dicts by query id, or neither; got "
+            f"{type(actual).__name__} and {type(predicted).__name__}. A Series becomes a dict by "
+            "series.to_dict()."
+        )
+    if isinstance(predicted, Mapping):
+        if unknown := [query for query in predicted if query not in actual]:
+            raise ValueError(
+                f"`actual` lacks {counted(len(unknown), 'query')} of `{name}`; the first is "
+                f"{shown(unknown[0])}, and actual has {shown(ids[0])}. Remove them from `{name}` "
+                "if they do not count, or give them an empty list in `actual`: they count as "
+                "queries without relevant items, with a value of 0 in most metrics (option "
+                "replace_undefined_by). The keys of JSON are text, never numbers."
+            )
+        entries = [_as_list(predicted.get(query, ())) for query in ids]
+    else:
+        entries = _entries(predicted, name)
+        if len(entries) != len(ids):
+            raise ValueError(
+                f"actual has {len(ids)} queries, {name} has {len(entries)}; both need one entry "
+                "per query, an empty list for a query without items, or dicts by query id."
+            )
+        index: Any = getattr(actual, "index", None)
+        other: Any = getattr(predicted, "index", None)
+        if hasattr(index, "is_unique") and hasattr(other, "is_unique"):
+            if not index.equals(other) or not index.is_unique:
+                raise ValueError(
+                    f"actual and {name} have different indexes, or one with duplicate query ids. "
+                    "Align them, or pass Series as dicts, series.to_dict(), to match queries by "
+                    "id, or actual.to_list() to match them by position."
+                )
+            ids = index.to_list()
+    _check_ordered(ids, entries, name, Set)
+    return ids, entries
+
+
+def _holds_systems(actual: Any, predicted: Any) -> bool:
+    """Whether `predicted` is a dict of systems by name, and not of queries by id."""
+    if not isinstance(predicted, Mapping):
+        return False
+    if not isinstance(actual, Mapping):
+        return not predicted or any(map(_holds_lists, predicted.values()))
+    entries = map(as_nested, predicted.values())
+    return any(
+        _is_collection(next(iter(entry.values()), None))
+        if isinstance(entry, Mapping)
+        else hasattr(entry, "columns")
+        for entry in entries
+    )
+
+
+def _holds_lists(entry: Any) -> bool:
+    """Whether it has an entry per query, rather than per item of a query."""
+    if isinstance(entry, Mapping) or hasattr(entry, "columns"):
+        return True
+    return isinstance(entry, Iterable) and any(map(_is_collection, entry))
+
+
+def _is_collection(entry: Any) -> bool:
+    return hasattr(entry, "__len__") and not isinstance(entry, str | bytes) and (
+        getattr(entry, "ndim", 1) > 0)  # fmt: skip
+
+
+def _check_ordered(ids: Sequence[Any], entries: list[Any], name: str, unordered: Any) -> None:
+    for query, entry in zip(ids, entries, strict=True):
+        if not _is_collection(entry) or isinstance(entry, unordered):
+            problem = f"is the {type(entry).__name__} {entry!r:.60}"
+            if is_missing(entry):
+                problem = "is missing. An empty list means that it has none"
+            raise TypeError(
+                f"{name} must hold a list for each query, best first; that of query {shown(query)} "
+                f"{problem}."
+            )
+
+
+def _check_items(ids: Sequence[Any], entries: list[Any], name: str) -> None:
+    """Refuse items that equal no others."""
+    if set(map(type, chain.from_iterable(entries))) <= {str, bytes, int, bool}:
+        return
+    for query, entry in zip(ids, entries, strict=True):
+        for item in entry:
+            what = f"query {shown(query)} of {name} holds the {type(item).__name__} {item!r:.100}"
+            if is_missing(item):
+                raise ValueError(
+                    f"an item is missing: {what}. Remove it; a query without items has an empty "
+                    "list."
+                )
+            if not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py"):
+                raise TypeError(
+                    f"items must be hashable ids, such as strings; {what}. Pass the id alone; "
+                    "arrays become lists by tolist(), and pairs of an item and its score "
+                    "{query: dict(pairs)}."
+                )
+
+
+def _positions(entries: list[Any]) -> Array:
+    """The position of the query of each item."""
+    return np.repeat(np.arange(len(entries)), list(map(len, entries)))
+
+
+def _by_rank(entries: list[Any]) -> Array:
+    """0, -1, -2, … within each list, which ranks it in its own order."""
+    sizes = np.array(list(map(len, entries)), dtype=np.intp)
+    starts = np.cumsum(sizes) - sizes
+    return (np.repeat(starts, sizes) - np.arange(sizes.sum())).astype(np.float64)
+
+
+def _values(entries: list[Any], name: str) -> Array:
+    """The relevance of items, or their scores; of lists it is 1, and scores are those by rank."""
+    is_actual = name == "actual"
+    if not any(isinstance(entry, Mapping) for entry in entries):
+        return np.ones(sum(map(len, entries)), dtype=np.int64) if is_actual else _by_rank(entries)
+    values = list(chain.from_iterable(
+        entry.values() if isinstance(entry, Mapping)
+        else repeat(1, len(entry)) if is_actual else range(0, -len(entry), -1)
+        for entry in entries
+    ))  # fmt: skip
+    numbers = as_numbers(values, name) if values else np.zeros(0, dtype=np.int64)
+    return numbers if is_actual else numbers.astype(np.float64)
+
+
+def _is_items_and_scores(predicted: Any) -> bool:
+    """Whether it is a tuple of item numbers and their scores, as returned by implicit."""
+    if not isinstance(predicted, tuple) or len(predicted) != 2:
+        return False
+    kinds = [getattr(getattr(part, "dtype", None), "kind", "O") for part in predicted]
+    return kinds[0] in "iu" and kinds[1] == "f" and predicted[0].ndim == 2
+
+
+def _interactions(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
+    """The relevance in canonical format; the input is not changed."""
+    try:
+        if not hasattr(interactions, "tocsr"):
+            interactions = np.asarray(interactions)
+            if interactions.dtype.kind == "O":  # numbers that may be missing in pandas
+                interactions = interactions.astype(np.float64)
+        if interactions.ndim != 2 or interactions.dtype.kind not in "biuf":
+            raise ValueError(f"{interactions.dtype} of shape {interactions.shape}")
+        relevance = csr_array(interactions)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "interactions must be a sparse matrix or a two-dimensional array of numbers, with one "
+            f"row per user and one column per item; got {type(interactions).__name__} ({error})."
+        ) from error
+    has_zeros = not zeros_are_judged and bool((relevance.data == 0).any())
+    if not relevance.has_canonical_format or has_zeros:
+        relevance = relevance.copy()
+        relevance.sum_duplicates()
+        if not zeros_are_judged:
+            relevance.eliminate_zeros()
+    if relevance.nnz:
+        as_numbers(relevance.data, "interactions")
+    return relevance
+
+
+def _recommendations(recommended: Any, scores: Any, shape: tuple[int, int]) -> Table:
+    """The items recommended to each user, best first."""
+    if _is_items_and_scores(recommended):
+        raise TypeError(f"recommended{OF_IMPLICIT}")
+    items = recommended if hasattr(recommended, "tocsr") else np.asarray(recommended)
+    if items.dtype.kind == "O" and set(map(type, items.ravel().tolist())) == {int}:
+        items = items.astype(np.int64)  # of pandas' nullable types
+    n_users, n_items = shape
+    if hasattr(items, "tocsr") or (items.dtype.kind not in "iu" and items.size):
+        kind = "a sparse matrix" if hasattr(items, "tocsr") else items.dtype
+        raise TypeError(
+            "recommended must hold integers, the column numbers of items in interactions, one row "
+            f"per user; got {kind}. Fill missing numbers with -1; ids of items go into "
+            "from_ranked_lists, and a score for each item into evaluate(interactions.toarray(), "
+            "scores, metrics)."
+        )
+    if items.ndim != 2 or len(items) != n_users or not items.size:
+        raise ValueError(
+            "recommended must have one row per user and one column per recommendation; "
+            f"interactions has {n_users} users, recommended has shape {items.shape}. Of some users "
+            "only, pass their rows, interactions[users]."
+        )
+    if items.min() < NO_ITEM or items.max() >= n_items:
+        raise ValueError(
+            f"recommended must hold column numbers of interactions, 0 to {n_items - 1}, or -1 for "
+            f"no recommendation; got values from {items.min()} to {items.max()}."
+        )
+    given = items != NO_ITEM
+    if scores is None:
+        values: Array = np.broadcast_to(-np.arange(items.shape[1], dtype=np.float32), items.shape)
+    else:
+        values = as_column(scores, "scores")
+        if values.shape != items.shape:
+            raise ValueError(f"scores has shape {values.shape}, recommended {items.shape}.")
+        if values.dtype.kind == "f":  # without an item, a score may be missing
+            values = np.where(given, values, values.dtype.type(-np.inf))
+        check_range(values, scores, "scores")
+        values = values.astype(np.result_type(values, np.float32), copy=False)
+        if (values[:, 1:] > values[:, :-1]).any():  # an item counts with its best score
+            order = np.argsort(-values, axis=1, kind="stable")
+            items, values, given = (np.take_along_axis(x, order, 1) for x in (items, values, given))
+    users = np.repeat(np.arange(n_users), given.sum(axis=1))
+    return Table(users, items[given].astype(np.int64), values[given], repr)

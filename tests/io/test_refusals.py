@@ -1,0 +1,241 @@
+"""What readers refuse: the slips of users, and the part of the message that says what is wrong."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from requires import requires
+from scipy.sparse import csr_array
+
+from sklearn_rankscore import (
+    evaluate,
+    from_frames,
+    from_ranked_lists,
+    from_recommendations,
+    from_relevance_lists,
+    from_trec,
+    ndcg_score,
+)
+
+LOG = pd.DataFrame({"user": ["ann", "ann", "bob", "eve"], "item": ["tea", "jam", "tea", "oil"]})
+TOP = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["oil", "jam", "tea"]}).assign(
+    rank=[1, 2, 1], score=[0.5, 0.25, 0.125]
+)
+NAN = math.nan
+
+
+def frames(truth, predictions=TOP, **change):
+    columns = {"query": "user", "document": "item", "score": "score", **change}
+    return from_frames(truth, predictions, **columns)
+
+
+def ranks(rank, predictions=TOP):
+    return frames(LOG, predictions, score=None, rank=rank)
+
+
+FRAMES = [
+    (lambda: frames(LOG.to_dict("list")), TypeError, "truth must be a DataFrame.*got a dict"),
+    (lambda: frames(LOG, [TOP, TOP]), TypeError, "predictions must be a DataFrame.*dict of DataFr"),
+    (lambda: frames("log.csv"), TypeError, "truth must be a DataFrame.*got a str"),
+    (lambda: frames(pl.from_pandas(LOG).lazy()), TypeError, "truth is not in memory"),
+    (
+        lambda: frames(requires("duckdb").connect().execute("select 1 as user")),
+        TypeError,
+        "truth must be a DataFrame in memory.*got a DuckDBPyConnection",
+    ),
+    (lambda: frames(LOG.assign(event="view"), relevance="event"), TypeError, "'event', must hold"),
+    (lambda: frames(LOG.rename(columns={"item": "x"})), ValueError, "truth has no column 'item'"),
+    (lambda: frames(LOG.iloc[:, [0, 1, 1]]), ValueError, "more than one column 'item'"),
+    (
+        lambda: frames(LOG, {"a": TOP, "b": TOP.drop(columns="user")}),
+        ValueError,
+        r"predictions\['b'\] has no column 'user'.*same name in all frames",
+    ),
+    (lambda: frames(LOG, score=["score", "rank"]), ValueError, "are a dict by name"),
+    (lambda: frames(LOG, query=["user", "item"]), ValueError, "into one of tuples"),
+    (lambda: frames(LOG, query="usr"), ValueError, "Did you mean 'user'"),
+    (lambda: frames(LOG, score="scor"), ValueError, "predictions has no column 'scor'"),
+    (lambda: frames(LOG, relevance="y"), ValueError, "truth has no column 'y'"),
+    (lambda: frames(LOG, {}), TypeError, "at least one system"),
+    (lambda: frames(LOG, {1: TOP}), TypeError, "names as keys"),
+    (lambda: frames(LOG, {"a": TOP}, score={"b": "score"}), TypeError, "only one of"),
+    (lambda: frames(LOG, document=None), TypeError, "document= is needed"),
+    (lambda: frames(LOG, score=None), TypeError, "pass either score=.*; got neither"),
+    (lambda: frames(LOG, rank="rank"), TypeError, "pass either score=.*; got both"),
+    (lambda: frames(LOG, duplicates="first"), ValueError, "must be one of"),
+    (lambda: ranks("score"), ValueError, r"must hold ranks, 1 for the best, or .*; got 0\.5\."),
+    (lambda: ranks("rank", TOP.assign(rank=[7.25, 4, 2])), ValueError, r"got 7\.25\. Pass scores"),
+    (lambda: ranks("rank", TOP.assign(rank=[1, None, 2])), ValueError, "NaN .* leave out its row"),
+    (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, r"position 1\).* score -inf"),
+    (lambda: frames(LOG.assign(y=NAN), relevance="y"), ValueError, "NaN.*unjudged='drop'"),
+    (lambda: frames(LOG.assign(user=[None, 1, 2, 3])), ValueError, "must not have missing values"),
+    (
+        lambda: frames(LOG.assign(user=range(4))),
+        TypeError,
+        "numbers, such as .* text, such as 'ann'",
+    ),
+    (lambda: frames(LOG.assign(user="zoe")), ValueError, "no query in common: truth has 'zoe', pr"),
+    (lambda: frames(LOG.assign(item=[["a"]] * 4)), TypeError, "must hold hashable ids"),
+    (lambda: frames(LOG, TOP[:0]), ValueError, "predictions has no rows"),
+    (lambda: frames(LOG[:0]), ValueError, "truth has no rows"),
+    (lambda: frames(TOP, None), TypeError, "relevance= is needed for a single frame"),
+    (lambda: frames(TOP, None, relevance="rank", duplicates="drop"), TypeError, "for two frames"),
+    (
+        lambda: frames(pd.concat([TOP, TOP]), None, relevance="rank"),
+        ValueError,
+        "truth, row 3: duplicate document 'oil' for query 'ann'.*two frames",
+    ),
+]
+
+QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 0.5}}
+TREC = [
+    (
+        lambda: from_trec(pd.DataFrame({"qid": [1], "doc": ["a"]}), RUN),
+        ValueError,
+        "one of 'doc_id'",
+    ),
+    (
+        lambda: from_trec(pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}), RUN),
+        ValueError,
+        r"'grade', 'rating'; it has \['qid', 'docno', 'x'\].*use from_frames",
+    ),
+    (
+        lambda: from_trec(pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "rel": 1}), RUN),
+        ValueError,
+        "document ids must not have missing values",
+    ),
+    (
+        lambda: from_trec(pd.DataFrame({"qid": ["q"] * 2, "docno": ["a"] * 2, "rel": 1}), RUN),
+        ValueError,
+        "qrels, row 1: duplicate document 'a' for query 'q'",
+    ),
+    (
+        lambda: from_trec(pd.DataFrame({"qid": ["q"], "docno": [1.0], "rel": [1]}), RUN),
+        ValueError,
+        r"document ids of the type float, such as 1\.0",
+    ),
+    (lambda: from_trec({"q": ["a"]}, RUN), TypeError, r"for each query; got the list .* for 'q'"),
+    (lambda: from_trec(5, RUN), TypeError, "qrels must be a path, .*got a int"),
+    (lambda: from_trec("no/such/file", RUN), FileNotFoundError, "no/such/file"),
+    (lambda: from_trec({"q": {"a": 0.5}}, RUN), ValueError, "from_frames and from_ranked_lists"),
+    (lambda: from_trec({"q": {"a": "1"}}, RUN), TypeError, "qrels must hold numbers; got strings"),
+    (lambda: from_trec(QRELS, {"q": {"a": "1"}}), TypeError, "run must hold numbers; got strings"),
+    (lambda: from_trec(QRELS, {"x": {"q": {"a": "1"}}}), TypeError, "run 'x' must hold numbers"),
+    (lambda: from_trec(QRELS, {"q": ["a", "a"]}), ValueError, "a document twice for the query 'q'"),
+    (lambda: from_trec(QRELS, {}), ValueError, "the run has no rows"),
+    (lambda: from_trec(QRELS, {"": "a.run"}), TypeError, "names as keys"),
+    (lambda: from_trec(QRELS, ["a.run", "b.run"]), TypeError, "dict by name, such as.*list of 2"),
+    (lambda: from_trec(QRELS, {"r": {"a": 1}}), ValueError, "the run and the qrels have no query"),
+]
+
+
+class Unhashable:
+    """An item that cannot be hashed."""
+
+    __hash__ = None
+
+
+def lists(actual, predicted):
+    return lambda: from_ranked_lists(actual, predicted)
+
+
+BY_ID = {"q": ["a"]}
+LISTS = [
+    (lists([["a"], ["b"]], [["a"]]), ValueError, "actual has 2 queries, predicted has 1"),
+    (lists([["a"], ["b"]], {"x": [["a"]]}), ValueError, "predicted 'x' has 1"),
+    (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError, "the first is 'r'"),
+    (lists({1: ["a"]}, {"1": ["a"]}), ValueError, "first is '1', and actual has 1.*keys of JSON"),
+    (lists(BY_ID, [["a"]]), TypeError, r"both be dicts by query id.*series\.to_dict\(\)"),
+    (lists(pd.Series({1: "a"}), pd.Series({2: ["a"]})), ValueError, "have different indexes"),
+    (
+        lists(pd.Series(["a"] * 2, index=[1, 1]), pd.Series([["a"]] * 2, index=[1, 1])),
+        ValueError,
+        "duplicate query ids",
+    ),
+    (lists(csr_array([[1]]), [[0]]), TypeError, "got a csr_array.* use from_recommendations"),
+    (lists(LOG, TOP), TypeError, "actual is a DataFrame with the columns .*use from_frames"),
+    (lists({1: {"a": 1}}, {"bm25": TOP}), TypeError, "both be dicts by query id"),
+    (lists([["a"]], (np.array([[1]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
+    (lists([[["a"]]], [["a"]]), TypeError, r"query 0 of actual holds the list \['a'\]"),
+    (lists([["a"], ["b"]], [["a"], [Unhashable()]]), TypeError, "query 1 of predicted holds"),
+    (lists([["a"]], [[{"id": "a"}]]), TypeError, "Pass the id alone"),
+    (lists(BY_ID, {"q": [["a", 0.5]]}), TypeError, r"query 'q' .*{query: dict\(pairs\)}"),
+    (lists(BY_ID, {"q": [("a", 0.5)]}), TypeError, "are text, such as 'a', and tuples, such as"),
+    (lists([["a"]], [{"a"}]), TypeError, "query 0 is the set"),
+    (lists(BY_ID, {"q": None}), TypeError, "query 'q' is missing. An empty list means"),
+    (lists(pd.Series([["a"]] * 2), pd.Series([["a"], NAN])), TypeError, "query 1 is missing"),
+    (lists(["a", "b"], ["a", "b"]), TypeError, "query 0 is the str 'a'"),
+    (lists([["a"]], [5]), TypeError, "query 0 is the int 5"),
+    (lists("abc", [["a"]]), TypeError, "actual must be a sequence or dict"),
+    (lists({"a", "b"}, [["a"], ["b"]]), TypeError, "got a set"),
+    (lists(5, [["a"]]), TypeError, "got a int"),
+    (lists([], []), ValueError, "actual is empty"),
+    (lists({}, {}), ValueError, "actual is empty"),
+    (lists([["a", None]], [["a"]]), ValueError, "missing: query 0 of actual holds the NoneType"),
+    (lists({"u": ["a"]}, {"u": ["a", NAN]}), ValueError, "missing: query 'u' of predicted holds"),
+    (
+        lists([["a"]], {"x": [["a", pd.NA]]}),
+        ValueError,
+        "query 0 of predicted 'x' holds the NAType",
+    ),
+    (lists([[("a", NAN)]], [[("a", 1.0)]]), ValueError, "is missing"),
+    (lists([{"a": "high"}], [["a"]]), TypeError, "actual must hold numbers; got strings"),
+    (lists([{"a": NAN}], [["a"]]), ValueError, "actual contains NaN"),
+    (lists([["a"]], {1: [["a"]]}), TypeError, "names as keys"),
+    (lambda: from_relevance_lists([]), ValueError, "relevances is empty"),
+    (lambda: from_relevance_lists([1, 0]), TypeError, "hold a list .* query 0 is the int 1"),
+    (lambda: from_relevance_lists(["101"]), TypeError, "query 0 is the str '101'"),
+    (lambda: from_relevance_lists([["yes"]]), TypeError, "must hold numbers; got strings"),
+    (lambda: from_relevance_lists([[[1], [0]]]), ValueError, "got nested lists"),
+    (lambda: from_relevance_lists({1: [[1, 0]], 2: [[0, 1]]}), TypeError, "names as keys"),
+    (lambda: from_relevance_lists({"a": [[1]], "b": [[0], [1]]}), ValueError, "{'a': 1, 'b': 2}"),
+    (lambda: from_relevance_lists({"a": [[1]], "b": {"q": [0]}}), ValueError, "must be dicts by q"),
+    (lambda: from_relevance_lists({"a": [[1]], "b": [0, 1]}), TypeError, r"relevances\['b'\] must"),
+]
+
+SQUARE = csr_array(np.eye(2))
+
+
+def matrix(recommended, scores=None, interactions=SQUARE):
+    return lambda: from_recommendations(interactions, recommended, scores)
+
+
+MATRICES = [
+    (matrix([[0]]), ValueError, r"2 users, recommended has shape \(1, 1\)\. Of some users only"),
+    (matrix([0, 1]), ValueError, r"recommended has shape \(2,\)"),
+    (matrix([[], []]), ValueError, r"recommended has shape \(2, 0\)"),
+    (matrix([[0], [2]]), ValueError, "0 to 1, or -1 .* got values from 0 to 2"),
+    (matrix([[0], [-2]]), ValueError, "got values from -2 to 0"),
+    (matrix([[0.0], [NAN]]), TypeError, "must hold integers, .* float64. Fill missing numbers wi"),
+    (matrix([[0.5, 0.1], [1, 2]]), TypeError, r"evaluate\(interactions.toarray\(\), scores"),
+    (matrix([["a"], ["b"]]), TypeError, "must hold integers.* go into from_ranked_lists"),
+    (matrix(SQUARE, interactions=[[0, 1], [1, 0]]), TypeError, "got a sparse matrix"),
+    (matrix([[0], [1]], [1, 2]), ValueError, r"scores has shape \(2,\)"),
+    (matrix([[0], [1]], [[1], [NAN]]), ValueError, "scores contains NaN"),
+    (matrix({"a": [[0], [1]]}, {"b": [[0], [1]]}), TypeError, "dicts with the same names"),
+    (matrix((np.array([[0]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
+    (matrix([[0]], interactions=csr_array([[NAN]])), ValueError, "interactions contains NaN"),
+    *((matrix([[0]], interactions=wrong), TypeError, "must be a sparse matrix or a two-dim")
+      for wrong in (None, "ab", [["a"]], [1, 0])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "message"), [*FRAMES, *TREC, *LISTS, *MATRICES])
+def test_each_is_one_error(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_tensor_is_no_item():
+    item = requires("torch").tensor(1)
+    with pytest.raises(TypeError, match=r"holds the Tensor tensor\(1\).* by tolist\(\)"):
+        from_ranked_lists([[1]], [[item]])
+
+
+def test_systems_of_functions_that_take_arrays():
+    with pytest.raises(ValueError, match="at least one model; got an empty dict"):
+        evaluate([1, 0], {}, "mrr")
+    with pytest.raises(TypeError, match="one per document; got a dict"):
+        ndcg_score([1, 0], {"a": [1, 2]})
