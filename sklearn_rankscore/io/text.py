@@ -35,8 +35,8 @@ NOT_UTF8 = (
 ROUNDED = "the integer {} is beyond 2**53, where double precision rounds it. Subtract a constant"
 OTHER_FORMATS = (
     " JSON and CSV are not read: pass json.load(file) if it is {query: {document: number}}, and "
-    "else a DataFrame, such as pd.read_json(path, dtype=False). The command line reads .csv and "
-    ".tsv files with named columns."
+    "else a DataFrame, such as pd.read_json(path, dtype=False). The command line reads columns "
+    "with names from files whose names end in .csv or .tsv, but not from standard input."
 )
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 

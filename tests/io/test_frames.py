@@ -7,13 +7,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sklearn_rankscore import (
     evaluate,
     from_frames,
-    from_ranked_lists,
     map_score,
     mrr_score,
     ndcg_score,
@@ -34,42 +31,6 @@ def test_a_log_and_a_top_n_list(library):
     assert recall_at_k(**documents, k=2, average=None).tolist() == [0.5, 1, 0]
     assert mrr_score(**documents, average=None).tolist() == [0.5, 1, 0]
     assert np.unique(documents["groups"]).tolist() == ["ann", "bob", "eve"]
-
-
-@st.composite
-def logs(draw):
-    """Relevance and scores by user and item, each pair once."""
-    kind = draw(st.sampled_from([st.integers(-3, 3), st.sampled_from(["é", "日本", "a b", "7"])]))
-    pairs = st.dictionaries(st.tuples(kind, st.integers(0, 5)), st.integers(0, 3), max_size=12)
-    truth, scores = draw(pairs.filter(bool)), draw(pairs)
-    return truth, scores
-
-
-def frame(pairs, value, library):
-    users, items = ([pair[i] for pair in pairs] for i in (0, 1))
-    return library({"user": users, "item": items, value: list(pairs.values())})
-
-
-@given(logs(), st.sampled_from([pd.DataFrame, pl.DataFrame]))
-def test_equals_lists_of_items_by_score(pairs, library):
-    truth, scores = pairs
-    common = {user for user, _ in truth} & {user for user, _ in scores}
-    if not common:
-        return
-    actual, predicted = {}, {}
-    for (user, item), relevance in truth.items():
-        actual.setdefault(user, {})[item] = relevance
-    for (user, item), score in scores.items():
-        if user in actual:
-            predicted.setdefault(user, {})[item] = score
-    options = {**BY, "relevance": "rating", "score": "score"}
-    documents = from_frames(
-        frame(truth, "rating", library), frame(scores, "score", library), **options
-    )
-    expected = evaluate(metrics=NAMES, **from_ranked_lists(actual, predicted), average=None)
-    values = evaluate(metrics=NAMES, **documents, average=None)
-    for name in NAMES:
-        np.testing.assert_allclose(values[name], expected[name], rtol=1e-12)
 
 
 def test_one_frame_with_relevance_and_scores():

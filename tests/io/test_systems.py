@@ -120,37 +120,6 @@ def test_relevance_by_rank_of_a_system_without_a_query():
     assert values["b"]["recall"].tolist() == [0, 0.5]
 
 
-def scored(lists):
-    return {q: {d: float(len(ds) - i // 2) for i, d in enumerate(ds)} for q, ds in lists.items()}
-
-
-@pytest.mark.parametrize("like", [None, "trec_eval"])
-def test_dicts_of_scores_with_ties(like):
-    actual, systems = random_systems(1)
-    runs = {name: scored(lists) for name, lists in systems.items()}
-    alone = {name: from_trec(actual, run) for name, run in runs.items()}
-    assert_each_as_alone(from_trec(actual, runs), alone, like=like) if like is None else None
-    together = evaluate(metrics=["map", "mrr"], **from_trec(actual, runs), like=like)
-    for name, documents in alone.items():
-        assert together[name] == evaluate(metrics=["map", "mrr"], **documents, like=like)
-    if like is None:
-        alone = {name: from_ranked_lists(actual, run) for name, run in runs.items()}
-        assert_each_as_alone(from_ranked_lists(actual, runs), alone)
-
-
-def test_recommendations():
-    rng = np.random.default_rng(2)
-    interactions = csr_array(rng.integers(0, 2, (20, 9)))
-    items = {name: rng.integers(-1, 9, (20, 4)) for name in "ab"}
-    scores = {name: rng.integers(0, 3, (20, 4)) for name in "ab"}
-    alone = {name: from_recommendations(interactions, items[name], scores[name]) for name in "ab"}
-    assert_each_as_alone(from_recommendations(interactions, items, scores), alone)
-    alone = {name: from_recommendations(interactions, items[name]) for name in "ab"}
-    assert_each_as_alone(from_recommendations(interactions, items), alone)
-    with pytest.raises(TypeError, match="dicts with the same names"):
-        from_recommendations(interactions, items, {"a": scores["a"]})
-
-
 def test_a_run_without_a_query_scores_0_there():
     qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
     runs = {"whole": {"1": {"a": 1.0}, "2": {"a": 1.0}}, "half": {"1": {"a": 1.0}}}

@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from requires import requires
 
-from sklearn_rankscore import evaluate, from_trec, map_score, ndcg_score
+from sklearn_rankscore import evaluate, from_trec, map_score
 
 PAIRS = {
     "ndcg": "ndcg",
@@ -161,29 +159,6 @@ def test_the_numbers_of_documents_in_an_index_are_no_ids():
     assert evaluate(metrics="mrr", **from_trec(qrels, run)) == {"mrr": 0.5}
 
 
-@pytest.mark.parametrize(
-    "names", [("query_id", "doc_id", "relevance", "score"), ("qid", "docno", "label", "score")]
-)
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_frames_equal_files(names, library):
-    qrels, run = random_files(4)
-    expected = from_trec(*files(qrels, run))
-
-    def frame(data, value):
-        rows = [(int(q), d, x) for q, docs in data.items() for d, x in docs.items()]
-        columns = zip((names[0], names[1], value), zip(*rows, strict=True), strict=True)
-        return library({name: list(column) for name, column in columns})
-
-    frames = frame(qrels, names[2]), frame(run, names[3])
-    numbered = from_trec(*frames)
-    assert numbered["groups"].dtype.kind == "i"
-    mixed = from_trec(frames[0], StringIO(run_text(run)))
-    for name in ("y_true", "y_score"):
-        np.testing.assert_array_equal(numbered[name], expected[name])
-        np.testing.assert_array_equal(mixed[name], expected[name])
-    np.testing.assert_array_equal(mixed["groups"], expected["groups"])
-
-
 def test_judgments_of_beir():
     """https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset"""
     text = "query-id\tcorpus-id\tscore\nq1\td1\t0\nq1\td2\t2\n"
@@ -199,19 +174,6 @@ def test_frames_as_read_csv_reads_them():
     frames = [pd.read_csv(file, sep=r"\s+", header=None) for file in files(qrels, run)]
     documents, expected = from_trec(*frames), from_trec(*files(qrels, run))
     assert map_score(**documents) == pytest.approx(map_score(**expected), rel=1e-12)
-
-
-def test_equals_the_arrays_it_came_from(lambdarank):
-    _, y, qid = lambdarank
-    score = np.random.default_rng(0).permutation(len(y)).astype(float)
-    rows = [f"{q} 0 doc{i:05} {label}\n" for i, (q, label) in enumerate(zip(qid, y, strict=True))]
-    ranked = [
-        f"{q} Q0 doc{i:05} 0 {s} t\n" for i, (q, s) in enumerate(zip(qid, score, strict=True))
-    ]
-    documents = from_trec(StringIO("".join(rows)), StringIO("".join(ranked)))
-    assert ndcg_score(**documents, k=10) == pytest.approx(
-        ndcg_score(y, score, groups=qid, k=10), rel=1e-12
-    )
 
 
 QRELS = "1 0 a 1\n2 0 b 0\n"

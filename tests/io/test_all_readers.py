@@ -1,0 +1,138 @@
+"""The same judgments and results through every reader, against a join of dicts by hand."""
+
+from io import BytesIO, StringIO
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array
+
+from sklearn_rankscore import from_frames, from_ranked_lists, from_recommendations, from_trec
+
+N_ITEMS = 12
+
+
+def random_data(seed):
+    """Relevance and scores by query and item number; some queries lack judgments or results."""
+    rng = np.random.default_rng(seed)
+
+    def some(values, least):
+        items = rng.choice(N_ITEMS, rng.integers(least, 8), replace=False).tolist()
+        return dict(zip(items, rng.choice(values, len(items)).tolist(), strict=True))
+
+    queries = range(8)
+    judged = {query: some([0, 1, 2, 3], 1) for query in queries}
+    runs = {name: {query: some([-3.5, 0.0, 0.25, 7.0], 1) for query in queries} for name in "ab"}
+    del runs["b"][3]
+    return judged, runs
+
+
+def by_hand(judged, runs):
+    """For each query the label, the scores and their order, of each document of any system."""
+    rows = []
+    for query, labels in judged.items():
+        of_runs = [run.get(query, {}) for run in runs.values()]
+        for item in {*labels, *(item for run in of_runs for item in run)}:
+            scores = [run.get(item, -np.inf) for run in of_runs]
+            rows.append((query, labels.get(item), *scores))
+    return sorted(rows, key=str)
+
+
+def rows_of(arguments):
+    labels = [None if np.isnan(label) else int(label) for label in arguments["y_true"]]
+    scores = arguments["y_score"]
+    scores = list(scores.values()) if isinstance(scores, dict) else [scores]
+    columns = (map(int, arguments["groups"]), labels, *(map(float, of) for of in scores))
+    return sorted(zip(*columns, strict=True), key=str)
+
+
+def long(data, value, library, kind=int):
+    rows = [(kind(q), kind(d), x) for q, of in data.items() for d, x in of.items()]
+    columns = zip(("query_id", "doc_id", value), map(list, zip(*rows, strict=True)), strict=True)
+    return library(dict(columns))
+
+
+def text(data, line):
+    return "".join(line.format(q, d, x) for q, of in data.items() for d, x in of.items())
+
+
+def qrels_text(data):
+    return StringIO(text(data, "{} 0 {} {}\n"))
+
+
+def run_text(data):
+    return BytesIO(text(data, "{}\tQ0 {} 1 {} tag\r\n").encode())
+
+
+def records(data):
+    return iter([(q, d, x) for q, of in data.items() for d, x in of.items()])
+
+
+def pairs(data):
+    return {q: list(of.items()) for q, of in data.items()}
+
+
+def matrix(judged, runs):
+    dense = [(q, d, x) for q, of in judged.items() for d, x in of.items()]
+    rows, columns, values = zip(*dense, strict=True)
+    interactions = csr_array((values, (rows, columns)), shape=(len(judged), N_ITEMS))
+    items, scores = {}, {}
+    for name, run in runs.items():
+        items[name] = np.full((len(judged), N_ITEMS), -1)
+        scores[name] = np.full((len(judged), N_ITEMS), np.nan)
+        for query, of_query in run.items():
+            items[name][query, : len(of_query)] = list(of_query)
+            scores[name][query, : len(of_query)] = list(of_query.values())
+    if len(runs) == 1:
+        (items,), (scores,) = items.values(), scores.values()
+    return from_recommendations(interactions, items, scores, unjudged="nan")
+
+
+def by_reader(read, qrels, run):
+    """A reader of judgments and of one or several runs, given in these forms."""
+
+    def call(judged, runs):
+        given = {name: run(data) for name, data in runs.items()}
+        return read(qrels(judged), given if len(runs) > 1 else next(iter(given.values())))
+
+    return call
+
+
+def of_frames(library, kind):
+    names = {"query": "query_id", "document": "doc_id", "relevance": "rel", "score": "score"}
+    return by_reader(
+        lambda truth, top: from_frames(truth, top, **names, unjudged="nan"),
+        lambda data: long(data, "rel", library, kind),
+        lambda data: long(data, "score", library, kind),
+    )
+
+
+LIBRARIES = (pd.DataFrame, pl.DataFrame, pa.table)
+QRELS = [
+    qrels_text,
+    dict,
+    records,
+    *(lambda data, of=of: long(data, "rel", of) for of in LIBRARIES),
+]
+RUNS = [
+    *(run_text, dict, records, pairs),
+    *(lambda data, of=of: long(data, "score", of) for of in LIBRARIES),
+]
+READERS = [
+    *(by_reader(from_trec, *forms) for forms in product(QRELS, RUNS)),
+    *(of_frames(*forms) for forms in product(LIBRARIES, (int, str))),
+    by_reader(from_ranked_lists, dict, dict),
+    matrix,
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("systems", ["a", "ab", "ba"])
+def test_equals_the_join_by_hand(read, systems):
+    for seed in range(3):
+        judged, runs = random_data(seed)
+        runs = {name: runs[name] for name in systems}
+        assert rows_of(read(judged, runs)) == by_hand(judged, runs)
