@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from lightgbm import Dataset, LGBMRanker
+from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 
@@ -239,11 +239,6 @@ CALLS = [
         lambda: fit(LGBMRanker()).set_params(n_estimators=3),
         ValueError,
         "'n_estimators' is a parameter of LGBMRanker.*: use 'estimator__n_estimators'",
-    ),
-    (
-        lambda: QueryRanker(LGBMRanker()).fit(Dataset(FEATURES, LABELS)),
-        TypeError,
-        "cannot select rows of a Dataset: pass X and y, and the query ids as groups=ids",
     ),
 ]
 
