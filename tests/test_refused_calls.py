@@ -80,18 +80,18 @@ CALLS = [
     (lambda: RankingAccumulator("mrr", per_query="no"), TypeError, flag("per_query")),
     (lambda: ForestDisplay.from_query_scores(SCORES, means="no"), TypeError, flag("means")),
     (lambda: CutoffCurveDisplay.from_query_scores(SCORES, bands="no"), TypeError, flag("bands")),
-    (lambda: from_ranked_lists(NUMBERS, TEXT), TypeError, "numbers, such as 103, and text"),
+    (lambda: from_ranked_lists(NUMBERS, TEXT), TypeError, "numbers, such as 101, and text"),
     (lambda: from_ranked_lists(TEXT, {"a": TEXT, "b": NUMBERS}), TypeError, "Convert one of them"),
     (
         lambda: from_ranked_lists(TEXT, PAIRS),
         TypeError,
-        r"text, such as .*make a dict: {query: dict",
+        r"text, such as '101', and tuples, such as \('101', 0\.9\), which are never equal",
     ),
     (lambda: from_ranked_lists(NUMBERS, PAIRS), TypeError, "numbers, .* and tuples, such as"),
     (
         lambda: from_ranked_lists(TEXT, {"knn": pd.Series(TEXT)}),
-        TypeError,
-        r"predicted 'knn' must both be dicts .* series.to_dict\(\)",
+        ValueError,
+        "lacks 1 query of `predicted`; the first is 'knn', and actual has 'u1'",
     ),
     (
         lambda: from_ranked_lists([[1], [2]], ITEMS_AND_SCORES),
@@ -101,12 +101,12 @@ CALLS = [
     (
         lambda: from_recommendations(np.eye(2, 4), ITEMS_AND_SCORES),
         TypeError,
-        r"from_recommendations\(interactions, \*model.recommend",
+        r"use from_recommendations\(interactions, items, scores\)",
     ),
     (
         lambda: from_recommendations(np.eye(2, 4), {"als": ITEMS_AND_SCORES}),
         TypeError,
-        "with several systems, as two dicts",
+        "several systems are two dicts",
     ),
     (
         lambda: ndcg_score(LOG, LOG.rename(columns={"rating": "score"})),
