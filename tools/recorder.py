@@ -432,28 +432,24 @@ def streams():
         settings.items(), [None, "w", "no"], [None, "country"]
     ):
         given = o | {"weight": weight, "by": by}
-        for (k, data), (f, form), order in product(
-            frames.items(), forms.items(), ["ascending", "grouped"]
-        ):
-            call = partial(rs.evaluate_batches, form(data), what, order=order, **given)
-            yield ("batches", s, weight, by, k, f, order), call
-        for rows, where in product([97, 10_000], ["", "/part.1.parquet", "/nowhere"]):
-            call = partial(rs.evaluate_parquet, folder + where, what, batch_rows=rows, **given)
-            yield ("parquet", s, weight, by, rows, where), call
+        for (k, data), (f, form) in product(frames.items(), forms.items()):
+            call = partial(rs.evaluate_batches, form(data), what, **given)
+            yield ("batches", s, weight, by, k, f), call
+        for where in ["", "/part.1.parquet", "/nowhere"]:
+            call = partial(rs.evaluate_parquet, folder + where, what, **given)
+            yield ("parquet", s, weight, by, where), call
 
-    def accumulate(what, options, parts, method, order):
+    def accumulate(what, options, parts, order):
         total = rs.RankingAccumulator(what, per_query=True, **options)
         for rows in parts[::order]:
             one, part = rs.RankingAccumulator(what, per_query=True, **options), frame[rows]
-            getattr(one, method)(part.label, part.score, part.qid, sample_weight=part.w)
+            one.update(part.label, part.score, part.qid, sample_weight=part.w)
             total = total.merge(one)
-        return [total.close().result(), total.query_values()]
+        return [total.result(), total.query_values()]
 
-    whole, cut = [GROUPS % 3 == i for i in range(3)], [GROUPS <= 9, GROUPS > 9]  # noqa: SIM300
-    for (s, setting), (method, parts), order in product(
-        settings.items(), {"update": whole, "update_sorted": cut}.items(), [1, -1]
-    ):
-        yield (s, method, order), partial(accumulate, *setting, parts, method, order)
+    whole = [GROUPS % 3 == i for i in range(3)]  # noqa: SIM300
+    for (s, setting), order in product(settings.items(), [1, -1]):
+        yield (s, "update", order), partial(accumulate, *setting, whole, order)
 
 
 def command_line():
