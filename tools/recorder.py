@@ -414,6 +414,44 @@ def readers():
                 )
 
 
+def streams():
+    """Batches, Parquet files and accumulators."""
+    frame = pd.DataFrame({"label": GRADES, "score": TIED, "qid": GROUPS, "w": WEIGHTS})
+    frame, folder = frame.assign(country=np.where(GROUPS % 2, "de", "fr")), tempfile.mkdtemp()
+    frames = {"sorted": frame, "mixed": frame.sample(frac=1, random_state=0), "back": frame[::-1]}
+    forms = {
+        "pandas": lambda d: [d[:50], d[50:]],
+        "polars": lambda d: pl.DataFrame(d).iter_slices(60),
+    }
+    forms["arrow"] = lambda d: pa.Table.from_pandas(d).to_batches(40)
+    for i, rows in zip((1, 2, 10), np.array_split(frame.index, 3), strict=True):
+        frame.loc[rows].to_parquet(f"{folder}/part.{i}.parquet", row_group_size=50)
+    settings = {"many": (FEW, {}), "like": (FEW[:2], {"like": "lightgbm"}), "wrong": ("ncdg", {}),
+                "micro": (FEW[:2], {"average": "micro"})}  # fmt: skip
+    for (s, (what, o)), weight, by in product(
+        settings.items(), [None, "w", "no"], [None, "country"]
+    ):
+        given = o | {"weight": weight, "by": by}
+        for (k, data), (f, form) in product(frames.items(), forms.items()):
+            call = partial(rs.evaluate_batches, form(data), what, **given)
+            yield ("batches", s, weight, by, k, f), call
+        for where in ["", "/part.1.parquet", "/nowhere"]:
+            call = partial(rs.evaluate_parquet, folder + where, what, **given)
+            yield ("parquet", s, weight, by, where), call
+
+    def accumulate(what, options, parts, order):
+        total = rs.RankingAccumulator(what, per_query=True, **options)
+        for rows in parts[::order]:
+            one, part = rs.RankingAccumulator(what, per_query=True, **options), frame[rows]
+            one.update(part.label, part.score, part.qid, sample_weight=part.w)
+            total = total.merge(one)
+        return [total.result(), total.query_values()]
+
+    whole = [GROUPS % 3 == i for i in range(3)]  # noqa: SIM300
+    for (s, setting), order in product(settings.items(), [1, -1]):
+        yield (s, "update", order), partial(accumulate, *setting, whole, order)
+
+
 def command_line():
     """Output and exit status."""
     os.chdir(tempfile.mkdtemp())
@@ -444,7 +482,7 @@ def command_line():
 
 
 SECTIONS = [metric_functions, types_and_frames, model_selection, rankers, comparisons, readers]
-SECTIONS += [command_line]
+SECTIONS += [streams, command_line]
 
 
 def leaves(value, path=""):

@@ -742,6 +742,7 @@ def _add_sorted(
 
         def id_of(first_hash: int, _: int) -> str:
             with duckdb.connect() as connection:
+                connection.execute("set enable_progress_bar = false")
                 connection.register("documents", files.reader([], lambda n_rows: None))
                 where = f"{keys['hash 1']} = {first_hash} limit 1"
                 rows = connection.sql(f"select {', '.join(ids)} from documents where {where}")
@@ -757,6 +758,7 @@ def _add_sorted(
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         config |= {} if memory_limit is None else {"memory_limit": memory_limit}
         with duckdb.connect(config=config) as connection:
+            connection.execute("set enable_progress_bar = false")  # it would print to stdout
             connection.register("documents", files.reader(failures, progress))
             try:
                 rows = connection.sql(f"select {chosen} from documents order by {order}")

@@ -19,7 +19,7 @@ requires("duckdb")
 pytestmark = pytest.mark.slow
 
 RUN = """
-import sys, tempfile
+import sys
 from sklearn_rankscore import evaluate_parquet
 print("begun", flush=True)
 print(evaluate_parquet(sys.argv[1], "ndcg@10", memory_limit="40MB")["ndcg@10"].hex())
@@ -66,7 +66,9 @@ def test_runs_that_are_killed_while_they_sort(path, tmp_path, number):
     output, errors = start(path, temporary).communicate(timeout=300)
     table = pq.read_table(path)
     expected = in_memory({n: table[n].to_numpy() for n in table.column_names}, ["ndcg@10"])
-    assert float.fromhex(output.split()[1]) == pytest.approx(expected["ndcg@10"], **EXACT), errors
+    begun, result = output.split()
+    assert begun == "begun", errors
+    assert float.fromhex(result) == pytest.approx(expected["ndcg@10"], **EXACT), (result, errors)
 
 
 def test_a_full_disk_is_an_error(path, tmp_path, monkeypatch):
