@@ -11,7 +11,7 @@ from hypothesis_profiles import examples
 
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.metrics.names import METRICS
-from sklearn_rankscore.ranking import plan
+from sklearn_rankscore.ranking import block
 from sklearn_rankscore.ranking.fast import width_buckets
 
 INF = math.inf
@@ -289,7 +289,7 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(
     names = [*METRICS, "ndcg@3", "map@5", "err@4", "hit_rate@2"]
     before = evaluate(y, s, names, groups=g, average=None)
     monkeypatch.setattr(width_buckets, "LARGE_BLOCK", documents_in_a_block)
-    for module in (plan, width_buckets):
+    for module in (block, width_buckets):
         monkeypatch.setattr(module, "BLOCK_DOCUMENTS", documents_in_a_block)
     after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)
     np.testing.assert_equal(
