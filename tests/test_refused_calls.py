@@ -80,12 +80,12 @@ CALLS = [
     (lambda: RankingAccumulator("mrr", per_query="no"), TypeError, flag("per_query")),
     (lambda: ForestDisplay.from_query_scores(SCORES, means="no"), TypeError, flag("means")),
     (lambda: CutoffCurveDisplay.from_query_scores(SCORES, bands="no"), TypeError, flag("bands")),
-    (lambda: from_ranked_lists(NUMBERS, TEXT), TypeError, "numbers, such as 103, and text"),
+    (lambda: from_ranked_lists(NUMBERS, TEXT), TypeError, "numbers, such as 101, and text"),
     (lambda: from_ranked_lists(TEXT, {"a": TEXT, "b": NUMBERS}), TypeError, "Convert one of them"),
     (
         lambda: from_ranked_lists(TEXT, PAIRS),
         TypeError,
-        r"text, such as .*make a dict: {query: dict",
+        r"text, such as .*become a dict: {query: dict",
     ),
     (lambda: from_ranked_lists(NUMBERS, PAIRS), TypeError, "numbers, .* and tuples, such as"),
     (
