@@ -85,13 +85,13 @@ CALLS = [
     (
         lambda: from_ranked_lists(TEXT, PAIRS),
         TypeError,
-        r"text, such as '101', and tuples, such as \('101', 0\.9\), which are never equal",
+        r"text, such as .*become a dict: {query: dict",
     ),
     (lambda: from_ranked_lists(NUMBERS, PAIRS), TypeError, "numbers, .* and tuples, such as"),
     (
         lambda: from_ranked_lists(TEXT, {"knn": pd.Series(TEXT)}),
-        ValueError,
-        "lacks 1 query of `predicted`; the first is 'knn', and actual has 'u1'",
+        TypeError,
+        r"predicted 'knn' must both be dicts .* series.to_dict\(\)",
     ),
     (
         lambda: from_ranked_lists([[1], [2]], ITEMS_AND_SCORES),
@@ -101,12 +101,12 @@ CALLS = [
     (
         lambda: from_recommendations(np.eye(2, 4), ITEMS_AND_SCORES),
         TypeError,
-        r"use from_recommendations\(interactions, items, scores\)",
+        r"from_recommendations\(interactions, \*model.recommend",
     ),
     (
         lambda: from_recommendations(np.eye(2, 4), {"als": ITEMS_AND_SCORES}),
         TypeError,
-        "several systems are two dicts",
+        "with several systems, as two dicts",
     ),
     (
         lambda: ndcg_score(LOG, LOG.rename(columns={"rating": "score"})),

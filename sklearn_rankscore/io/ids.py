@@ -30,7 +30,11 @@ def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
     kinds = {kind: ids[0] for ids in distinct if len(ids) and (kind := _kind(ids))}
     if len(kinds) > 1:
         both = " and ".join(f"{kind}, such as {shown(of)}," for kind, of in sorted(kinds.items()))
-        raise TypeError(f"{name} are {both} which are never equal. Convert one of them.")
+        of_pairs = " Pairs of an item and its score become a dict: {query: dict(pairs)}."
+        raise TypeError(
+            f"{name} are {both} which are never equal. Convert one of them."
+            f"{of_pairs if 'tuples' in kinds else ''}"
+        )
     if any({ids.dtype.kind for ids in distinct} <= alike for alike in ALIKE):
         common, position = np.unique(np.concatenate(distinct), return_inverse=True)
     else:

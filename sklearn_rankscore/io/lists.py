@@ -27,8 +27,8 @@ NamedSystem: TypeAlias = Mapping[Any, Sequence[Any]] | Mapping[Any, Mapping[Any,
 NO_ITEM = -1
 OF_IMPLICIT = (
     " is a tuple of item numbers and scores, as returned by implicit. With a matrix of "
-    "interactions, use from_recommendations(interactions, items, scores); several systems are two "
-    "dicts."
+    "interactions, use from_recommendations(interactions, *model.recommend(...)), with several "
+    "systems, as two dicts."
 )
 
 
@@ -439,7 +439,7 @@ def _holds_systems(actual: Any, predicted: Any) -> bool:
     return any(
         _is_collection(next(iter(entry.values()), None))
         if isinstance(entry, Mapping)
-        else hasattr(entry, "columns")
+        else hasattr(entry, "columns") or (hasattr(entry, "dtype") and _holds_lists(entry))
         for entry in entries
     )
 
