@@ -97,7 +97,7 @@ class Ranking:
     def _threads(self, n_jobs: int | None) -> int:
         if n_jobs is not None:
             check_n_jobs(n_jobs)
-        if len(self.queries.y_score) <= PLAIN_UP_TO:
+        if len(self.queries.y_score) <= PLAIN_UP_TO < math.inf:
             return 1
         few = len(self.queries.y_score) < PARALLEL_SHALLOW
         if few and self.depth is not None and self.depth <= SHALLOW:
