@@ -12,7 +12,7 @@ import numpy as np
 from .._columns import as_numbers, check_in_memory, column_names
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_system_names, counted, did_you_mean, shown
-from ..query_ids.lookup import level_names
+from ..query_ids.lookup import index_level
 from .ids import encode
 from .table import ALONE, MetricArguments, SystemArguments, Table, arguments, join
 from .trec import Frame
@@ -258,8 +258,8 @@ class _Frame:
             raise ValueError(
                 f"{self.name} has more than one column {name!r}; its columns are {present}."
             )
-        if name in level_names(self.frame):
-            return self.frame.index.get_level_values(name)
+        if (level := index_level(self.frame, name)) is not None:
+            return level
         several = isinstance(name, list | tuple) and all(column in present for column in name)
         fix = (
             " Name one column: combine those of ids into one of tuples; those of scores of "
