@@ -27,13 +27,16 @@ FILES = """\
 QRELS and RUN are TREC files (also .gz, .bz2, .xz), CSV, TSV or Parquet files with named columns, or
 - for standard input. A run is named after its file; NAME=PATH gives it another name. All runs are
 evaluated on the same queries: those that are judged and occur in at least one run, or with -c all
-judged queries. A run that lacks one of them retrieved nothing there."""
+judged queries. A run that lacks one of them retrieved nothing there. A single CSV, TSV or Parquet
+file has labels and scores in the same rows; --scores names the columns of several systems."""
 EXAMPLES = """\
 examples:
   rankscore evaluate qrels.txt bm25.run -m ndcg@10 -m map --like trec_eval
   rankscore evaluate qrels.txt bm25.run dense.run.gz --baseline bm25 --format markdown
   rankscore evaluate ratings.csv top.csv -m recall@20 \\
       --columns query=user,document=movie,relevance=rating,score=prediction
+  rankscore evaluate scored.parquet --scores bm25=s1,dense=s2 --baseline bm25 \\
+      --columns query=session,relevance=clicked
   rankscore metrics"""
 
 
@@ -109,6 +112,8 @@ def _conflict(arguments: argparse.Namespace) -> str | None:
         return "QRELS or a RUN is the empty path."
     if files.count("-") > 1:
         return "only one of QRELS and RUN can be standard input."
+    if conflict := _conflict_of_one_file(arguments):
+        return conflict
     if arguments.columns and not any(map(is_table, files)):
         return "--columns needs a CSV, TSV or Parquet file; TREC files have no names of columns."
     if arguments.baseline is None:
@@ -121,10 +126,23 @@ def _conflict(arguments: argparse.Namespace) -> str | None:
             "--baseline and --per-query give two tables, of which csv can hold one; use "
             "--format json, or leave out one of them."
         )
-    return _wrong_baseline(arguments.baseline, list(arguments.runs))
+    return _wrong_baseline(arguments.baseline, list(arguments.runs or arguments.scores))
+
+
+def _conflict_of_one_file(arguments: argparse.Namespace) -> str | None:
+    """Why a file of labels and scores cannot be evaluated with these arguments."""
+    if arguments.runs:
+        return "--scores is for a single file; leave out the runs." if arguments.scores else None
+    if not is_table(arguments.qrels):
+        return "a RUN is missing; only a CSV, TSV or Parquet file can have labels and scores."
+    if arguments.complete or arguments.unjudged:
+        return "-c and --unjudged need a RUN: a single file has a label in each row."
+    return None
 
 
 def _wrong_baseline(baseline: str, runs: list[str]) -> str | None:
+    if not runs:
+        return "--baseline needs runs, or --scores NAME=COLUMN,... of a single file."
     if baseline not in runs:
         hint = did_you_mean(baseline, runs)
         return f"--baseline must be one of {', '.join(runs)}; got {baseline!r}.{hint}"
@@ -161,7 +179,7 @@ def _parsers() -> tuple[Parser, Parser]:
 
 def _add_arguments(add: Callable[..., Any]) -> None:
     add("qrels", metavar="QRELS", help="relevance judgments")
-    add("runs", metavar="RUN", nargs="+", help="run, or NAME=PATH")
+    add("runs", metavar="RUN", nargs="*", help="run, or NAME=PATH")
     add("-m", "--metric", dest="metrics", action="append", metavar="NAME",
         help="metric such as ndcg@10 or 'map(threshold=1)'; several by commas, or repeated "
         f"(default: {', '.join(DEFAULT_METRICS)})")  # fmt: skip
@@ -169,12 +187,14 @@ def _add_arguments(add: Callable[..., Any]) -> None:
         help=f"conventions of a library: {', '.join(CONVENTIONS)}")  # fmt: skip
     add("-q", "--per-query", action="store_true", help="also print the value of every query")
     add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
-    add("--unjudged", type=_choice(RULES), default="irrelevant", metavar="RULE",
+    add("--unjudged", type=_choice(RULES), metavar="RULE",
         help=f"documents without a judgment: {', '.join(RULES)} (as trec_eval -J); the default is "
         "irrelevant, and a metric may set its own, as 'ndcg@10(unjudged=drop)'")  # fmt: skip
     add("--columns", type=_columns, default={}, metavar="FIELD=NAME,...",
         help="columns of CSV and Parquet files; the fields are query, document, relevance, score "
         "and rank")  # fmt: skip
+    add("--scores", type=_scores, default={}, metavar="NAME=COLUMN,...",
+        help="columns of scores by system, in a single file of labels and scores")  # fmt: skip
     add("--baseline", metavar="RUN", help="compare all other runs with this one")
     tests = get_args(SignificanceTest)
     add("--test", type=_choice(tests), metavar="TEST",
@@ -224,6 +244,17 @@ def _confidence(text: str) -> float:
             f"must be a number between 0 and 1, such as 0.95; got {text!r}."
         )
     return level
+
+
+def _scores(text: str) -> dict[str, str]:
+    """``"bm25=s1,dense"`` as a dict; a column alone names the system too."""
+    scores: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, column = part.partition("=")
+        if not name or (equals and not column) or name in scores:
+            raise argparse.ArgumentTypeError(f"must be NAME=COLUMN,... of several; got {text!r}.")
+        scores[name] = column or name
+    return scores
 
 
 def _columns(text: str) -> dict[str, str]:

@@ -12,17 +12,12 @@ from ..inspection.comparison import Comparison, few_distinct_note
 from ..inspection.significance import significance_level
 from ..metrics.names import METRICS
 from .output import PValue, ValueTable, render, render_json
-from .sources import read_sources
+from .sources import read_scored, read_sources
 
 
 def evaluate(arguments: Namespace) -> str:
     """The metrics of each run."""
-    documents, notes = read_sources(
-        arguments.qrels, arguments.runs, arguments.columns,
-        complete=arguments.complete, unjudged=arguments.unjudged,
-    )  # fmt: skip
-    for note in notes:
-        print(f"rankscore: note: {note}", file=sys.stderr)
+    documents = _documents(arguments)
     scores = query_scores(metrics=arguments.metrics, like=arguments.like, **documents)
     comparison = None if arguments.baseline is None else _compare(scores, arguments)
     if arguments.format == "json":
@@ -36,6 +31,19 @@ def evaluate(arguments: Namespace) -> str:
     if digits is None and arguments.format != "csv":
         digits = 4
     return "\n".join(render(table, arguments.format, digits) for table in tables)
+
+
+def _documents(arguments: Namespace) -> dict[str, Any]:
+    """Labels, scores by system and ids; what one should know of the files is printed."""
+    if not arguments.runs:
+        return read_scored(arguments.qrels, arguments.columns, arguments.scores)
+    documents, notes = read_sources(
+        arguments.qrels, arguments.runs, arguments.columns,
+        complete=arguments.complete, unjudged=arguments.unjudged or "irrelevant",
+    )  # fmt: skip
+    for note in notes:
+        print(f"rankscore: note: {note}", file=sys.stderr)
+    return documents
 
 
 def _compare(scores: dict[str, QueryScores], arguments: Namespace) -> Comparison:

@@ -15,7 +15,7 @@ from .._validation import did_you_mean
 from ..io.table import Table
 from ..io.trec import QRELS, arguments_of_tables, read_tables
 from .header import SEPARATORS
-from .tables import GRADES, TrecTable, read_csv, read_parquet
+from .tables import GRADES, TableFile, TrecTable, read_csv, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 
@@ -42,6 +42,11 @@ def read_sources(
     queries, of_runs = judgments.queries, [run.queries for run in results.values()]
     excluded = [] if complete else _excluded(queries, of_runs)
     return documents, [*excluded, *_missing(documents)]
+
+
+def read_scored(path: str, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
+    """Arguments of a metric from one file with labels and scores; a system without a column, ""."""
+    return _table_file(path).scored(columns, scores or {_stem(path): ""})
 
 
 def _check_named(runs: list[TrecTable], columns: dict[str, str]) -> None:
@@ -125,9 +130,9 @@ def _read(path: str, value: str, columns: dict[str, str]) -> Any:
         if sys.stdin is None:
             raise OSError("standard input is closed.")
         return sys.stdin.buffer
+    return _table_file(path).standard(value, columns) if is_table(path) else path
+
+
+def _table_file(path: str) -> TableFile:
     suffix = _suffix(path)
-    if suffix in SEPARATORS:
-        return read_csv(path, SEPARATORS[suffix]).standard(value, columns)
-    if suffix == ".parquet":
-        return read_parquet(path).standard(value, columns)
-    return path
+    return read_csv(path, SEPARATORS[suffix]) if suffix in SEPARATORS else read_parquet(path)

@@ -80,6 +80,25 @@ class TableFile:
         ids = {"query_id": self._ids(query), "doc_id": self._ids(document)}
         return TrecTable({**ids, value: numbers}, self.locate, tuple(self.data))
 
+    def scored(self, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
+        """The arguments of a metric: labels, ids, and the column of scores of each system."""
+        query, label = self._name("query", columns), self._name("relevance", columns)
+        if not len(self.data[query]):
+            raise ValueError(f"{self.path}: the file has no rows; at least one is needed.")
+        systems = {}
+        for system, given in scores.items():
+            name = given or self._name("score", columns)
+            if name not in self.data:
+                known = list(self.data)
+                raise ValueError(
+                    f"{self.path}: no column {name!r} for --scores; it has {', '.join(known)}."
+                    f"{did_you_mean(name, known)}"
+                )
+            numbers = self._numbers(name)
+            self._check_direction(name, numbers, is_rank=False)
+            systems[system] = numbers
+        return {"y_true": self._numbers(label), "y_score": systems, "groups": self._ids(query)}
+
     def _has_ranks(self, columns: dict[str, str]) -> bool:
         """Whether there are ranks instead of scores, or they were asked for."""
         fields = ("score", "rank")

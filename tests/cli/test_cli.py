@@ -382,7 +382,7 @@ def test_metrics_without_docstrings_are_listed():
         (["qrels.txt", "bm25.run", "--formt", "csv"], 2, "Did you mean '--format'"),
         (["qrels.txt", "bm25.run", "--digits", "x"], 2, "an integer of at least 0; got 'x'"),
         (["qrels.txt", "bm25.run", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
-        (["qrels.txt"], 2, "the following arguments are required: RUN"),
+        (["qrels.txt"], 2, "a RUN is missing; only a CSV, TSV or Parquet file"),
         (["", "bm25.run"], 2, "QRELS or a RUN is the empty path"),
         (["qrels.txt", "a="], 2, "QRELS or a RUN is the empty path"),
         (["qrels.txt", ""], 2, "the run '' has an empty name"),
