@@ -97,9 +97,10 @@ def ambiguity(name: str) -> str | None:
 
 def translation(name: str, known: Iterable[str]) -> str | None:
     """What to write instead of a name of CatBoost or XGBoost; None for all other names."""
-    written = name.lower().replace(" ", "")
+    written, _, given = name.lower().replace(" ", "").partition("(")
     if match := _XGBOOST.fullmatch(written):
-        ours, library = f"{match[1]}(replace_undefined_by=0, like=xgboost)", "XGBoost"
+        options = [*filter(None, given.rstrip(")").split(",")), "replace_undefined_by=0"]
+        ours, library = f"{match[1]}({', '.join([*options, 'like=xgboost'])})", "XGBoost"
     elif (match := _CATBOOST.fullmatch(written)) and (metric := canonical_name(match[1], known)):
         ours, library = _from_catboost(metric, match[2].split(";")), "CatBoost"
     else:
