@@ -54,7 +54,7 @@ _WITH_REL = re.compile(r"\s*([^@()]+)\(\s*rel\s*=\s*(\d+)\s*\)\s*(@\s*\d+)?\s*")
 _WITH_NUMBER = re.compile(r"(.*[^\d_. -])[_. -]*(\d+)")
 
 # of CatBoost, "NDCG:top=10;type=Exp", and of XGBoost, "ndcg@10-"
-_CATBOOST = re.compile(r"(\w+?)(?:at)?:(\w+=[-+.\w~]+(?:;\w+=[-+.\w~]+)*)")
+_CATBOOST = re.compile(r"(\w+?)(?:at)?:(\w+=[-+.\w~]+(?:;\w+=[-+.\w~]+)*)|(precision|recall)at")
 _XGBOOST = re.compile(r"((?:ndcg|map)(?:@[1-9]\d*)?)-")
 _PARAMETERS = {
     **dict.fromkeys(("type=base", "type=classic", "denominator=logposition"), ""),
@@ -101,8 +101,11 @@ def translation(name: str, known: Iterable[str]) -> str | None:
     if match := _XGBOOST.fullmatch(written):
         options = [*filter(None, given.rstrip(")").split(",")), "replace_undefined_by=0"]
         ours, library = f"{match[1]}({', '.join([*options, 'like=xgboost'])})", "XGBoost"
-    elif (match := _CATBOOST.fullmatch(written)) and (metric := canonical_name(match[1], known)):
-        ours, library = _from_catboost(metric, match[2].split(";")), "CatBoost"
+    elif match := _CATBOOST.fullmatch(written):
+        metric, library = canonical_name(match[1] or match[3], known), "CatBoost"
+        if metric is None:
+            return None
+        ours = _from_catboost(metric, match[2].split(";") if match[2] else [])
     else:
         return None
     return f"{name!r} is written as in {library}; here it is {ours!r}."
@@ -113,7 +116,7 @@ def _from_catboost(metric: str, parameters: list[str]) -> str:
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name == "top":
-            cutoff = "" if value.startswith("-") else f"@{value}"
+            cutoff = "" if value.startswith("-") else f"@{value.lstrip('+')}"
         elif parameter == "type=ranking":
             metric = "pair_accuracy"
         elif name not in ("hints", "use_weights"):  # what is shown, and whether weights count
