@@ -28,7 +28,8 @@ def rank_rows(
     if whole:
         rows = np.arange(len(labels))
         by_rank, equals_next = _sort(labels, scores, sizes)
-        ranked = np.array(by_rank[:, :depth], order=order)  # on which the rounding of sums depends
+        # the rounding of sums depends on the order
+        ranked = np.asarray(by_rank[:, :depth], order=order)
     else:
         columns, rows = _first_columns(scores, depth)
         ranked = np.asarray(_take(labels, columns), order=order)
@@ -125,7 +126,8 @@ class RawLabels(plain.Labels):
             return super().ideal(function, depth)  # padding is above negative gains
         keys = _empty_keys(values.shape)
         write_keys(keys, 0, values, 0)
-        first = np.array(smallest(keys, depth)[:, :depth], order="K")
+        order: Any = "F" if keys.shape[1] <= SHORT else "C"
+        first = np.asarray(smallest(keys, depth)[:, :depth], order=order)
         # back from the order of integers to that of floats
         flip = first >> 63
         flip &= np.iinfo(np.int64).max
