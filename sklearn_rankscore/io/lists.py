@@ -370,9 +370,7 @@ def _entries(queries: Any, name: str) -> list[Any]:
         if isinstance(entries, Set | str | bytes) or not isinstance(entries, Collection):
             raise TypeError(
                 f"{name} must be a sequence or dict with one entry per query; got a "
-                f"{type(queries).__name__}."
-                + " Of a sparse matrix, use from_recommendations."
-                * hasattr(queries, "toarray")
+                f"{type(queries).__name__}; a sparse matrix goes into from_recommendations."
             )
     if not len(entries):
         raise ValueError(f"{name} is empty; at least one query is needed.")
@@ -400,12 +398,16 @@ def _align(actual: Any, ids: list[Any], predicted: Any, name: str) -> tuple[list
         )
     if isinstance(predicted, Mapping):
         if unknown := [query for query in predicted if query not in actual]:
+            if ids and isinstance(ids[0], str) != isinstance(unknown[0], str):
+                raise TypeError(
+                    f"the query ids are {shown(ids[0])} in actual and {shown(unknown[0])} in "
+                    f"{name}: convert one of them, as the keys of JSON are text."
+                )
             raise ValueError(
                 f"`actual` lacks {counted(len(unknown), 'query')} of `{name}`; the first is "
-                f"{shown(unknown[0])}, and actual has {shown(ids[0])}. Remove them from `{name}` "
-                "if they do not count, or give them an empty list in `actual`: they count as "
-                "queries without relevant items, with a value of 0 in most metrics (option "
-                "replace_undefined_by). The keys of JSON are text, never numbers."
+                f"{shown(unknown[0])}. Remove them from `{name}` if they do not count, or give "
+                "them an empty list in `actual`, with which they count 0 in most metrics (option "
+                "replace_undefined_by)."
             )
         entries = [_as_list(predicted.get(query, ())) for query in ids]
     else:

@@ -290,7 +290,7 @@ def test_queries_that_are_only_predicted_name_what_each_choice_counts():
         from_ranked_lists(actual, predicted)
     assert "Remove them from `predicted` if they do not count" in str(e.value)
     assert recall_at_k(**from_ranked_lists(actual, {"ann": ["tea"]}), k=1) == 1
-    assert "with a value of 0 in most metrics (option replace_undefined_by)" in str(e.value)
+    assert "they count 0 in most metrics (option replace_undefined_by)" in str(e.value)
     empty = from_ranked_lists({**actual, "bob": []}, predicted)
     assert recall_at_k(**empty, k=1) == 0.5
     assert recall_at_k(**empty, k=1, replace_undefined_by=np.nan) == 1

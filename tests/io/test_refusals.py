@@ -146,7 +146,11 @@ LISTS = [
     (lists([["a"], ["b"]], [["a"]]), ValueError, "actual has 2 queries, predicted has 1"),
     (lists([["a"], ["b"]], {"x": [["a"]]}), ValueError, "predicted 'x' has 1"),
     (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError, "the first is 'r'"),
-    (lists({1: ["a"]}, {"1": ["a"]}), ValueError, "first is '1', and actual has 1.*keys of JSON"),
+    (
+        lists({1: ["a"]}, {"1": ["a"]}),
+        TypeError,
+        "are 1 in actual and '1' in predicted.*keys of JSON",
+    ),
     (lists(BY_ID, [["a"]]), TypeError, r"both be dicts by query id.*series\.to_dict\(\)"),
     (lists(pd.Series({1: "a"}), pd.Series({2: ["a"]})), ValueError, "have different indexes"),
     (
@@ -154,7 +158,11 @@ LISTS = [
         ValueError,
         "duplicate query ids",
     ),
-    (lists(csr_array([[1]]), [[0]]), TypeError, "got a csr_array.* use from_recommendations"),
+    (
+        lists(csr_array([[1]]), [[0]]),
+        TypeError,
+        "got a csr_array; a sparse matrix goes into from_recommendations",
+    ),
     (lists(LOG, TOP), TypeError, "actual is a DataFrame with the columns .*use from_frames"),
     (lists({1: {"a": 1}}, {"bm25": TOP}), TypeError, "both be dicts by query id"),
     (lists([["a"]], (np.array([[1]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
