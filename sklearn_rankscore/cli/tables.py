@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -48,7 +50,7 @@ class TableFile:
     ----------
     path : str
         The file, for messages.
-    data : dict of str to sequence
+    data : mapping of str to sequence
         Columns by name.
     locate : callable
         The file and the line or row of a position in the columns.
@@ -57,7 +59,7 @@ class TableFile:
     """
 
     path: str
-    data: dict[str, Sequence[Any]]
+    data: Mapping[str, Sequence[Any]]
     locate: Callable[[int], str]
     header: Header | None = None
 
@@ -182,18 +184,20 @@ class TableFile:
     def _numbers(self, name: str) -> Array:
         values = np.empty(len(self.data[name]))
         for row, text in enumerate(self.data[name]):
+            has_underscore = isinstance(text, str) and "_" in text
             try:
-                values[row] = np.nan if "_" in str(text) else float(TRUTH.get(text, text))
+                number = math.nan if has_underscore else float(TRUTH.get(text, text))
             except (TypeError, ValueError):
-                values[row] = np.nan
-            if not np.isfinite(values[row]):
+                number = math.nan
+            if not math.isfinite(number):
                 raise ValueError(
                     f"{self.locate(row)}, column {name}: must be a finite number; got {text!r}."
                 )
-            if abs(values[row]) >= LARGEST_EXACT_INTEGER and is_rounded(text, values[row]):
+            if abs(number) >= LARGEST_EXACT_INTEGER and is_rounded(text, number):
                 raise ValueError(
                     f"{self.locate(row)}, column {name}: {ROUNDED.format(text)}, or write ranks."
                 )
+            values[row] = number
         return values
 
 
@@ -239,10 +243,35 @@ def read_parquet(path: str) -> TableFile:
         ) from error
     try:
         dataset = parquet.ParquetDataset(path)
-        names = dataset.schema.names
-        if len(set(names)) < len(names):
-            raise ValueError(f"{path}: a column is named twice: {', '.join(names)}.")
-        data = dataset.read().to_pydict()
     except pyarrow.ArrowException as error:
         raise ValueError(f"{path}: not a Parquet file ({error}).") from error
-    return TableFile(path, data, lambda row: f"{path}, row {row + 1}")
+    names = dataset.schema.names
+    if len(set(names)) < len(names):
+        raise ValueError(f"{path}: a column is named twice: {', '.join(names)}.")
+
+    def column(name: str) -> list[Any]:
+        try:
+            return list(dataset.read([name])[name].to_pylist())
+        except (OSError, pyarrow.ArrowException) as error:
+            raise ValueError(f"{path}, column {name}: cannot be read ({error}).") from error
+
+    return TableFile(path, LazyColumns(names, column), lambda row: f"{path}, row {row + 1}")
+
+
+class LazyColumns(Mapping[str, list[Any]]):
+    """Columns that are read when they are asked for: a file may have hundreds of features."""
+
+    def __init__(self, names: list[str], read: Callable[[str], list[Any]]) -> None:
+        self._names, self._read = names, cache(read)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return self._read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
