@@ -54,7 +54,8 @@ _WITH_REL = re.compile(r"\s*([^@()]+)\(\s*rel\s*=\s*(\d+)\s*\)\s*(@\s*\d+)?\s*")
 _WITH_NUMBER = re.compile(r"(.*[^\d_. -])[_. -]*(\d+)")
 
 # of CatBoost, "NDCG:top=10;type=Exp", and of XGBoost, "ndcg@10-"
-_CATBOOST = re.compile(r"(\w+?)(?:at)?:(\w+=[-+.\w~]+(?:;\w+=[-+.\w~]+)*)|(precision|recall)at")
+_PARAMETER = r"(?:top|type|border|decay|denominator|hints|use_weights)=[-+.\w~]+"
+_CATBOOST = re.compile(rf"(\w+?)(?:at)?:({_PARAMETER}(?:;{_PARAMETER})*)|(precision|recall)at")
 _XGBOOST = re.compile(r"((?:ndcg|map)(?:@[1-9]\d*)?)-")
 _PARAMETERS = {
     **dict.fromkeys(("type=base", "type=classic", "denominator=logposition"), ""),
