@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
@@ -28,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.class_weight import compute_sample_weight
 
 import sklearn_rankscore as rs
 from sklearn_rankscore.scoring.predictions import mean_grades
@@ -223,6 +225,40 @@ def test_grades_as_text(model, form, wrap):
         np.testing.assert_allclose(scores(wrap(model), words), expected)
     ours = [warning for warning in caught if "the labels are text" in str(warning.message)]
     assert {warning.filename for warning in ours} == {__file__}
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_weights_of_classes_do_not_weigh_scores(class_weight):
+    alphas = [0.1, 10.0, 1000.0]
+    with config_context(enable_metadata_routing=True):
+        scorer = rs.make_ranking_scorer("ndcg@10").set_score_request(sample_weight=False)
+        model = RidgeClassifierCV(
+            alphas, scoring=scorer, cv=rs.QueryKFold(3), class_weight=class_weight
+        )
+        fitted = rs.QueryRanker(model).fit(X, RELEVANT, groups=IDS).estimator_
+    weights, means = compute_sample_weight(class_weight, RELEVANT), []
+    for alpha in alphas:
+        values = []
+        for train, test in rs.QueryKFold(3).split(X, RELEVANT, groups=IDS):
+            model = Ridge(alpha).fit(X[train], 2 * RELEVANT[train] - 1, weights[train])
+            values.append(
+                rs.ndcg_score(RELEVANT[test], model.predict(X[test]), groups=IDS[test], k=10)
+            )
+        means.append(np.mean(values))
+    assert fitted.alpha_ == alphas[np.argmax(means)]
+    assert fitted.best_score_ == pytest.approx(max(means))
+
+
+def test_no_confidences_of_several_grades():
+    """scikit-learn would number the grades 0, 1 and 4 before the fit."""
+    grades, ranker = (
+        np.where(GRADES >= 2, 4, GRADES),
+        rs.QueryRanker(LogisticRegression(max_iter=999)),
+    )
+    options = {"groups": IDS, "cv": rs.QueryKFold(3)}
+    with pytest.raises(AttributeError, match="'QueryRanker' has no attribute 'decision_function'"):
+        ms.cross_val_predict(ranker, X, grades, method="decision_function", **options)
+    assert set(ms.cross_val_predict(ranker, X, grades, **options).round()) > {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier(), TREE], ids=type)
