@@ -58,7 +58,7 @@ def check_in_memory(table: Any, name: str) -> None:
         return
     import narwhals  # which takes as long to import as a small metric to compute
 
-    native = narwhals.from_native(table, pass_through=True, allow_series=True)
+    native = narwhals.from_native(table, pass_through=True)
     if isinstance(native, narwhals.LazyFrame):
         raise TypeError(
             f"{name} is not in memory; read it first, such as a lazy frame by collect() or a "

@@ -27,7 +27,7 @@ from .._typing import Array, IdSource, MatrixLike, QueryIds, RandomState, Ties
 from .._validation import check_choice, check_cutoff, stacklevel_of_caller
 from ..metrics.evaluate import MetricLike
 from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows, no_groups_error
-from ..query_ids.lookup import check_place, check_same_order, fix_by_name
+from ..query_ids.lookup import check_same_order, fix_by_name
 from ..ranking.ties import TIES
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import predict_scores
@@ -220,7 +220,6 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             held-out queries.
         """
         stopping = EarlyStopping.read(self)
-        check_place(self.groups)
         estimator = cloned(self.estimator)
         ranker, prefix = last_step(estimator)
         group_param, booster = self._find_group_param(ranker), booster_of(ranker)

@@ -337,8 +337,8 @@ def check_names(params: dict[str, Any], prefix: str, group_param: str | None) ->
     names = {"group", "group_id", "group_weight", "sample_weight", "qid", group_param}
     for name in sorted({prefix + name for name in names if name} & params.keys()):
         raise TypeError(
-            f"QueryRanker.fit takes query ids as groups= and weights as sample_weight=, one value "
-            f"for each row; got {name}=. Of sizes, ids are made by groups=np.repeat(np.arange("
+            "QueryRanker.fit takes query ids as groups= and weights as sample_weight=, one value "
+            f"for each row; got {name}=. Make ids from sizes by groups=np.repeat(np.arange("
             "len(sizes)), sizes)."
         )
 
