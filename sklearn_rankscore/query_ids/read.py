@@ -481,12 +481,15 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
     is_instant = values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in _CALENDAR
     if not is_instant or (dates and values.dtype == "M8[D]"):
         return list(values.tolist())
-    # those in nanoseconds would become integers, as would those beyond the year 9999
-    in_microseconds, are_exact = in_unit(values, "us")
+    try:  # those in nanoseconds would become integers
+        in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
+        are_exact = in_microseconds.astype(values.dtype) == values
+    except OverflowError:  # NumPy 2.5 converts no times that the unit cannot express
+        return list(values)
     listed: list[Any] = in_microseconds.tolist()
     if are_exact.all() and int not in set(map(type, listed)):
         return listed
-    return [
+    return [  # Python has no times beyond the year 9999
         value if is_exact and not isinstance(value, int) else scalar
         for value, is_exact, scalar in zip(listed, are_exact.tolist(), values, strict=True)
     ]
@@ -508,22 +511,3 @@ def as_key(value: Any) -> Any:
         (value,) = of_python(np.array([value]), dates=False)
     is_day = isinstance(value, date) and not isinstance(value, datetime)
     return datetime.combine(value, time()) if is_day else value
-
-
-def in_unit(values: Any, unit: str) -> tuple[Any, Any]:
-    """Dates or durations in another unit, and which of them it can express."""
-    return as_type(values, np.dtype(f"{values.dtype.kind}8[{unit}]"))
-
-
-def as_type(values: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Dates or durations as another type of these, and which of them it can express."""
-    try:
-        converted = values.astype(dtype)  # before NumPy 2.5 those out of range wrap around
-        return converted, converted.astype(values.dtype) == values
-    except OverflowError:
-        if values.size == 1:
-            return np.full_like(values, "NaT", dtype=dtype), np.zeros(values.shape, dtype=bool)
-        converted, exact = zip(
-            *(as_type(values[i : i + 1], dtype) for i in range(len(values))), strict=True
-        )
-        return np.concatenate(converted), np.concatenate(exact)
