@@ -14,6 +14,7 @@ import copy
 import functools
 import inspect
 import sys
+import threading
 import warnings
 from collections import UserDict
 from collections.abc import Callable
@@ -47,6 +48,7 @@ from ..query_ids.lookup import QID, FoldRows, check_same_order, fix_by_name, ids
 from .predictions import is_pipeline
 from .scorer import WITHOUT_IDS, RankingScorer, check_columns, check_no_feature
 
+_lock = threading.RLock()
 _undo: list[Callable[[], None]] = []
 
 # which turns a ValueError of a trial into nan
@@ -71,30 +73,32 @@ def patch_sklearn() -> None:
         If the installed scikit-learn lacks a private name that this needs; `make_ranking_scorer`
         works without it.
     """
-    if _undo:
-        return
-    try:
-        module, options, made_tasks = patched_places()
-        _assign(module, "_SCORERS", _ScorerTable(module._SCORERS))
-        _assign(options, "is_satisfied_by", _accepting_names(options.is_satisfied_by))
-        for made_in in made_tasks:
-            _assign(made_in, "delayed", _with_query_ids(made_in.delayed))
-        if not isinstance(check_scoring(LinearRegression(), "ndcg@10"), RankingScorer):
-            raise TypeError("check_scoring('ndcg@10') returned another scorer")
-    except Exception as error:
-        unpatch_sklearn()
-        warnings.warn(
-            "this version of scikit-learn does not accept metric names as scoring "
-            f"({error!r}). Use scoring=make_ranking_scorer('ndcg@10') instead.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    with _lock:
+        if _undo:
+            return
+        try:
+            module, options, made_tasks = patched_places()
+            _assign(module, "_SCORERS", _ScorerTable(module._SCORERS))
+            _assign(options, "is_satisfied_by", _accepting_names(options.is_satisfied_by))
+            for made_in in made_tasks:
+                _assign(made_in, "delayed", _with_query_ids(made_in.delayed))
+            if not isinstance(check_scoring(LinearRegression(), "ndcg@10"), RankingScorer):
+                raise TypeError("check_scoring('ndcg@10') returned another scorer")
+        except Exception as error:
+            unpatch_sklearn()
+            warnings.warn(
+                "this version of scikit-learn does not accept metric names as scoring "
+                f"({error!r}). Use scoring=make_ranking_scorer('ndcg@10') instead.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
 
 def unpatch_sklearn() -> None:
     """Undo `patch_sklearn`: scikit-learn no longer knows the names of ranking metrics."""
-    while _undo:
-        _undo.pop()()
+    with _lock:
+        while _undo:
+            _undo.pop()()
 
 
 def _assign(owner: Any, name: str, value: Any) -> None:
