@@ -196,36 +196,47 @@ def call(tool, way, kind="name", **more):
         return TOOLS[tool](ranker(place), given, rows, labels, **options)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("tool", TOOLS)
-def test_every_tool(tool, way):
+# every way to a fold, to a search and to two kinds of scorers that are bound in ways of their own,
+# and one way of each sort to everything else
+OF_EACH_SORT = ["groups=", "groups=, GroupKFold", "level", "column", "y level", "routed groups"]
+CASES = [
+    *((tool, way, "name") for tool in TOOLS for way in WAYS
+      if tool in ("grid", "pipeline") or way in OF_EACH_SORT),
+    *((tool, way, kind) for kind in KINDS for way in WAYS for tool in ("grid", "cross_validate")
+      if way in OF_EACH_SORT or (tool == "grid" and kind in ("several", "function"))),
+]  # fmt: skip
+CASES.remove(("grid", "routed qid", "function"))  # which does not take it
+
+
+@pytest.mark.parametrize(("tool", "way", "kind"), dict.fromkeys(CASES))
+def test_every_tool_and_kind_of_scorer(tool, way, kind):
     if way in LOST.get(tool, ()):
         with pytest.raises(rs.NoGroupsError):
             call(tool, way)
-    else:
-        value, by_fold = call(tool, way), expected(way)
-        is_mean = tool == "permutation test"
-        assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
+        return
+    value, by_fold = call(tool, way, kind), expected(way, None if kind == "none" else 3)
+    is_mean = tool == "permutation test"
+    assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
 
 
-PAIRS = [
-    (kind, way)
-    for kind in KINDS
-    for way in WAYS
-    if way != "routed qid" or kind not in ("function", "partial")  # which do not take it
-]
+IN_PROCESSES = [("cross_validate", "groups="), ("grid", "groups=, GroupKFold"),
+                ("grid", "level in Arrow"), ("nested", "routed qid")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "way"), PAIRS)
-def test_every_kind_of_scorer(kind, way):
-    for tool in ("grid", "cross_validate"):
-        assert call(tool, way, kind) == expected(way, None if kind == "none" else 3)
-
-
-@pytest.mark.parametrize("way", ["groups=", "groups=, GroupKFold", "level in Arrow", "routed qid"])
-@pytest.mark.parametrize("tool", ["cross_validate", "grid", "nested"])
+@pytest.mark.parametrize(("tool", "way"), IN_PROCESSES)
 def test_two_processes(tool, way):
     assert call(tool, way, n_jobs=2) == expected(way)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
+def test_a_process_of_an_inner_search_knows_its_name():
+    options = {"scoring": "r2", "cv": FOLDS, "return_estimator": True, "error_score": "raise"}
+    alone, in_processes = (
+        ms.cross_validate(search_of(Ridge(), "ndcg@3", 2), INDEXED, Y, n_jobs=n_jobs, **options)
+        for n_jobs in (None, 2)
+    )
+    for one, other in zip(alone["estimator"], in_processes["estimator"], strict=True):
+        assert one.best_score_ == other.best_score_ > 0
 
 
 def feature_selector(X, y, scoring, cv, given):
@@ -266,7 +277,11 @@ ARRIVES = {
 }
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if "groups=" not in way])
+TO_MODELS = ["folds of ours", "level", "named column", "column of polars", "y level",
+             "y level, sparse", "routed groups", "routed qid"]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", TO_MODELS)
 @pytest.mark.parametrize("tool", ARRIVES, ids=lambda tool: tool.__name__)
 def test_tools_with_models_of_their_own(tool, way):
     rows, labels, place, given, cv = WAYS[way]
@@ -465,8 +480,12 @@ FORMS = [  # of many of which scikit-learn cannot select rows
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("rows", [X, X.tolist(), pd.DataFrame(X)], ids=type)
-@pytest.mark.parametrize("ids", FORMS, ids=type)
+@pytest.mark.parametrize(
+    ("ids", "rows"),
+    [*((ids, X) for ids in FORMS),
+     *((ids, rows) for ids in FORMS[::4] for rows in (X.tolist(), pd.DataFrame(X)))],
+    ids=type,
+)  # fmt: skip
 def test_groups_in_any_array(ids, rows):
     pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
     assert scores(pipeline, rows, groups=ids) == ALL
