@@ -189,10 +189,6 @@ STOPPING = [
     ),
 ]
 OTHERS = [
-    *(
-        (fit(Ridge(), params={"groups": place}), TypeError, "groups must be the name of a column")
-        for place in (2, len, [0, 1], True, [])
-    ),
     (fit(eval_att=[1]), TypeError, "eval_att"),
     (fit(init_model=QueryRanker(LGBM)), NotFittedError, "not fitted"),
     (
