@@ -24,13 +24,10 @@ from lightgbm import LGBMModel
 from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
-from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
-from sklearn.metrics import get_scorer, make_scorer, r2_score, roc_auc_score
+from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer, make_scorer, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -107,7 +104,6 @@ if sklearn.__version__.startswith("1.6."):  # it takes no rows of pyarrow
     del WAYS["column of pyarrow"]
 ROUTED = {way for way in WAYS if "routed" in way}
 ON_Y = {way for way in WAYS if "y level" in way}
-OF_FOLDS = {"folds of ours"}
 ON_X = {way for way in WAYS if "level" in way or "column" in way} - ON_Y
 
 
@@ -236,63 +232,6 @@ def test_a_process_of_an_inner_search_knows_its_name():
     )
     for one, other in zip(alone["estimator"], in_processes["estimator"], strict=True):
         assert one.best_score_ == other.best_score_ > 0
-
-
-def feature_selector(X, y, scoring, cv, given):
-    cv = FOLDS if given else cv  # scikit-learn gives the ids to the scorer alone
-    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=scoring, cv=cv)
-    return selector.fit(X, y, **given).get_support().sum()
-
-
-def importance(X, y, scoring, cv, given):
-    options = {"scoring": scoring, "n_repeats": 1} | given
-    # no feature of the first three has ids
-    return 1 - permutation_importance(Ridge().fit(X, y), X, y, **options).importances[:3]
-
-
-def rfecv(X, y, scoring, cv, given):
-    selector = RFECV(Ridge(), scoring=scoring, cv=cv).fit(X, y, **given)
-    return [*selector.cv_results_["mean_test_score"], selector.score(X, y, **given)]
-
-
-def ridge_cv(X, y, scoring, cv, given):
-    return RidgeCV(alphas=[1, 10], scoring=scoring, cv=cv).fit(X, y, **given).best_score_
-
-
-def bagged_search(X, y, scoring, cv, given):
-    inner = ms.GridSearchCV(Ridge(), {}, scoring=scoring, cv=2, error_score="raise")
-    return BaggingRegressor(inner, 2).fit(X, y, **given).score(X, y)
-
-
-# tools that fit models of their own: 1 if the ids have arrived, and the ways that do
-OF_PANDAS = ON_X - {"column of polars", "column of pyarrow"}
-ARRIVES = {
-    ridge_cv: ON_X | ON_Y | ROUTED | OF_FOLDS,
-    lambda X, y, scoring, cv, given: ridge_cv(X, y, scoring, None, given): ROUTED,
-    rfecv: ROUTED,
-    feature_selector: ON_Y | ROUTED | OF_FOLDS,
-    importance: (OF_PANDAS | ON_Y) - {"y level, sparse"},
-    bagged_search: set(),
-}
-
-
-TO_MODELS = ["folds of ours", "level", "named column", "column of polars", "y level",
-             "y level, sparse", "routed groups", "routed qid"]  # fmt: skip
-
-
-@pytest.mark.parametrize("way", TO_MODELS)
-@pytest.mark.parametrize("tool", ARRIVES, ids=lambda tool: tool.__name__)
-def test_tools_with_models_of_their_own(tool, way):
-    rows, labels, place, given, cv = WAYS[way]
-    cv = rs.QueryKFold(3, groups=place) if cv is CV else cv
-    scorer, given = rs.make_ranking_scorer(whole_queries, groups=place), given.get("params", {})
-    with config_context(enable_metadata_routing=way in ROUTED):
-        if way in ARRIVES[tool]:
-            np.testing.assert_allclose(tool(rows, labels, scorer, cv, given), 1.0)
-        else:
-            # a tool that turns the errors of a scorer into nan warns with their message
-            with pytest.raises((ValueError, TypeError, AttributeError, UserWarning)):
-                tool(rows, labels, scorer, cv, given)
 
 
 # --- what `groups` of a call means
@@ -451,21 +390,6 @@ def test_a_pipeline_ranks_by_the_level_of_its_ranker(step, levels):
     )  # fmt: skip
     for pipeline, train in zip(result["estimator"], result["indices"]["train"], strict=True):
         assert pipeline[-1].n_queries_ == len(np.unique(USERS[train]))
-
-
-@pytest.mark.parametrize("model", [Ridge(), LogisticRegression()], ids=type)
-@pytest.mark.parametrize("cv", [CV, GROUP_K_FOLD, FOLDS], ids=type)
-def test_a_ranker_gets_the_ids_for_a_metric_of_thresholds(cv, model):
-    y, method = (LABELS > 2).astype(int), "predict"
-    if isinstance(model, LogisticRegression):
-        method = "decision_function"
-    folds = cv if isinstance(cv, list) else list(cv.split(X, y, groups=QID))
-    expected = ms.cross_val_predict(model, X, y, cv=folds, method=method)
-    given, options = (rs.QueryRanker(model), X, y), {"groups": QID, "cv": cv}
-    predicted = ms.cross_val_predict(*given, **options, method=method)
-    np.testing.assert_allclose(predicted, expected)
-    values = ms.cross_val_score(*given, **options, scoring="roc_auc")
-    assert values == pytest.approx([roc_auc_score(y[t], expected[t]) for _, t in folds])
 
 
 TEXT = np.array([f"s{number:02}" for number in QID])

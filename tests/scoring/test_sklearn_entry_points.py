@@ -43,6 +43,7 @@ QID = np.repeat(np.arange(36), 6)  # adjacent, so that KFold never splits one
 X = RNG.normal(size=(216, 4)) * [1, 1, 3, 1]
 GRADES = np.digitize(X @ [1.0, 0.6, -0.2, 0.0] + RNG.normal(size=216), [0, 1, 2])
 Y = pd.Series(GRADES, pd.Index(QID, name="qid"))
+INDEXED = pd.DataFrame(X, Y.index)
 RELEVANT = (Y > 0).astype(int)
 FOLDS, ALPHAS = list(KFold(3).split(X)), [1e-2, 30.0, 3000.0]
 FITTED = Ridge().fit(X, Y)
@@ -86,7 +87,8 @@ def by_hand(scoring):
         if scoring == ONE_LIST:
             ids = np.zeros(len(y))
         else:
-            ids = y.index if hasattr(y, "index") else [ID_OF_ROW[v] for v in X[:, 0].tolist()]
+            ids = next((table.index for table in (X, y) if hasattr(table, "index")), None)
+            ids = [ID_OF_ROW[row] for row in X[:, 0].tolist()] if ids is None else ids
         return by_oracle(scoring, y, scores, ids)
 
     return score
@@ -113,8 +115,8 @@ def logistic_regression(scoring, given):
     return [*np.ravel(model.C_), model.score(X, GRADES, **given)]
 
 
-def best(model, y):
-    model.fit(X, y)
+def best(model, y, rows=X):
+    model.fit(rows, y)
     return [model.alpha_, model.best_score_]
 
 
@@ -135,9 +137,9 @@ def tuned(scoring):
     return model.fit(X, RELEVANT).cv_results_["scores"]
 
 
-def importance(scoring):
+def importance(scoring, rows=X, labels=Y):
     options = {"n_repeats": 2, "random_state": 0, "scoring": scoring}
-    result = permutation_importance(FITTED, X, Y, **options)
+    result = permutation_importance(clone(FITTED).fit(rows, labels), rows, labels, **options)
     result = result if "importances" in result else result["ndcg@3"]
     return result["importances"]
 
@@ -169,6 +171,9 @@ TOOLS = [  # names, and a call with them as `scoring`
     ("ndcg@3", unvalidated),
     ("ndcg@3", importance),
     (["mrr", "ndcg@3"], importance),
+    ("ndcg@3", lambda s: importance(s, INDEXED, GRADES)),
+    ("ndcg@3", lambda s: best(RidgeCV(ALPHAS, scoring=s, cv=FOLDS), GRADES, INDEXED)),
+    ("ndcg@3", lambda s: best(RidgeCV(ALPHAS, scoring=s, cv=FOLDS), Y)),
     ("ndcg@3", selected),
     ("ndcg@3", lambda s: routed(lambda given: rfecv(s, given), s)),
     ("ndcg@3", lambda s: routed(lambda given: logistic_regression(s, given), s)),
