@@ -63,15 +63,16 @@ class AnyKeyword(BaseEstimator):
 
 NO_GROUPS = [
     *((fit(model, groups=None, params=params), f"No query ids reached {name}")
-      for model, name, params in ((LGBM, "LGBMRanker.fit", {}), (XGB, "XGBRanker.fit", {}),
-      (catboost, "CatBoostRanker.fit", {}), (Ridge(), "Ridge.fit", {"max_queries": 3}),
-      (make("LGBMRegressor"), "LGBMRegressor", {"early_stopping": "ndcg@5"}), )),
+      for model, name, params in (
+          (LGBM, "LGBMRanker.fit", {}), (XGB, "XGBRanker.fit", {}),
+          (catboost, "CatBoostRanker.fit", {}), (Ridge(), "Ridge.fit", {"max_queries": 3}),
+          (make("LGBMRegressor"), "LGBMRegressor", {"early_stopping": "ndcg@5"}))),
     (fit(eval_set=[(X, Y)]), r"an evaluation set of .*eval_qid=\[ids\]"),
     (lambda: FITTED.score(X, Y), "No query ids"),
     (lambda: FITTED.rank(X), r"QueryRanker.rank: call rank\(X, groups=ids\)"),
-    *((fit(model), "have them in the index of X") for model in (
-      BaggingRegressor(QueryRanker(LGBM)),
-      make_pipeline(SelectFromModel(QueryRanker(LGBM)), LGBM), LassoCV(cv=CV), )),
+    *((fit(model), "have them in the index of X")
+      for model in (BaggingRegressor(QueryRanker(LGBM)), LassoCV(cv=CV),
+                    make_pipeline(SelectFromModel(QueryRanker(LGBM)), LGBM))),
 ]  # fmt: skip
 OF_THE_RANKER = [
     (fit(groups=None, group=SIZES), "got group=.*groups=np.repeat"),
@@ -124,8 +125,8 @@ SETS = [
       for model in (LGBM, XGB, catboost)),
     (fit(eval_X=X), "eval_X and eval_y must have equal lengths; got 1 and 0"),
     *((fit(lambda model=model: make(model, 5), y=np.minimum(Y, 2), eval_qid=[IDS, IDS],
-      eval_set=[(X, np.minimum(Y, 2)), (X, np.minimum(Y, 3))]),
-      rf"evaluation set 1, .*the labels \[3\], but {model} knows .* \[0, 1, 2\]. Join", )
+           eval_set=[(X, np.minimum(Y, 2)), (X, np.minimum(Y, 3))]),
+       rf"evaluation set 1, .*the labels \[3\], but {model} knows .* \[0, 1, 2\]. Join")
       for model in ("LGBMClassifier", "XGBClassifier", "CatBoostClassifier")),
 ]  # fmt: skip
 UNDEFINED = "which is undefined for each of the {} queries to watch.*Choose another metric"
@@ -152,7 +153,7 @@ STOPPING = [
         UNDEFINED.format(30),
     ),
     *((stop(metric, make("LGBMClassifier"), y=RARE, params={"validation_fraction": 29}),
-      "but LGBMClassifier knows", ) for metric in (True, "ndcg")),
+       "but LGBMClassifier knows") for metric in (True, "ndcg")),
 ]  # fmt: skip
 OTHERS = [
     (fit(eval_att=[1]), TypeError, "eval_att"),
