@@ -330,6 +330,12 @@ def test_routed_groups_are_those_of_the_splits_beside_ids_in_y():
                 np.testing.assert_array_equal(values, expected)
 
 
+@pytest.mark.parametrize("name", ["groups", "qid"])
+def test_ids_among_the_parameters_of_a_fit_are_its_queries(name):
+    given = {"groups": USERS, "scoring": "r2", "params": {name: QID}}
+    assert np.isfinite(ms.cross_val_score(ranker(), X, Y, cv=CV, **given)).all()
+
+
 class OwnSplitter(ms.BaseCrossValidator):
     """A splitter of a user, which does not tell scikit-learn that it requests groups."""
 
