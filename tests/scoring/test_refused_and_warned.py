@@ -297,6 +297,15 @@ def test_one_document_of_a_query_warns():
     assert warned(lambda: by_ids(Ridge())([(np.arange(1, len(Y)), np.array([0]))]))
 
 
+def test_samples_of_folds_of_ours_carry_ids():
+    folds, options = list(CV.split(X, LABELS, groups=QID)), {"scoring": "ndcg@3", "factor": 2}
+    search = ms.HalvingGridSearchCV(
+        Ridge(), {"alpha": [1, 10]}, cv=folds, min_resources=60, random_state=0, **options
+    )
+    assert warned(lambda: search.fit(X, LABELS))
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
 QUIET = {
     "one list": lambda: by_ids(scoring="ndcg@3(groups=none)")(ms.KFold(3)),
     "no ranking metric": lambda: by_ids(Ridge(), scoring="r2")(ms.KFold(3)),
