@@ -20,6 +20,7 @@ import sklearn_rankscore as rs
 LEVEL, USERS = pd.Index(QID, name="qid"), QID // 3
 FRAME, LABELS = pd.DataFrame(X, columns=list("abc")), Y % 10
 DAYS = np.datetime64("2020-01-01") + QID % 3
+INSTANTS = np.datetime64("2020-01-01", "ns") + QID % 3 + 1  # for which Python has no type
 TWO = {"user": USERS, "session": QID % 3}  # together they tell queries apart
 BY_DAY = FRAME.assign(user=USERS).set_index(pd.Index(QID % 3, name="session"))
 PLACES = {  # X and the place of its ids
@@ -35,9 +36,11 @@ PLACES = {  # X and the place of its ids
     "scalars of NumPy": (FRAME.assign(user=np.fromiter(USERS, object), session=QID % 3),
                          ["user", "session"]),
     "times": (FRAME.assign(user=USERS, session=DAYS.astype("M8[ns]")), ["user", "session"]),
+    "nanoseconds": (FRAME.assign(user=USERS, session=INSTANTS), ["user", "session"]),
     "days": (pl.DataFrame({"a": X[:, 0], "user": USERS, "session": DAYS}), ["user", "session"]),
 }  # fmt: skip
-FIRST = {"text": ("0", 0), "times": (0, datetime(2020, 1, 1)), "days": (0, date(2020, 1, 1))}
+FIRST = {"text": ("0", 0), "times": (0, datetime(2020, 1, 1)), "days": (0, date(2020, 1, 1)),
+         "nanoseconds": (0, INSTANTS.min())}  # fmt: skip
 
 
 class Column(RegressorMixin, BaseEstimator):
