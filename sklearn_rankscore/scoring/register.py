@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch
 from sklearn.utils.multiclass import type_of_target
@@ -82,7 +81,7 @@ def patch_sklearn() -> None:
             _assign(options, "is_satisfied_by", _accepting_names(options.is_satisfied_by))
             for made_in in made_tasks:
                 _assign(made_in, "delayed", _with_query_ids(made_in.delayed))
-            if not isinstance(check_scoring(LinearRegression(), "ndcg@10"), RankingScorer):
+            if not isinstance(check_scoring(DummyRegressor(), "ndcg@10"), RankingScorer):
                 raise TypeError("check_scoring('ndcg@10') returned another scorer")
         except Exception as error:
             unpatch_sklearn()
@@ -233,12 +232,17 @@ def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
     if is_pipeline(estimator):
         name, last = estimator.steps[-1]
         return find_groups_param(last, f"{prefix}{name}__")
-    if isinstance(estimator, TransformedTargetRegressor):
+    if _has_target(estimator):
         return find_groups_param(estimator.regressor, prefix)
     takes_groups = isinstance(estimator, Search) or (
         hasattr(estimator, "fit") and has_fit_parameter(estimator, "groups")
     )
     return (f"{prefix}groups" if takes_groups else ""), estimator
+
+
+def _has_target(estimator: Any) -> bool:
+    """Whether it is a TransformedTargetRegressor, whose module is slow to import."""
+    return hasattr(estimator, "regressor") and hasattr(estimator, "check_inverse")
 
 
 def ignores_groups(search: Any) -> bool:
@@ -412,7 +416,7 @@ class _Task:
         in_data = self._ids_in_data(self.model)
         if in_data is None or (isinstance(self.model, Search) and self.given is not None):
             return self.given
-        if isinstance(self.estimator, TransformedTargetRegressor):
+        if _has_target(self.estimator):
             return _selectable(in_data, self.X)  # which makes an array of y, without its index
         if self.model is self.estimator:
             return None
