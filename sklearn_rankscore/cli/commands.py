@@ -120,8 +120,7 @@ def metrics(_: Namespace) -> str:
     for name, metric in METRICS.items():
         options = ", ".join(f"{o}={v}" for o, v in metric.options.items() if o != "k")
         cutoff = "@k" if "k" in metric.options else ""
-        summary = (metric.function.__doc__ or "").strip().partition("\n")[0]
-        rows.append([f"{name}{cutoff}", summary, options])
+        rows.append([f"{name}{cutoff}", metric.meaning, options])
     return render(ValueTable(["metric", "", "options"], rows, left=3), "table", None)
 
 

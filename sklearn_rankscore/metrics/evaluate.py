@@ -12,7 +12,7 @@ from .._typing import Array, Library, QueryIds
 from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_index, check_same_order, index_ids
 from ..ranking import Block, read_queries
-from .fixed_values import warn_of_fixed_values
+from .labels import warn_of_fixed_values
 from .metric import Metric, measure
 from .resolve import resolve_all
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._validation import check_number, did_you_mean, is_integer
 from ..ranking import Block
 from .conventions import convention
-from .metric import Metric
+from .metric import Metric, select
 from .names import METRICS, display_name, name_of_function, parse_name
 from .options import check_average, check_unjudged
 from .propensity import check_data_option, no_propensity_error
@@ -75,10 +75,14 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
             )
     if function_name is not None:
         metric = name if given.get("k") is None else f"{name}@{given['k']}"
-    final = {**known, **convention(like, name), **given}
-    average, replacement = final.pop("average"), final.pop("replace_undefined_by")
-    formula = METRICS[name].formula
-    return formula.with_options(str(metric), average, replacement, final, recipe)
+    if METRICS[name].is_own:
+        recipe = partial(_resolve_own, METRICS[name].function, metric, like, **options)
+    return select(METRICS[name], str(metric), {**convention(like, name), **given}, recipe)
+
+
+def _resolve_own(function: Any, metric: Any, like: str | None, **options: Any) -> Metric:
+    """As `resolve`; unpickling the function of a registered metric registers it."""
+    return resolve(metric, like, **options)
 
 
 def unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
@@ -189,7 +193,7 @@ def _unused_error(listed: list[Any], option: str) -> ValueError:
             return ValueError(f"{sets}, and {option}= is given as well. Leave one of them out.")
         known |= dict.fromkeys(of_metric)
     hint = _ELSEWHERE.get(option.lower()) or did_you_mean(option, known)
-    return ValueError(f"none of the metrics has an option {option!r}.{hint}")
+    return ValueError(f"none of the metrics has an option {option!r:.100}.{hint}")
 
 
 def _applies(metric: Any, option: str) -> bool:

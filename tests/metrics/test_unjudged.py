@@ -28,7 +28,7 @@ S = np.array([9, 8, 7, 6, 5, 2, 1, 4, 3])
 G = np.array([0, 0, 0, 0, 0, 1, 1, 2, 2])
 
 
-READING = {name for name, metric in METRICS.items() if metric.formula.reads_unjudged}
+READING = {name for name, metric in METRICS.items() if metric.reads_unjudged}
 
 
 def test_all_metrics_have_the_option_without_effect_on_those_that_distinguish_unjudged_documents():
