@@ -192,6 +192,7 @@ MISSING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ADDITIONS)
 def test_a_missing_addition_is_named(copy, missing):
     options = ["-q", "-p", "no:cacheprovider", "-k", "every_metric or every_formula"]

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from sklearn_rankscore import (
     Block,
+    QueryKFold,
     QueryRanker,
     RankingAccumulator,
     compare,
@@ -118,9 +119,8 @@ def test_where_scikit_learn_takes_a_scoring_string(registered):
     folds = [(np.arange(len(y)), np.flatnonzero(groups == q)) for q in np.unique(groups)]
     ours = cross_val_score(ByFirst(), frame, y, scoring="gain_share@2", cv=folds)
     assert ours == pytest.approx(expected)
-    search = GridSearchCV(
-        QueryRanker(ByFirst()), {"estimator__sign": [1, -1]}, scoring="GS@2", cv=2
-    )
+    grid, cv = {"estimator__sign": [1, -1]}, QueryKFold(2)
+    search = GridSearchCV(QueryRanker(ByFirst()), grid, scoring="GS@2", cv=cv)
     assert search.fit(frame, y).best_score_ > 0
 
 
