@@ -120,7 +120,8 @@ def metrics(_: Namespace) -> str:
     for name, metric in METRICS.items():
         options = ", ".join(f"{o}={v}" for o, v in metric.options.items() if o != "k")
         cutoff = "@k" if "k" in metric.options else ""
-        rows.append([f"{name}{cutoff}", metric.meaning, options])
+        summary = (metric.function.__doc__ or "").strip().partition("\n")[0]
+        rows.append([f"{name}{cutoff}", summary, options])
     return render(ValueTable(["metric", "", "options"], rows, left=3), "table", None)
 
 
