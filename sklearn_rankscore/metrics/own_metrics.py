@@ -148,7 +148,10 @@ def register_metric(
             )
     _check_formula(formula, denominators)
     if limits is not None:
-        limits = check_number("limits", limits[0]), check_number("limits", limits[1])
+        low, high = (check_number("limits", limit) for limit in limits)
+        if low > high:
+            raise ValueError(f"limits must be the lowest and the highest value; got {limits!r}.")
+        limits = low, high
     return _register(
         {
             "name": name,

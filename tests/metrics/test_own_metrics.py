@@ -238,7 +238,10 @@ def other(block, beta):
         (("new", lambda *blocks: 0), TypeError, "a formula is a function of a block"),
         (("new", other), ValueError, "the option 'beta' of the formula needs a default"),
         (("new", lambda b, denominator: 0), ValueError, "default, the first of denominators="),
-        (("new", lambda b, groups: 0), ValueError, "has no parameter 'groups'"),
+        *(
+            (("new", eval(f"lambda block, {name}: 0")), ValueError, f"has no parameter '{name}'")
+            for name in ("groups", "target", "like", "average", "y_true", "propensity")
+        ),
     ],
 )
 def test_refusals(registered, given, error, match):
@@ -249,7 +252,23 @@ def test_refusals(registered, given, error, match):
     assert list(METRICS) == known
 
 
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ((1, 0), r"limits must be the lowest and the highest value; got \(1, 0\)"),
+        ((0, np.inf), "limits must be finite; got inf"),
+        ((np.nan, 1), "limits must be finite; got nan"),
+    ],
+)
+def test_wrong_limits(limits, message):
+    with pytest.raises(ValueError, match=message):
+        register_metric("new", first_label, limits=limits)
+
+
 def test_options_are_checked(registered):
+    register_metric("no_ratio", first_label)
+    with pytest.raises(ValueError, match="average='micro' requires a metric that is a ratio"):
+        evaluate(Y, S, "no_ratio", groups=G, average="micro")
     for wrong, match in (
         ({"k": 0}, "k must be at least 1"),
         ({"gain": "exp"}, "gain must be one of"),
