@@ -129,7 +129,7 @@ __all__ = [
     "xgboost_metric",
 ]
 __all__ += metrics.__all__
-__all__.sort()
+__all__.sort()  # pyright: ignore[reportUnsupportedDunderAll]
 
 # parts of the package that metrics and scoring strings do not need: imported at the first use of a
 # name, because a process that only computes metrics would wait for them

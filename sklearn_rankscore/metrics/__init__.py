@@ -14,4 +14,4 @@ __all__ += graded_relevance.__all__
 __all__ += binary_relevance.__all__
 __all__ += pairs.__all__
 __all__ += incomplete_judgments.__all__
-__all__.sort()
+__all__.sort()  # pyright: ignore[reportUnsupportedDunderAll]
