@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,11 @@ def test_the_pages_can_be_read():
     pages = [page for page in [*PAGES, DOCS / "api.rst"] if page.is_relative_to(DOCS)]
     pages = [page for page in pages if page.parent.name != "api"]
     assert sum(len(re.findall(r"\S*\w\S*", page.read_text("utf-8"))) for page in pages) <= 18_000
+
+
+def test_the_gallery_has_a_place_for_each_example():
+    order = runpy.run_path(str(DOCS / "_ext" / "gallery.py"))["ORDER"]
+    assert sorted(order) == sorted(path.stem for path in (ROOT / "examples").rglob("*.py"))
 
 
 def test_guide_and_examples_are_linked_in_both_directions():
