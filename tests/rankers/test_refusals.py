@@ -77,6 +77,7 @@ NO_GROUPS = [
 OF_THE_RANKER = [
     (fit(groups=None, group=SIZES), "got group=.*groups=np.repeat"),
     (fit(XGB, group=SIZES), "got group="),
+    (fit(AnyKeyword(), params={"group_param": "lists"}, lists=IDS), "got lists="),
     (fit(catboost, group_id=IDS), "got group_id="),
     (fit(make_pipeline("passthrough", XGB), xgbranker__qid=IDS), "got xgbranker__qid="),
     (fit(make_pipeline("passthrough", LGBM), lgbmranker__sample_weight=Y), "weights as sample_w"),
