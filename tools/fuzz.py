@@ -28,7 +28,7 @@ import oracle  # noqa: E402
 from sklearn_rankscore import evaluate  # noqa: E402
 from sklearn_rankscore.metrics.names import METRICS  # noqa: E402
 from sklearn_rankscore.ranking import block, ranking  # noqa: E402
-from sklearn_rankscore.ranking.fast import width_buckets  # noqa: E402
+from sklearn_rankscore.ranking.fast import choices, documents  # noqa: E402
 
 BATCH = 500
 SCORES = np.array(
@@ -212,12 +212,12 @@ def against_itself(metric, options, random):
     same("ranks for scores", measured(y, ranks, groups))
     order = np.argsort(groups, kind="stable")
     same("rows together", measured(y, s, groups, order))
-    documents, large = block.BLOCK_DOCUMENTS, width_buckets.LARGE_BLOCK
-    block.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = int(random.integers(1, 2000))
-    width_buckets.LARGE_BLOCK = int(random.integers(1, 2000))
+    most, large = block.BLOCK_DOCUMENTS, choices.LARGE_BLOCK
+    block.BLOCK_DOCUMENTS = documents.BLOCK_DOCUMENTS = int(random.integers(1, 2000))
+    choices.LARGE_BLOCK = int(random.integers(1, 2000))
     same("other block sizes", measured(y, s, groups, n_jobs=2))
-    block.BLOCK_DOCUMENTS = width_buckets.BLOCK_DOCUMENTS = documents
-    width_buckets.LARGE_BLOCK = large
+    block.BLOCK_DOCUMENTS = documents.BLOCK_DOCUMENTS = most
+    choices.LARGE_BLOCK = large
     small, ranking.PLAIN_UP_TO = ranking.PLAIN_UP_TO, math.inf
     same("the plain sort", measured(y, s, groups), before, 1e-12)
     ranking.PLAIN_UP_TO = small
