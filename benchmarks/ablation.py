@@ -19,7 +19,6 @@ from unittest.mock import patch
 
 import numpy as np
 from data import SHAPES, Data, machine, make, with_scores
-from sklearn_rankscore.ranking.fast.positions import Positions
 
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.ranking import queries, ties

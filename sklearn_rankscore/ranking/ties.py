@@ -123,12 +123,17 @@ class TieGroups:
             return self._mirrored(values)
         if ties not in ("optimistic", "pessimistic"):
             return values[:, : self.shape[1]]
-        ascending = values[:, 1:] >= values[:, :-1]
-        if not (ascending | ~self._equals_next).all():
-            group = np.zeros(values.shape, dtype=np.intp)
-            np.cumsum(~self._equals_next, axis=1, out=group[:, 1:])
-            values = np.take_along_axis(values, np.lexsort((values, group), axis=1), axis=1)
+        values = self._ascending(values)
         return self._mirrored(values) if ties == "optimistic" else values[:, : self.shape[1]]
+
+    def _ascending(self, values: Array) -> Array:
+        """Values of the window, those of each group in ascending order."""
+        ascending = values[:, 1:] >= values[:, :-1]
+        if (ascending | ~self._equals_next).all():
+            return values
+        group = np.zeros(values.shape, dtype=np.intp)
+        np.cumsum(~self._equals_next, axis=1, out=group[:, 1:])
+        return np.take_along_axis(values, np.lexsort((values, group), axis=1), axis=1)
 
     def _mirrored(self, values: Array) -> Array:
         """Values with the order within each group reversed."""
@@ -146,6 +151,8 @@ class TieGroups:
         The first j of m tied documents are a random subset, so their expected product is the
         elementary symmetric mean of degree j; tie groups are independent of one another.
         """
+        # in one order, because the rounding depends on it
+        continue_prob = -self._ascending(-continue_prob)
         within = np.array(continue_prob[:, : self.shape[1]])
         # the product over a whole group stands at its last position, and 1 at its others
         products, heads = self.broadcast(np.ones(len(self.rows)), within.copy()), self._heads()

@@ -164,10 +164,11 @@ def _rank_again(
         counts = np.where(n_chosen > choices.FEW * width, width, n_chosen)
     by_rank = np.zeros((len(rows), max(depth, int(counts.max()))), documents.labels.dtype)
     equals_next = np.zeros((len(rows), by_rank.shape[1] - 1), dtype=bool)
-    classes = np.frexp(counts)[1]  # those of similar numbers together
+    # those of similar numbers together, apart from rows of all documents
+    classes = np.where(counts == width, 0, np.frexp(counts)[1])
     for members in (np.flatnonzero(classes == bits) for bits in np.unique(classes)):
         of_rows, n = queries[rows[members]], counts[members]
-        if n[0] == width:
+        if n[0] == width:  # as all of the class
             n = documents.sizes[of_rows]
             labels, scores = documents.rows(of_rows, width)
         else:
@@ -193,7 +194,14 @@ def _ties(
         return None
     if len(tied) < len(rows):
         rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
-    return tied_rows(width, rows, by_rank, equals_next, depth, in_input_order=True)
+    if documents.n_grades:  # in the order of exact keys, which `survival` needs
+        integer: Any = np.int32 if by_rank.shape[1] < 2**22 else np.int64
+        by_label = by_rank.astype(integer)
+        by_label[:, 1:] += np.cumsum(~equals_next, axis=1, dtype=integer) << 8
+        by_label.sort(axis=1)
+        by_rank = by_label.astype(np.uint8)
+    in_input_order = not documents.n_grades
+    return tied_rows(width, rows, by_rank, equals_next, depth, in_input_order=in_input_order)
 
 
 def order_by_score(scores: Array, sizes: Array, *, reverse: bool) -> tuple[Array, Array]:

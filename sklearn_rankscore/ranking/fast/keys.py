@@ -128,6 +128,7 @@ def _ways(documents: Documents, depth: int | None) -> Iterator[tuple[Write, Any,
         if shallow:
             yield write_exact_keys, np.int32, layout
             yield write_ranks, np.int32, layout
+        yield write_single_keys, np.int64, layout
         yield write_exact_keys, np.int64, layout
     # in long queries candidates are found in less time than all ties by a sort
     medium = documents.mean_size <= 2 * choices.MEDIUM or documents.has_large_groups
@@ -137,6 +138,7 @@ def _ways(documents: Documents, depth: int | None) -> Iterator[tuple[Write, Any,
     if shallow and not _needs_long_keys(documents, depth or 0):
         yield write_keys, np.int32, only_labels
     else:
+        yield write_single_keys, np.int64, only_labels
         yield write_exact_keys, np.int64, only_labels
         yield write_keys, np.int64, only_labels
 
@@ -194,30 +196,48 @@ def write_keys(keys: Array, low_bits: Any, scores: Array, below: int) -> bool:
     return True
 
 
+def write_single_keys(keys: Array, low_bits: Any, scores: Array, below: int) -> bool:
+    """Write keys of 64 bits, which hold any score of single precision whole."""
+    if below.bit_length() >= SINGLE_ZEROS or not _is_single(scores):
+        return False
+    negative = _magnitudes(keys, scores)
+    keys >>= SINGLE_ZEROS
+    _finish(keys, negative, low_bits, below)
+    return True
+
+
 def write_exact_keys(keys: Array, low_bits: Any, scores: Array, below: int) -> bool:
     """Write keys of which different scores have different ones, if that is possible.
 
-    Keys of 64 bits hold any score of single precision. Otherwise scores must be of usual magnitude,
-    as not all exponents of a float occur then: with three bits below the score, from 2^-191 to 2^63
-    in keys of 64 bits; in those of 32 bits from 2^-23 to 2^8, in single precision.
+    Scores must be of usual magnitude, as not all exponents of a float occur then: with three bits
+    below the score, from 2^-191 to 2^63 in keys of 64 bits; in those of 32 bits from 2^-23 to 2^8,
+    in single precision.
     """
-    n_bits, short, single = below.bit_length(), keys.itemsize == 4, _is_single(scores)
-    if short and (n_bits > MOST_SHORT_BITS or not single):
+    n_bits, short = below.bit_length(), keys.itemsize == 4
+    if short and (n_bits > MOST_SHORT_BITS or not _is_single(scores)):
         return False
-    floats = keys.view(np.float32 if short else np.float64)
+    negative = _magnitudes(keys, scores)
+    if not _shift_exponents(keys, n_bits, np.dtype(np.float32 if short else np.float64), scores):
+        return False
+    _finish(keys, negative, low_bits, below)
+    return True
+
+
+def _magnitudes(keys: Array, scores: Array) -> Array:
+    """Write the bits of scores without their sign, and tell it: -1 where the score is positive."""
+    floats = keys.view(np.float32 if keys.itemsize == 4 else np.float64)
     with np.errstate(over="ignore", under="ignore"):
         np.copyto(floats, scores, casting="unsafe")
         np.subtract(0.0, floats, out=floats)
     negative = keys >> (8 * keys.itemsize - 1)
     keys &= np.iinfo(keys.dtype).max
-    if single and not short and n_bits < SINGLE_ZEROS:
-        keys >>= SINGLE_ZEROS
-    elif not _shift_exponents(keys, n_bits, floats.dtype, scores):
-        return False
+    return np.asarray(negative)
+
+
+def _finish(keys: Array, negative: Array, low_bits: Any, below: int) -> None:
     keys ^= negative
-    keys <<= n_bits
+    keys <<= below.bit_length()
     keys |= low_bits
-    return True
 
 
 def _is_single(scores: Array) -> bool:
