@@ -18,7 +18,7 @@ from .queries import Queries
 from .ties import BY_INPUT_ORDER, SHORT, TIES, TiedRows, accumulate, leading
 
 # documents in a block: few enough that the arrays of a block fit into the memory that is retained
-# (`fast/memory.py`), and enough that threads seldom wait
+# (`fast/engine.py`), and enough that threads seldom wait
 BLOCK_DOCUMENTS = 2**19
 
 # from this size on a query fills a block alone and needs no padding
