@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from .._table import Table
-from ..inspection.comparison import Comparison, few_distinct_note
-from ..inspection.difference import Difference
+from ..inspection.comparison import Comparison, Difference, few_distinct_note
 from ..inspection.intervals import number_text
-from ..inspection.segment_scores import SegmentScores
+from ..inspection.segments import SegmentScores
 from ..metrics.segment import ALL_QUERIES, Segment
 from .cells import Cell, cutoffs_of
 from .measurements import Measurements, SystemMeasurements

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn_rankscore.inspection.compare import align
 
 from sklearn_rankscore import (
     QueryKFold,
@@ -16,7 +17,6 @@ from sklearn_rankscore import (
     query_permutation_importance,
     query_scores,
 )
-from sklearn_rankscore.inspection.pairing import align
 
 X, Y, GROUPS = make_ranking(n_queries=12, random_state=1)
 CLICKS = (Y > 2) * 1.0

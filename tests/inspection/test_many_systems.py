@@ -8,7 +8,7 @@ from requires import requires
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection import tukey
+from sklearn_rankscore.inspection import significance as tukey
 from sklearn_rankscore.inspection.significance import holm
 
 

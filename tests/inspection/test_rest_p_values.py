@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn_rankscore.inspection.segments import bin_segments
+from sklearn_rankscore.inspection.segments import segment_parts
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection import segment_scores
+from sklearn_rankscore.inspection import intervals as segments
 from sklearn_rankscore.inspection.intervals import has_few_distinct
-from sklearn_rankscore.inspection.segment_bins import bin_segments
-from sklearn_rankscore.inspection.segment_scores import segment_parts
 
 
 def raw_p_values(scores, segments):

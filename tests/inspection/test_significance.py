@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection import permutation_test
+from sklearn_rankscore.inspection import significance
 
 
 def p_values(differences, weights=None, test="permutation", **options):
