@@ -149,8 +149,10 @@ def skewness_of_mean(values: Array, weights: Array) -> Array:
     That of the values is assumed to be the same for all weights, like their variance in
     `standard_error`: cubed weighted residuals miss rare losses if no large weight is among them.
     """
-    residuals, scaled = values - values.mean(axis=0), weights / weights.max()
-    second, third = (np.mean(residuals**power, axis=0) for power in (2, 3))
+    by_metric = np.ascontiguousarray(values.T)  # so that no metric is rounded by the others
+    residuals = by_metric - by_metric.mean(axis=1, keepdims=True)
+    second, third = (np.mean(residuals**power, axis=1) for power in (2, 3))
+    scaled = weights / weights.max()
     of_weights = (scaled**3).sum() / (scaled**2).sum() ** 1.5
     varies = np.ptp(values, axis=0) > TOLERANCE
     zeros = np.zeros_like(third)
@@ -304,9 +306,9 @@ def _solve(values: Array, weights: Array, target: float, low: Array) -> Array:
     # at the lowest value the sum is never negative; at the mean it is so about half of the time
     at_a, at_b = np.full(len(a), 8 * target), np.zeros(len(a))
     center, scale = b, b - a
-    spread = np.sqrt(weights**2 @ (values - b) ** 2) / weights.sum()
+    spread = np.sqrt(_weighted_sum((values - b) ** 2, weights**2)) / weights.sum()
     guess = np.clip(center + target * spread, a + scale / 100, b - scale / 100)
-    side = np.zeros(len(a))
+    side, is_solved = np.zeros(len(a)), np.zeros(len(a), dtype=bool)
     for _ in range(60):
         quantile = _tail_quantile(values, weights, guess)
         below = quantile < target
@@ -316,11 +318,12 @@ def _solve(values: Array, weights: Array, target: float, low: Array) -> Array:
         a, at_a = np.where(below, guess, a), np.where(below, quantile, at_a)
         b, at_b = np.where(below, b, guess), np.where(below, at_b, quantile)
         side = np.where(below, -1, 1)
-        if (np.abs(quantile - target) < 1e-7).all() or (b - a <= 1e-13 * scale).all():
+        is_solved |= (np.abs(quantile - target) < 1e-7) | (b - a <= 1e-13 * scale)
+        if is_solved.all():
             break
         rise = at_b - at_a
         part = np.divide(target - at_a, rise, out=np.full_like(rise, 0.5), where=rise > 0)
-        guess = np.clip(a + (b - a) * part, a, b)
+        guess = np.where(is_solved, guess, np.clip(a + (b - a) * part, a, b))
     return np.asarray(guess)
 
 
@@ -330,21 +333,22 @@ def _tail_quantile(values: Array, weights: Array, at: Array) -> Array:
     A saddlepoint approximation: O. E. Barndorff-Nielsen. Inference on Full or Partial Parameters
     Based on the Standardized Signed Log Likelihood Ratio. Biometrika 73, 1986.
     """
-    terms = weights[:, None] * (values - at)
+    terms = np.ascontiguousarray((weights[:, None] * (values - at)).T)
     tiny = np.finfo(np.float64).tiny
-    low, high = 1 / np.minimum(terms.min(axis=0), -tiny), 1 / np.maximum(terms.max(axis=0), tiny)
-    saddle = np.zeros(terms.shape[1])
+    low, high = 1 / np.minimum(terms.min(axis=1), -tiny), 1 / np.maximum(terms.max(axis=1), tiny)
+    saddle, is_solved = np.zeros(len(terms)), np.zeros(len(terms), dtype=bool)
     for _ in range(60):
-        ratio = terms / (1 - terms * saddle)
-        slope, curvature = ratio.sum(axis=0), np.einsum("qm,qm->m", ratio, ratio)
+        ratio = terms / (1 - terms * saddle[:, None])
+        slope, curvature = ratio.sum(axis=1), (ratio**2).sum(axis=1)
         low, high = np.where(slope < 0, saddle, low), np.where(slope > 0, saddle, high)
         step = -slope / curvature
-        if (np.abs(step) * np.sqrt(curvature) < 1e-9).all():
+        is_solved |= np.abs(step) * np.sqrt(curvature) < 1e-9
+        if is_solved.all():
             break
         newton = saddle + step
         is_inside = (newton > low) & (newton < high)
-        saddle = np.where(is_inside, newton, (low + high) / 2)
-    cumulant = -np.log1p(-terms * saddle).sum(axis=0)
+        saddle = np.where(is_solved, saddle, np.where(is_inside, newton, (low + high) / 2))
+    cumulant = -np.log1p(-terms * saddle[:, None]).sum(axis=1)
     root = np.sign(saddle) * np.sqrt(np.maximum(-2 * cumulant, 0))
     scaled = saddle * np.sqrt(curvature)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -349,8 +349,8 @@ class SegmentScore:
     rest_p_value : float
         p-value of Welch's t-test that the mean equals that of all other queries, adjusted for
         multiple testing over the segments of the same column and metric; nan if fewer than six
-        queries of the segment, or of all others, differ from the most common value, or if one of these queries has more than 99.9 % of the
-        weight.
+        queries of the segment, or of all others, differ from the most common value, or if one of
+        these queries has more than 99.9 % of the weight.
     """
 
     metric: str

@@ -8,9 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import stats
-from sklearn_rankscore.inspection.intervals import _bca_levels, resampled_means
 
 from sklearn_rankscore import QueryScores, evaluate, make_ranking, ndcg_score, query_scores
+from sklearn_rankscore.inspection.intervals import _bca_levels, resampled_means
 from sklearn_rankscore.metrics import names as metric_names
 
 METRICS = ["ndcg@10", "map", "query_auc", "mrr"]
