@@ -117,9 +117,9 @@ def compare(
         is exact if changes of signs give at most 131,072 sums, as they do for 17 queries, or for
         values such as hits that differ by few distinct amounts. Otherwise the signs are flipped at
         random, and no p-value is below ``1 / (n_resamples + 1)``, unless so many queries differ,
-        at least 1,000 and without a few of large weight or size, that their sum is normal: the
-        largest error seen is 0.012, and 0.002 for p-values below 0.05, both for precision at 5. The
-        randomized Tukey HSD test of more than 5,000 values of queries for which the models differ
+        effectively 200 and more, that their sum is normal: the largest error seen is 0.019, and
+        0.003 for p-values below 0.05, both for precision at 10, whose differences are few multiples
+        of a step. The randomized Tukey HSD test of more than 5,000 values for which the models differ
         is that of the studentized range of normal means. Where few queries dominate, both tests
         resample these, and take only the sum of all others as normal.
     random_state : int, RandomState instance, Generator or None, default=None

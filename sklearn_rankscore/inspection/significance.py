@@ -30,8 +30,9 @@ from .intervals import (
 MOST_SUMS = 2**17
 
 # the sum over random signs is taken as normal if its kurtosis is that of at least this many equal
-# differences; otherwise the signs of at most this many of the largest ones are flipped
-MANY, MOST_FLIPPED = 1000, 5000
+# differences, where the error is below that of 9,999 flips; otherwise the signs of at most this many
+# of the largest ones are flipped
+MANY, MOST_FLIPPED = 200, 5000
 
 # the signs of eight differences by the bits of a byte
 SIGNS = 2.0 * np.unpackbits(np.arange(2**8, dtype=np.uint8)[:, None], axis=1) - 1

@@ -124,7 +124,10 @@ def test_an_interval_does_not_depend_on_the_correction():
 @pytest.mark.parametrize("n", [10, 15, 30])
 def test_small_wins_that_hide_rare_losses_get_no_verdict(n):
     """Fifteen wins of .01 say nothing of a query that loses .5."""
-    systems = {"a": scores(np.full(n, 0.5), metrics=["ndcg"]), "b": scores(np.full(n, 0.51), metrics=["ndcg"])}
+    systems = {
+        "a": scores(np.full(n, 0.5), metrics=["ndcg"]),
+        "b": scores(np.full(n, 0.51), metrics=["ndcg"]),
+    }
     for options in ({}, {"method": "t"}, {"method": "bootstrap"}):
         compared = compare(systems, margin=0.001, random_state=0, **options)
         (one,) = compared
@@ -138,7 +141,10 @@ def test_small_wins_that_hide_rare_losses_get_no_verdict(n):
 
 
 def test_equal_differences_get_a_verdict_where_the_range_bounds_all_others():
-    systems = {"a": scores(np.zeros(40), metrics=["mrr"]), "b": scores(np.ones(40), metrics=["mrr"])}
+    systems = {
+        "a": scores(np.zeros(40), metrics=["mrr"]),
+        "b": scores(np.ones(40), metrics=["mrr"]),
+    }
     compared = compare(systems, margin=0.01)
     (one,) = compared
     assert one.few_distinct
@@ -151,7 +157,10 @@ def test_a_verdict_needs_a_test_and_an_interval():
     """One large loss among many small wins, which the permutation test alone calls a gain."""
     random = np.random.default_rng(0)
     differences = np.append(0.02 * random.random(60), -0.25)
-    systems = {"a": scores(np.full(61, 0.5), metrics=["ndcg"]), "b": scores(0.5 + differences, metrics=["ndcg"])}
+    systems = {
+        "a": scores(np.full(61, 0.5), metrics=["ndcg"]),
+        "b": scores(0.5 + differences, metrics=["ndcg"]),
+    }
     (one,) = compare(systems, margin=0.001, test="wilcoxon")
     assert one.p_value < 0.001
     assert one.difference > 0

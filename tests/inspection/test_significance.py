@@ -110,8 +110,9 @@ def signed(sizes, z, random):
 
 
 SIZES = {
-    "precision": lambda random, n: random.choice([0, 1, 1, 1, 2], n),
-    "normal": lambda random, n: np.rint(random.normal(0, 6, n)).astype(int),
+    "precision@5": lambda random, n: random.choice([0, 1, 1, 1, 2], n),
+    "precision@10": lambda random, n: random.integers(1, 4, n),
+    "normal": lambda random, n: np.rint(random.normal(0, 20, n)).astype(int),
     "weighted hits": lambda random, n: random.integers(1, 9, n),
 }
 
@@ -119,15 +120,13 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_the_normal_limit_has_the_error_that_is_stated(name):
     random = np.random.default_rng(0)
-    for n in (3_000, 4_000):
+    for n in (400, 800):
         sizes = SIZES[name](random, n)
-        for z in (0.1, 1.6, 2):
+        for z in (0.05, 0.5, 1, 1.6, 2, 2.5):
             integers = signed(sizes, z, random)
             (measured,), expected = p_values(integers, n_resamples=9), exact_p_value(integers)
-            assert abs(measured - expected) < 0.0125
-            assert expected > 0.05 or abs(measured - expected) < 0.002
-            # neither flipped nor enumerated
-            assert measured * 10 != round(measured * 10)
+            assert abs(measured - expected) < 0.019
+            assert expected > 0.05 or abs(measured - expected) < 0.003
 
 
 @pytest.mark.parametrize("n_heavy", [6, 9, 13])
@@ -156,7 +155,7 @@ def test_many_differences_agree_with_the_t_test():
 
 def test_ten_thousand_flips_of_ten_thousand_queries():
     """As long as drawing a few times as many random numbers, in little memory."""
-    terms = np.random.default_rng(0).standard_t(2.2, size=(10_000, 1))
+    terms = np.random.default_rng(0).standard_cauchy(size=(10_000, 1))
     monkey = significance.MOST_FLIPPED
     start = time.process_time()
     for _ in range(2):
