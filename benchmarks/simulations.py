@@ -14,7 +14,7 @@ from sklearn_rankscore import QueryScores, compare
 from sklearn_rankscore.inspection.intervals import difference_interval, mean_interval
 from sklearn_rankscore.inspection.significance import paired_p_values
 
-REPETITIONS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+REPETITIONS = 1_000
 
 
 def ndcg_like(random, shape):
@@ -130,12 +130,12 @@ WEIGHTS = {
 EQUAL = ("NDCG, 30 % changed", "MRR, 40 % changed", "heavy tails")
 
 
-def samples(population, weights, n, repetitions=REPETITIONS, name=""):
+def samples(population, weights, n, name=""):
     """Samples of queries with weights, of which twenty sets are drawn."""
     random = np.random.default_rng([n, zlib.crc32(name.encode())])
     n_sets = 1 if weights == "equal" else 20
     for _ in range(n_sets):
-        yield population(random, (n, repetitions // n_sets)), WEIGHTS[weights](random, n)
+        yield population(random, (n, REPETITIONS // n_sets)), WEIGHTS[weights](random, n)
 
 
 def coverage(name, populations, interval, weights, n):
@@ -202,4 +202,5 @@ def main():
 
 
 if __name__ == "__main__":
+    REPETITIONS = int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS
     main()

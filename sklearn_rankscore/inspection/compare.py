@@ -119,7 +119,7 @@ def compare(
         random, and no p-value is below ``1 / (n_resamples + 1)``, unless so many queries differ,
         effectively 200 and more, that their sum is normal: the largest error seen is 0.019, and
         0.003 for p-values below 0.05, both for precision at 10, whose differences are few multiples
-        of a step. The randomized Tukey HSD test of more than 5,000 values for which the models differ
+        of a step. The randomized Tukey HSD test of more than 5,000 values, where the models differ,
         is that of the studentized range of normal means. Where few queries dominate, both tests
         resample these, and take only the sum of all others as normal.
     random_state : int, RandomState instance, Generator or None, default=None

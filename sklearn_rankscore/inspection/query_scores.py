@@ -199,14 +199,15 @@ class QueryScores(Tabular):
         confidence : float, default=0.95
             Confidence level, between 0 and 1.
         method : {"auto", "t", "bootstrap"}, default="auto"
-            "auto" is the interval of Gaffke for metrics with a known range, and Student's t
-            interval for others: DCG, RBP of graded gains, hits without a cut-off, and most metrics
-            that are adjusted for chance or estimated from clicks. The former covers the mean for
-            any number of queries; for values 0 and 1 and a confidence of at least 0.8, its ends
-            differ by at most 0.003 from those of Clopper and Pearson, because of a saddlepoint
-            approximation. The coverage of "t" and "bootstrap", the bias-corrected and accelerated
-            (BCa) bootstrap over queries, is too low if there are few queries or nearly all values
-            are equal; the user guide contains a table.
+            "auto" is the interval of Gaffke for metrics with a known range. For others, which are
+            DCG, RBP of graded gains, hits without a cut-off, and most metrics that are adjusted for
+            chance or estimated from clicks, it is Student's t interval, each end of which skewness
+            moves away from the mean, and nan if effectively fewer than six queries differ. The
+            former covers the mean for any number of queries; for values 0 and 1 and a confidence of
+            at least 0.8, its ends differ by at most 0.003 from those of Clopper and Pearson,
+            because of a saddlepoint approximation. The coverage of "t" and "bootstrap", the
+            bias-corrected and accelerated (BCa) bootstrap over queries, is too low if there are few
+            queries, or if values are skewed or nearly all equal; the user guide contains a table.
         n_resamples : int, default=9999
             Number of bootstrap resamples.
         random_state : int, RandomState instance, Generator or None, default=None
@@ -260,9 +261,9 @@ class QueryScores(Tabular):
         Returns
         -------
         SegmentScores
-            One entry for each metric and segment. The test is Welch's t-test, adjusted for all
-            segments and metrics; its p-value is nan if fewer than six queries of the segment, or of
-            all others, differ from the most common value.
+            One entry for each metric and segment. The test is Welch's t-test, adjusted for the
+            segments of each column and metric by themselves; its p-value is nan if fewer than six
+            queries of the segment, or of all others, differ from the most common value.
 
         Raises
         ------

@@ -30,8 +30,8 @@ from .intervals import (
 MOST_SUMS = 2**17
 
 # the sum over random signs is taken as normal if its kurtosis is that of at least this many equal
-# differences, where the error is below that of 9,999 flips; otherwise the signs of at most this many
-# of the largest ones are flipped
+# differences, and so has an error below that of 9,999 flips; otherwise the signs of at most this
+# many of the largest ones are flipped
 MANY, MOST_FLIPPED = 200, 5000
 
 # the signs of eight differences by the bits of a byte
