@@ -29,7 +29,7 @@ ALL_OF_ONE = 2.0**-52
 FEWEST_DISTINCT = 6
 
 # queries that are checked first, because they suffice nearly always
-SOME = 1000
+SOME = 200
 
 # how often a batch of resamples draws each query, so that the counts fit in cache
 BATCH_SIZE = 2**18

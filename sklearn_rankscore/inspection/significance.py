@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from .._typing import Array, SignificanceTest
 from .._validation import check_fraction
@@ -121,7 +121,7 @@ def permutation_p_values(terms: Array, n_resamples: int, seed: int) -> Array:
             continue
         squares = (sizes / sizes[0]) ** 2
         if squares.sum() ** 2 >= MANY * (squares**2).sum():
-            p_values[j] = 2 * stats.norm.sf(max(observed, 0) / np.sqrt((sizes**2).sum()))
+            p_values[j] = 2 * special.ndtr(-max(observed, 0) / np.sqrt((sizes**2).sum()))
         else:
             flipped[j] = sizes, observed
     if flipped:
