@@ -1,8 +1,7 @@
 """How often intervals contain the mean of the population, and true hypotheses are rejected.
 
-``python benchmarks/simulations.py [repetitions]`` prints the tables of the section on coverage of
-docs/guide/comparing.md, in some minutes with the default of 1,000 repetitions, whose standard error
-is .007 at .95.
+``python benchmarks/simulations.py [repetitions]`` prints the tables of coverage.md, in
+some minutes with the default of 1,000 repetitions, whose standard error is .007 at .95.
 """
 
 import sys

@@ -70,9 +70,9 @@ OF_IDS = {  # beside X
     "cross-validation": lambda g: ms.cross_val_score(
         Ridge(), FEATURES, Y.to_numpy(), groups=g, **BY_MRR
     ),
-    "search, another splitter": lambda g: ms.GridSearchCV(
-        RANKER, {}, scoring="mrr", cv=ms.GroupKFold(3)
-    ).fit(FEATURES, Y.to_numpy(), groups=g),
+    "another splitter": lambda g: ms.cross_val_score(
+        Ridge(), FEATURES, Y.to_numpy(), groups=g, scoring="mrr", cv=ms.GroupKFold(3)
+    ),
     "rank": lambda g: FITTED.rank(FEATURES, groups=g),
     "score": lambda g: FITTED.score(FEATURES, Y.to_numpy(), groups=g),
     "scorer": lambda g: get_scorer("mrr")(FITTED, FEATURES, Y.to_numpy(), groups=g),
@@ -89,6 +89,9 @@ OF_VALUES = {  # anything else of rows
     ),
     "propensity of clicks": lambda v: rs.propensity_summary(Y, v),
     "sample_weight": lambda v: RANKER.fit(X, Y, sample_weight=v),
+    "weights of folds": lambda v: ms.cross_validate(
+        RANKER, FEATURES, Y, cv=CV, **BY_ID, params={"sample_weight": v}
+    ),
     "target": lambda v: get_scorer("dcg")(FITTED, FEATURES, Y, **BY_ID, target=v),
     "names": lambda v: rs.RankChangeDisplay.from_predictions(
         Y, {"a": S, "b": X["x1"]}, **BY_ID, query=1, names=v
@@ -218,9 +221,14 @@ def test_an_index_of_ids_has_the_order_of_x(model):
 SCORERS = ["ndcg@10", make_scorer(rs.ndcg_score), None, lambda m, X, y: get_scorer("ndcg")(m, X, y)]
 
 
-@pytest.mark.parametrize("model", [RANKER, make_pipeline(RANKER)], ids=type)
-@pytest.mark.parametrize("scoring", SCORERS, ids=["name", "make", "none", "function"])
-@pytest.mark.parametrize("labels", [LABELS, LABELS.to_numpy(), Y], ids=["ids", "array", "rows"])
+PERMUTED = [
+    *((RANKER, scoring, LABELS) for scoring in SCORERS),
+    *((make_pipeline(RANKER), scoring, LABELS.to_numpy()) for scoring in SCORERS),
+    (RANKER, "ndcg@10", Y),
+]
+
+
+@pytest.mark.parametrize(("model", "scoring", "labels"), PERMUTED)
 def test_a_permutation_test_shuffles_labels_with_their_index(model, scoring, labels):
     score, permuted, _ = ms.permutation_test_score(
         model, INDEXED, labels, scoring=scoring, cv=CV, n_permutations=4, random_state=0
