@@ -15,8 +15,7 @@ from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
 from .._validation import counted
 from ..metrics.clicks import ClickSums, PropensitySummary, click_sums
 from ..metrics.evaluate import Metrics, by_system
-from ..metrics.labels import warn_of_fixed_values
-from ..metrics.labels import UNKNOWN, Limits
+from ..metrics.labels import UNKNOWN, Limits, warn_of_fixed_values
 from ..metrics.metric import Metric, measure
 from ..metrics.names import is_metric
 from ..metrics.propensity import read_propensity
