@@ -116,8 +116,8 @@ def compare(
         Number of resamples of the bootstrap and the permutation tests. The paired permutation test
         is exact if changes of signs give at most 131,072 sums, as they do for 17 queries, or for
         values such as hits that differ by few distinct amounts. Otherwise the signs are flipped at
-        random, and no p-value is below ``1 / (n_resamples + 1)``, unless so many queries differ,
-        effectively 200 and more, that their sum is normal: the largest error seen is 0.019, and
+        random, and no p-value is below ``1 / (n_resamples + 1)``, unless effectively 200 queries
+        and more differ, whose sum is taken as normal: the largest error seen is 0.019, and
         0.003 for p-values below 0.05, both for precision at 10, whose differences are few multiples
         of a step. The randomized Tukey HSD test of more than 5,000 values, where the models differ,
         is that of the studentized range of normal means. Where few queries dominate, both tests
@@ -184,7 +184,7 @@ def compare(
     statistics = partial(
         _pair_statistics,
         estimate=interval_estimate(difference_interval, confidence, method, n_resamples, seed),
-        is_bound=method == "auto",
+        with_bound=method == "auto",
         p_values_of=partial(paired_p_values, test=test, n_resamples=n_resamples, seed=seed),
         directions_of=partial(directions, test=test if correction != "tukey" else "permutation"),
     )
@@ -266,7 +266,7 @@ def _pair_statistics(
     margin: Array | None = None,
     *,
     estimate: Callable[..., Array],
-    is_bound: bool,
+    with_bound: bool,
     p_values_of: Callable[..., Array],
     directions_of: Callable[..., Array],
 ) -> Array:
@@ -288,7 +288,7 @@ def _pair_statistics(
             few,
             p_values_of(differences, weights),
             # few queries show a direction if the bound for those that were not seen does
-            np.where(few & ~(excludes_0 & is_bound), 0, directions_of(differences, weights)),
+            np.where(few & ~(excludes_0 & with_bound), 0, directions_of(differences, weights)),
             margins[0],
             margins.max(axis=0),  # equivalence is shown by both one-sided tests
             *((signs == sign).sum(axis=0) for sign in (1, 0, -1)),
