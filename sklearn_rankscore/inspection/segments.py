@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,8 +32,8 @@ from .intervals import Interval, has_few_distinct
 from .significance import holm_by_family
 from .tabular import Tabular, p_text
 
-if TYPE_CHECKING:
-    from .query_scores import QueryScores
+# of query_scores.py, which builds on this file
+QueryScores: TypeAlias = Any
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
