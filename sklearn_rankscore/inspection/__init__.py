@@ -2,20 +2,15 @@
 
 from ..metrics.segment import Segment
 from .compare import compare
-from .comparison import Comparison
+from .comparison import Comparison, Difference, SystemTable
 from .cross_val import cross_val_query_scores
-from .difference import Difference
-from .importance import query_permutation_importance
+from .importance import FeatureImportance, QueryImportances, query_permutation_importance
 from .intervals import Interval
-from .per_query import query_scores
-from .prediction_powered import RectifiedMean
-from .query_importances import FeatureImportance, QueryImportances
-from .query_results import QueryScores
-from .rank_overlap import rank_overlap
-from .rectify import RectifiedScores, rectify
+from .overlap import rank_overlap
+from .query_scores import QueryScores, query_scores
+from .rectify import RectifiedMean, RectifiedScores, rectify
 from .score_bounds import ScoreBounds, score_bounds
-from .segment_scores import SegmentScore, SegmentScores
-from .system_table import SystemTable
+from .segments import SegmentScore, SegmentScores
 
 __all__ = [
     "Comparison",

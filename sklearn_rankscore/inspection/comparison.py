@@ -1,4 +1,4 @@
-"""Results of comparing models with a baseline."""
+"""What comparing models gives: differences, their table, and one of systems for a paper."""
 
 from __future__ import annotations
 
@@ -7,27 +7,108 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from .._table import Table
+from .._table import MarkedNumber, Table, html_of_fields
 from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number, examples
-from ..metrics.segment import ALL_QUERIES
-from .difference import Difference, agreed_sign
-from .intervals import TOLERANCE, number_text
-from .margins import Margin
-from .power import detectable_effect, queries_for_power
-from .segment_scores import no_test_note
-from .significance import significance_level
-from .system_table import SystemTable
+from ..metrics.segment import ALL_QUERIES, Segment
+from .intervals import TOLERANCE, Interval, number_text
+from .segments import no_test_note
+from .significance import detectable_effect, queries_for_power, significance_level
 from .tabular import Tabular, p_text
 
 Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]
+Family: TypeAlias = Literal["metric", "metrics", "all"]
+Verdict: TypeAlias = Literal["better", "no worse", "equivalent", "worse", "undecided"]
+Margin: TypeAlias = float | Mapping[str, float] | None
 
 LABELS = ("metric", "model", "versus", "column", "segment")
-FEW_DISTINCT = "* fewer than six queries differ from the most common value; "
+FEW_DISTINCT = "* effectively fewer than six queries differ from the most common value; "
 BOUND = FEW_DISTINCT + "the interval is a bound that follows from the range of the metric"
 NO_BOUND = ", and nan if this range is not known"
 TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too low"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference between a model and the baseline in the mean of one metric.
+
+    Parameters
+    ----------
+    metric, model, baseline : str
+        Names of the metric and of the two models.
+    segment : Segment
+        Column and value of the segment; ``("", "all queries")`` for all queries.
+    queries : int
+        Number of queries for which the metric is defined for both models.
+    share : float
+        Their share of the total weight of these queries in all segments.
+    baseline_mean, model_mean : float
+        Means over these queries.
+    difference : float
+        ``model_mean - baseline_mean``.
+    standard_error : float
+        Standard error of the difference.
+    interval : Interval
+        Confidence interval of the difference.
+    few_distinct : bool
+        Whether fewer than six queries differ from the most common difference, by their effective
+        number if weights are unequal. The interval of ``method="auto"`` is then a bound that
+        follows from the range of the metric, and nan without a known range.
+    p_value, adjusted_p_value : float
+        Two-sided p-value, and the same adjusted for multiple testing. One of random flips of signs
+        is at least ``1 / (n_resamples + 1)``.
+    direction : int
+        1 if the test speaks for the model, -1 if for the baseline, 0 for neither. It is the sign of
+        `difference`, but the sign of the rank sum with ``test="wilcoxon"``, which may differ; then
+        neither model is called better. It is 0 where `few_distinct`, unless the bound excludes 0.
+    rest_p_value : float or None
+        Adjusted p-value of Welch's t-test that the difference is the same for all other queries;
+        None for all queries, and nan if fewer than six queries of the segment, or of all others,
+        differ from the most common difference, or if one of these queries has more than 99.9 % of
+        the weight.
+    noninferiority_p_value, equivalence_p_value : float or None
+        Adjusted p-values of a difference of at most -margin, and of one outside of ±margin; None
+        without a margin.
+    wins, ties, losses : int
+        Number of queries for which the value of the model is higher, equal and lower.
+    verdict : {"equivalent", "better", "worse", "no worse", "undecided"} or None
+        The conclusion with a margin, of which the first that applies is stated: the difference is
+        within ±margin, above 0, below 0, or above -margin. "better" and "worse" require a
+        significant p-value and an interval without 0.
+    """
+
+    metric: str
+    model: str
+    baseline: str
+    segment: Segment
+    queries: int
+    share: float
+    baseline_mean: float
+    model_mean: float
+    difference: float
+    standard_error: float
+    interval: Interval
+    few_distinct: bool
+    p_value: float
+    adjusted_p_value: float
+    direction: int
+    rest_p_value: float | None
+    noninferiority_p_value: float | None
+    equivalence_p_value: float | None
+    wins: int
+    ties: int
+    losses: int
+    verdict: Verdict | None = None
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
+
+def agreed_sign(difference: Difference) -> int:
+    """The sign of a difference if the test speaks for the same model, 0 otherwise."""
+    direction = difference.direction
+    return direction if direction * difference.difference > 0 else 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +137,8 @@ class Comparison(Tabular):
         Largest difference that is considered negligible.
     method : {"auto", "t", "bootstrap"}
         How the intervals were computed.
+    family : {"metric", "metrics", "all"}
+        The tests that the p-values were adjusted for together.
 
     Notes
     -----
@@ -71,6 +154,7 @@ class Comparison(Tabular):
     means: Mapping[str, Mapping[str, float]]
     margin: Margin = None
     method: IntervalMethod = "auto"
+    family: Family = "metric"
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
@@ -185,11 +269,35 @@ class Comparison(Tabular):
                 better[pair[0], d.metric] = (*better.get((pair[0], d.metric), ()), pair[1])
         order = list(self.means)
         ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
-        adjusted = ", adjusted by holm" if self.correction == "holm" else ""
-        caption = f"{self._test_name} at the level of {level:.3g}{adjusted}"
+        family = self.family_note(with_segments=False)
+        caption = f"{self._test_name} at the level of {level:.3g}{family and ', '}{family}"
         if self.baseline is not None and len(order) > 2:
             caption += f"; others were compared with {self.baseline} alone"
         return SystemTable(self.means, ordered, caption, check_count("digits", digits, 0))
+
+    def family_note(self, *, with_segments: bool) -> str:
+        """State which tests the p-values were adjusted for together.
+
+        Parameters
+        ----------
+        with_segments : bool
+            Whether p-values of segments are shown.
+
+        Returns
+        -------
+        str
+            A part of a sentence; empty without a correction.
+        """
+        if self.correction is None:
+            return ""
+        if self.correction == "tukey":
+            return "adjusted by tukey for the pairs of each metric"
+        if self.family == "all":
+            return "adjusted by holm for all tests"
+        pairs = "all pairs" if self.baseline is None else f"all comparisons with {self.baseline}"
+        each = "each metric by itself" if self.family == "metric" else "all metrics together"
+        segments = "; those of segments, for the segments of a column" if with_segments else ""
+        return f"adjusted by holm for {pairs}, {each}{segments}"
 
     def _key(self, difference: Difference) -> tuple[Any, ...]:
         """What selects a difference: metric and model, then the segment."""
@@ -244,7 +352,9 @@ class Comparison(Tabular):
         header = [*[""] * len(labels), *list(cells)[len(labels) :]]
         rows = [[cell(d) for cell in cells.values()] for d in self]
         rest = no_test_note(d.rest_p_value for d in self if d.rest_p_value is not None)
-        note = "; ".join(filter(None, [few_distinct_note(self, self.method), rest]))
+        family = self.family_note(with_segments=any(d.segment != ALL_QUERIES for d in self))
+        stated = [family and f"p-values: {family}", few_distinct_note(self, self.method), rest]
+        note = ".\n".join(filter(None, stated))
         return Table(self._title(), header, rows, n_labels=len(labels), note=note)
 
     def _title(self) -> str:
@@ -280,3 +390,69 @@ def _ratio(difference: float, deviation: float) -> float:
 
 def _or_empty(p_value: float | None) -> str:
     return "" if p_value is None else p_text(p_value)
+
+
+@dataclass(frozen=True, repr=False)
+class SystemTable(Tabular):
+    """Means of all systems and metrics, as `Comparison.system_table` returns them.
+
+    Parameters
+    ----------
+    means : dict of str to dict of str to float
+        Mean of each metric by system.
+    better_than : dict of tuple of str to tuple of str
+        For a system and a metric, the systems that it significantly exceeds.
+    caption : str
+        How significance was tested.
+    digits : int, default=4
+        Number of decimals of the means in the printed table.
+
+    Notes
+    -----
+    Each system has a letter, which marks the means that are significantly higher than its own. The
+    best mean of each metric is bold in HTML, Markdown and LaTeX. `to_frame` has the columns
+    "system" and, for each metric, its name with the mean and "better than" with the letters.
+    """
+
+    means: Mapping[str, Mapping[str, float]]
+    better_than: Mapping[tuple[str, str], tuple[str, ...]]
+    caption: str
+    digits: int = 4
+
+    def _letters(self) -> dict[str, str]:
+        """a, b, …, z, then numbers."""
+        alphabet = "abcdefghijklmnopqrstuvwxyz"
+        return {
+            name: alphabet[i] if i < len(alphabet) else f"({i + 1})"
+            for i, name in enumerate(self.means)
+        }
+
+    def _mark(self, system: str, metric: str) -> str:
+        letters = self._letters()
+        return "".join(letters[worse] for worse in self.better_than.get((system, metric), ()))
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"system": list(self.means)}
+        for metric in next(iter(self.means.values())):
+            columns[metric] = [means[metric] for means in self.means.values()]
+            columns[f"{metric} better than"] = [self._mark(s, metric) for s in self.means]
+        return columns
+
+    def _table(self) -> Table:
+        metrics = list(next(iter(self.means.values())))
+        # the best of the rounded numbers, so that equal ones are both bold
+        spec = f".{self.digits}f"
+        shown = {m: [f"{means[m]:{spec}}" for means in self.means.values()] for m in metrics}
+        defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
+        best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}
+        letters = self._letters()
+        rows: list[list[str | MarkedNumber]] = [
+            [letters[system], system]
+            + [
+                MarkedNumber(shown[m][i], self._mark(system, m), shown[m][i] == best[m])
+                for m in metrics
+            ]
+            for i, system in enumerate(self.means)
+        ]
+        note = f"Letters: significantly better than these systems, {self.caption}"
+        return Table("", ["", "", *metrics], rows, n_labels=2, note=note)

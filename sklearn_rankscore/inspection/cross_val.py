@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,10 @@ from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from .._validation import examples
 from ..metrics.clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
+from ..metrics.metric import Metric
+from ..metrics.names import METRICS, parse_name
+from ..metrics.propensity import find_column
+from ..metrics.resolve import list_metrics, resolve_each
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
 from ..query_ids.lookup import (
@@ -34,9 +39,15 @@ from ..query_ids.lookup import (
 from ..ranking import Queries
 from ..scoring.predictions import predict_scores, read_predictions
 from ..scoring.register import find_groups_param, ignores_groups
-from ..scoring.scorer import RankingScorer
-from .query_results import QueryScores
-from .targets import TargetMetric, check_targets, measure_targets, resolve_targets
+from ..scoring.scorer import (
+    ColumnSource,
+    RankingScorer,
+    check_no_feature,
+    check_source,
+    find_target,
+)
+from ..scoring.weighted_sum import WeightedScorer
+from .query_scores import QueryScores, check_per_query, measure_per_query
 
 CALLER = "cross_val_query_scores"
 
@@ -141,12 +152,12 @@ def cross_val_query_scores(
     100
     """
     _check_is_one(estimator)
-    resolved = resolve_targets(metrics, target, like, options)
+    resolved = _resolve_targets(metrics, target, like, options)
     X, y, sample_weight = arrays = indexable(X, y, sample_weight)
     params = params or {}
     check_same_rows(X=X, y=y, sample_weight=sample_weight)
     groups, ids = _find_ids(X, y, cv, groups, params)
-    check_targets(resolved, estimator, X, y)
+    _check_targets(resolved, estimator, X, y)
     splitter = check_query_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)
     grouping = group_rows(ids, num_samples(X))
@@ -244,7 +255,7 @@ def _score_fold(
     codes: Array,
     fold: Fold,
     fit_params: dict[str, Any],
-    metrics: list[TargetMetric],
+    metrics: list[_TargetMetric],
 ) -> QueryScores:
     """Scores of the queries of one test fold, whose ids are their codes."""
     train, test = fold
@@ -257,7 +268,7 @@ def _score_fold(
     def read(labels: Any) -> Queries:
         return read_predictions(estimator, labels, scores, codes[test], weights, name)
 
-    return measure_targets(metrics, read, safe_indexing(X, test), safe_indexing(y, test))
+    return _measure_targets(metrics, read, safe_indexing(X, test), safe_indexing(y, test))
 
 
 def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:
@@ -270,3 +281,102 @@ def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:
         for name in folds[0].clicks or {}
     }
     return QueryScores(ids, values, folds[0].metrics, weights_or_none, None, clicks or None)
+
+
+class _TargetMetric(NamedTuple):
+    """A metric under the name of its values, and where the labels are that it judges by."""
+
+    name: str
+    metric: Metric
+    target: ColumnSource
+
+    @property
+    def resolved(self) -> Metric:
+        """The metric, under the name that it has in a scorer."""
+        return self.metric
+
+    @property
+    def propensity(self) -> Any:
+        """The place of the propensities, if they are found by one."""
+        given = self.metric.propensity
+        return given if isinstance(given, str | int) else None
+
+
+def _resolve_targets(
+    metrics: Any, target: ColumnSource, like: Library | None, options: dict[str, Any]
+) -> list[_TargetMetric]:
+    """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
+    listed = list_metrics(metrics)
+    parts = [_split(metric, _check_place("target", target)) for metric in listed]
+    others = [metric for _, metric, _ in parts if not isinstance(metric, Metric)]
+    ready = iter(resolve_each(others, like=like, **options) if others or not listed else [])
+    resolved: dict[str, _TargetMetric] = {}
+    for name, metric, source in parts:
+        metric = metric if isinstance(metric, Metric) else next(ready)
+        _check_place("propensity", metric.propensity)
+        name = name or metric.name
+        if name in resolved:
+            raise ValueError(f"metrics names {name!r} twice.")
+        resolved[name] = _TargetMetric(name, metric, source)
+    check_per_query({name: one.metric for name, one in resolved.items()})
+    return list(resolved.values())
+
+
+def _check_place(option: str, source: Any) -> Any:
+    """A place in X or y, where each fold finds its own values."""
+    level = f"X.assign({option}=values).set_index({option!r}, append=True)"
+    hint = f"Add the values to X, as an index level that is no feature: {level}."
+    return check_source(option, source, hint)
+
+
+def _split(metric: Any, target: ColumnSource) -> tuple[str | None, Any, ColumnSource]:
+    """The name of the values if it is not the metric's own, the metric itself, its target."""
+    if isinstance(metric, RankingScorer):
+        return _split_scorer(metric, target)
+    pairs = dict(parse_name(metric)[1]) if isinstance(metric, str) else {}
+    if "target" not in pairs:
+        return None, metric, target
+    own = check_source("target", pairs.pop("target"))
+    return metric, partial(METRICS[parse_name(metric)[0]].function, **pairs), own
+
+
+def _split_scorer(scorer: RankingScorer, target: ColumnSource) -> tuple[str, Metric, ColumnSource]:
+    if isinstance(scorer, WeightedScorer):
+        raise TypeError(
+            "a weighted sum has no values of queries. Pass its metrics instead, "
+            "list(scorer.parts.values())."
+        )
+    if scorer.groups is not None:
+        raise ValueError(
+            f"{scorer!r} has groups of its own, but all metrics are computed on the same queries. "
+            "Give groups= to cross_val_query_scores instead."
+        )
+    return scorer.name, scorer.resolved, target if scorer.target is None else scorer.target
+
+
+def _check_targets(metrics: list[_TargetMetric], estimator: Any, X: Any, y: Any) -> None:
+    """Refuse targets that are missing, hold no numbers, or are features, before the first fit."""
+    for one in metrics:
+        check_no_feature(one, estimator, X)
+        find_target(one, None, X, y)
+
+
+def _measure_targets(
+    metrics: list[_TargetMetric], read: Callable[[Any], Queries], X: Any, y: Any
+) -> QueryScores:
+    """The value of each metric for every query, with one sort for each target.
+
+    `read` makes queries of labels.
+    """
+    scores: dict[ColumnSource, QueryScores] = {}
+    for target in dict.fromkeys(one.target for one in metrics):
+        labels = y if target is None else find_column(target, (X, y), "target")
+        own = {one.name: one.metric for one in metrics if one.target == target}
+        scores[target] = measure_per_query(read(labels), own, data=(X, y))
+    if len(scores) == 1:
+        return next(iter(scores.values()))
+    first = scores[metrics[0].target]
+    values = np.column_stack([scores[one.target][one.name] for one in metrics])
+    names = [name for one in metrics for name in scores[one.target].metrics if name == one.name]
+    clicks = {name: sums for one in scores.values() for name, sums in (one.clicks or {}).items()}
+    return QueryScores(first.ids, values, names, first.weights, None, clicks or None)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
-from .._columns import column_names
+from .._columns import column_at, column_names
+from .._sklearn_compat import num_samples, safe_indexing
+from .._table import Table, html_of_fields
 from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed
-from .._validation import check_choice, check_count
+from .._validation import check_choice, check_count, counted
 from ..metrics.evaluate import Metrics
 from ..query_ids import group_rows
 from ..query_ids.lookup import (
@@ -24,16 +27,136 @@ from ..query_ids.lookup import (
 )
 from ..rankers.training_data import DroppedColumns
 from ..scoring.predictions import predict_scores, read_predictions
-from .interval_methods import interval_estimate
-from .intervals import Interval, difference_interval, has_few_distinct, standard_error
-from .pairing import difference_ranges
-from .per_query import measure_per_query, resolve_per_query
-from .permuted_features import Within, as_table, changes, permutations, predict_copies
-from .progress import with_progress
-from .query_importances import FeatureImportance, QueryImportances
-from .query_results import QueryScores
+from .compare import difference_ranges
+from .comparison import few_distinct_note
+from .intervals import (
+    Interval,
+    difference_interval,
+    effective_share,
+    has_few_distinct,
+    interval_estimate,
+    number_text,
+    standard_error,
+    with_progress,
+)
+from .query_scores import QueryScores, measure_per_query, resolve_per_query
+from .tabular import Tabular
 
 CALLER = "query_permutation_importance"
+
+Within: TypeAlias = Literal["query", "all"]
+
+# values in the copies that are predicted together; a single copy may have more
+BATCH_VALUES = 2**24
+
+
+@dataclass(frozen=True)
+class FeatureImportance:
+    """Decrease of a metric if one feature is permuted.
+
+    Parameters
+    ----------
+    feature, metric : str
+        Name of the feature, "x0", "x1", ... for an array, and of the metric.
+    importance : float
+        Mean over queries and repeats of the value minus the value with the feature permuted.
+    interval : Interval
+        Confidence interval of the mean over queries.
+    few_distinct : bool
+        Whether fewer than six queries differ from the most common loss. The interval of
+        ``method="auto"`` is then a bound that follows from the range of the metric, and nan without
+        a known range. False for a feature that no permutation changes, such as one that is constant
+        within queries: its loss and both ends of its interval are exactly 0.
+    standard_error : float
+        Its standard error, over queries.
+    repeats : tuple of float
+        The mean over queries of each repeat; scikit-learn's `importances`.
+    """
+
+    feature: str
+    metric: str
+    importance: float
+    interval: Interval
+    few_distinct: bool
+    standard_error: float
+    repeats: tuple[float, ...]
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
+
+@dataclass(frozen=True, repr=False)
+class QueryImportances(Tabular):
+    """What `query_permutation_importance` returns: one `FeatureImportance` per feature and metric.
+
+    Iteration yields them; ``importances["price", "ndcg@10"]`` selects one.
+
+    Parameters
+    ----------
+    baseline : QueryScores
+        The scores with no feature permuted.
+    deltas : dict of str to QueryScores
+        For each feature, the decrease for each query, averaged over repeats.
+    importances : tuple of FeatureImportance
+        By metric, the most important feature first.
+    within : {"query", "all"}
+        Rows among which features were permuted.
+    confidence : float
+        Confidence level of the intervals.
+    method : {"auto", "t", "bootstrap"}
+        How the intervals were computed.
+
+    Notes
+    -----
+    `to_frame` has one row per feature and metric, with the columns "feature", "metric",
+    "importance", "low", "high", "standard_error" and "repeat_std", the standard deviation over
+    repeats.
+    """
+
+    baseline: QueryScores
+    deltas: dict[str, QueryScores]
+    importances: tuple[FeatureImportance, ...]
+    within: Within
+    confidence: float
+    method: IntervalMethod = "auto"
+
+    def __iter__(self) -> Iterator[FeatureImportance]:
+        return iter(self.importances)
+
+    def __len__(self) -> int:
+        return len(self.importances)
+
+    def __getitem__(self, key: tuple[str, str]) -> FeatureImportance:
+        for entry in self:
+            if (entry.feature, entry.metric) == tuple(key):
+                return entry
+        metrics = ", ".join(self.baseline.metrics)
+        raise KeyError(f"no importance {key!r}; features are {', '.join(self.deltas)} and metrics "
+                       f"are {metrics}.")  # fmt: skip
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "feature": [e.feature for e in self],
+            "metric": [e.metric for e in self],
+            "importance": [e.importance for e in self],
+            "low": [e.interval.low for e in self],
+            "high": [e.interval.high for e in self],
+            "standard_error": [e.standard_error for e in self],
+            "repeat_std": [float(np.std(e.repeats)) for e in self],
+        }
+
+    def _table(self) -> Table:
+        place = "within queries" if self.within == "query" else "over all rows"
+        header = ("", "", "importance", f"{self.confidence * 100:g} % interval", "std of repeats")
+        rows = [
+            (e.metric, e.feature, number_text(e.importance, "+.4f"),
+             f"{e.interval:+.4f}{'*' if e.few_distinct else ''}", f"{np.std(e.repeats):.4f}")
+            for e in self
+        ]  # fmt: skip
+        queries = counted(len(self.baseline), "query")
+        title = f"Loss if a feature is permuted {place}, {queries}"
+        note = few_distinct_note(self, self.method)
+        return Table(title, header, rows, n_labels=2, note=note)
 
 
 def query_permutation_importance(
@@ -226,7 +349,10 @@ def _summary(
     """The mean loss of each query over repeats, and that of each metric over queries."""
     delta = replace(baseline, values=lost.mean(axis=0))
     ends = delta.aggregate(estimate, (2,), *difference_ranges(baseline, baseline)).T.tolist()
-    few = delta.aggregate(lambda values, _: has_few_distinct(values)) == 1
+    few = (
+        delta.aggregate(lambda values, weights: has_few_distinct(values, effective_share(weights)))
+        == 1
+    )
     if estimate is _zero_interval:
         few[:] = False
     means, errors = delta.mean(), delta.aggregate(standard_error).tolist()
@@ -239,3 +365,105 @@ def _summary(
             delta.metrics, ends, few.tolist(), errors, repeats.T.tolist(), strict=True
         )
     ]
+
+
+def permutations(codes: Array, within: Within, n_repeats: int, seed: Seed) -> list[Array]:
+    """For each repeat, the row from which each row takes its value.
+
+    Those of all rows are the ones that scikit-learn's `permutation_importance` draws from the seed.
+    """
+    random = np.random.RandomState(_draw_seed(seed))
+    n = len(codes)
+    if within == "query":
+        by_query = np.argsort(codes, kind="stable")
+        drawn = [np.lexsort((random.random_sample(n), codes)) for _ in range(n_repeats)]
+        return [rows[np.argsort(by_query)] for rows in drawn]
+    shuffled, order, orders = np.arange(n), np.arange(n), []
+    for _ in range(n_repeats):
+        random.shuffle(shuffled)
+        order = order[shuffled]  # scikit-learn permutes the column that it permuted before
+        orders.append(order)
+    return orders
+
+
+def _draw_seed(random_state: Seed) -> int:
+    end = np.iinfo(np.int32).max + 1
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(end))
+    return int(check_random_state(random_state).randint(end))
+
+
+def as_table(X: Any) -> Any:
+    """A frame as it is, and everything else as an array; refuses sparse matrices."""
+    if column_names(X):
+        return X
+    if hasattr(X, "tocsr"):
+        raise TypeError(
+            "X is a sparse matrix, whose columns cannot be permuted efficiently. Pass X.toarray()."
+        )
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"X must have rows and columns; got an array of shape {array.shape}.")
+    return array
+
+
+def with_columns(X: Any, columns: Sequence[tuple[int, Array]]) -> Any:
+    """Copies of a table below one another, each with the rows of one column permuted.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_documents, n_columns)
+        The table.
+    columns : sequence of (position, rows)
+        For each copy the column, and the row from which each of its rows takes its value.
+    """
+    n = num_samples(X)
+    stacked = safe_indexing(X, np.tile(np.arange(n), len(columns)))
+    for position in sorted({position for position, _ in columns}):
+        rows = [rows if p == position else np.arange(n) for p, rows in columns]
+        values = safe_indexing(column_at(X, position), np.concatenate(rows))
+        stacked = _replaced(stacked, position, values)
+    return stacked
+
+
+def _replaced(X: Any, position: int, values: Any) -> Any:
+    """The table with other values of one column."""
+    if hasattr(X, "iloc"):
+        X.isetitem(position, values.array)
+    elif hasattr(X, "set_column"):  # pyarrow
+        return X.set_column(position, X.schema.field(position), values)
+    elif hasattr(X, "with_columns"):  # polars
+        return X.with_columns(values)
+    else:
+        X[:, position] = values
+    return X
+
+
+def changes(X: Any, position: int, rows: Array) -> bool:
+    """Whether a permutation of the rows changes a column."""
+    values = np.asarray(column_at(X, position))
+    if values.dtype == object:  # of which missing values may not be comparable
+        values = np.array([f"{type(value)} {value!r}" for value in values.tolist()])
+    is_nan = values != values
+    return bool(np.any((values != values[rows]) & ~(is_nan & is_nan[rows])))
+
+
+def predict_copies(
+    predict: Callable[[Any], Array], X: Any, columns: Sequence[tuple[int, Array]]
+) -> Iterator[Array]:
+    """The predictions for each copy of `with_columns`, from few large batches.
+
+    A model that predicts a row differently if other rows are added, as one does that compares the
+    documents of a query, is given one copy at a time.
+    """
+    n, width = num_samples(X), max(1, len(column_names(X)) or np.shape(X)[1])
+    batch = max(1, BATCH_VALUES // (n * width))
+    for start in range(0, len(columns), batch):
+        part = columns[start : start + batch]
+        scores = predict(with_columns(X, part)).reshape(len(part), n)
+        if start == 0 and len(part) > 1:
+            alone = predict(with_columns(X, part[-1:])).ravel()
+            if not np.allclose(scores[-1], alone, rtol=1e-5, atol=1e-8 * np.abs(alone).max()):
+                yield from (predict(with_columns(X, [column])).ravel() for column in columns)
+                return
+        yield from scores

@@ -1,4 +1,4 @@
-"""Confidence intervals of weighted means, in closed form or by a root of one equation.
+"""Means of queries with their standard errors and confidence intervals.
 
 Throughout, `values` has shape (n_queries, n_metrics) and no nan, and `weights` has shape
 (n_queries,) and is positive.
@@ -6,12 +6,18 @@ Throughout, `values` has shape (n_queries, n_metrics) and no nan, and `weights` 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar, get_args
 
 import numpy as np
 from scipy import stats
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from .._typing import Array
+from .._typing import Array, IntervalMethod, Seed
+from .._validation import check_choice, check_count, check_fraction
+
+T = TypeVar("T")
 
 # sums of the same terms in a different order differ by rounding, and must still count as equal
 TOLERANCE = 1e-12
@@ -21,6 +27,15 @@ ALL_OF_ONE = 2.0**-52
 
 # with fewer, the permutation test cannot reject at the level of 5 %, because 2 / 2**5 > .05
 FEWEST_DISTINCT = 6
+
+# queries that are checked first, because they suffice nearly always
+SOME = 200
+
+# how often a batch of resamples draws each query, so that the counts fit in cache
+BATCH_SIZE = 2**18
+
+# seconds before a progress bar appears
+DELAY = 2.0
 
 
 class Interval(NamedTuple):
@@ -128,6 +143,114 @@ def t_interval(values: Array, weights: Array, confidence: float) -> Array:
     return np.array([center - margin, center + margin])
 
 
+def skewness_of_mean(values: Array, weights: Array) -> Array:
+    """Skewness of the weighted mean of each column; 0 without variation.
+
+    That of the values is assumed to be the same for all weights, like their variance in
+    `standard_error`: cubed weighted residuals miss rare losses if no large weight is among them.
+    """
+    by_metric = np.ascontiguousarray(values.T)  # so that no metric is rounded by the others
+    residuals = by_metric - by_metric.mean(axis=1, keepdims=True)
+    second, third = (np.mean(residuals**power, axis=1) for power in (2, 3))
+    scaled = weights / weights.max()
+    of_weights = (scaled**3).sum() / (scaled**2).sum() ** 1.5
+    varies = np.ptp(values, axis=0) > TOLERANCE
+    zeros = np.zeros_like(third)
+    return np.asarray(of_weights * np.divide(third, second**1.5, out=zeros, where=varies))
+
+
+def without_skewness(t: Array, skewness: Array) -> Array:
+    """The t statistics of means, transformed to have nearly the distribution of Student.
+
+    P. Hall. On the Removal of Skewness by Transformation. Journal of the Royal Statistical Society
+    B 54, 1992.
+    """
+    return np.asarray(t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6)
+
+
+def _with_skewness(quantile: float, skewness: Array) -> Array:
+    """The t statistics that `without_skewness` transforms to a quantile."""
+    is_skewed = np.abs(skewness) > 1e-8
+    safe = np.where(is_skewed, skewness, 1.0)
+    skewed = 3 / safe * (np.cbrt(1 + safe * (quantile - safe / 6)) - 1)
+    return np.where(is_skewed, skewed, quantile)
+
+
+def skewed_interval(values: Array, weights: Array, confidence: float) -> Array:
+    """Student's t interval, each end of which skewness can only move away from the mean."""
+    if len(values) < 2:
+        return np.full((2, values.shape[1]), np.nan)
+    t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
+    center, error = mean(values, weights), standard_error(values, weights)
+    skewness = skewness_of_mean(values, weights)
+    low = center - error * np.maximum(t, _with_skewness(t, skewness))
+    return np.array([low, center - error * np.minimum(-t, _with_skewness(-t, skewness))])
+
+
+def difference_interval(
+    values: Array, weights: Array, confidence: float, low: Array, high: Array
+) -> Array:
+    """`skewed_interval`, but where too few queries differ from all others `bounded_interval`.
+
+    Without a finite range it is then nan, as the p-values of `one_sided_p_values` are.
+    """
+    ends = skewed_interval(values, weights, confidence)
+    few = has_few_distinct(values, effective_share(weights))
+    ends[:, few] = np.nan
+    bounded = few & np.isfinite(low) & np.isfinite(high)
+    ends[:, bounded] = bounded_interval(
+        values[:, bounded], weights, confidence, low[bounded], high[bounded]
+    )
+    return ends
+
+
+def mean_interval(
+    values: Array, weights: Array, confidence: float, low: Array, high: Array
+) -> Array:
+    """`bounded_interval` where the range is finite, `difference_interval` elsewhere."""
+    ends = np.empty((2, values.shape[1]))
+    bounded = np.isfinite(low) & np.isfinite(high)
+    for which, interval in ((bounded, bounded_interval), (~bounded, difference_interval)):
+        ends[:, which] = interval(values[:, which], weights, confidence, low[which], high[which])
+    return ends
+
+
+def has_few_distinct(values: Array, effective: Array | float, rows: Array | None = None) -> Array:
+    """Whether too few values of each column differ from the most common one to estimate an error.
+
+    Fewer than six, if the queries have equal weights; their number is multiplied by the `effective`
+    share of the queries. Values of nan do not count.
+    """
+    rows = np.arange(len(values)) if rows is None else rows
+    needed = np.broadcast_to(
+        # equal weights must not lose a query by rounding
+        np.divide(FEWEST_DISTINCT * (1 - TOLERANCE), np.maximum(effective, TOLERANCE)),
+        values.shape[1:],
+    )
+    few = np.asarray(_n_differing(values[rows[:SOME]]) < needed)
+    # more queries can only add values that differ
+    if few.any() and len(rows) > SOME:
+        few[few] = _n_differing(values[np.ix_(rows, few)]) < needed[few]
+    return few
+
+
+def effective_share(weights: Array) -> float:
+    """The effective number of queries with these weights, as a share of their number."""
+    scaled = weights / weights.max()
+    return float(scaled.sum() ** 2 / (len(weights) * (scaled**2).sum()))
+
+
+def _n_differing(values: Array) -> Array:
+    """How many values of each column differ from the most common one; nan does not count."""
+    if not len(values):
+        return np.zeros(values.shape[1])
+    ascending, rows = np.sort(values, axis=0), np.arange(len(values))[:, None]
+    defined = ~np.isnan(ascending)
+    starts = np.where(np.diff(ascending, axis=0, prepend=-np.inf) > TOLERANCE, rows, 0)
+    of_same = np.where(defined, rows - np.maximum.accumulate(starts, axis=0) + 1, 0)
+    return np.asarray(defined.sum(axis=0) - of_same.max(axis=0))
+
+
 def bounded_interval(
     values: Array, weights: Array, confidence: float, low: Array, high: Array
 ) -> Array:
@@ -147,78 +270,20 @@ def bounded_interval(
     return np.array(ends)
 
 
-def auto_interval(
-    values: Array, weights: Array, confidence: float, low: Array, high: Array
-) -> Array:
-    """`bounded_interval` where the range is finite, `t_interval` elsewhere."""
-    ends = t_interval(values, weights, confidence)
-    ends[:, np.ptp(values, axis=0) <= TOLERANCE] = np.nan  # no variation, no error to estimate
-    bounded = np.isfinite(low) & np.isfinite(high)
-    ends[:, bounded] = bounded_interval(
-        values[:, bounded], weights, confidence, low[bounded], high[bounded]
-    )
-    return ends
-
-
-def difference_interval(
-    values: Array, weights: Array, confidence: float, low: Array, high: Array
-) -> Array:
-    """`t_interval`, but where too few queries differ from all others `bounded_interval`.
-
-    Without a finite range it is then nan, as the p-values of `margin_p_values` are.
-    """
-    ends = t_interval(values, weights, confidence)
-    few = has_few_distinct(values)
-    ends[:, few] = np.nan
-    bounded = few & np.isfinite(low) & np.isfinite(high)
-    ends[:, bounded] = bounded_interval(
-        values[:, bounded], weights, confidence, low[bounded], high[bounded]
-    )
-    return ends
-
-
-def has_few_distinct(values: Array) -> Array:
-    """Whether fewer than six values of each column differ from the most common one."""
-    n = len(values)
-    if n < 2 * FEWEST_DISTINCT:
-        equal = np.abs(values[:, None] - values[None]) <= TOLERANCE
-        most = equal.sum(axis=0).max(axis=0)
-    else:  # it is then the value of six of any eleven queries, and their median
-        most = (np.abs(values - _common(values)) <= TOLERANCE).sum(axis=0)
-    return np.asarray(n - most < FEWEST_DISTINCT)
-
-
-def _common(values: Array) -> Array:
-    """The most common value of each column if fewer than six of many differ from it."""
-    first = values[: 2 * FEWEST_DISTINCT - 1]
-    return np.asarray(np.sort(first, axis=0)[len(first) // 2])
-
-
 def bounded_tail(values: Array, weights: Array, at: Array, low: Array) -> Array:
     """p-value of a mean of at most `at`, for values of at least `low`; see `bounded_interval`."""
-    values, weights, counts = _with_lowest(values, weights, low)
+    values, weights = _with_lowest(values, weights, low)
     inside = (at > low) & (at < values.max(axis=0))
     p_values = np.where(at <= low, 0.0, 1.0)
     if inside.any():
-        quantiles = _tail_quantile(values[:, inside], weights, counts, at[inside])
+        quantiles = _tail_quantile(values[:, inside], weights, at[inside])
         p_values[inside] = stats.norm.cdf(quantiles)
     return p_values
 
 
-def _with_lowest(values: Array, weights: Array, low: Array) -> tuple[Array, Array, Array]:
-    """With one further value, of the weight of a query drawn in proportion to the weights.
-
-    The third array has the number of queries of each row: those with the most common values and
-    weight share the first one.
-    """
-    further = (weights**2).sum() / weights.sum()
-    rows = np.column_stack([values, weights])
-    is_common = (rows == _common(rows)).all(axis=1)
-    common, others = np.flatnonzero(is_common), np.flatnonzero(~is_common)
-    rows = rows[np.concatenate([common[:1], others])]
-    counts = np.ones(1 + len(rows))
-    counts[1 : 1 + len(common[:1])] = len(common)
-    return np.vstack([low, rows[:, :-1]]), np.insert(rows[:, -1], 0, further), counts
+def _with_lowest(values: Array, weights: Array, low: Array) -> tuple[Array, Array]:
+    """With one further value, of the weight of a query drawn in proportion to the weights."""
+    return np.vstack([low, values]), np.append((weights**2).sum() / weights.sum(), weights)
 
 
 def _lower_end(values: Array, weights: Array, confidence: float, low: Array) -> Array:
@@ -226,27 +291,26 @@ def _lower_end(values: Array, weights: Array, confidence: float, low: Array) -> 
 
     E are standard exponential variables, whose normalized values are uniform on the simplex.
     """
-    values, weights, counts = _with_lowest(values, weights, low)
+    values, weights = _with_lowest(values, weights, low)
     target = stats.norm.ppf((1 - confidence) / 2)
     end = low.astype(np.float64)
     open_columns = values.max(axis=0) - low > TOLERANCE
-    columns = values[:, open_columns]
-    if columns.size:
-        end[open_columns] = _solve(columns, weights, counts, target, low[open_columns])
+    if open_columns.any():
+        end[open_columns] = _solve(values[:, open_columns], weights, target, low[open_columns])
     return end
 
 
-def _solve(values: Array, weights: Array, counts: Array, target: float, low: Array) -> Array:
+def _solve(values: Array, weights: Array, target: float, low: Array) -> Array:
     """The mean at which the normal quantile of `_tail_quantile` is `target`; regula falsi."""
-    a, b = low.astype(np.float64), mean(values, weights * counts)
+    a, b = low.astype(np.float64), mean(values, weights)
     # at the lowest value the sum is never negative; at the mean it is so about half of the time
     at_a, at_b = np.full(len(a), 8 * target), np.zeros(len(a))
     center, scale = b, b - a
-    spread = np.sqrt((weights**2 * counts) @ (values - b) ** 2) / (weights @ counts)
+    spread = np.sqrt(_weighted_sum((values - b) ** 2, weights**2)) / weights.sum()
     guess = np.clip(center + target * spread, a + scale / 100, b - scale / 100)
-    side = np.zeros(len(a))
+    side, is_solved = np.zeros(len(a)), np.zeros(len(a), dtype=bool)
     for _ in range(60):
-        quantile = _tail_quantile(values, weights, counts, guess)
+        quantile = _tail_quantile(values, weights, guess)
         below = quantile < target
         # the Illinois rule: an end that stays twice counts half
         at_b = np.where(below & (side == -1), (at_b + target) / 2, at_b)
@@ -254,37 +318,151 @@ def _solve(values: Array, weights: Array, counts: Array, target: float, low: Arr
         a, at_a = np.where(below, guess, a), np.where(below, quantile, at_a)
         b, at_b = np.where(below, b, guess), np.where(below, at_b, quantile)
         side = np.where(below, -1, 1)
-        if (np.abs(quantile - target) < 1e-7).all() or (b - a <= 1e-13 * scale).all():
+        is_solved |= (np.abs(quantile - target) < 1e-7) | (b - a <= 1e-13 * scale)
+        if is_solved.all():
             break
         rise = at_b - at_a
         part = np.divide(target - at_a, rise, out=np.full_like(rise, 0.5), where=rise > 0)
-        guess = np.clip(a + (b - a) * part, a, b)
+        guess = np.where(is_solved, guess, np.clip(a + (b - a) * part, a, b))
     return np.asarray(guess)
 
 
-def _tail_quantile(values: Array, weights: Array, counts: Array, at: Array) -> Array:
+def _tail_quantile(values: Array, weights: Array, at: Array) -> Array:
     """Normal quantile of P(Σ E_i w_i (v_i - at) <= 0), for standard exponential variables E.
 
     A saddlepoint approximation: O. E. Barndorff-Nielsen. Inference on Full or Partial Parameters
     Based on the Standardized Signed Log Likelihood Ratio. Biometrika 73, 1986.
     """
-    terms = weights[:, None] * (values - at)
+    terms = np.ascontiguousarray((weights[:, None] * (values - at)).T)
     tiny = np.finfo(np.float64).tiny
-    low, high = 1 / np.minimum(terms.min(axis=0), -tiny), 1 / np.maximum(terms.max(axis=0), tiny)
-    saddle = np.zeros(terms.shape[1])
+    low, high = 1 / np.minimum(terms.min(axis=1), -tiny), 1 / np.maximum(terms.max(axis=1), tiny)
+    saddle, is_solved = np.zeros(len(terms)), np.zeros(len(terms), dtype=bool)
     for _ in range(60):
-        ratio = terms / (1 - terms * saddle)
-        slope, curvature = counts @ ratio, np.einsum("q,qm,qm->m", counts, ratio, ratio)
+        ratio = terms / (1 - terms * saddle[:, None])
+        slope, curvature = ratio.sum(axis=1), (ratio**2).sum(axis=1)
         low, high = np.where(slope < 0, saddle, low), np.where(slope > 0, saddle, high)
         step = -slope / curvature
-        if (np.abs(step) * np.sqrt(curvature) < 1e-9).all():
+        is_solved |= np.abs(step) * np.sqrt(curvature) < 1e-9
+        if is_solved.all():
             break
         newton = saddle + step
         is_inside = (newton > low) & (newton < high)
-        saddle = np.where(is_inside, newton, (low + high) / 2)
-    cumulant = -(counts @ np.log1p(-terms * saddle))
+        saddle = np.where(is_solved, saddle, np.where(is_inside, newton, (low + high) / 2))
+    cumulant = -np.log1p(-terms * saddle[:, None]).sum(axis=1)
     root = np.sign(saddle) * np.sqrt(np.maximum(-2 * cumulant, 0))
     scaled = saddle * np.sqrt(curvature)
     with np.errstate(divide="ignore", invalid="ignore"):
         modified = root + np.log(scaled / root) / root
     return np.asarray(np.where(np.abs(root) < 1e-5, root, modified))
+
+
+def interval_estimate(
+    auto: Callable[..., Array],
+    confidence: float,
+    method: IntervalMethod,
+    n_resamples: int,
+    random_state: Seed,
+) -> Callable[..., Array]:
+    """The interval as a statistic of values, weights and the range of each metric.
+
+    Every call of it draws the same resamples, so that no result depends on others.
+    """
+    confidence = check_fraction("confidence", confidence)
+    n_resamples = check_count("n_resamples", n_resamples, 1)
+    seed = draw_seed(random_state)
+    if check_choice("method", method, get_args(IntervalMethod)) == "auto":
+        return lambda values, weights, *ranges: auto(values, weights, confidence, *ranges)
+    if method == "t":
+        return lambda values, weights, *_: t_interval(values, weights, confidence)
+    return lambda values, weights, *_: bootstrap_interval(
+        values, weights, confidence, n_resamples, np.random.default_rng(seed)
+    )
+
+
+def draw_seed(random_state: Seed) -> int:
+    """A seed of a NumPy generator from any `random_state` that scikit-learn accepts."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**32))
+    check_random_state(random_state)
+    return int(random_state)
+
+
+def bootstrap_interval(
+    values: Array, weights: Array, confidence: float, n_resamples: int, random: np.random.Generator
+) -> Array:
+    """Bias-corrected and accelerated (BCa) bootstrap interval of the mean.
+
+    B. Efron. Better Bootstrap Confidence Intervals. JASA 82, 1987.
+    """
+    center = mean(values, weights)
+    if len(values) < 2:
+        return np.full((2, len(center)), np.nan)
+    deviations = values - center
+    resampled = resampled_means(deviations, weights, n_resamples, random)
+    levels = _bca_levels(resampled, deviations, weights, confidence)
+    quantiles = np.column_stack(
+        [np.quantile(column, level) for column, level in zip(resampled.T, levels.T, strict=True)]
+    )
+    is_constant = np.ptp(values, axis=0) == 0
+    return np.where(is_constant, center, center + quantiles)
+
+
+@threadpool_limits.wrap(limits=1, user_api="blas")  # narrow products are bound by memory
+def resampled_means(
+    values: Array, weights: Array, n_resamples: int, random: np.random.Generator
+) -> Array:
+    """Weighted means of bootstrap resamples, of shape (n_resamples, n_metrics)."""
+    terms = np.column_stack([weights[:, None] * values, weights])
+    sums = np.concatenate(
+        [counts @ terms for counts in _resampled_counts(len(values), n_resamples, random)]
+    )
+    return np.asarray(sums[:, :-1] / sums[:, -1:])
+
+
+def _resampled_counts(
+    n_queries: int, n_resamples: int, random: np.random.Generator
+) -> Iterator[Array]:
+    """How often each resample draws each query, in batches of resamples."""
+    size = max(1, BATCH_SIZE // n_queries)
+    sizes = [min(size, n_resamples - start) for start in range(0, n_resamples, size)]
+    for n_rows in with_progress(sizes, len(sizes), "batches of resamples"):
+        drawn = random.integers(0, n_queries, size=(n_rows, n_queries))
+        drawn += np.arange(n_rows)[:, None] * n_queries
+        counts = np.bincount(drawn.ravel(), minlength=drawn.size)
+        yield counts.reshape(drawn.shape).astype(np.float64)
+
+
+def _bca_levels(resampled: Array, deviations: Array, weights: Array, confidence: float) -> Array:
+    """Quantiles of the resampled means at which the interval ends, of shape (2, n_metrics).
+
+    The jackknife needs no loop: without query i, a weighted mean changes by
+    -w_i (v_i - mean) / (Σ w - w_i).
+    """
+    tolerance = TOLERANCE * np.abs(deviations).max(axis=0)
+    # a resampled mean equal to the estimate counts half, as in scipy.stats.bootstrap
+    p_less, p_at_most = (resampled < -tolerance).mean(axis=0), (resampled <= tolerance).mean(axis=0)
+    p_min = 0.5 / len(resampled)
+    bias = stats.norm.ppf(np.clip((p_less + p_at_most) / 2, p_min, 1 - p_min))
+    w = weights[:, None]
+    changes = -w * deviations / (weights.sum() - w)
+    influence = changes.mean(axis=0) - changes
+    cubes, scale = (influence**3).sum(axis=0), (influence**2).sum(axis=0) ** 1.5
+    acceleration = np.divide(cubes, 6 * scale, out=np.zeros_like(scale), where=scale > 0)
+    z = bias + stats.norm.ppf([[(1 - confidence) / 2], [(1 + confidence) / 2]])
+    return np.asarray(stats.norm.cdf(bias + z / np.maximum(1 - acceleration * z, 1e-12)))
+
+
+def with_progress(items: Iterable[T], total: int, unit: str) -> Iterable[T]:
+    """The items, with a progress bar on a terminal if they take long; it disappears at the end."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return items
+    bar: Iterable[T] = tqdm(
+        items, total=total, unit=f" {unit}", delay=DELAY, disable=None, leave=False
+    )
+    return bar

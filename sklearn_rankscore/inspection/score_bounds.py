@@ -16,9 +16,7 @@ from ..metrics.evaluate import Metrics, by_system
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..ranking import read_queries
 from .intervals import Interval
-from .per_query import resolve_per_query
-from .query_results import QueryScores
-from .ranges import metric_name
+from .query_scores import QueryScores, metric_name, resolve_per_query
 from .tabular import Tabular
 
 

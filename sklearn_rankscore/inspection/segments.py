@@ -1,26 +1,53 @@
-"""Segments of queries: columns of values, one per query."""
+"""Segments of queries: how they are given, their means, and how they differ from the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
+from .._table import Table, html_of_fields
 from .._typing import Array
 from .._validation import examples
 from ..metrics.segment import (
+    ALL_QUERIES,
+    MISSING,
+    MOST_CATEGORIES,
+    Segment,
     constant_within,
+    refuse_missing_as_text,
     values_and_missing,
 )
 from ..query_ids import Grouping
 from ..query_ids.lookup import check_same_order, index_level
 from ..query_ids.read import as_key, as_keys, as_objects, of_python
+from ..ranking.aggregate import scaled_weights
+from .intervals import Interval, has_few_distinct
+from .significance import holm_by_family
+from .tabular import Tabular, p_text
+
+# of query_scores.py, which builds on this file
+QueryScores: TypeAlias = Any
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
+
+N_BINS = 4
+
+# the share of the expected sum of squares below which one query has nearly all the weight
+DOMINATED = 1e-6
+
+NO_TEST = (
+    "nan: no test, because fewer than six queries of the segment, or of all others, differ from "
+    "the most common value, or one of these queries has nearly all the weight"
+)
+FAMILY = "p-values: adjusted by holm for the segments of a column, each metric by itself"
 
 
 def read_segments(
@@ -237,3 +264,265 @@ def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueErr
         f"{problem}. If the values are in the order of the query ids, pass them without an index, "
         "as to_numpy() gives them."
     )
+
+
+@dataclass(frozen=True)
+class SegmentColumn:
+    """A column of segments: the distinct values, and the position of that of each query."""
+
+    name: str
+    values: list[Hashable]
+    codes: Array
+
+
+def bin_segments(columns: Mapping[str, Array]) -> list[SegmentColumn]:
+    """Numbers with more than ten values as quartiles, anything else as categories."""
+    return [_column(name, values) for name, values in columns.items()]
+
+
+def _column(name: str, values: Array) -> SegmentColumn:
+    missing = np.array([value is None for value in values.tolist()], dtype=bool)
+    refuse_missing_as_text(name, values, missing)
+    codes = np.empty(len(values), dtype=np.intp)
+    present = values[~missing]
+    if missing.any() and {type(value) for value in present.tolist()} <= {int, float}:
+        present = np.array(present.tolist())
+    if present.dtype.kind in "iuf" and len(np.unique(present)) > MOST_CATEGORIES:
+        names, codes[~missing] = _quantile_bins(present)
+    else:
+        distinct: dict[Hashable, None] = dict.fromkeys(present.tolist())
+        try:
+            names = sorted(distinct)  # type: ignore[type-var]
+        except TypeError:
+            names = list(distinct)
+        position = {value: code for code, value in enumerate(names)}
+        codes[~missing] = [position[value] for value in present.tolist()]
+    if missing.any():
+        codes[missing], names = len(names), [*names, MISSING]
+    return SegmentColumn(name, names, codes)
+
+
+def _quantile_bins(values: Array) -> tuple[list[Hashable], Array]:
+    """Bins that are closed above, as in `pandas.qcut`; infinite values belong to the outer ones."""
+    finite = values[np.isfinite(values)]
+    clipped = np.clip(values, finite.min(), finite.max())
+    edges = np.unique(np.quantile(clipped, np.linspace(0, 1, N_BINS + 1)))
+    codes = np.maximum(np.searchsorted(edges, clipped) - 1, 0)
+    edges = np.array([values.min(), *edges[1:-1], values.max()], dtype=np.float64)
+    brackets = "[" + "(" * (len(edges) - 2)
+    texts = _distinct_texts(edges)
+    names: list[Hashable] = [
+        f"{bracket}{low}, {high}]"
+        for bracket, low, high in zip(brackets, texts[:-1], texts[1:], strict=True)
+    ]
+    return names, codes
+
+
+def _distinct_texts(edges: Array) -> list[str]:
+    """Different numbers as different texts, with at least six significant digits."""
+    texts: list[str] = []
+    for digits in range(6, 18):
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
+@dataclass(frozen=True)
+class SegmentScore:
+    """Mean of one metric over the queries of one segment.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric.
+    segment : Segment
+        Column and value.
+    queries : int
+        Number of queries for which the metric is defined.
+    share : float
+        Their share of the total weight of these queries in all segments.
+    mean : float
+        Weighted mean.
+    interval : Interval
+        Confidence interval of the mean.
+    rest_p_value : float
+        p-value of Welch's t-test that the mean equals that of all other queries, adjusted for
+        multiple testing over the segments of the same column and metric; nan if fewer than six
+        queries of the segment, or of all others, differ from the most common value, or if one of
+        these queries has more than 99.9 % of the weight.
+    """
+
+    metric: str
+    segment: Segment
+    queries: int
+    share: float
+    mean: float
+    interval: Interval
+    rest_p_value: float
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
+
+@dataclass(frozen=True, repr=False)
+class SegmentScores(Tabular):
+    """What `QueryScores.by` returns: one `SegmentScore` for each metric and segment.
+
+    Iteration yields them; ``by["ndcg@10", ("device", "phone")]`` selects one.
+
+    Parameters
+    ----------
+    scores : tuple of SegmentScore
+        By metric, then by segment.
+    confidence : float
+        Confidence level of the intervals.
+
+    Notes
+    -----
+    `to_frame` has one row per metric and segment, with the columns "metric", "column", "value",
+    "queries", "share", "mean", "low", "high" and "rest_p_value".
+    """
+
+    scores: tuple[SegmentScore, ...]
+    confidence: float
+
+    def __iter__(self) -> Iterator[SegmentScore]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __getitem__(self, key: tuple[str, tuple[Any, Any]]) -> SegmentScore:
+        keys = [(score.metric, tuple(score.segment)) for score in self.scores]
+        if key in keys:
+            return self.scores[keys.index(key)]
+        raise KeyError(f"no segment {key!r}; the segments are {examples(keys, 10)}.")
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [{**vars(s), **s.segment._asdict(), **s.interval._asdict()} for s in self.scores]
+        names = ["metric", "column", "value", "queries", "share", "mean", "low", "high"]
+        return {name: [row[name] for row in rows] for name in [*names, "rest_p_value"]}
+
+    def _table(self) -> Table:
+        interval = f"{self.confidence * 100:g} % interval"
+        header = ("", "", "", "queries", "share", "mean", interval, "p (differs from the rest)")
+        rows = [
+            (
+                s.metric, s.segment.column, str(s.segment.value), f"{s.queries:,}",
+                f"{s.share:.1%}", f"{s.mean:.4f}", f"{s.interval:.4f}", p_text(s.rest_p_value),
+            )
+            for s in self.scores
+        ]  # fmt: skip
+        note = ".\n".join(filter(None, [FAMILY, no_test_note(s.rest_p_value for s in self.scores)]))
+        return Table("Means by segment", header, rows, n_labels=3, note=note)
+
+
+def no_test_note(rest_p_values: Iterable[float]) -> str:
+    """Why some segments are not compared with the rest; empty if all are."""
+    return NO_TEST if any(map(math.isnan, rest_p_values)) else ""
+
+
+class SegmentPart(NamedTuple):
+    """The queries of one segment, and per metric how they relate to all other queries."""
+
+    segment: Segment
+    rows: Array | slice
+    shares: Array
+    rest_p_values: Array
+
+
+def whole_part(scores: QueryScores) -> SegmentPart:
+    """All queries as one segment."""
+    shares = np.where(scores.included().any(axis=0), 1.0, np.nan)
+    return SegmentPart(ALL_QUERIES, slice(None), shares, np.full(len(scores.metrics), np.nan))
+
+
+def segment_parts(scores: QueryScores, column: SegmentColumn) -> list[SegmentPart]:
+    """The segments of a column with p-values of Welch's t-test of each and all other queries."""
+    order = np.argsort(column.codes, kind="stable")
+    starts = np.searchsorted(column.codes[order], np.arange(len(column.values)))
+    rows = np.split(order, starts[1:])
+    own = np.array([np.add.reduceat(power, starts) for power in _powers(scores, order)])
+    rest = _of_rest(own)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.asarray(own[1] / own[1].sum(axis=0))
+        (mean, error, df), (other, other_error, other_df) = map(_mean_and_error, (own, rest))
+        both = error + other_error
+        t = np.abs(mean - other) / np.sqrt(both)
+        degrees = both**2 / (error**2 / df + other_error**2 / other_df)
+        p_values = np.asarray(2 * stats.t.sf(t, degrees))
+    values = np.where(scores.included(), scores.values, np.nan)
+    for of_segment, p_value in zip(rows, p_values, strict=True):
+        for part in (of_segment, np.delete(np.arange(len(order)), of_segment)):
+            p_value[has_few_distinct(values, 1.0, part)] = np.nan
+    return [
+        SegmentPart(Segment(column.name, value), *of)
+        for value, *of in zip(column.values, rows, shares, p_values, strict=True)
+    ]
+
+
+def _powers(scores: QueryScores, order: Array) -> Iterator[Array]:
+    """1, w, w v, (w v)², w² v, w², …, w⁵ for centered values v of weight w; 0 if not included."""
+    weights = np.ones(len(order)) if scores.weights is None else scaled_weights(scores.weights)
+    included = scores.included()[order].astype(np.float64)
+    yield included
+    w, v = included * weights[order, None], scores.values[order]
+    v[included == 0] = 0.0
+    # the test does not depend on the origin, and far from it squares would cancel
+    v -= (w * v).sum(axis=0) / np.maximum(w.sum(axis=0), np.finfo(np.float64).tiny)
+    yield w
+    yield w * v
+    yield (w * v) ** 2
+    yield w**2 * v
+    for power in range(2, 6):
+        yield w**power
+
+
+def _of_rest(sums: Array) -> Array:
+    """The sums over all other segments; differences from the total would cancel."""
+    none = np.zeros_like(sums[:, :1])
+    before = np.concatenate([none, sums[:, :-1]], axis=1).cumsum(axis=1)
+    after = np.concatenate([none, sums[:, :0:-1]], axis=1).cumsum(axis=1)[:, ::-1]
+    return np.asarray(before + after)
+
+
+def _mean_and_error(sums: Array) -> tuple[Array, Array, Array]:
+    """Mean, squared standard error and degrees of freedom, from sums of powers.
+
+    As those of `standard_error`, they account for the influence of large weights: the sum of the
+    squared residuals is divided by its expectation for values of equal variance, and the degrees of
+    freedom are Satterthwaite's.
+    """
+    n, w, wv, wwvv, wwv, *powers = sums
+    mean = wv / w
+    two, three, four, five = (power / w**k for k, power in enumerate(powers, 2))
+    squares = np.maximum(wwvv - 2 * mean * wwv + mean**2 * powers[0], 0) / w**2
+    expected = two - 2 * three + two**2
+    expected[expected < DOMINATED * two] = np.nan  # a difference of nearly equal numbers
+    cross = two**4 - 4 * two**2 * three + 2 * two * four + 2 * three**2
+    df = expected**2 / (four * (1 + 2 * two) - 4 * five + cross)
+    return mean, np.where(n > 1, squares * two / expected, np.nan), df
+
+
+def summarize_segments(
+    metrics: Sequence[str],
+    parts: Sequence[tuple[SegmentPart, QueryScores]],
+    intervals: Sequence[Mapping[str, Interval]],
+    confidence: float,
+) -> SegmentScores:
+    """Means of the parts, with p-values adjusted over the segments of each metric and column."""
+    p_values = np.array([part.rest_p_values for part, _ in parts]).T.ravel()
+    families = [(metric, part.segment.column) for metric in metrics for part, _ in parts]
+    adjusted = holm_by_family(p_values, families)
+    means = [scores.mean() for _, scores in parts]
+    counts = [scores.included().sum(axis=0).tolist() for _, scores in parts]
+    summaries = [
+        SegmentScore(
+            metric, parts[i][0].segment, counts[i][j], float(parts[i][0].shares[j]),
+            means[i][metric], intervals[i][metric], float(adjusted[j * len(parts) + i]),
+        )
+        for j, metric in enumerate(metrics)
+        for i in range(len(parts))
+    ]  # fmt: skip
+    return SegmentScores(tuple(summaries), confidence)

@@ -21,9 +21,13 @@ UNITS_OF_POLARS = ("M8[D]", *(f"{kind}8[{unit}]" for kind in "mM" for unit in ("
 
 
 def p_text(p_value: float, digits: int = 4) -> str:
-    """A p-value with some decimals; one that would be rounded to 0 as a bound."""
+    """A p-value with some decimals; one at or below the last of them as a bound.
+
+    The smallest p-value that 9,999 random flips can give is such a bound.
+    """
     least = 10.0**-digits
-    return f"<{least:.{digits}f}" if p_value < least else f"{p_value:.{digits}f}"
+    is_bound = p_value <= least * (1 + 1e-9)
+    return f"<{least:.{digits}f}" if is_bound else f"{p_value:.{digits}f}"
 
 
 def _of_one_type(column: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._typing import Array, IntervalMethod, Seed
-from ..inspection.query_results import QueryScores
+from ..inspection.query_scores import QueryScores
 from .axes import axis_label, finish_axes
 from .curves import draw_curves
 from .cutoffs import CutoffDisplay, columns_by_cutoff, label_cutoffs

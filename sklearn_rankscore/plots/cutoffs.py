@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, Library, QueryIds, Unjudged
 from .._validation import check_count, check_cutoff
-from ..inspection.per_query import query_scores
+from ..inspection.query_scores import query_scores
 from ..metrics.evaluate import check_systems
 from ..metrics.names import parse_name, with_cutoff
 from ..ranking import read_queries

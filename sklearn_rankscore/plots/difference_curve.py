@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._typing import Array, IntervalMethod, Seed
-from ..inspection.interval_methods import interval_estimate
-from ..inspection.intervals import difference_interval
-from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
-from ..inspection.query_results import QueryScores
+from ..inspection.compare import align, baseline_first, difference_ranges, paired_differences
+from ..inspection.intervals import difference_interval, interval_estimate
+from ..inspection.query_scores import QueryScores
 from .axes import axis_label, finish_axes
 from .curves import draw_band, draw_curve
 from .cutoffs import CutoffDisplay, columns_by_cutoff, label_cutoffs

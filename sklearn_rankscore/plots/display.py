@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds, Unjudged
 from .._validation import counted
-from ..inspection.pairing import align, check_query_scores
-from ..inspection.per_query import query_scores
-from ..inspection.query_results import QueryScores
+from ..inspection.compare import align, check_query_scores
+from ..inspection.query_scores import QueryScores, query_scores
 from ..inspection.segments import Segments, select_segments
 from ..metrics.evaluate import Metrics
 from ..query_ids.lookup import (

@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count
-from ..inspection.importance import query_permutation_importance
-from ..inspection.permuted_features import Within
-from ..inspection.query_importances import QueryImportances
+from ..inspection.importance import QueryImportances, Within, query_permutation_importance
 from ..metrics.evaluate import MetricLike
 from .axes import axis_label, finish_axes, is_narrow
 from .display import Plot, one_metric

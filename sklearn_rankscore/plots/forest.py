@@ -12,7 +12,7 @@ from .._typing import IntervalMethod, Seed
 from .._validation import check_flag
 from ..inspection.compare import compare
 from ..inspection.comparison import Comparison
-from ..inspection.query_results import QueryScores
+from ..inspection.query_scores import QueryScores
 from .axes import finish_axes, is_narrow
 from .display import QueryScoresDisplay, scores_by_name
 from .forest_rows import ForestRow, common_and_own, rows_of_differences, rows_of_means

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..inspection.comparison import Comparison
 from ..inspection.intervals import Interval
-from ..inspection.query_results import QueryScores
+from ..inspection.query_scores import QueryScores
 from ..metrics.segment import ALL_QUERIES, Segment
 from .display import align_by
 

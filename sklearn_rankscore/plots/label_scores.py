@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice
-from ..inspection.segment_bins import SegmentColumn, bin_segments
+from ..inspection.segments import SegmentColumn, bin_segments
 from ..metrics.evaluate import by_system
 from ..metrics.segment import MISSING
 from ..ranking import Queries, read_queries

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count
 from ..inspection.cross_val import cross_val_query_scores
-from ..inspection.progress import with_progress
+from ..inspection.intervals import with_progress
 from ..metrics.evaluate import MetricLike
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows

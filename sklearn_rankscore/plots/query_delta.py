@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._typing import IntervalMethod, Seed
-from ..inspection.interval_methods import interval_estimate
-from ..inspection.intervals import Interval, difference_interval, number_text
-from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
-from ..inspection.query_results import QueryScores
+from ..inspection.compare import align, baseline_first, difference_ranges, paired_differences
+from ..inspection.intervals import Interval, difference_interval, interval_estimate, number_text
+from ..inspection.query_scores import QueryScores
 from .axes import axis_label, count_in_integers, finish_axes, normalize_style
 from .display import QueryScoresDisplay, check_some_query, check_two, one_metric
 from .palette import BETTER, MUTED, WORSE, text_color

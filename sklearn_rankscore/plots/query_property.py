@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, Library, QueryIds, Seed, Unjudged
 from .._validation import check_choice, check_number
-from ..inspection.per_query import query_scores
-from ..inspection.query_results import QueryScores
+from ..inspection.query_scores import QueryScores, query_scores
 from ..inspection.segments import Segments
 from ..metrics.evaluate import MetricLike
 from ..ranking import read_queries

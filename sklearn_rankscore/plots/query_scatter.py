@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..inspection.pairing import align, baseline_first, paired_differences, value_differences
-from ..inspection.query_results import QueryScores
+from ..inspection.compare import align, baseline_first, paired_differences, value_differences
+from ..inspection.query_scores import QueryScores
 from .axes import (
     CHARACTER,
     axis_label,

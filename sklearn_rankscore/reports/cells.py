@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .._typing import Library
 from .._validation import check_cutoff
-from ..inspection.per_query import resolve_per_query
+from ..inspection.query_scores import resolve_per_query
 from ..metrics.evaluate import MetricLike, Metrics
 from ..metrics.metric import Metric
 from ..metrics.names import METRICS, display_name, name_of_function, parse_name

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._table import Table
 from .._typing import Array
-from ..inspection.pairing import paired_differences
+from ..inspection.compare import paired_differences
 from ..metrics.conventions import convention
 from ..metrics.names import METRICS, parse_name
 from .cells import main_metrics

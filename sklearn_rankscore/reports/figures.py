@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..inspection.pairing import paired_differences
-from ..inspection.query_results import QueryScores
+from ..inspection.compare import paired_differences
+from ..inspection.query_scores import QueryScores
 from ..metrics.segment import ALL_QUERIES
 from ..plots import (
     CutoffCurveDisplay,

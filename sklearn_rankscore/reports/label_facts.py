@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..inspection.intervals import Interval
-from ..inspection.query_results import QueryScores
+from ..inspection.query_scores import QueryScores
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..metrics.metric import Metric
 from ..ranking import Queries

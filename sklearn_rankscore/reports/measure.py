@@ -9,7 +9,7 @@ from typing import Any
 
 from .._validation import check_flag, check_number
 from ..inspection.compare import compare
-from ..inspection.per_query import measure_per_query
+from ..inspection.query_scores import measure_per_query
 from ..inspection.segments import Segments, columns_or_levels, read_segments
 from ..metrics.evaluate import by_system
 from ..metrics.metric import Metric

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..inspection.comparison import Comparison
 from ..inspection.intervals import Interval
-from ..inspection.query_results import QueryScores
-from ..inspection.segment_scores import SegmentScores
+from ..inspection.query_scores import QueryScores
+from ..inspection.segments import SegmentScores
 from .cells import Cell
 from .data_facts import DataFacts
 

@@ -9,8 +9,8 @@ from typing import Any, overload
 
 from .._validation import check_flag
 from ..inspection.comparison import Comparison
-from ..inspection.query_results import QueryScores
-from ..inspection.segment_scores import SegmentScores
+from ..inspection.query_scores import QueryScores
+from ..inspection.segments import SegmentScores
 from .measurements import Measurements
 from .report_html import document, fragment
 from .report_text import report_text

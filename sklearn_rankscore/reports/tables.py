@@ -6,20 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from .._table import Table
-from ..inspection.comparison import Comparison, few_distinct_note
-from ..inspection.difference import Difference
+from ..inspection.comparison import Comparison, Difference, few_distinct_note
 from ..inspection.intervals import number_text
-from ..inspection.segment_scores import SegmentScores
+from ..inspection.segments import SegmentScores
 from ..metrics.segment import ALL_QUERIES, Segment
 from .cells import Cell, cutoffs_of
 from .measurements import Measurements, SystemMeasurements
 
 # the row below that of a metric
 RANDOM_ORDER = Segment("", "random order")
-# the table has no p-values
-EXTENDED = (
-    "intervals that end at 0: not significant, by p-values adjusted for all tests of the report"
-)
 
 
 class Entry(NamedTuple):
@@ -123,8 +118,7 @@ def _difference_table(comparison: Comparison, model: str, measured: Measurements
         for d in own
     ]
     title = f"{model} compared with {comparison.baseline} by the {comparison.test} test"
-    ends_at_0 = EXTENDED if any(0.0 in d.interval for d in own) else ""
-    note = "; ".join(filter(None, [few_distinct_note(own, comparison.method), ends_at_0]))
+    note = few_distinct_note(own, comparison.method)
     with_segments = any(d.segment != ALL_QUERIES for d in own)
     corner = f"difference {_level(comparison.confidence)}"
     return _by_cutoff(entries, corner, with_segments=with_segments, title=title, note=note)

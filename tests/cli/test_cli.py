@@ -219,7 +219,7 @@ def test_intervals_of_few_distinct_differences_are_marked(form, files, capsys):
     out = capsys.readouterr().out
     mark = r"\*" if form == "markdown" else "*"  # of Markdown, a list would begin
     assert f"{d.interval.high:.4f}{mark}" in out
-    note = "fewer than six queries differ from the most common value; the interval is a bound"
+    note = "effectively fewer than six queries differ from the most common value; the interval is"
     assert f"\n{mark} {note}" in out
     run(*arguments, "csv")
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores
-from sklearn_rankscore.inspection.significance import holm, paired_p_values
+from sklearn_rankscore.inspection.significance import holm
 
 
 def scores(values, ids=None, metrics=None, weights=None):
@@ -24,46 +23,6 @@ def pair(n_queries=40, n_metrics=2, seed=0, effect=0.03):
     first = random.beta(2, 1, size=(n_queries, n_metrics))
     second = np.clip(first + random.normal(effect, 0.1, size=first.shape), 0, 1)
     return {"first": scores(first), "second": scores(second)}
-
-
-def scipys_exact(differences):
-    return stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
-    ).pvalue
-
-
-@pytest.mark.parametrize("n_queries", [2, 5, 9, 12])
-@pytest.mark.parametrize("grid", [False, True])
-def test_small_permutation_tests_are_scipys_exact_ones(n_queries, grid):
-    for seed in range(4):
-        systems = pair(n_queries, 1, seed, effect=0.05)
-        if grid:  # differences that tie, cancel and vanish
-            systems = {name: scores(one.values.round(1)) for name, one in systems.items()}
-        differences = systems["second"]["m0"] - systems["first"]["m0"]
-        p_value = compare(systems, correction=None)["m0", "second"].p_value
-        assert p_value == pytest.approx(scipys_exact(differences.round(12)), abs=1e-12)
-
-
-def test_monte_carlo_permutation_test_counts_the_observed_signs():
-    differences = np.linspace(0.1, 0.2, 40)[:, None]  # all signs alike: no assignment is as far
-    random = np.random.default_rng(0)
-    p = paired_p_values(differences, np.ones(40), "permutation", 999, random)
-    assert p == pytest.approx([1 / 1000])
-    systems = pair(14, 1, 3, effect=0.02)
-    differences = systems["second"]["m0"] - systems["first"]["m0"]
-    p = compare(systems, n_resamples=16_000, random_state=0)["m0", "second"].p_value
-    exact = scipys_exact(differences)
-    assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 16_000))
-
-
-def test_permutation_test_with_weights_is_brute_force():
-    systems = pair(8, 1, 5)
-    weights = np.array([1, 2, 3, 1, 0, 2, 1, 5.0])
-    systems = {n: scores(s.values, weights=weights) for n, s in systems.items()}
-    terms = weights * (systems["second"]["m0"] - systems["first"]["m0"])
-    signs = np.array(np.meshgrid(*[[-1, 1]] * 8)).reshape(8, -1)
-    expected = (np.abs(terms @ signs) >= abs(terms.sum()) - 1e-12).mean()
-    assert compare(systems)["m0", "second"].p_value == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore:in nearly all queries:UserWarning")
@@ -83,24 +42,6 @@ def test_large_values_that_differ_by_rounding_are_ties():
     assert (result.wins, result.ties, result.losses, result.p_value) == (0, n, 0, 1)
 
 
-def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
-    tenths = np.array([1, -1, 2, 3, -2, 0, 4, 1, -3, 5, 1, 2])
-    second = np.arange(12) / 7  # adding and subtracting these rounds
-    first = second + np.where(np.arange(12) % 2, tenths / 10, tenths * 0.1)
-    assert len(np.unique(np.abs(first - second))) > len(np.unique(np.abs(tenths)))
-    systems = {"second": scores(second), "first": scores(first)}
-    expected = stats.wilcoxon(tenths).pvalue
-    p_value = compare(systems, test="wilcoxon")["m0", "first"].p_value
-    assert p_value == pytest.approx(expected, rel=1e-12)
-
-
-def test_wilcoxon_counts_small_differences_beside_a_huge_one():
-    differences = np.append(np.linspace(0.5, 1.5, 20), -1e11)
-    systems = {"first": scores(np.zeros(21)), "second": scores(differences)}
-    p_value = compare(systems, test="wilcoxon")["m0", "second"].p_value
-    assert p_value == pytest.approx(stats.wilcoxon(differences).pvalue)
-
-
 def test_a_model_is_not_better_if_the_test_speaks_for_the_baseline():
     """Thirty small losses against one large win: the ranks and the mean have different signs."""
     values = np.append(0.09 - 0.0001 * np.arange(30), 1.0)
@@ -117,32 +58,114 @@ def test_a_model_is_not_better_if_the_test_speaks_for_the_baseline():
     assert compare(systems)["m0", "second"].direction == 1
 
 
-def test_t_and_wilcoxon_are_scipys():
-    systems = pair(35, 3)
-    a, b = systems["first"].values, systems["second"].values
-    for test, expected in (
-        ("t", stats.ttest_rel(b, a).pvalue),
-        ("wilcoxon", stats.wilcoxon(b, a, axis=0).pvalue),
-    ):
-        differences = compare(systems, test=test, correction=None).differences
-        assert [one.p_value for one in differences] == pytest.approx(expected.tolist(), rel=1e-9)
-        assert [one.adjusted_p_value for one in differences] == [one.p_value for one in differences]
+@pytest.mark.parametrize(
+    ("family", "key"),
+    [
+        ("metric", lambda d: (d.metric, d.segment.column)),
+        ("metrics", lambda d: d.segment.column),
+        ("all", lambda d: None),
+    ],
+)
+@pytest.mark.parametrize("pairs", ["baseline", "all"])
+def test_holm_adjusts_each_family_by_itself(family, key, pairs):
+    systems = {**pair(60, 2), "third": pair(60, 2, 9)["second"], "fourth": pair(60, 2, 5)["second"]}
+    by = {"device": np.arange(60) % 2, "country": np.arange(60) % 3}
+    given = {"by": by, "pairs": pairs, "margin": 0.02, "test": "t"}
+    raw = compare(systems, **given, correction=None)
+    adjusted = compare(systems, **given, family=family)
+    kinds = ("p_value", "rest_p_value", "noninferiority_p_value", "equivalence_p_value")
+    for kind in kinds:
+        families = {}
+        for one, of in zip(raw, adjusted, strict=True):
+            p_value = getattr(one, kind)
+            got = getattr(of, "adjusted_p_value" if kind == "p_value" else kind)
+            families.setdefault(key(one), []).append((p_value, got))
+        for tests in families.values():
+            values = np.array([np.nan if p is None else p for p, _ in tests])
+            got = [np.nan if p is None else p for _, p in tests]
+            np.testing.assert_allclose(got, holm(values))
 
 
-def test_holm_by_hand():
-    # sorted: .005 · 4, .01 · 3, .03 · 2, .04 · 1, each at least the one before
-    adjusted = holm(np.array([0.01, 0.04, np.nan, 0.03, 0.005]))
-    np.testing.assert_allclose(adjusted, [0.03, 0.06, np.nan, 0.06, 0.02])
-    assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
-    assert np.isnan(holm(np.array([np.nan]))).all()
+def test_every_table_says_which_family_was_corrected():
+    systems = {**pair(60, 2), "third": pair(60, 2, 9)["second"]}
+    by = np.arange(60) % 2
+    expected = {
+        "metric": "all comparisons with first, each metric by itself",
+        "metrics": "all comparisons with first, all metrics together",
+        "all": "all tests",
+    }
+    for family, note in expected.items():
+        compared = compare(systems, test="t", by=by, family=family)
+        table = compared.system_table()
+        for one in (compared, table):
+            for text in (str(one), one._repr_html_(), one.to_markdown(), one.to_latex()):
+                assert f"adjusted by holm for {note}" in text
+        assert ("; those of segments, for the segments of a column" in str(compared)) == (
+            family != "all"
+        )
+    plain = compare(systems, test="t", correction=None)
+    assert "adjusted" not in str(plain) + str(plain.system_table())
+    tukey = compare(systems, correction="tukey", pairs="all")
+    assert "adjusted by tukey for the pairs of each metric" in str(tukey)
+    segments = QueryScores(range(60), systems["first"].values, ["m0", "m1"]).by(by)
+    assert "adjusted by holm for the segments of a column, each metric by itself" in str(segments)
 
 
-def test_holm_counts_all_metrics_and_models():
+def test_an_interval_does_not_depend_on_the_correction():
+    """Significance is a mark, and the interval is the interval."""
     systems = {**pair(30, 2), "third": pair(30, 2, 9)["second"]}
-    comparison = compare(systems, random_state=0)
-    raw = np.array([one.p_value for one in comparison.differences])
-    assert len(raw) == 4
-    np.testing.assert_allclose([one.adjusted_p_value for one in comparison.differences], holm(raw))
+    by = np.arange(30) % 2
+    given = {"by": by, "random_state": 0}
+    plain = compare(systems, correction=None, **given)
+    for one, other in zip(compare(systems, family="all", **given), plain, strict=True):
+        assert one.interval == other.interval
+
+
+@pytest.mark.parametrize("n", [10, 15, 30])
+def test_small_wins_that_hide_rare_losses_get_no_verdict(n):
+    """Fifteen wins of .01 say nothing of a query that loses .5."""
+    systems = {
+        "a": scores(np.full(n, 0.5), metrics=["ndcg"]),
+        "b": scores(np.full(n, 0.51), metrics=["ndcg"]),
+    }
+    for options in ({}, {"method": "t"}, {"method": "bootstrap"}):
+        compared = compare(systems, margin=0.001, random_state=0, **options)
+        (one,) = compared
+        assert one.p_value < 0.01
+        assert one.few_distinct
+        assert one.verdict == "undecided"
+        assert not compared.system_table().better_than
+    unknown = {name: scores(of.values, metrics=["dcg"]) for name, of in systems.items()}
+    (one,) = compare(unknown, margin=0.001)
+    assert (one.verdict, one.direction) == ("undecided", 0)
+
+
+def test_equal_differences_get_a_verdict_where_the_range_bounds_all_others():
+    systems = {
+        "a": scores(np.zeros(40), metrics=["mrr"]),
+        "b": scores(np.ones(40), metrics=["mrr"]),
+    }
+    compared = compare(systems, margin=0.01)
+    (one,) = compared
+    assert one.few_distinct
+    assert one.interval.low > 0.8
+    assert one.verdict == "better"
+    assert compared.system_table().better_than == {("b", "mrr"): ("a",)}
+
+
+def test_a_verdict_needs_a_test_and_an_interval():
+    """One large loss among many small wins, which the permutation test alone calls a gain."""
+    random = np.random.default_rng(0)
+    differences = np.append(0.02 * random.random(60), -0.25)
+    systems = {
+        "a": scores(np.full(61, 0.5), metrics=["ndcg"]),
+        "b": scores(0.5 + differences, metrics=["ndcg"]),
+    }
+    (one,) = compare(systems, margin=0.001, test="wilcoxon")
+    assert one.p_value < 0.001
+    assert one.difference > 0
+    assert one.interval.low < 0
+    assert one.verdict == "undecided"
 
 
 def test_means_differences_and_counts_by_hand():
@@ -257,7 +280,9 @@ def test_the_test_of_a_table_is_the_one_that_was_used():
         assert "t test" not in text.replace("HSD test", "")
     both = compare(pair(), test="t")
     assert "by the t test" in str(both)
-    assert "t test at the level of 0.05, adjusted by holm" in str(both.system_table())
+    assert "t test at the level of 0.05, adjusted by holm for all comparisons with first" in str(
+        both.system_table()
+    )
 
 
 def test_both_tables_show_the_same_mean():

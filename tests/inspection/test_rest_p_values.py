@@ -5,10 +5,9 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection import segment_scores
+from sklearn_rankscore.inspection import intervals
 from sklearn_rankscore.inspection.intervals import has_few_distinct
-from sklearn_rankscore.inspection.segment_bins import bin_segments
-from sklearn_rankscore.inspection.segment_scores import segment_parts
+from sklearn_rankscore.inspection.segments import bin_segments, segment_parts
 
 
 def raw_p_values(scores, segments):
@@ -22,7 +21,7 @@ def test_p_values_are_nan_exactly_where_either_side_has_few_distinct_values(
     seed, some, monkeypatch
 ):
     """Against the definition, one segment and its rest after the other."""
-    monkeypatch.setattr(segment_scores, "SOME", some)
+    monkeypatch.setattr(intervals, "SOME", some)
     random = np.random.default_rng(seed)
     n = 60
     segments = random.choice(4, n, p=[0.7, 0.15, 0.1, 0.05])
@@ -40,7 +39,7 @@ def test_p_values_are_nan_exactly_where_either_side_has_few_distinct_values(
             sides = [
                 v[~np.isnan(v)] for v in (values[segments == segment], values[segments != segment])
             ]
-            if any(not len(side) or has_few_distinct(side[:, None])[0] for side in sides):
+            if any(not len(side) or has_few_distinct(side[:, None], 1.0)[0] for side in sides):
                 assert np.isnan(p_value)
             else:
                 expected = stats.ttest_ind(*sides, equal_var=False).pvalue

@@ -260,18 +260,9 @@ def test_differences_from_the_rest_are_welchs_test(data):
         for column in systems["one"].values.T
         for rows in (np.arange(90) % 3 == i for i in range(3))
     ]
-    assert [one.rest_p_value for one in scores] == pytest.approx(holm(np.array(raw)).tolist())
+    expected = [p for of in (raw[:3], raw[3:]) for p in holm(np.array(of)).tolist()]
+    assert [one.rest_p_value for one in scores] == pytest.approx(expected)
     assert by["map", "two"].rest_p_value is None
-
-
-def test_p_values_are_adjusted_over_all_cells(data):
-    systems = two_systems(data, segments={"device": data[3], "half": data[2] % 2})
-    options = {"by": ["device", "half"], "random_state": 0, "n_resamples": 999}
-    comparison = compare(systems, **options)
-    raw = [one.p_value for one in comparison]
-    assert len(raw) == 2 * (1 + 3 + 2)
-    adjusted = [one.adjusted_p_value for one in comparison]
-    assert adjusted == pytest.approx(holm(np.array(raw)).tolist())
 
 
 def test_tables_and_frames(data):

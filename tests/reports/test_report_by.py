@@ -148,14 +148,3 @@ def test_refuses_segments_that_do_not_fit(data):
         ranking_report(y, models["one"], groups=groups, by=np.arange(len(y)))
     with pytest.raises(ValueError, match="one value per query"):
         ranking_report(y, models["one"], groups=groups, by=["desk", "phone"])
-
-
-def test_intervals_that_end_at_0_are_explained():
-    X, y, groups = make_ranking(n_queries=60, random_state=2)
-    models = {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 5}
-    note = "intervals that end at 0: not significant, by p-values adjusted for all tests"
-    for k, n_extended in ((7, 0), (range(1, 11), 2)):
-        report = ranking_report(y, models, groups=groups, metrics="ndcg", k=k, random_state=0)
-        assert sum(0.0 in one.interval for one in report.comparison) == n_extended
-        for text in (report, report._repr_html_(), report.to_html(plots=False)):
-            assert (note in text) == (n_extended > 0)
