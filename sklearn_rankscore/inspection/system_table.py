@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._table import MarkedNumber, Table
-from .tabular import Tabular
+from .._table import Number, Table, number_text
+from .._validation import check_count
+from .tabular import Columns, Tabular
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,19 +59,25 @@ class SystemTable(Tabular):
 
     def _table(self) -> Table:
         metrics = list(next(iter(self.means.values())))
+        return self._rounded(metrics, self.digits)
+
+    def _shown(self, columns: Columns, digits: int | None) -> Table:
+        digits = self.digits if digits is None else check_count("digits", digits, 0)
+        return self._rounded(list(next(iter(self.means.values()))), digits).narrowed(columns)
+
+    def _rounded(self, metrics: list[str], digits: int) -> Table:
         # the best of the rounded numbers, so that equal ones are both bold
-        spec = f".{self.digits}f"
-        shown = {m: [f"{means[m]:{spec}}" for means in self.means.values()] for m in metrics}
+        spec, letters = f".{digits}f", self._letters()
+        shown = {m: [number_text(of[m], spec) for of in self.means.values()] for m in metrics}
         defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
         best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}
-        letters = self._letters()
-        rows: list[list[str | MarkedNumber]] = [
+        rows: list[list[Any]] = [
             [letters[system], system]
             + [
-                MarkedNumber(shown[m][i], self._mark(system, m), shown[m][i] == best[m])
+                Number(means[m], spec, None, self._mark(system, m), shown[m][i] == best[m])
                 for m in metrics
             ]
-            for i, system in enumerate(self.means)
+            for i, (system, means) in enumerate(self.means.items())
         ]
         note = f"Letters: significantly better than these systems, {self.caption}"
         return Table("", ["", "", *metrics], rows, n_labels=2, note=note)
