@@ -13,7 +13,7 @@ from sklearn_rankscore import (
     query_scores,
     ranking_report,
 )
-from sklearn_rankscore.reports import figures
+from sklearn_rankscore.reports import render
 
 # a: one relevant document on top; b: nothing relevant, all tied; c: one document;
 # d: two pairs of ties, and one document that was not retrieved
@@ -212,5 +212,5 @@ def test_refuses_arguments_out_of_range(data, given, message):
 def test_figures_of_one_metric_know_its_range():
     y, s, groups = np.tile([1, 0], 10), np.tile([2.0, 1.0], 10), np.repeat(np.arange(10), 2)
     scores = query_scores(y, s, ["mrr", "rbp"], groups=groups, like="ranx")
-    assert np.isnan(figures._of_one(scores, "rbp").interval()["rbp"]).all()
-    assert figures._of_one(scores, "mrr").interval()["mrr"].high == 1
+    assert np.isnan(render._of_one(scores, "rbp").interval()["rbp"]).all()
+    assert render._of_one(scores, "mrr").interval()["mrr"].high == 1
