@@ -19,6 +19,7 @@ from docutils import nodes  # noqa: E402
 
 import sklearn_rankscore  # noqa: E402
 from sklearn_rankscore.metrics.names import METRICS  # noqa: E402
+from sklearn_rankscore.plots.palette import SYSTEMS  # noqa: E402
 
 project = "sklearn-rankscore"
 author = "The sklearn-rankscore developers"
@@ -173,7 +174,16 @@ def _arguments(gallery, script):
     return ["--out", tempfile.mkdtemp()] if '"--out"' in code else []
 
 
+def _colors_of_displays(gallery, script):
+    """The colors of the displays in all plots of the gallery."""
+    from cycler import cycler
+    from matplotlib import rcParams
+
+    rcParams["axes.prop_cycle"] = cycler(color=SYSTEMS)
+
+
 sphinx_gallery_conf = {
+    "reset_modules": ("matplotlib", "seaborn", _colors_of_displays),
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",

@@ -44,8 +44,6 @@ class Plot:
 
     ax_: Axes
     figure_: Figure | SubFigure
-    # what a report draws on; None means a figure of pyplot
-    _canvas: Figure | None = None
 
     def __repr__(self) -> str:
         shown = {name: v for name, v in vars(self).items() if isinstance(v, str | int | float)}
@@ -59,9 +57,7 @@ class Plot:
             installed("matplotlib", type(self).__name__)
             from matplotlib import pyplot
 
-            figure = self._canvas or pyplot.figure(layout="constrained")
-            figure.set_size_inches(size)
-            ax = figure.subplots()
+            _, ax = pyplot.subplots(figsize=size, layout="constrained")
         elif not hasattr(ax, "spines"):
             raise TypeError(
                 f"ax must be matplotlib Axes, such as axes[0]; got {type(ax).__name__}."

@@ -554,38 +554,27 @@ class QueryPropertyDisplay(Display):
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": random_state,
         }  # fmt: skip
-        return cls._of_scores(named, property, metric, inference).plot(ax, **kwargs)
-
-    @classmethod
-    def _of_scores(
-        cls,
-        systems: Mapping[str, QueryScores],
-        property: Any,
-        metric: str | None,
-        inference: Mapping[str, Any],
-    ) -> Self:
-        """The display, not plotted yet."""
-        metric = one_metric(next(iter(systems.values())), metric)
-        aligned, columns = align_by(systems, property)
+        metric = one_metric(next(iter(named.values())), metric)
+        aligned, columns = align_by(
+            {model: _of_one(scores, metric) for model, scores in named.items()}, property
+        )
         if len(columns) > 1:
             raise ValueError(
                 f"property must be a single column; got {', '.join(sorted(columns))}. Plot them "
                 "one by one."
             )
-        by = {
-            model: [s for s in scores.by(columns, **inference) if s.metric == metric]
-            for model, scores in aligned.items()
-        }
+        by = {model: list(scores.by(columns, **inference)) for model, scores in aligned.items()}
         first = next(iter(by.values()))
         queries = np.array([[s.queries for s in own] for own in by.values()])
         are_equal = bool((queries == queries[0]).all())
-        return cls(
+        display = cls(
             bins=[str(s.segment.value) for s in first],
             queries=queries[0] if are_equal else queries,
             means={model: np.array([s.mean for s in own]) for model, own in by.items()},
             intervals={model: np.array([s.interval for s in own]) for model, own in by.items()},
             metric=metric, property=first[0].segment.column, confidence=inference["confidence"],
         )  # fmt: skip
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot the means and their intervals.
@@ -640,3 +629,10 @@ def _check_some_query(values: Array, metric: str) -> None:
         raise ValueError(
             f"no query to plot: {metric!r} must be defined for both models on at least one query."
         )
+
+
+def _of_one(scores: QueryScores, metric: str) -> QueryScores:
+    """The values of one metric, with the segments."""
+    stored = scores.metrics[scores.column(metric)]  # which may tell its range
+    values = scores[metric][:, None]
+    return QueryScores(scores.ids, values, [stored], scores.weights, scores.segments)

@@ -370,11 +370,6 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         ForestDisplay
             The plotted display.
         """
-        return cls._of_comparison(comparison, metric).plot(ax, **kwargs)
-
-    @classmethod
-    def _of_comparison(cls, comparison: Comparison, metric: Any) -> Self:
-        """The display, not plotted yet."""
         if not isinstance(comparison, Comparison):
             raise TypeError(
                 "comparison must be the result of compare; got a "
@@ -400,7 +395,8 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         margins, given = None, comparison.margin
         if given is not None:
             margins = [given[d.metric] if isinstance(given, Mapping) else given for d in chosen]
-        return cls._of_rows(rows, comparison.confidence, margins=margins, versus=versus)
+        display = cls._of_rows(rows, comparison.confidence, margins=margins, versus=versus)
+        return display.plot(ax, **kwargs)
 
     @classmethod
     def _of_means(

@@ -9,6 +9,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, overload
@@ -309,10 +310,11 @@ class RankingReport(TableText):
 
 
 class Figure(NamedTuple):
-    """A display that is drawn in the HTML."""
+    """A display that is drawn in the HTML, and its height in inches."""
 
     title: str
-    display: Any
+    draw: Callable[..., Any]
+    height: float = 4.5
 
 
 class Heading(NamedTuple):
@@ -615,10 +617,11 @@ def _svg(figure: Figure, name: str) -> str:
     # names in other scripts than the default font has need one that the user has chosen
     fonts: Any = rcParams.find_all(FONTS)
     with style.context(["default", {**STYLE, **fonts, "svg.hashsalt": name}]):
-        figure.display._canvas = Canvas(layout="constrained")
-        FigureCanvasAgg(figure.display._canvas)
+        canvas = Canvas(figsize=(7, figure.height), layout="constrained")
+        FigureCanvasAgg(canvas)
+        figure.draw(ax=canvas.subplots())
         text = io.StringIO()
-        figure.display.plot().figure_.savefig(text, format="svg", metadata={"Date": None})
+        canvas.savefig(text, format="svg", metadata={"Date": None})
     return _inline(text.getvalue(), figure.title, name)
 
 
@@ -648,94 +651,41 @@ def _figures(measured: Measurements) -> Iterator[Part]:
 
 
 def _displays(measured: Measurements) -> Iterator[Figure]:
-    main = measured.main_metrics
+    main, label = measured.main_metrics[0], measured.cells[measured.main_metrics[0]].label
+    scores = {name or label: system.scores for name, system in measured.systems.items()}
+    baseline, *models = scores
+    first, inference = next(iter(measured.systems.values())), measured.inference
+    has_curve = len({c.k for c in measured.cells.values() if c.label == label} - {None}) > 1
     if measured.comparison is not None:
-        yield from _comparison_figures(measured, main)
-    yield from _cutoff_figures(measured, main[0])
-    if any(s.segments is not None for s in measured.systems.values()):
-        yield _segment_figure(measured, main[0])
-    yield from _property_figures(measured, main[0])
-
-
-def _comparison_figures(measured: Measurements, main: list[str]) -> Iterator[Figure]:
-    comparison = measured.comparison
-    assert comparison is not None
-    has_segments = any(d.segment != ALL_QUERIES for d in comparison)
-    forest = ForestDisplay._of_comparison(comparison, main[:1] if has_segments else main)
-    yield Figure("Differences", forest)
-    scores = {name: system.scores for name, system in measured.systems.items()}
-    first = next(iter(scores.values()))
-    for model in [name for name in scores if name != comparison.baseline]:
-        paired = paired_differences(first, scores[model])
-        included = paired.included()[:, paired.column(main[0])]
-        weights = None if paired.weights is None else paired.weights[included]
-        names: Any = {"metric": main[0], "baseline": comparison.baseline, "model": model}
-        if included.any():
-            delta = QueryDeltaDisplay(
-                deltas=paired[main[0]][included], weights=weights,
-                interval=comparison[main[0], model].interval, confidence=comparison.confidence,
-                **names,
-            )  # fmt: skip
-            yield Figure(f"Queries on which {model} wins and loses", delta)
-            scatter = QueryScatterDisplay(
-                baseline_values=first[main[0]][included],
-                model_values=scores[model][main[0]][included], **names,
-            )  # fmt: skip
-            yield Figure(f"Each query, {comparison.baseline} and {model}", scatter)
-
-
-def _cutoff_figures(measured: Measurements, main: str) -> Iterator[Figure]:
-    """Curves over the cut-offs of the first row of the table."""
-    label = measured.cells[main].label
-    columns = {c.k: m for m, c in measured.cells.items() if c.label == label and c.k is not None}
-    k = np.array(sorted(columns))
-    if len(k) < 2:
-        return
-    metrics = [columns[cutoff] for cutoff in k.tolist()]
-    means, intervals = (
-        {
-            name: np.array([values[metric] for metric in metrics])
-            for name, values in by_system.items()
-        }
-        for by_system in (
-            {name or label: s.scores.mean() for name, s in measured.systems.items()},
-            {name or label: s.intervals for name, s in measured.systems.items()},
+        shown = measured.main_metrics if first.segments is None else [main]
+        rows = [d for d in measured.comparison if d.metric in shown]
+        draw: Any = partial(ForestDisplay.from_comparison, measured.comparison, metric=shown)
+        yield Figure("Differences", draw, 0.3 * len(rows) + 2)
+        for model in models:
+            pair = {baseline: scores[baseline], model: scores[model]}
+            included = paired_differences(*pair.values()).included()
+            if included[:, scores[baseline].column(main)].any():
+                draw = partial(QueryDeltaDisplay.from_query_scores, pair, metric=main, **inference)
+                yield Figure(f"Queries on which {model} wins and loses", draw)
+                draw = partial(QueryScatterDisplay.from_query_scores, pair, metric=main)
+                yield Figure(f"Each query, {baseline} and {model}", draw, 5.5)
+    if has_curve:
+        given = {"metric": label, **inference}
+        yield Figure("By cut-off", partial(CutoffCurveDisplay.from_query_scores, scores, **given))
+        if models:
+            draw = partial(DifferenceCurveDisplay.from_query_scores, scores, **given)
+            yield Figure("Differences by cut-off", draw)
+    if first.segments is not None:
+        draw = partial(
+            ForestDisplay.from_query_scores, scores, metric=main, means=True, **inference
         )
-    )
-    given: Any = {"k": k, "metric": label, "confidence": measured.inference["confidence"]}
-    yield Figure("By cut-off", CutoffCurveDisplay(means=means, intervals=intervals, **given))
-    if (comparison := measured.comparison) is not None:
-        models = [name for name in measured.systems if name != comparison.baseline]
-        rows = {model: [comparison[metric, model] for metric in metrics] for model in models}
-        curve = DifferenceCurveDisplay(
-            differences={m: np.array([d.difference for d in own]) for m, own in rows.items()},
-            intervals={m: np.array([d.interval for d in own]) for m, own in rows.items()},
-            baseline=str(comparison.baseline), **given,
-        )  # fmt: skip
-        yield Figure("Differences by cut-off", curve)
-
-
-def _segment_figure(measured: Measurements, main: str) -> Figure:
-    forest = ForestDisplay._of_means(
-        {name or main: system.scores for name, system in measured.systems.items()},
-        [main], None, measured.inference,
-    )  # fmt: skip
-    return Figure("Means by segment", forest)
-
-
-def _of_one(scores: QueryScores, metric: str) -> QueryScores:
-    stored = scores.metrics[scores.column(metric)]  # which may tell its range
-    return QueryScores(scores.ids, scores[metric][:, None], [stored], scores.weights)
-
-
-def _property_figures(measured: Measurements, main: str) -> Iterator[Figure]:
-    scores = {name or main: _of_one(s.scores, main) for name, s in measured.systems.items()}
-    first = next(iter(measured.systems.values()))
+        n_rows = len({s.segment for s in first.segments}) * (1 + len(scores))
+        yield Figure("Means by segment", draw, 0.3 * n_rows + 2)
     of_query = {"documents": first.sizes, "relevant": first.relevant.astype(int)}
     for kind, values in of_query.items():
-        name = LABELS[kind]
         if values.min() < values.max():
-            display = QueryPropertyDisplay._of_scores(
-                scores, {name: values}, main, measured.inference
-            )
-            yield Figure(f"By number of {name}", display)
+            draw = partial(
+                QueryPropertyDisplay.from_query_scores, scores, {LABELS[kind]: values},
+                metric=main, **inference,
+            )  # fmt: skip
+            yield Figure(f"By number of {LABELS[kind]}", draw)
