@@ -23,13 +23,11 @@ from .._typing import (
     Unjudged,
 )
 from .._validation import check_count, check_cutoff, check_flag
-from ..inspection.cross_val import cross_val_query_scores
+from ..inspection import QueryScores, cross_val_query_scores, query_scores
 from ..inspection.interval_methods import interval_estimate
 from ..inspection.intervals import difference_interval
 from ..inspection.pairing import align, baseline_first, difference_ranges, paired_differences
-from ..inspection.per_query import query_scores
 from ..inspection.progress import with_progress
-from ..inspection.query_results import QueryScores
 from ..metrics.evaluate import MetricLike, check_systems
 from ..metrics.names import parse_name, with_cutoff
 from ..model_selection.k_fold import check_query_cv

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 from .._table import clean, number_text
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds, Unjudged
 from .._validation import counted, installed
+from ..inspection import QueryScores, query_scores
 from ..inspection.pairing import align, check_query_scores
-from ..inspection.per_query import query_scores
-from ..inspection.query_results import QueryScores
 from ..inspection.segments import Segments, select_segments
 from ..metrics.aliases import canonical_name
 from ..metrics.evaluate import Metrics

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, IntervalMethod, Library, QueryIds, Seed, Unjudged
 from .._validation import check_choice, check_number
+from ..inspection import Interval, QueryScores, query_scores
 from ..inspection.interval_methods import interval_estimate
-from ..inspection.intervals import Interval, difference_interval
+from ..inspection.intervals import difference_interval
 from ..inspection.pairing import (
     align,
     baseline_first,
@@ -20,8 +21,6 @@ from ..inspection.pairing import (
     paired_differences,
     value_differences,
 )
-from ..inspection.per_query import query_scores
-from ..inspection.query_results import QueryScores
 from ..inspection.segments import Segments
 from ..metrics.evaluate import MetricLike
 from ..ranking import read_queries

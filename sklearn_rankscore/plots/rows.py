@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count, check_flag
-from ..inspection.compare import compare
-from ..inspection.comparison import Comparison
-from ..inspection.importance import query_permutation_importance
+from ..inspection import (
+    Comparison,
+    QueryImportances,
+    QueryScores,
+    compare,
+    query_permutation_importance,
+)
 from ..inspection.permuted_features import Within
-from ..inspection.query_importances import QueryImportances
-from ..inspection.query_results import QueryScores
 from ..metrics.evaluate import MetricLike
 from ..metrics.segment import ALL_QUERIES, Segment
 from .display import (

@@ -19,11 +19,9 @@ import numpy as np
 from .._table import Number, Table, clean
 from .._typing import Array
 from .._validation import check_flag
-from ..inspection.comparison import Comparison, few_distinct_note
-from ..inspection.intervals import Interval
+from ..inspection import Comparison, Interval, QueryScores, SegmentScores
+from ..inspection.comparison import few_distinct_note
 from ..inspection.pairing import paired_differences
-from ..inspection.query_results import QueryScores
-from ..inspection.segment_scores import SegmentScores
 from ..metrics.conventions import convention
 from ..metrics.names import METRICS, parse_name
 from ..metrics.segment import ALL_QUERIES, Segment
