@@ -38,7 +38,7 @@ def clean(text: object, form: Form = "text") -> str:
     Characters that break a line, move the cursor or turn the direction of the text are written as
     escapes; those with a meaning in the form are escaped as it wants.
     """
-    shown = UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
+    shown = UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
     if form == "html":
         return escape(shown)
     if form == "markdown":

@@ -99,7 +99,7 @@ def test_no_sign_where_nothing_is_left(number, spec, text):
     assert number_text(number, spec) == text
 
 
-def test_a_comparison_fits_a_page():
+def test_a_comparison_has_fewer_columns_on_request():
     scores = {
         name: QueryScores(range(40), [[(i * step) % 7 / 7, 0.5] for i in range(40)], ["ndcg", "x"])
         for name, step in (("old", 3), ("new", 5))

@@ -56,10 +56,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 LARGEST_DEFAULT_CUTOFF = 20
-# cut-offs that differ by this factor are drawn on a logarithmic axis
-WIDE = 20
-# of the queries on which the smallest fold trains
-FRACTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 class CutoffDisplay(Display):
@@ -164,7 +160,7 @@ def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, 
         several = (name for name, columns in by_name.items() if len(columns) > 1)
         metric = next(several, next(iter(by_name), None))
     elif metric not in by_name:
-        metric = next((name for name in by_name if _are_equal(name, metric)), metric)
+        metric = next((name for name in by_name if axis_label(name) == axis_label(metric)), metric)
     if metric is None or metric not in by_name:
         raise ValueError(
             f"the scores hold {metric or 'a metric'!r} at no cut-off; they hold "
@@ -174,18 +170,9 @@ def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, 
     if len(cutoffs) == 1:
         raise ValueError(
             f"the scores hold {metric!r} at one cut-off, {cutoffs[0]}, of which there is no curve. "
-            "Compute several by query_scores(..., ['ndcg@1', 'ndcg@5']), or all up to k by "
-            f"from_predictions(..., k={max(cutoffs[0], 2)})."
+            "Compute several by query_scores(..., ['ndcg@1', 'ndcg@5'])."
         )
     return metric, np.array(cutoffs), [by_name[metric][k] for k in cutoffs]
-
-
-def _are_equal(name: str, other: str) -> bool:
-    """Whether two names are spellings of one metric with the same options."""
-    try:
-        return parse_name(name) == parse_name(other)
-    except ValueError:  # a name of the caller's own
-        return False
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -322,7 +309,9 @@ class CutoffCurveDisplay(CutoffDisplay):
         )
         label_cutoffs(ax, self.k)
         ax.set_ylabel(axis_label(self.metric, "@k"))
-        self._finish(legend_title=bands_title(self.confidence) if self.bands_ else None)
+        self._finish(
+            legend_title=f"{self.confidence * 100:g} % confidence bands" if self.bands_ else None
+        )
         return self
 
 
@@ -466,7 +455,7 @@ class DifferenceCurveDisplay(CutoffDisplay):
         )  # fmt: skip
         label_cutoffs(ax, self.k)
         ax.set_ylabel(f"difference in {axis_label(self.metric, '@k')}")
-        self._finish(legend_title=bands_title(self.confidence, " of the difference"))
+        self._finish(legend_title=f"{self.confidence * 100:g} % confidence bands of the difference")
         return self
 
 
@@ -626,7 +615,9 @@ class QueryLearningCurveDisplay(Plot):
         ax.set_xlabel("training queries")
         ax.set_ylabel(axis_label(self.metric))
         draw_grid(ax, "y")
-        self._finish(legend_title=bands_title(self.confidence) if self.bands_ else None)
+        self._finish(
+            legend_title=f"{self.confidence * 100:g} % confidence bands" if self.bands_ else None
+        )
         return self
 
 
@@ -653,7 +644,7 @@ def _with_max_queries(estimator: Any, source: IdSource, random_state: Seed) -> A
 def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:
     """Numbers of training queries, of at most `n_train`."""
     if max_queries is None:
-        sizes = {max(round(fraction * n_train), 2) for fraction in FRACTIONS}
+        sizes = {max(round(fraction * n_train), 2) for fraction in (0.05, 0.1, 0.25, 0.5, 1)}
     else:
         sizes = {int(check_count("max_queries", size, 1)) for size in max_queries}
     if not sizes:
@@ -674,7 +665,9 @@ def draw_curves(
     """The curve of each system, and its band if asked for; None means for a single curve only."""
     from matplotlib import lines as matplotlib_lines
 
-    with_bands = len(values) == 1 and not ax.lines if bands is None else check_flag("bands", bands)
+    if bands is None:
+        bands = len(values) == 1 and not ax.lines
+    check_flag("bands", bands)
     # curves already on these axes have taken the first styles
     at = range(len(ax.lines), len(ax.lines) + len(values)) if positions is None else positions
     lines: list[Line2D] = []
@@ -684,12 +677,10 @@ def draw_curves(
         style["label"] = literal(name)
         (line,) = ax.plot(x, means, **with_style(style, kwargs, matplotlib_lines.Line2D))
         lines.append(line)
-        if with_bands:
-            drawn_bands.append(
-                ax.fill_between(
-                    x, *intervals[name].T, color=line.get_color(), alpha=0.2, linewidth=0
-                )
-            )
+        if bands:
+            band = ax.fill_between(x, *intervals[name].T, color=line.get_color(), alpha=0.2)
+            band.set_linewidth(0)
+            drawn_bands.append(band)
     return lines, drawn_bands
 
 
@@ -699,17 +690,11 @@ def label_cutoffs(ax: Axes, k: Array) -> None:
 
     ax.set_xlabel("cut-off k")
     draw_grid(ax, "y")
-    if len(k) <= 10 and k[-1] > WIDE * k[0]:
+    if len(k) <= 10 and k[-1] > 20 * k[0]:
         ax.set_xscale("log")
     ticks = k
     if len(k) > 10:
-        even = np.asarray(
-            MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]).tick_values(k[0], k[-1])
-        ).astype(int)
+        locator = MaxNLocator(6, integer=True, steps=[1, 2, 5, 10])
+        even = np.asarray(locator.tick_values(k[0], k[-1])).astype(int)
         ticks = np.array([k[0], *even[(even > k[0] + 1) & (even <= k[-1])]])
     ticks_apart(ax, ticks)
-
-
-def bands_title(confidence: float, of: str = "") -> str:
-    """What the bands are."""
-    return f"{confidence * 100:g} % confidence bands{of}"

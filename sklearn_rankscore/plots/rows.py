@@ -75,8 +75,8 @@ class RowsDisplay(Plot):
         of = [literal(heading) for heading in headings or ()]
         begins = [not i or of[i] != of[i - 1] for i in range(len(of))] or [False] * len(labels)
         at = np.arange(len(labels)) + np.cumsum(begins)
-        n_rows = int(at[-1]) + 1
-        ax = self._prepare(ax, (7, 0.3 * (n_rows + sum(map(_more_lines, labels))) + 1.1))
+        n_rows, more = int(at[-1]) + 1, 0.6 * sum(len(label) // LONG_LINE for label in labels)
+        ax = self._prepare(ax, (7, 0.3 * (n_rows + more) + 1.1))
         named = [(y, wrapped(ax, label)) for y, label in zip(at.tolist(), labels, strict=True)]
         headed = [(int(at[i]) - 1, wrapped(ax, of[i])) for i, is_new in enumerate(begins) if is_new]
         ticks = ax.set_yticks(*zip(*(headed + named), strict=True))
@@ -681,11 +681,6 @@ class Row(NamedTuple):
     value: float
     interval: Sequence[float]
     system: int = 0
-
-
-def _more_lines(label: str) -> float:
-    """The height of the lines of a label after the first, in rows."""
-    return 0.6 * (len(label) // LONG_LINE)
 
 
 def _select(metrics: Iterable[str], chosen: str | Iterable[str] | None) -> list[str]:

@@ -219,8 +219,8 @@ class _Values:
                 self.known[name, options] = None
             else:
                 metrics[name, options] = metric
-        found = measure(self.queries, metrics.values(), data=self.data)
-        for (key, metric), values in zip(metrics.items(), found, strict=True):
+        measured = measure(self.queries, metrics.values(), data=self.data)
+        for (key, metric), values in zip(metrics.items(), measured, strict=True):
             value: Any = metric.aggregate(values, self.queries)
             self.known[key] = value
 
