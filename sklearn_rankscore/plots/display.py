@@ -72,10 +72,15 @@ class Plot:
 
         ax = self.ax_
         ax.tick_params(labelsize=small())
-        for formatter in (axis.get_major_formatter() for axis in (ax.xaxis, ax.yaxis)):
-            if type(formatter) is ScalarFormatter:  # a power of ten would be below the legend
-                formatter.set_scientific(False)
-                formatter.set_useOffset(False)
+        for axis in (ax.xaxis, ax.yaxis):
+            formatter = axis.get_major_formatter()
+            if type(formatter) is not ScalarFormatter:
+                continue
+            # a common power of ten would be below the legend
+            if np.abs(axis.get_view_interval()).max() < 1e-4:
+                axis.set_major_formatter("{x:g}")
+            formatter.set_scientific(False)
+            formatter.set_useOffset(False)
         height = self._place_legend(legend_title)
         if self._is_own_figure and height:
             self.figure_.set_figheight(self.figure_.get_figheight() + height / 72)  # type: ignore[union-attr]
