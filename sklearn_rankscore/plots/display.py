@@ -19,9 +19,8 @@ from .._validation import counted, installed
 from ..inspection import QueryScores, query_scores
 from ..inspection.pairing import align, check_query_scores
 from ..inspection.segments import Segments, select_segments
-from ..metrics.aliases import canonical_name
 from ..metrics.evaluate import Metrics
-from ..metrics.names import METRICS
+from ..metrics.names import canonical_name
 from ..query_ids.lookup import check_same_rows, find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
 from .palette import MUTED
@@ -369,7 +368,7 @@ def axis_label(metric: str, cutoff: str = "") -> str:
     """The name of a metric in text: NDCG for ``"ndcg"``, Hit rate for ``"hit_rate"``."""
     name, at, rest = metric.partition("@")
     name, bracket, options = name.partition("(")
-    name = canonical_name(name, METRICS) or name
+    name = canonical_name(name) or name
     is_acronym = name in ("dcg", "ndcg", "map", "mrr", "err", "rbp")
     text = name.upper() if is_acronym else name.replace("_", " ").capitalize()
     return literal(f"{text}{at}{rest}{cutoff}{bracket}{options}")
