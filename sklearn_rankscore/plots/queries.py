@@ -342,7 +342,7 @@ class QueryScatterDisplay(QueryScoresDisplay):
         """
         from matplotlib.collections import PathCollection
 
-        ax = self._prepare(ax, (5.5, 5.5))
+        ax = self._prepare(ax, (5.5, 5.6))
         signs = np.sign(value_differences(self.baseline_values, self.model_values))
         values = np.column_stack([self.baseline_values, self.model_values])
         most = np.unique(values, axis=0, return_counts=True)[1].max()
