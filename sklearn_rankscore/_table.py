@@ -1,79 +1,197 @@
-"""Tables as text, HTML, Markdown and LaTeX."""
+"""One table for Python, the command line and reports: text, HTML, Markdown, LaTeX and CSV.
+
+A cell is text, or a number that the table formats: an int, a float, a `PValue`, or a `Number` with
+an interval, a mark or a format of its own. None is a missing number.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from dataclasses import fields as fields_of
 from html import escape
 from textwrap import indent
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+Form: TypeAlias = Literal["text", "html", "markdown", "latex", "csv"]
+
+# control characters, ends of lines, marks that turn the direction of text, and halves of characters
+UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
-LATEX |= {"≤": r"$\leq$", "<": "$<$", ">": "$>$"}
+LATEX |= {"≤": r"$\leq$", "−": "$-$", "<": "$<$", ">": "$>$"}
+MARKDOWN = re.compile(r"([\\|*_`~$<>\[\]]|&(?=#?\w+;))")
+# what spreadsheets take for a formula
+FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
+NUMERIC = re.compile(r"\s*([<≤]?[+\-−]?(\.?\d|nan\b|inf\b)|\[|-?\s*$)")
+
+
+def clean(text: object, form: Form = "text") -> str:
+    """Text from outside as one harmless line: names, ids and labels say what they are, and no more.
+
+    Characters that break a line, move the cursor or turn the direction of the text are written as
+    escapes; those with a meaning in the form are escaped as it wants.
+    """
+    shown = UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
+    if form == "html":
+        return escape(shown)
+    if form == "markdown":
+        return MARKDOWN.sub(r"\\\1", shown)
+    if form == "latex":
+        return "".join(LATEX.get(character, character) for character in shown)
+    is_formula = form == "csv" and FORMULA.match(shown) and not _is_number(shown)
+    return f"'{shown}" if is_formula else shown
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+class PValue(float):
+    """A p-value, which is not rounded to 0 in a table."""
+
+
+def p_text(p_value: float, digits: int = 4) -> str:
+    """A p-value with some decimals; one at or below the last of them as a bound.
+
+    The smallest p-value that 9,999 random flips can give is such a bound.
+    """
+    least = 10.0**-digits
+    is_bound = p_value <= least * (1 + 1e-9)
+    return f"<{least:.{digits}f}" if is_bound else f"{p_value:.{digits}f}"
+
+
+def number_text(number: float, spec: str) -> str:
+    """A formatted number; nan and what is rounded to 0 have no sign."""
+    if math.isnan(number):
+        return "nan"
+    text = f"{number:{spec}}"
+    return f"{0.0:{spec.lstrip('+')}}" if not re.search("[1-9]|inf", text) else text
 
 
 @dataclass(frozen=True)
-class MarkedNumber:
-    """A number with a raised mark, which is the best of its column or not."""
+class Number:
+    """A number of a table: its format, and what stands behind it.
 
-    number: str
+    Parameters
+    ----------
+    value : float or tuple of two floats
+        A number, or the ends of an interval.
+    spec : str, default=".4f"
+        Its format, of which a table may replace the number of decimals.
+    interval : tuple of two floats, default=None
+        An interval behind the number.
+    mark : str, default=""
+        A mark behind both: an asterisk, or letters.
+    is_best : bool, default=False
+        Whether it is the best of its column.
+    """
+
+    value: float | tuple[float, float]
+    spec: str = ".4f"
+    interval: tuple[float, float] | None = None
     mark: str = ""
     is_best: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.number}{' ' if self.mark else ''}{self.mark}"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a header; the first `n_labels` columns are left-aligned.
+    """Rows under a header, with a title above and a note below.
 
-    The note stands below.
+    Numbers are aligned on the right; text, and the first `n_labels` columns, on the left.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    header : sequence of str
+        Names of the columns.
+    rows : sequence of sequence
+        The cells.
+    n_labels : int, default=1
+        Number of columns that name the rows, and are always shown.
+    note : str, default=""
+        What the marks mean.
+    digits : int, default=None
+        Decimals of all numbers; None means those of each number.
     """
 
     title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str | MarkedNumber]]
+    header: Sequence[object]
+    rows: Sequence[Sequence[Any]]
     n_labels: int = 1
     note: str = ""
+    digits: int | None = None
+
+    def narrowed(self, columns: Iterable[str] | None = None, digits: int | None = None) -> Table:
+        """The table with some of its columns behind the labels, and with other decimals."""
+        table = self if digits is None else replace(self, digits=digits)
+        if columns is None:
+            return table
+        names = list(map(str, self.header))
+        known = names[self.n_labels :]
+        chosen = [columns] if isinstance(columns, str) else list(columns)
+        if unknown := [name for name in chosen if name not in known]:
+            raise ValueError(
+                f"columns must be among {', '.join(map(repr, known))}; got {unknown[0]!r}."
+            )
+        kept = [*range(self.n_labels), *(names.index(n, self.n_labels) for n in chosen)]
+        return replace(
+            table,
+            header=[self.header[i] for i in kept],
+            rows=[[row[i] for i in kept] for row in self.rows],
+        )
 
     def text(self) -> str:
         """Columns padded to equal width, two spaces apart."""
-        lines = _aligned([self.header, *self._rendered(str)], self.n_labels)
-        return "\n".join(filter(None, [self.title, *lines, self.note]))
+        are_left = self._are_left()
+        columns = [
+            _padded(clean(name), [_parts(cell, self.digits) for cell in cells], is_left)
+            for name, cells, is_left in zip(self.header, self._columns(), are_left, strict=True)
+        ]
+        lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+        return "\n".join(filter(None, [clean(self.title), *lines, clean(self.note)]))
 
     def html(self) -> str:
         """An HTML table."""
-        rows = self._rendered(_html_cell)
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        return html_table(self.header, rows, title=self.title, n_labels=self.n_labels) + note
+        rows = self._rendered("html")
+        note = f"<p>{clean(self.note, 'html')}</p>" if self.note else ""
+        words = [i for i, is_left in enumerate(self._are_left()) if is_left and i >= self.n_labels]
+        return html_table(self.header, rows, self.title, self.n_labels, words) + note
 
     def markdown(self) -> str:
         """A table of GitHub's Markdown, with the title above and the note below."""
-        header = [_markdown(cell) for cell in self.header]
-        rule = ["---" if i < self.n_labels else "---:" for i in range(len(header))]
-        rows = [header, rule, *self._rendered(_markdown)]
+        header = [clean(name, "markdown") for name in self.header]
+        rule = ["---" if is_left else "---:" for is_left in self._are_left()]
+        rows = [header, rule, *self._rendered("markdown")]
         table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        texts = [_markdown(self.title), table, _markdown(self.note)]
+        texts = [clean(self.title, "markdown"), table, clean(self.note, "markdown")]
         return "\n\n".join(filter(None, texts))
 
     def latex(self, caption: str | None = None, label: str | None = None) -> str:
         """A table environment for the package booktabs, by default with the title as caption."""
-        title = latex_text(self.title) if caption is None else caption
+        title = clean(self.title, "latex") if caption is None else caption
         heading = [f"  \\caption{{{title}}}"] if title else []
         heading += [] if label is None else [f"  \\label{{{label}}}"]
-        note = [f"  \\par\\smallskip {latex_text(self.note)}"] if self.note else []
+        note = [f"  \\par\\smallskip {clean(self.note, 'latex')}"] if self.note else []
         tabular = indent(self.tabular(), "  ")
         lines = [r"\begin{table}", r"  \centering", *heading, tabular, *note, r"\end{table}"]
         return "\n".join(lines)
 
     def tabular(self) -> str:
         """The same without title and note, which is a tabular environment."""
-        columns = "l" * self.n_labels + "r" * (len(self.header) - self.n_labels)
-        rows = [[latex_text(cell) for cell in self.header], *self._rendered(_latex)]
+        columns = "".join("l" if is_left else "r" for is_left in self._are_left())
+        rows = [[clean(name, "latex") for name in self.header], *self._rendered("latex")]
         header, *body = [f"  {' & '.join(row)} \\\\" for row in rows]
         lines = [
             f"\\begin{{tabular}}{{{columns}}}",
@@ -82,71 +200,120 @@ class Table:
         ]
         return "\n".join(lines)
 
-    def _rendered(self, render: Callable[[str | MarkedNumber], str]) -> list[list[str]]:
-        # names of systems may be numbers
+    def csv(self) -> str:
+        """Comma-separated values without title, marks and note; full precision without `digits`."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(clean(name, "csv") for name in self.header)
+        for row in self.rows:
+            writer.writerow(_csv_cell(cell, self.digits) for cell in row)
+        return text.getvalue()
+
+    def _columns(self) -> list[list[Any]]:
+        return [[row[i] for row in self.rows] for i in range(len(self.header))]
+
+    def _are_left(self) -> list[bool]:
+        """Whether each column is aligned on the left: labels, and columns with words."""
         return [
-            [render(c if isinstance(c, MarkedNumber) else str(c)) for c in row] for row in self.rows
+            i < self.n_labels or not all(NUMERIC.match(_parts(cell, None)[0]) for cell in cells)
+            for i, cells in enumerate(self._columns())
         ]
 
-
-def _aligned(rows: Sequence[Sequence[str]], n_labels: int) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = (
-        [
-            cell.ljust(width) if i < n_labels else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in rows
-    )
-    return ["  ".join(cells).rstrip() for cells in padded]
+    def _rendered(self, form: Form) -> list[list[str]]:
+        return [[_rendered(cell, form, self.digits) for cell in row] for row in self.rows]
 
 
-def _html_cell(cell: str | MarkedNumber) -> str:
-    if isinstance(cell, str):  # indented, or padded to align columns of text
-        return escape(cell.strip()) if cell[:1] != " " else f"\N{EM SPACE}{escape(cell.strip())}"
-    number = f"<b>{escape(cell.number)}</b>" if cell.is_best else escape(cell.number)
-    return number + (f"<sup>{escape(cell.mark)}</sup>" if cell.mark else "")
+def _parts(cell: Any, digits: int | None) -> tuple[str, str]:
+    """A cell as text in two parts: what is aligned, and what stands behind it."""
+    if not isinstance(cell, Number):
+        return _plain(cell, digits), ""
+    spec = cell.spec if digits is None else re.sub(r"\.\d+f", f".{digits}f", cell.spec)
+    value = cell.value
+    text = number_text(value, spec) if not isinstance(value, tuple) else _interval(value, spec)
+    behind = "" if cell.interval is None else f" {_interval(cell.interval, spec)}"
+    blank = " " if cell.mark and cell.mark != "*" else ""
+    return text, f"{behind}{blank}{cell.mark}"
 
 
-def markdown_text(text: str) -> str:
-    """Text in which Markdown's own characters are escaped."""
-    return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", text)
+def _plain(cell: Any, digits: int | None) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, PValue):
+        return p_text(cell, 4 if digits is None else digits)
+    if isinstance(cell, float):
+        return number_text(float(cell), f".{4 if digits is None else digits}f")
+    return f"{cell:,}" if type(cell) is int else clean(cell)
 
 
-def _markdown(cell: str | MarkedNumber) -> str:
-    if isinstance(cell, str):
-        return markdown_text(cell)
-    number = f"**{cell.number}**" if cell.is_best else cell.number
-    return number + (f"<sup>{cell.mark}</sup>" if cell.mark else "")
+def _interval(ends: tuple[float, float], spec: str) -> str:
+    return f"[{number_text(ends[0], spec)}, {number_text(ends[1], spec)}]"
 
 
-def latex_text(text: str) -> str:
-    """Text in which LaTeX's own characters are escaped."""
-    return "".join(LATEX.get(character, character) for character in text)
+def _padded(name: str, cells: list[tuple[str, str]], is_left: bool) -> list[str]:
+    """The lines of a column; on the right, what stands behind numbers does not move them."""
+    if is_left:
+        lines = [name, *("".join(parts) for parts in cells)]
+        width = max(map(len, lines))
+        return [line.ljust(width) for line in lines]
+    wide, behind = (max((len(parts[i]) for parts in cells), default=0) for i in (0, 1))
+    lines = [f"{text:>{wide}}{after:<{behind}}" for text, after in cells]
+    width = max(len(name), wide + behind)
+    return [line.rjust(width) for line in [name, *lines]]
 
 
-def _latex(cell: str | MarkedNumber) -> str:
-    if isinstance(cell, str):
-        return latex_text(cell)
-    number = f"\\textbf{{{cell.number}}}" if cell.is_best else cell.number
-    return number + (f"$^{{{cell.mark}}}$" if cell.mark else "")
+def _rendered(cell: Any, form: Form, digits: int | None) -> str:
+    """A cell as text of a form; the best is bold, and letters are raised."""
+    if not isinstance(cell, Number):
+        text = _plain(cell, digits)
+        is_indented = form == "html" and text[:1] == " "
+        shown = clean(text.strip() if form == "html" else text, form)
+        return f"\N{EM SPACE}{shown}" if is_indented else shown
+    number, behind = _parts(replace(cell, mark=""), digits)
+    bold = {"html": "<b>{}</b>", "markdown": "**{}**", "latex": r"\textbf{{{}}}"}
+    raised = {"html": "<sup>{}</sup>", "markdown": "<sup>{}</sup>", "latex": "$^{{{}}}$"}
+    if form == "latex":
+        number, behind = (text.replace("-", "$-$") for text in (number, behind))
+    number = bold[form].format(number) if cell.is_best else number
+    if cell.mark in ("", "*"):
+        return number + behind + clean(cell.mark, form)
+    return number + behind + raised[form].format(cell.mark)
+
+
+def _csv_cell(cell: Any, digits: int | None) -> str:
+    value = cell.value if isinstance(cell, Number) else cell
+    if isinstance(value, tuple):
+        return _interval(value, ".17g" if digits is None else f".{digits}f")
+    if isinstance(value, float):
+        return repr(float(value)) if digits is None else f"{value:.{digits}f}"
+    return "" if value is None else clean(value, "csv")
 
 
 def html_table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", n_labels: int = 1
+    header: Sequence[object],
+    rows: Iterable[Sequence[str]],
+    title: str = "",
+    n_labels: int = 1,
+    words: Sequence[int] = (),
 ) -> str:
     """A table of cells that are HTML already; the first `n_labels` columns are headers of rows."""
-    tags = ["th" if i < n_labels else "td" for i in range(len(header))]
+    left = ' style="text-align: left"'
+    kinds = [
+        ("th", "") if i < n_labels else ("td", left if i in words else "")
+        for i in range(len(header))
+    ]
     body = "".join(
-        f"<tr>{''.join(f'<{t}>{c}</{t}>' for t, c in zip(tags, row, strict=True))}</tr>"
+        f"<tr>{''.join(f'<{t}{s}>{c}</{t}>' for (t, s), c in zip(kinds, row, strict=True))}</tr>"
         for row in rows
     )
     # a corner above all labels of the rows
     span = n_labels if header[0] and n_labels > 1 and not any(header[1:n_labels]) else 1
     corner = f'<th colspan="{span}">' if span > 1 else "<th>"
-    head = corner + "</th><th>".join(map(escape, [header[0], *header[span:]])) + "</th>"
-    caption = f"<caption>{escape(title)}</caption>" if title else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    cells = [clean(header[i], "html") for i in (0, *range(span, len(header)))]
+    opened = ["</th><th" + (left if i in words else "") + ">" for i in range(span, len(header))]
+    names = cells[0] + "".join(map("".join, zip(opened, cells[1:], strict=True)))
+    head = f"<thead><tr>{corner}{names}</th></tr></thead>" if any(header) else ""
+    caption = f"<caption>{clean(title, 'html')}</caption>" if title else ""
+    return f"<table>{caption}{head}<tbody>{body}</tbody></table>"
 
 
 def html_of_fields(record: Any) -> str:
@@ -155,7 +322,7 @@ def html_of_fields(record: Any) -> str:
         fields = {field.name: getattr(record, field.name) for field in fields_of(record)}
     else:
         fields = record._asdict()
-    rows = [(escape(name), escape(_text(value))) for name, value in fields.items()]
+    rows = [(clean(name, "html"), clean(_text(value), "html")) for name, value in fields.items()]
     return html_table(["", "value"], rows, title=type(record).__name__)
 
 
@@ -167,3 +334,14 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(_text, value))
     return str(value)
+
+
+# for the command line, until it uses `clean`
+def latex_text(text: str) -> str:
+    """Text in which LaTeX's own characters are escaped."""
+    return clean(text, "latex")
+
+
+def markdown_text(text: str) -> str:
+    """Text in which Markdown's own characters are escaped."""
+    return clean(text, "markdown")

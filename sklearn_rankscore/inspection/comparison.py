@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from .._table import MarkedNumber, Table, html_of_fields
+from .._table import Number, Table, html_of_fields, number_text
 from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number, examples
 from ..metrics.segment import ALL_QUERIES, Segment
-from .intervals import TOLERANCE, Interval, number_text
+from .intervals import TOLERANCE, Interval
 from .segments import no_test_note
 from .significance import detectable_effect, queries_for_power, significance_level
-from .tabular import Tabular, p_text
+from .tabular import Columns, Tabular, p_text
 
 Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]
@@ -439,20 +439,26 @@ class SystemTable(Tabular):
         return columns
 
     def _table(self) -> Table:
+        return self._rounded(self.digits)
+
+    def _shown(self, columns: Columns, digits: int | None) -> Table:
+        digits = self.digits if digits is None else check_count("digits", digits, 0)
+        return self._rounded(digits).narrowed(columns)
+
+    def _rounded(self, digits: int) -> Table:
         metrics = list(next(iter(self.means.values())))
         # the best of the rounded numbers, so that equal ones are both bold
-        spec = f".{self.digits}f"
-        shown = {m: [f"{means[m]:{spec}}" for means in self.means.values()] for m in metrics}
+        spec, letters = f".{digits}f", self._letters()
+        shown = {m: [number_text(of[m], spec) for of in self.means.values()] for m in metrics}
         defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
         best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}
-        letters = self._letters()
-        rows: list[list[str | MarkedNumber]] = [
+        rows: list[list[Any]] = [
             [letters[system], system]
             + [
-                MarkedNumber(shown[m][i], self._mark(system, m), shown[m][i] == best[m])
+                Number(means[m], spec, None, self._mark(system, m), shown[m][i] == best[m])
                 for m in metrics
             ]
-            for i, system in enumerate(self.means)
+            for i, (system, means) in enumerate(self.means.items())
         ]
         note = f"Letters: significantly better than these systems, {self.caption}"
         return Table("", ["", "", *metrics], rows, n_labels=2, note=note)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._columns import column_at, column_names
 from .._sklearn_compat import num_samples, safe_indexing
-from .._table import Table, html_of_fields
+from .._table import Table, html_of_fields, number_text
 from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed
 from .._validation import check_choice, check_count, counted
 from ..metrics.evaluate import Metrics
@@ -35,7 +35,6 @@ from .intervals import (
     effective_share,
     has_few_distinct,
     interval_estimate,
-    number_text,
     standard_error,
     with_progress,
 )

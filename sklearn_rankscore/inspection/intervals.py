@@ -14,6 +14,7 @@ from scipy import stats
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from .._table import number_text
 from .._typing import Array, IntervalMethod, Seed
 from .._validation import check_choice, check_count, check_fraction
 
@@ -54,12 +55,6 @@ class Interval(NamedTuple):
         if not spec:
             return str(self)
         return f"[{number_text(self.low, spec)}, {number_text(self.high, spec)}]"
-
-
-def number_text(number: float, spec: str) -> str:
-    """A formatted number; nan without a sign, and rounding errors as 0."""
-    shown = 0.0 if abs(number) <= TOLERANCE else number
-    return f"{shown:{spec}}".replace("+nan", "nan")
 
 
 def mean(values: Array, weights: Array) -> Array:

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from .._table import Table
+from .._table import Table, p_text
 from .._typing import DataFrameLibrary
-from .._validation import check_choice, installed
+from .._validation import check_choice, check_count, installed
 from ..query_ids.read import of_python
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+__all__ = ["Tabular", "p_text"]
+
+# of the printed table, by name
+Columns: TypeAlias = str | Iterable[str] | None
+
 UNITS_OF_POLARS = ("M8[D]", *(f"{kind}8[{unit}]" for kind in "mM" for unit in ("ms", "us", "ns")))
-
-
-def p_text(p_value: float, digits: int = 4) -> str:
-    """A p-value with some decimals; one at or below the last of them as a bound.
-
-    The smallest p-value that 9,999 random flips can give is such a bound.
-    """
-    least = 10.0**-digits
-    is_bound = p_value <= least * (1 + 1e-9)
-    return f"<{least:.{digits}f}" if is_bound else f"{p_value:.{digits}f}"
 
 
 def _of_one_type(column: Any) -> Any:
@@ -91,17 +87,46 @@ class Tabular(ABC):
             columns = {name: _of_one_type(column) for name, column in columns.items()}
         return installed(library, "to_frame").DataFrame(columns)
 
-    def to_markdown(self) -> str:
+    def to_string(self, *, columns: Columns = None, digits: int | None = None) -> str:
+        """Return the table as it is printed, or some of its columns.
+
+        Parameters
+        ----------
+        columns : str or iterable of str, default=None
+            Columns behind the names of the rows, in this order; None means all.
+        digits : int, default=None
+            Number of decimals; None means those of the printed table.
+
+        Returns
+        -------
+        str
+            Columns of equal width.
+        """
+        return self._shown(columns, digits).text()
+
+    def to_markdown(self, *, columns: Columns = None, digits: int | None = None) -> str:
         """Return the printed table as a Markdown table.
+
+        Parameters
+        ----------
+        columns, digits
+            See `to_string`.
 
         Returns
         -------
         str
             A table of GitHub's Markdown.
         """
-        return self._table().markdown()
+        return self._shown(columns, digits).markdown()
 
-    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+    def to_latex(
+        self,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+        columns: Columns = None,
+        digits: int | None = None,
+    ) -> str:
         """Return the printed table as LaTeX.
 
         Parameters
@@ -111,16 +136,22 @@ class Tabular(ABC):
             has one.
         label : str, default=None
             Label for references to the table, which needs a caption.
+        columns, digits
+            See `to_string`.
 
         Returns
         -------
         str
             A table environment, which requires the package booktabs.
         """
-        table = self._table()
+        table = self._shown(columns, digits)
         if label is not None and not (table.title or caption):
             raise ValueError(f"label={label!r} refers to a caption, and the table has none.")
         return table.latex(caption, label)
+
+    def _shown(self, columns: Columns, digits: int | None) -> Table:
+        digits = None if digits is None else check_count("digits", digits, 0)
+        return self._table().narrowed(columns, digits)
 
     def __repr__(self) -> str:
         return self._table().text()

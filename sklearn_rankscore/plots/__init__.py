@@ -1,15 +1,9 @@
 """Plots of metrics and of comparisons, after scikit-learn's Display convention."""
 
-from .cutoff_curve import CutoffCurveDisplay
-from .difference_curve import DifferenceCurveDisplay
-from .feature_importance import FeatureImportanceDisplay
-from .forest import ForestDisplay
-from .label_scores import LabelScoresDisplay
-from .learning_curve import QueryLearningCurveDisplay
-from .query_delta import QueryDeltaDisplay
-from .query_property import QueryPropertyDisplay
-from .query_scatter import QueryScatterDisplay
-from .rank_changes import RankChangeDisplay
+from .curves import CutoffCurveDisplay, DifferenceCurveDisplay, QueryLearningCurveDisplay
+from .documents import LabelScoresDisplay, RankChangeDisplay
+from .queries import QueryDeltaDisplay, QueryPropertyDisplay, QueryScatterDisplay
+from .rows import FeatureImportanceDisplay, ForestDisplay, MeansDisplay
 
 __all__ = [
     "CutoffCurveDisplay",
@@ -17,6 +11,7 @@ __all__ = [
     "FeatureImportanceDisplay",
     "ForestDisplay",
     "LabelScoresDisplay",
+    "MeansDisplay",
     "QueryDeltaDisplay",
     "QueryLearningCurveDisplay",
     "QueryPropertyDisplay",

@@ -1,32 +1,40 @@
-"""What the displays have in common: the way from estimators and labels to scores of queries."""
+"""What the displays have in common: from estimators to scores of queries, and finished axes.
+
+matplotlib is imported only to draw.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from .._table import clean, number_text
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds, Unjudged
-from .._validation import counted
+from .._validation import counted, installed
+from ..inspection import QueryScores, query_scores
 from ..inspection.compare import align, check_query_scores
-from ..inspection.query_scores import QueryScores, query_scores
 from ..inspection.segments import Segments, select_segments
 from ..metrics.evaluate import Metrics
-from ..query_ids.lookup import (
-    check_same_rows,
-    find_explicit_ids,
-    no_groups_error,
-    source_or_ids,
-)
+from ..metrics.names import canonical_name
+from ..query_ids.lookup import check_same_rows, find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
-from .axes import prepare_axes
+from .palette import MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 T = TypeVar("T")
+
+# characters in a line of a name, on axes of at least and of less than NARROW inches
+LONG_LINE, SHORT_LINE, NARROW = 36, 20, 4.0
+# the end of a longer name is as telling as its beginning
+LONGEST_NAME = 80
 
 
 class Plot:
@@ -37,12 +45,64 @@ class Plot:
 
     def __repr__(self) -> str:
         shown = {name: v for name, v in vars(self).items() if isinstance(v, str | int | float)}
-        return f"{type(self).__name__}({', '.join(f'{name}={v!r}' for name, v in shown.items())})"
+        settings = (f"{n}={v!r}" for n, v in shown.items() if not n.startswith("_"))
+        return f"{type(self).__name__}({', '.join(settings)})"
 
-    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
-        self.ax_ = prepare_axes(ax, type(self).__name__, size)
-        self.figure_ = self.ax_.figure
-        return self.ax_
+    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4)) -> Axes:
+        """The given axes, or those of a new figure, without the top and right spines."""
+        self._is_own_figure = ax is None
+        if ax is None:
+            installed("matplotlib", type(self).__name__)
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=size, layout="constrained")
+        elif not hasattr(ax, "spines"):
+            raise TypeError(
+                f"ax must be matplotlib Axes, such as axes[0]; got {type(ax).__name__}."
+            )
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_axisbelow(True)
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+    def _finish(self, title: str = "", legend_title: str | None = None) -> None:
+        """Set the sizes of the text, a legend above the axes, and the title above the legend."""
+        from matplotlib.ticker import ScalarFormatter
+
+        ax = self.ax_
+        ax.tick_params(labelsize=small())
+        for axis in (ax.xaxis, ax.yaxis):
+            formatter = axis.get_major_formatter()
+            if type(formatter) is not ScalarFormatter:
+                continue
+            # a common power of ten would be below the legend
+            if np.abs(axis.get_view_interval()).max() < 1e-4:
+                axis.set_major_formatter("{x:g}")
+            formatter.set_scientific(False)
+            formatter.set_useOffset(False)
+        height = self._place_legend(legend_title)
+        if self._is_own_figure and height:
+            self.figure_.set_figheight(self.figure_.get_figheight() + height / 72)  # type: ignore[union-attr]
+        if title:
+            ax.set_title(title, fontsize="medium", pad=height + 6, wrap=True)
+
+    def _place_legend(self, title: str | None) -> float:
+        """A legend with as many columns as fit above the axes; its height in points."""
+        ax = self.ax_
+        handles, labels = ax.get_legend_handles_labels()
+        if not labels:
+            return 0.0
+        room = 0.9 * ax.get_window_extent().width
+        names = [in_lines(label, 28 if is_narrow(ax) else 48) for label in labels]
+        for n_columns in range(min(len(labels), 4), 0, -1):
+            legend = ax.legend(
+                handles, names, ncols=n_columns,
+                loc="lower left", bbox_to_anchor=(0, 1), alignment="left", frameon=False,
+                title=title, fontsize=small(), title_fontsize=small(), borderaxespad=0.2,
+            )  # fmt: skip
+            if legend.get_window_extent().width <= room:
+                break
+        return float(legend.get_window_extent().height / ax.figure.dpi * 72)
 
 
 class Display(Plot):
@@ -79,7 +139,9 @@ class Display(Plot):
         Display
             The plotted display.
         """
-        ids, scores = ids_and_scores(estimator, X, y, groups, cls.__name__)
+        ids = required_ids(X, y, groups, cls.__name__)
+        models = by_name(estimator, model_name(estimator))
+        scores = {name: predict_scores(model, X) for name, model in models.items()}
         return cls.from_predictions(y, scores, groups=ids, **options)
 
     @classmethod
@@ -155,15 +217,6 @@ class QueryScoresDisplay(Display):
         raise NotImplementedError
 
 
-def ids_and_scores(
-    estimators: Any, X: MatrixLike, y: ArrayLike, groups: QueryIds | IdSource, caller: str
-) -> tuple[Any, dict[str, Array]]:
-    """Query ids, and the scores of each estimator under its name."""
-    ids = required_ids(X, y, groups, caller)
-    named = by_name(estimators, type(estimators).__name__)
-    return ids, {name: predict_scores(estimator, X) for name, estimator in named.items()}
-
-
 def required_ids(X: Any, y: Any, groups: QueryIds | IdSource, caller: str) -> Any:
     """Query ids that are given, named or in the data; an error without any."""
     id_source, ids = source_or_ids(groups, X)
@@ -172,6 +225,15 @@ def required_ids(X: Any, y: Any, groups: QueryIds | IdSource, caller: str) -> An
     if ids is None:
         raise no_groups_error(caller, X=X)
     return ids
+
+
+def model_name(estimator: Any) -> str:
+    """The class of a model, which may be the last step of a pipeline or within QueryRanker."""
+    while (inner := getattr(estimator, "estimator", None)) is not None or hasattr(
+        estimator, "steps"
+    ):
+        estimator = estimator.steps[-1][1] if inner is None else inner
+    return type(estimator).__name__
 
 
 def by_name(systems: Any, name: str) -> Mapping[str, Any]:
@@ -200,14 +262,6 @@ def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
     return systems
 
 
-def check_some_query(values: Array, metric: str) -> None:
-    """Refuse values of two systems of which no query has both."""
-    if not len(values):
-        raise ValueError(
-            f"no query to plot: {metric!r} must be defined for both models on at least one query."
-        )
-
-
 def align_by(
     systems: Mapping[str, QueryScores], by: Any
 ) -> tuple[Mapping[str, QueryScores], dict[str, Array]]:
@@ -221,3 +275,100 @@ def one_metric(scores: QueryScores, metric: str | None) -> str:
     metric = scores.metrics[0] if metric is None else metric
     scores.column(metric)
     return metric
+
+
+def with_style(defaults: dict[str, Any], kwargs: dict[str, Any], artist: type) -> dict[str, Any]:
+    """Properties of an artist; those that are given, also as ``lw``, come first."""
+    from matplotlib import cbook
+
+    return defaults | cbook.normalize_kwargs(kwargs, artist)
+
+
+def draw_grid(ax: Axes, axis: Literal["x", "y", "both"]) -> None:
+    """Faint lines, on light and on dark backgrounds."""
+    ax.grid(axis=axis, color=MUTED, alpha=0.25, linewidth=0.8)
+
+
+def set_categories(ax: Axes, names: Sequence[str], counts: Sequence[str]) -> None:
+    """Names below the axes with their counts, upright if they are too wide side by side."""
+    labels = [
+        f"{in_lines(literal(name), SHORT_LINE)}\n{count}"
+        for name, count in zip(names, counts, strict=True)
+    ]
+    ax.set_xticks(np.arange(len(names)), labels, fontsize=small())
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    if any(left.x1 + 0.2 * left.width > right.x0 for left, right in pairwise(boxes)):
+        ax.set_xticks(np.arange(len(names)), labels, rotation=90, multialignment="right")
+
+
+def ticks_apart(ax: Axes, values: Array, spec: str = "d") -> None:
+    """Ticks at the first value, the last one, and those with a tenth of the axis between them."""
+    low, high = ax.get_xlim()
+    at, (start, end) = (ax.xaxis.get_transform().transform(x) for x in (values, [low, high]))
+    room, last = (end - start) / 10, len(values) - 1
+    kept = [0]
+    for i in range(1, last):
+        if at[i] - at[kept[-1]] >= room and at[last] - at[i] >= room:
+            kept.append(i)
+    ticks = values[sorted({*kept, last})]
+    ax.set_xticks(ticks, [f"{tick:{spec}}" for tick in ticks.tolist()])
+    ax.set_xticks([], minor=True)
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Whether the axes have little room for text."""
+    return bool(ax.get_window_extent().width < NARROW * ax.figure.dpi)
+
+
+def small() -> float:
+    """The size of names and numbers: 9 points, unless the font size was changed."""
+    from matplotlib import rcParams
+
+    return 0.9 * float(rcParams["font.size"])
+
+
+def wrapped(ax: Axes, name: str) -> str:
+    """A name in lines."""
+    return in_lines(name, SHORT_LINE if is_narrow(ax) else LONG_LINE)
+
+
+def in_lines(text: str, n_characters: int) -> str:
+    """A text in lines of about equal length, of at most that many characters."""
+    if len(text) <= n_characters:
+        return text
+    length = len(text) / (len(text) // n_characters + 1)
+    return "\n".join(textwrap.wrap(text, min(round(1.3 * length), n_characters)))
+
+
+def literal(name: object) -> str:
+    """A name as matplotlib draws it, neither as a formula nor as a hidden label."""
+    text = clean(name)
+    if len(text) > LONGEST_NAME:
+        text = f"{text[: LONGEST_NAME // 2]}…{text[-LONGEST_NAME // 2 + 1 :]}"
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def shown_numbers(numbers: Sequence[float], sign: str = "") -> list[str]:
+    """Numbers side by side, with a minus sign, and not all written as 0."""
+    largest = max(map(abs, numbers))
+    spec = f"{sign}.2g" if 1e-12 < largest < 0.0005 else f"{sign}.3f"
+    near = [0.0 if abs(number) <= 1e-12 else number for number in numbers]
+    return [number_text(number, spec).replace("-", "−") for number in near]
+
+
+def shown_with_interval(value: float, ends: Sequence[float], sign: str = "") -> str:
+    """A number and its interval."""
+    number, low, high = shown_numbers([value, *ends], sign)
+    return f"{number} [{low}, {high}]"
+
+
+def axis_label(metric: str, cutoff: str = "") -> str:
+    """The name of a metric in text: NDCG for ``"ndcg"``, Hit rate for ``"hit_rate"``."""
+    name, at, rest = metric.partition("@")
+    name, bracket, options = name.partition("(")
+    name = canonical_name(name) or name
+    is_acronym = name in ("dcg", "ndcg", "map", "mrr", "err", "rbp")
+    text = name.upper() if is_acronym else name.replace("_", " ").capitalize()
+    return literal(f"{text}{at}{rest}{cutoff}{bracket}{options}")

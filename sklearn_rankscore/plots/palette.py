@@ -41,3 +41,12 @@ def text_color() -> str:
     from matplotlib import rcParams
 
     return str(rcParams["text.color"])
+
+
+def line_style(position: int) -> dict[str, str]:
+    """Color, dashes and marker of a system, which tell curves apart with and without color."""
+    return {
+        "color": system_color(position),
+        "linestyle": ("-", "--", "-.", ":")[(position + position // len(SYSTEMS)) % 4],
+        "marker": "os^Dv*P"[position % 7],
+    }

@@ -1,79 +1,697 @@
-"""Rows of points with their intervals, below one another."""
+"""Rows of values with their intervals: means of systems, differences, importances of features."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..inspection.intervals import Interval, number_text
-from .axes import draw_grid, font_points, is_narrow, normalize_style, width, wrap_for_ticks
-from .palette import text_color
-from .text import number_spec, wrap
+from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
+from .._validation import check_count, check_flag
+from ..inspection import (
+    Comparison,
+    QueryImportances,
+    QueryScores,
+    compare,
+    query_permutation_importance,
+)
+from ..inspection.importance import Within
+from ..metrics.evaluate import MetricLike
+from ..metrics.segment import ALL_QUERIES, Segment
+from .display import (
+    LONG_LINE,
+    Plot,
+    QueryScoresDisplay,
+    align_by,
+    axis_label,
+    draw_grid,
+    is_narrow,
+    literal,
+    one_metric,
+    scores_by_name,
+    shown_with_interval,
+    small,
+    with_style,
+    wrapped,
+)
+from .palette import MUTED, outcome_color, system_color, text_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-ROW_HEIGHT, LINE_HEIGHT, MARGIN = 0.3, 0.2, 1.3
-LABEL_WIDTH = 40  # characters in a line of a label beside axes of that size
+MAX_FEATURES = 20
+PLACES = {"query": "within queries", "all": "over all rows"}
 
 
-class RowArtists(NamedTuple):
-    """What is drawn for each row; no texts on narrow axes."""
+class RowsDisplay(Plot):
+    """A point with an interval in each row, from top to bottom, and their numbers beside them."""
 
-    points: list[Line2D]
-    intervals: list[Line2D]
-    texts: list[Text]
+    points_: list[Line2D]
+    intervals_: list[Line2D]
+    texts_: list[Text]
+    confidence: float
+
+    def _draw_rows(
+        self,
+        ax: Axes | None,
+        names: Sequence[object],
+        values: NDArray[np.float64],
+        intervals: NDArray[np.float64],
+        colors: Sequence[str],
+        kwargs: dict[str, Any],
+        *,
+        headings: Sequence[str] | None = None,
+        is_signed: bool = False,
+    ) -> Any:
+        """Draw the rows, below a heading where it changes; where they are on the vertical axis."""
+        from matplotlib.lines import Line2D
+
+        labels = [literal(name) for name in names]
+        of = [literal(heading) for heading in headings or ()]
+        begins = [not i or of[i] != of[i - 1] for i in range(len(of))] or [False] * len(labels)
+        at = np.arange(len(labels)) + np.cumsum(begins)
+        n_rows, more = int(at[-1]) + 1, 0.6 * sum(len(label) // LONG_LINE for label in labels)
+        ax = self._prepare(ax, (7, 0.3 * (n_rows + more) + 1.1))
+        named = [(y, wrapped(ax, label)) for y, label in zip(at.tolist(), labels, strict=True)]
+        headed = [(int(at[i]) - 1, wrapped(ax, of[i])) for i, is_new in enumerate(begins) if is_new]
+        ticks = ax.set_yticks(*zip(*(headed + named), strict=True))
+        for tick in ticks[: len(headed)]:
+            tick.label1.set_fontweight("bold")
+        ax.set_ylim(n_rows - 0.5, -0.5)
+        ax.tick_params(axis="y", length=0)
+        ax.spines["left"].set_visible(False)
+        self.points_, self.intervals_, self.texts_ = [], [], []
+        for y, value, ends, color in zip(at, values, intervals, colors, strict=True):
+            style = {"linewidth": 2, "solid_capstyle": "butt", "color": color}
+            self.intervals_ += ax.plot(ends, [y, y], **with_style(style, kwargs, Line2D))
+            self.points_ += ax.plot(value, y, "o", color=color, markersize=6)
+            if not is_narrow(ax):
+                shown = shown_with_interval(value, ends.tolist(), "+" if is_signed else "")
+                self.texts_.append(
+                    ax.annotate(
+                        shown, (1, y), (8, 0), xycoords=ax.get_yaxis_transform(), fontsize=small(),
+                        textcoords="offset points", va="center", annotation_clip=False,
+                    )
+                )  # fmt: skip
+        if is_signed:
+            ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
+        ax.locator_params(axis="x", nbins=3 if is_narrow(ax) else 6)
+        draw_grid(ax, "x")
+        return at
 
 
-def size_of_rows(labels: Sequence[str]) -> tuple[float, float]:
-    """Width and height in inches of a figure with room for the rows."""
-    n_lines = max(len(wrap(label, LABEL_WIDTH).splitlines()) for label in labels)
-    return 7, max(ROW_HEIGHT, LINE_HEIGHT * n_lines) * len(labels) + MARGIN
+@dataclass(kw_only=True, eq=False, repr=False)
+class MeansDisplay(QueryScoresDisplay, RowsDisplay):
+    """Mean of a metric for each of several systems, with its confidence interval.
 
+    The intervals of two systems may overlap although their paired difference is clear: see
+    `ForestDisplay` for differences. Use `from_estimator`, `from_predictions` or `from_query_scores`
+    to create one; parameters are stored as attributes.
 
-def draw_rows(
-    ax: Axes,
-    labels: list[str],
-    values: NDArray[np.float64],
-    intervals: NDArray[np.float64],
-    colors: Sequence[str],
-    *,
-    is_signed: bool,
-    style: Mapping[str, Any],
-) -> RowArtists:
-    """Draw a point and an interval for each row, from top to bottom, and write their numbers.
+    Parameters
+    ----------
+    means : dict of str to float
+        Mean of the metric by system, from top to bottom.
+    intervals : dict of str to tuple of float
+        Lower and upper end of the confidence interval by system.
+    metric : str
+        Name of the metric.
+    confidence : float, default=0.95
+        Confidence level of the intervals.
 
-    Signed values have a line at 0, and their signs are written.
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes and figure of the last plot.
+    points_, intervals_ : list of matplotlib Line2D
+        The mean and the interval of each system.
+    texts_ : list of matplotlib Text
+        The numbers of each system; empty on narrow axes.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import MeansDisplay, make_ranking
+    >>> X, y, groups = make_ranking(random_state=0)
+    >>> models = {"first feature": X[:, 0], "sum of two": X[:, 0] + X[:, 1] / 2}
+    >>> display = MeansDisplay.from_predictions(y, models, groups=groups, metric="ndcg@5")
+    >>> display.ax_.get_xlabel()
+    'mean NDCG@5, 95 % interval'
     """
-    n_rows, rows = len(labels), RowArtists([], [], [])
-    ax.set_yticks(np.arange(n_rows), wrap_for_ticks(ax, labels))
-    ax.set_ylim(n_rows - 0.5, -0.5)
-    line_style = {"linewidth": 2, "solid_capstyle": "butt", **normalize_style({**style}, "Line2D")}
-    for y, (value, ends, color) in enumerate(zip(values, intervals, colors, strict=True)):
-        (line,) = ax.plot(ends, [y, y], **{"color": color, **line_style})
-        (point,) = ax.plot(value, y, "o", color=color, markersize=5)
-        rows.intervals.append(line)
-        rows.points.append(point)
-        if not is_narrow(ax):
-            rows.texts.append(_write_numbers(ax, y, value, ends, "+" if is_signed else ""))
-    if is_signed:
-        ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
-    # beside names that take half of the width
-    ax.locator_params(axis="x", nbins=max(int(width(ax) / (9 * font_points("small"))), 2))
-    draw_grid(ax, "x")
-    return rows
+
+    means: Mapping[str, float]
+    intervals: Mapping[str, Sequence[float]]
+    metric: str
+    confidence: float = 0.95
+
+    @classmethod
+    def from_query_scores(
+        cls,
+        systems: QueryScores | Mapping[str, QueryScores],
+        *,
+        metric: str | None = None,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+        name: str = "model",
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot results of `query_scores` or `cross_val_query_scores`.
+
+        Parameters
+        ----------
+        systems : QueryScores or dict of str to QueryScores
+            Results of one or several models.
+        metric : str, default=None
+            One of their metrics; None means the first.
+        confidence, method, n_resamples, random_state
+            See `QueryScores.interval`.
+        name : str, default="model"
+            Name of a single model.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        MeansDisplay
+            The plotted display.
+        """
+        named = scores_by_name(systems, name)
+        metric = one_metric(next(iter(named.values())), metric)
+        intervals = {
+            model: scores.interval(
+                confidence, method=method, n_resamples=n_resamples, random_state=random_state
+            )[metric]
+            for model, scores in named.items()
+        }
+        means = {model: scores.mean()[metric] for model, scores in named.items()}
+        display = cls(means=means, intervals=intervals, metric=metric, confidence=confidence)
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Plot one row for each system.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        MeansDisplay
+            The display itself.
+        """
+        self._draw_rows(
+            ax, list(self.means), np.array(list(self.means.values())),
+            np.array([self.intervals[name] for name in self.means]),
+            [system_color(i) for i in range(len(self.means))], kwargs,
+        )  # fmt: skip
+        self.ax_.set_xlabel(f"mean {axis_label(self.metric)}, {self.confidence * 100:g} % interval")
+        self._finish()
+        return self
 
 
-def _write_numbers(ax: Axes, y: int, value: float, ends: NDArray[np.float64], sign: str) -> Text:
-    """Write the numbers of one row to the right of the axes."""
-    spec = number_spec([value, *ends.tolist()], sign)
-    return ax.annotate(
-        f"{number_text(value, spec)} {Interval(*ends.tolist()):{spec}}", (1, y), (6, 0),
-        xycoords=ax.get_yaxis_transform(), textcoords="offset points", va="center",
-        fontsize=font_points("x-small"), family="monospace", annotation_clip=False,
-    )  # fmt: skip
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestDisplay(QueryScoresDisplay, RowsDisplay):
+    """Means, or differences from a baseline, with their confidence intervals, one row each.
+
+    Use `from_estimator`, `from_predictions`, `from_query_scores` or `from_comparison` to create
+    one; parameters are stored as attributes. Differences are green if the model is better, orange
+    if it is worse, and gray if the interval contains 0; means have the color of their system.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Label of each row, from top to bottom.
+    values : array-like of shape (n_rows,)
+        Means or differences.
+    intervals : array-like of shape (n_rows, 2)
+        Lower and upper ends of the confidence intervals.
+    systems : sequence of int, default=None
+        Position of the system of each row, which determines its color; None means that the rows
+        are differences.
+    title : str, default=""
+        What all rows have in common.
+    confidence : float, default=0.95
+        Confidence level of the intervals.
+    headings : sequence of str, default=None
+        Heading of each row, which is written above the first of those that share it.
+    margins : array-like of shape (n_rows,), default=None
+        Largest difference of each row that is considered negligible, drawn as dashed lines; nan
+        without one.
+    versus : str, default=""
+        The model whose values are subtracted, if it is the same in all rows.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes and figure of the last plot.
+    points_, intervals_ : list of matplotlib Line2D
+        The value and the interval of each row.
+    texts_ : list of matplotlib Text
+        The numbers of each row; empty on narrow axes.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import ForestDisplay, make_ranking
+    >>> X, y, groups = make_ranking(random_state=0)
+    >>> models = {"first feature": X[:, 0], "sum of two": X[:, 0] + X[:, 1] / 2}
+    >>> display = ForestDisplay.from_predictions(
+    ...     y, models, groups=groups, metric=["ndcg@10", "mrr"], random_state=0
+    ... )
+    >>> display.labels
+    ['NDCG@10', 'MRR']
+    """
+
+    labels: Sequence[str]
+    values: Any
+    intervals: Any
+    systems: Sequence[int] | None = None
+    title: str = ""
+    confidence: float = 0.95
+    headings: Sequence[str] | None = None
+    margins: Any = None
+    versus: str = ""
+
+    def __post_init__(self) -> None:
+        self.labels = list(self.labels)
+        self.values, self.intervals = _rows_of_numbers(self.values, self.intervals)
+        self.margins = None if self.margins is None else np.asarray(self.margins, dtype=np.float64)
+
+    @classmethod
+    def from_query_scores(
+        cls,
+        systems: QueryScores | Mapping[str, QueryScores],
+        *,
+        metric: str | Iterable[str] | None = None,
+        by: Any = None,
+        baseline: str | None = None,
+        means: bool = False,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+        name: str = "model",
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot means of one system, or differences between several.
+
+        Parameters
+        ----------
+        systems : QueryScores or dict of str to QueryScores
+            Results of `query_scores` or `cross_val_query_scores`.
+        metric : str or iterable of str, default=None
+            Some of their metrics; None means all.
+        by : str, list of str, array-like, mapping or DataFrame, default=None
+            Segments, as in `compare`; None means those that the scores have.
+        baseline : str, default=None
+            The model whose values are subtracted; None means the first.
+        means : bool, default=False
+            Whether to plot the means of several systems instead of their differences.
+        confidence, method, n_resamples, random_state
+            See `compare` and `QueryScores.interval`.
+        name : str, default="model"
+            Name of a single model.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        ForestDisplay
+            The plotted display.
+        """
+        named = scores_by_name(systems, name)
+        inference: Any = {
+            "confidence": confidence, "method": method, "n_resamples": n_resamples,
+            "random_state": random_state,
+        }  # fmt: skip
+        if not check_flag("means", means) and len(named) > 1:
+            segments = next(iter(named.values())).segments if by is None else by
+            segments = list(segments) if by is None and segments is not None else segments
+            comparison = compare(named, baseline=baseline, by=segments, **inference)
+            return cls.from_comparison(comparison, metric=metric, ax=ax, **kwargs)
+        return cls._of_means(named, metric, by, inference).plot(ax, **kwargs)
+
+    @classmethod
+    def from_comparison(
+        cls,
+        comparison: Comparison,
+        *,
+        metric: str | Iterable[str] | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the differences of a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            Result of `compare`.
+        metric : str or iterable of str, default=None
+            Some of its metrics; None means all.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        ForestDisplay
+            The plotted display.
+        """
+        if not isinstance(comparison, Comparison):
+            raise TypeError(
+                "comparison must be the result of compare; got a "
+                f"{type(comparison).__name__}. Results of query_scores are passed as "
+                "compare(scores), or to from_query_scores for their means."
+            )
+        metrics = _select([d.metric for d in comparison], metric)
+        chosen = [d for d in comparison if d.metric in metrics]
+        models = {(d.model, d.baseline) for d in chosen}
+        versus = str(comparison.baseline) if comparison.baseline and len(models) > 1 else ""
+        rows = [
+            Row(
+                (
+                    axis_label(d.metric),
+                    str(d.model) if versus else f"{d.model} − {d.baseline}",
+                    segment_name(d.segment),
+                ),
+                d.difference,
+                d.interval,
+            )
+            for d in chosen
+        ]
+        margins, given = None, comparison.margin
+        if given is not None:
+            margins = [given[d.metric] if isinstance(given, Mapping) else given for d in chosen]
+        display = cls._of_rows(rows, comparison.confidence, margins=margins, versus=versus)
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def _of_means(
+        cls, systems: Mapping[str, QueryScores], metric: Any, by: Any, inference: Mapping[str, Any]
+    ) -> Self:
+        """The display, not plotted yet."""
+        rows: list[Row] = []
+        if by is not None:
+            systems, by = align_by(systems, by)
+        for position, (name, scores) in enumerate(systems.items()):
+            means, intervals = scores.mean(), scores.interval(**inference)
+            segments = () if by is None and not scores.segments else scores.by(by, **inference)
+            for chosen in _select(scores.metrics, metric):
+                parts = axis_label(chosen), segment_name(ALL_QUERIES), str(name)
+                rows.append(Row(parts, means[chosen], intervals[chosen], position))
+                rows += [
+                    Row((parts[0], segment_name(s.segment), parts[2]), s.mean, s.interval, position)
+                    for s in segments
+                    if s.metric == chosen
+                ]
+        # the systems side by side
+        order = {parts: i for i, parts in reversed([*enumerate(row.parts[:2] for row in rows)])}
+        rows.sort(key=lambda row: order[row.parts[:2]])
+        systems_of = [row.system for row in rows]
+        return cls._of_rows(rows, inference["confidence"], systems=systems_of)
+
+    @classmethod
+    def _of_rows(cls, rows: list[Row], confidence: float, **given: Any) -> Self:
+        """What all rows share is the title, the last part that varies names a row."""
+        columns = list(zip(*(row.parts for row in rows), strict=True))
+        varying = [column for column in columns if len(set(column)) > 1] or columns[:1]
+        shared = [c[0] for c in columns if c not in varying and c[0] != segment_name(ALL_QUERIES)]
+        *above, labels = varying
+        return cls(
+            labels=labels,
+            values=[row.value for row in rows],
+            intervals=[row.interval for row in rows],
+            title=", ".join(shared),
+            confidence=confidence,
+            headings=[", ".join(parts) for parts in zip(*above, strict=True)] or None,
+            **given,
+        )
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Plot one row for each value.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        ForestDisplay
+            The display itself.
+        """
+        is_difference = self.systems is None
+        at = self._draw_rows(
+            ax, self.labels, self.values, self.intervals,
+            [self._color(row) for row in range(len(self.labels))], kwargs,
+            headings=self.headings, is_signed=is_difference,
+        )  # fmt: skip
+        if self.margins is not None:
+            for sign in (-1, 1):
+                self.ax_.vlines(
+                    sign * self.margins, at - 0.5, at + 0.5, color=MUTED, linestyles="--",
+                    linewidth=1, zorder=0,
+                )  # fmt: skip
+        of = f"difference from {literal(self.versus)}" if self.versus else ""
+        note = "" if self.margins is None else ", margin dashed"
+        self.ax_.set_xlabel(
+            f"{'difference' if is_difference else 'mean'}, "
+            f"{self.confidence * 100:g} % interval{note}"
+        )
+        self._finish(", ".join(filter(None, [literal(self.title), of])))
+        return self
+
+    def _color(self, row: int) -> str:
+        if self.systems is not None:
+            return system_color(self.systems[row])
+        return outcome_color(*self.intervals[row])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FeatureImportanceDisplay(RowsDisplay):
+    """Mean loss of a metric if a feature is permuted, with its interval, one row per feature.
+
+    Use `from_estimator` or `from_importances` to create one; parameters are stored as attributes.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Names of the features, from top to bottom.
+    importances : array-like of shape (n_features,)
+        Mean over queries of the value minus the value with the feature permuted.
+    intervals : array-like of shape (n_features, 2)
+        Lower and upper ends of the confidence intervals.
+    metric : str
+        Name of the metric.
+    within : {"query", "all"}, default="query"
+        Whether values were permuted within queries or among all rows.
+    confidence : float, default=0.95
+        Confidence level of the intervals.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes and figure of the last plot.
+    points_, intervals_ : list of matplotlib Line2D
+        The importance of each feature and its interval.
+    texts_ : list of matplotlib Text
+        The numbers of each row; empty on narrow axes.
+
+    See Also
+    --------
+    query_permutation_importance : The numbers, with the loss of each query.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rankscore import FeatureImportanceDisplay, QueryRanker, make_ranking
+    >>> X, y = make_ranking(as_frame=True, random_state=0)
+    >>> model = QueryRanker(Ridge()).fit(X, y)
+    >>> display = FeatureImportanceDisplay.from_estimator(
+    ...     model, X, y, max_features=2, random_state=0
+    ... )
+    >>> display.features
+    ['x0', 'x1']
+    """
+
+    features: Sequence[str]
+    importances: Any
+    intervals: Any
+    metric: str
+    within: Within = "query"
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        self.features = list(self.features)
+        self.importances, self.intervals = _rows_of_numbers(self.importances, self.intervals)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        groups: QueryIds | IdSource = None,
+        metric: MetricLike = "ndcg@10",
+        within: Within = "query",
+        n_repeats: int = 5,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+        max_features: int | None = MAX_FEATURES,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Permute the features of documents, and plot the loss.
+
+        Parameters
+        ----------
+        estimator : estimator object
+            A fitted model.
+        X : array-like or DataFrame of shape (n_documents, n_features)
+            Documents that were not used for training.
+        y : array-like of shape (n_documents,)
+            Relevance labels.
+        groups : array-like of shape (n_documents,), str or list of str, default=None
+            Query ids, or where they are, as in `query_permutation_importance`.
+        metric : str or callable, default="ndcg@10"
+            The metric.
+        within, n_repeats, confidence, method, n_resamples, random_state
+            See `query_permutation_importance`.
+        max_features : int, default=20
+            Number of features to show, the most important ones; None shows all.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+            The plotted display.
+        """
+        importances = query_permutation_importance(
+            estimator, X, y, metric, groups=groups, within=within, n_repeats=n_repeats,
+            confidence=confidence, method=method, n_resamples=n_resamples,
+            random_state=random_state,
+        )  # fmt: skip
+        return cls.from_importances(importances, max_features=max_features, ax=ax, **kwargs)
+
+    @classmethod
+    def from_importances(
+        cls,
+        importances: QueryImportances,
+        *,
+        metric: str | None = None,
+        max_features: int | None = MAX_FEATURES,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the result of `query_permutation_importance`.
+
+        Parameters
+        ----------
+        importances : QueryImportances
+            Its result.
+        metric : str, default=None
+            One of its metrics; None means the first.
+        max_features : int, default=20
+            Number of features to show, the most important ones; None shows all.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+            The plotted display.
+        """
+        if not isinstance(importances, QueryImportances):
+            raise TypeError(
+                "importances must be the result of query_permutation_importance; got "
+                f"{type(importances).__name__}. For an estimator, use from_estimator."
+            )
+        metric = one_metric(importances.baseline, metric)
+        shown = None if max_features is None else check_count("max_features", max_features, 1)
+        entries = [entry for entry in importances if entry.metric == metric][:shown]
+        display = cls(
+            features=[entry.feature for entry in entries],
+            importances=[entry.importance for entry in entries],
+            intervals=[entry.interval for entry in entries],
+            metric=metric,
+            within=importances.within,
+            confidence=importances.confidence,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Plot one row for each feature.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure with the height that the rows need.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot`` for the intervals.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+            The display itself.
+        """
+        self._draw_rows(
+            ax, self.features, self.importances, self.intervals,
+            [system_color(0)] * len(self.features), kwargs, is_signed=True,
+        )  # fmt: skip
+        self.ax_.set_xlabel(f"loss, {self.confidence * 100:g} % interval")
+        self._finish(f"loss of {axis_label(self.metric)} if permuted {PLACES[self.within]}")
+        return self
+
+
+def _rows_of_numbers(values: ArrayLike, intervals: ArrayLike) -> tuple[Array, Array]:
+    """Values and the ends of their intervals."""
+    ends = np.asarray(intervals, dtype=np.float64).reshape(-1, 2)
+    return np.asarray(values, dtype=np.float64), ends
+
+
+class Row(NamedTuple):
+    """A value with its interval; the parts of its label are metric, system and segment."""
+
+    parts: tuple[str, str, str]
+    value: float
+    interval: Sequence[float]
+    system: int = 0
+
+
+def _select(metrics: Iterable[str], chosen: str | Iterable[str] | None) -> list[str]:
+    """Distinct metrics, or those of them that are chosen."""
+    known = list(dict.fromkeys(metrics))
+    names = known if chosen is None else [chosen] if isinstance(chosen, str) else list(chosen)
+    if unknown := [name for name in names if name not in known]:
+        raise KeyError(f"no metric {unknown[0]!r}; the metrics are {', '.join(known)}.")
+    return names
+
+
+def segment_name(segment: Segment) -> str:
+    """``"device = phone"``, or ``"all queries"``."""
+    return f"{segment.column} = {segment.value}" if segment.column else str(segment.value)

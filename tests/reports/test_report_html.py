@@ -166,7 +166,7 @@ def test_plots_are_those_that_the_data_allow(data, html):
         "By number of documents of the query", "By number of relevant documents of the query",
     ):  # fmt: skip
         assert title in titles
-    assert html.count("<svg") == 16
+    assert html.count("<svg") == 8
     assert "#010203" not in html
     flat = ranking_report([1, 0, 1, 0], [2, 1, 1, 2], groups=[0, 0, 1, 1], k=1, metrics="ndcg")
     assert "<svg" not in flat.to_html()

@@ -1,0 +1,450 @@
+"""Plots of documents: their scores by label, and those of one query through two rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._typing import Array, QueryIds, Unjudged
+from .._validation import check_choice, check_count, check_number, examples
+from ..inspection.segments import SegmentColumn, bin_segments
+from ..metrics.evaluate import by_system
+from ..metrics.segment import MISSING
+from ..query_ids.lookup import check_same_order
+from ..query_ids.read import as_key, as_keys, of_python
+from ..ranking import Queries, read_queries
+from ..ranking.queries import apply_rule, is_judged
+from .display import (
+    Display,
+    by_name,
+    check_two,
+    draw_grid,
+    in_lines,
+    literal,
+    set_categories,
+    small,
+    with_style,
+    wrapped,
+)
+from .palette import BETTER, MUTED, WORSE, system_color, system_hatch, text_color
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+Scale = Literal["score", "query"]
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+WIDTH = 0.7
+# characters in a line of a name on either side of the ranks
+SIDE = 24
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelScoresDisplay(Display):
+    """Distribution of the scores of documents for each label, as boxes.
+
+    A box has the quartiles of the scores, with whiskers from the 5 % to the 95 % quantile. A good
+    ranker gives higher scores to higher labels. Use `from_estimator` or `from_predictions` to
+    create one; parameters are stored as attributes.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The labels; more than ten different numbers are binned by quartile.
+    quantiles : dict of str to ndarray of shape (n_labels, 5)
+        The 5 %, 25 %, 50 %, 75 % and 95 % quantiles of the scores, by model; nan without a score.
+    documents : array-like of shape (n_labels,)
+        Number of documents of each label.
+    scale : {"score", "query"}, default="score"
+        Whether scores are standardized within each query.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes and figure of the last plot.
+    boxes_ : dict of str to dict
+        What matplotlib's ``bxp`` returns, by model.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import LabelScoresDisplay, make_ranking
+    >>> X, y, groups = make_ranking(random_state=0)
+    >>> display = LabelScoresDisplay.from_predictions(y, X[:, 0], groups=groups)
+    >>> display.labels
+    ['0', '1', '2', '3', '4']
+    """
+
+    labels: Sequence[str]
+    quantiles: Mapping[str, Array]
+    documents: Any
+    scale: Scale = "score"
+    boxes_: dict[str, dict[str, Any]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels, self.documents = list(self.labels), np.asarray(self.documents)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        groups: QueryIds | None = None,
+        scale: Scale = "score",
+        unjudged: Unjudged = "error",
+        name: str = "model",
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot scores of documents.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+            Relevance labels, NaN if nobody judged the document.
+        y_score : array-like of the same shape as `y_true`, or dict of str to array-like
+            Scores of one or several models, by name. Documents that were not retrieved, with a
+            score of -inf, are left out.
+        groups : array-like of shape (n_documents,), default=None
+            Query ids.
+        scale : {"score", "query"}, default="score"
+            "query" subtracts the mean of the query and divides by its standard deviation. The order
+            of the documents of a query determines a metric, whereas their level may differ between
+            queries, in particular for models trained with a pairwise or listwise loss.
+        unjudged : {"error", "irrelevant", "drop"}, default="error"
+            Documents with label NaN belong to the box of label 0 ("irrelevant"), are left out
+            ("drop"), or have a box of their own.
+        name : str, default="model"
+            Name of a single model.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        **kwargs
+            Keyword arguments of matplotlib's ``bxp``.
+
+        Returns
+        -------
+        LabelScoresDisplay
+            The plotted display.
+        """
+        check_choice("scale", scale, get_args(Scale))
+
+        def compute(scores: Any, groups: Any) -> Queries:
+            read = read_queries(y_true, scores, groups=groups)
+            return read if unjudged == "error" else apply_rule(read, unjudged)
+
+        systems = by_system(compute, y_true, by_name(y_score, name), groups)
+        given: Any = next(iter(systems.values())).y_true
+        judged = is_judged(given)
+        given = given if judged.all() else np.where(judged, given.astype(object), None)
+        (column,) = bin_segments({"label": given})
+        display = cls(
+            labels=list(map(_name_of, column.values)),
+            quantiles={model: _quantiles(read, column, scale) for model, read in systems.items()},
+            documents=np.bincount(column.codes),
+            scale=scale,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Plot one box for each label and model.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        **kwargs
+            Keyword arguments of matplotlib's ``bxp``.
+
+        Returns
+        -------
+        LabelScoresDisplay
+            The display itself.
+        """
+        ax = self._prepare(ax)
+        n_models, self.boxes_ = len(self.quantiles), {}
+        for i, (name, quantiles) in enumerate(self.quantiles.items()):
+            stats: list[dict[str, Any]] = [
+                dict(zip(("whislo", "q1", "med", "q3", "whishi"), row, strict=True))
+                for row in quantiles.tolist()
+            ]
+            color = {"color": text_color(), "linewidth": 1}
+            style: dict[str, Any] = {
+                "positions": np.arange(len(stats)) + WIDTH * (i - (n_models - 1) / 2) / n_models,
+                "widths": 0.85 * WIDTH / n_models, "showfliers": False, "patch_artist": True,
+                "manage_ticks": False, "whiskerprops": color, "capprops": color,
+                "medianprops": {**color, "linewidth": 2},
+                "boxprops": {
+                    "facecolor": system_color(i), "edgecolor": text_color(),
+                    "hatch": system_hatch(i),
+                },
+                **kwargs,
+            }  # fmt: skip
+            self.boxes_[name] = ax.bxp(stats, **style)
+            self.boxes_[name]["boxes"][0].set_label(literal(name))
+        set_categories(ax, self.labels, [f"{n:,}" for n in self.documents])
+        ax.set_xlabel("label\nnumber of documents")
+        ax.set_ylabel("score" if self.scale == "score" else "score, standardized by query")
+        draw_grid(ax, "y")
+        self._finish(legend_title="quartiles, whiskers from 5 % to 95 %")
+        return self
+
+
+def _name_of(label: Any) -> str:
+    if label == MISSING:
+        return "not judged"
+    return f"{label:g}" if isinstance(label, int | float) else str(label)
+
+
+def _quantiles(queries: Queries, column: SegmentColumn, scale: Scale) -> Array:
+    """Quantiles of the retrieved documents of each label."""
+    scores, is_retrieved = queries.y_score.astype(np.float64), np.isfinite(queries.y_score)
+    if scale == "query":
+        scores = _standardized(np.where(is_retrieved, scores, 0.0), is_retrieved, queries)
+    rows = [scores[is_retrieved & (column.codes == code)] for code in range(len(column.values))]
+    return np.array([np.quantile(r, LEVELS) if len(r) else np.full(5, np.nan) for r in rows])
+
+
+def _standardized(scores: Array, is_retrieved: Array, queries: Queries) -> Array:
+    codes, n = queries.grouping.codes, len(queries)
+    counts = np.maximum(np.bincount(codes, is_retrieved, n), 1)
+    centered = scores - (np.bincount(codes, scores, n) / counts)[codes]
+    deviation = np.sqrt(np.bincount(codes, is_retrieved * centered**2, n) / counts)
+    return np.asarray(centered / np.where(deviation > 0, deviation, 1.0)[codes])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankChangeDisplay(Display):
+    """The documents of one query through two rankings, as lines from rank to rank.
+
+    Relevant documents are green if the second ranking has them higher, and orange if lower; all
+    other documents are gray. Use `from_estimator` or `from_predictions` to create one; parameters
+    are stored as attributes.
+
+    Parameters
+    ----------
+    ranks : array-like of shape (n_documents, 2)
+        Rank of each document in both rankings, from 1; inf if it was not retrieved.
+    relevant : array-like of bool of shape (n_documents,)
+        Whether each document is relevant.
+    names : sequence of str
+        Name of each document.
+    systems : tuple of str
+        Names of the two rankings.
+    query : str
+        Name of the query.
+    k : int, default=10
+        Documents are shown if they are among the first k in either ranking.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes and figure of the last plot.
+    lines_ : list of matplotlib Line2D
+        One line per document that is shown, by rank in the first ranking.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import RankChangeDisplay
+    >>> display = RankChangeDisplay.from_predictions(
+    ...     [1, 0, 0], {"old": [0.1, 0.3, 0.2], "new": [0.5, 0.3, 0.2]}, groups=[7, 7, 7], query=7
+    ... )
+    >>> display.ranks.tolist()
+    [[3, 1], [1, 2], [2, 3]]
+    """
+
+    ranks: Any
+    relevant: Any
+    names: Sequence[str]
+    systems: tuple[str, str] = ("first", "second")
+    query: str = ""
+    k: int = 10
+    lines_: list[Line2D] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ranks, self.names = np.asarray(self.ranks), list(self.names)
+        self.relevant = np.asarray(self.relevant, dtype=bool)
+        self.k = check_count("k", self.k, 1)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: Mapping[str, ArrayLike],
+        *,
+        groups: QueryIds | None = None,
+        query: Any = None,
+        names: ArrayLike | str | None = None,
+        k: int = 10,
+        threshold: float = 0,
+        unjudged: Unjudged = "error",
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the documents of one query.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+            Relevance labels.
+        y_score : dict of str to array-like
+            Scores of the two models by name, the baseline first. Documents of equal score are
+            ranked in input order, and those of score -inf were not retrieved.
+        groups : array-like of shape (n_documents,), default=None
+            Query ids.
+        query : hashable, default=None
+            Id of the query to plot; may be left out if it is the only one.
+        names : array-like of shape (n_documents,) or str, default=None
+            Names of all documents, or the index level of `y_true` that has them. None means their
+            row numbers.
+        k : int, default=10
+            Documents are shown if they are among the first k in either ranking.
+        threshold : float, default=0
+            A document is relevant if its label exceeds this value.
+        unjudged : {"error", "irrelevant", "drop"}, default="error"
+            Documents with label NaN are shown with label 0 ("irrelevant"), left out ("drop"), or
+            shown unchanged.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot``.
+
+        Returns
+        -------
+        RankChangeDisplay
+            The plotted display.
+        """
+        threshold = check_number("threshold", threshold)
+
+        def compute(scores: Any, groups: Any) -> Queries:
+            return read_queries(y_true, scores, groups=groups)
+
+        read = by_system(compute, y_true, check_two(y_score), groups)
+        (name, first), (other, second) = read.items()
+        rows, query = _rows(first, query)
+        judged = is_judged(first.y_true[rows])
+        rows = rows[judged] if unjudged == "drop" else rows
+        labels = first.y_true[rows]
+        labels = np.where(judged, labels, 0) if unjudged == "irrelevant" else labels
+        documents = rows if names is None else _names(names, y_true, len(first.y_true))[rows]
+        ranks = np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)])
+        if np.isinf(ranks).all():
+            raise ValueError(f"neither system retrieved a document for query {query!r}.")
+        display = cls(
+            ranks=ranks,
+            relevant=labels > threshold,
+            names=[f"{d} ({label:g})" for d, label in zip(documents, labels, strict=True)],
+            systems=(name, other),
+            query=str(query),
+            k=k,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Plot one line for each document.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot``.
+
+        Returns
+        -------
+        RankChangeDisplay
+            The display itself.
+        """
+        shown = np.flatnonzero((self.ranks <= self.k).any(axis=1))
+        shown = shown[np.argsort(self.ranks[shown, 0])]
+        ranks = self.ranks[shown]
+        # other ranks than the first k are drawn on the line after them
+        after = 1 + min(self.k, int(ranks[np.isfinite(ranks)].max()))
+        at = np.minimum(ranks, after).astype(int)
+        from matplotlib.lines import Line2D
+
+        ax = self._prepare(ax, (7, 0.32 * at.max() + 1.3))
+        style: dict[str, Any] = {"linewidth": 2, "marker": "o", "markersize": 5}
+        self.lines_ = []
+        for document, ends in zip(shown.tolist(), at.tolist(), strict=True):
+            style |= {
+                "color": self._color(document), "zorder": 3 if self.relevant[document] else 2
+            }  # fmt: skip
+            self.lines_ += ax.plot([0, 1], ends, **with_style(style, kwargs, Line2D))
+        self._write_names(ax, shown, int(at.max()))
+        ax.set(xlim=(-0.04, 1.04), ylim=(at.max() + 0.5, 0.5), yticks=[])
+        ax.spines[["left", "bottom"]].set_visible(False)
+        ticks = ax.set_xticks([0, 1], [wrapped(ax, literal(name)) for name in self.systems])
+        ticks[0].label1.set_horizontalalignment("right")
+        ticks[1].label1.set_horizontalalignment("left")
+        ax.tick_params(length=0)
+        title = f"query {literal(self.query)}: rank and label of its documents"
+        is_relevant = self.relevant[shown]
+        self._finish(f"{title}, relevant ones in bold" if is_relevant.any() else title)
+        return self
+
+    def _color(self, document: int) -> str:
+        before, after = self.ranks[document]
+        if not self.relevant[document] or before == after:
+            return MUTED
+        return BETTER if after < before else WORSE
+
+    def _write_names(self, ax: Axes, shown: Array, lowest: int) -> None:
+        """Names of the documents on both sides, and what the others have in common."""
+        for side, (x, shift, align) in enumerate(((0, -8, "right"), (1, 8, "left"))):
+            style: dict[str, Any] = {
+                "xytext": (shift, 0), "textcoords": "offset points", "ha": align, "va": "center",
+                "fontsize": small(), "linespacing": 0.9,
+            }  # fmt: skip
+            for document in shown[self.ranks[shown, side] <= self.k].tolist():
+                rank, name = self.ranks[document, side], literal(self.names[document])
+                style["fontweight"] = "bold" if self.relevant[document] else "normal"
+                ax.annotate(f"{rank:g}", (x, rank), **style)
+                further = {"xytext": (3.5 * shift, 0)}
+                ax.annotate(in_lines(name, SIDE), (x, rank), **style | further)
+            if beyond := _beyond(self.ranks[shown, side], self.k):
+                ax.annotate(beyond, (x, lowest), **style | {"fontweight": "normal"})
+
+
+def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:
+    """Row numbers of the query, and its id."""
+    ids = of_python(queries.ids)
+    if query is None and len(ids) == 1:
+        query = ids[0]
+    keys, key = as_keys(queries.ids), as_key(query)
+    if key not in keys:
+        raise ValueError(f"query must be one of the query ids, {examples(ids)}; got {query!r}.")
+    return np.flatnonzero(queries.grouping.codes == keys.index(key)), query
+
+
+def _names(names: ArrayLike | str, y_true: Any, n_documents: int) -> Array:
+    """Names of all documents."""
+    if isinstance(names, str):
+        names = y_true.index.get_level_values(names)
+    check_same_order(y_true=y_true, names=names)
+    given = np.asarray(names).ravel()
+    if len(given) != n_documents:
+        raise ValueError(
+            f"names must hold one name per document ({n_documents}); got {len(given)}. Pass those "
+            "of the documents of all queries."
+        )
+    return given
+
+
+def _ranks(scores: Array) -> Array:
+    """Ranks by descending score; ties in input order; inf if not retrieved."""
+    scores = scores.astype(np.float64)
+    ranks = np.empty(len(scores), dtype=int)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    missed = np.isneginf(scores)
+    return np.where(missed, np.inf, ranks) if missed.any() else ranks
+
+
+def _beyond(ranks: Array, k: int) -> str:
+    """What the documents of a ranking that are not among the first k have in common."""
+    is_lower = ((ranks > k) & np.isfinite(ranks)).any()
+    texts = [f"> {k}"] if is_lower else []
+    return " or ".join([*texts, "not retrieved"] if np.isinf(ranks).any() else texts)

@@ -1,0 +1,119 @@
+"""One table in every form: harmless text, aligned numbers, and what the marks mean."""
+
+import csv
+import io
+import re
+
+import pytest
+from html_structure import Structure
+
+from sklearn_rankscore import QueryScores, compare
+from sklearn_rankscore._table import Number, PValue, Table, clean, number_text
+
+FORMS = ["text", "html", "markdown", "tabular", "latex", "csv"]
+EVIL = "a\nb\r\x1b[31m\u202ec\u2028\x9b\ud800 <b>|*_$&amp;\\%~"
+
+
+def table(name="one"):
+    rows = [
+        [name, Number(-0.12345, "+.4f", (-0.2, 0.1), "*"), "no worse", PValue(1e-9), 1234],
+        ["two", Number(0.00001, "+.4f"), "better", PValue(0.25), None],
+    ]
+    header = ["", "difference", "verdict", "p", "queries"]
+    return Table(f"of {name}", header, rows, note="* few queries")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_text_from_outside_stays_in_its_cell(form):
+    """No line, row, escape sequence, turn of direction or markup comes from a name."""
+    plain, evil = (getattr(table(name), form)() for name in ("one", EVIL))
+    assert evil.count("\n") == plain.count("\n")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\ud800]", evil)
+    escaped = r"a\nb\r\x1b[31m\u202ec\u2028\x9b\ud800"
+    assert escaped in re.sub(r"\\textbackslash{}|\\\\", r"\\", evil).replace(r"\[", "[")
+    if form == "html":
+        assert "<b>" not in evil
+        assert Structure(evil).tables[0][1][0].endswith(" <b>|*_$&amp;\\%~")
+    if form == "markdown":
+        assert {len(re.findall(r"(?<!\\)\|", line)) for line in evil.splitlines()[2:-2]} == {6}
+        assert r"\<b\>\|\*\_\$\&amp;\\%\~" in evil
+    if form in ("tabular", "latex"):
+        assert r"$<$b$>$|*\_\$\&amp;\textbackslash{}\%\textasciitilde{}" in evil
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+A1", "-A1", "@SUM(A1)", " =1+1", "＝1"])
+def test_cells_of_csv_are_no_formulas(text):
+    """https://owasp.org/www-community/attacks/CSV_Injection"""
+    shown = Table("", [text, "m"], [[text, 0.5]]).csv()
+    assert list(csv.reader(io.StringIO(shown))) == [[f"'{text}", "m"], [f"'{text}", "0.5"]]
+    assert clean("-1.5", "csv") == "-1.5"  # a number
+
+
+def test_names_in_scripts_that_join_their_letters_are_kept():
+    for name in ("می‌خواهم", "👩‍💻", "日本語", "naïve", "a\N{NO-BREAK SPACE}b"):
+        assert clean(name) == name
+
+
+def test_numbers_are_aligned_and_words_are_on_the_left():
+    assert table().text().splitlines() == [
+        "of one",
+        f"{'difference':>32}  verdict         p  queries",
+        "one  -0.1235 [-0.2000, +0.1000]*  no worse  <0.0001    1,234",
+        "two   0.0000                      better     0.2500        -",
+        "* few queries",
+    ]
+    assert table().markdown().splitlines()[3] == "| --- | ---: | --- | ---: | ---: |"
+    assert r"\begin{tabular}{lrlrr}" in table().latex()
+    assert table().html().count("text-align: left") == 3
+
+
+@pytest.mark.parametrize("form", ["text", "html", "markdown", "latex"])
+def test_what_a_mark_means_stands_under_the_table(form):
+    shown = getattr(table(), form)()
+    assert re.search(r"\*</td>|\* \||0\]\* |0\]\*  ", shown)
+    assert re.search(r"(\n|<p>|smallskip )\\?\* few queries", shown)
+
+
+def test_columns_and_digits():
+    narrow = table().narrowed(["p", "difference"], 2)
+    assert narrow.text().splitlines()[1:4] == [
+        "         p             difference",
+        "one  <0.01  -0.12 [-0.20, +0.10]*",
+        "two   0.25   0.00",
+    ]
+    assert table().narrowed("queries").csv() == ",queries\none,1234\ntwo,\n"
+    assert table().narrowed(digits=1).csv().splitlines()[1] == "one,-0.1,no worse,0.0,1234"
+    with pytest.raises(ValueError, match=r"columns must be among 'difference', .*; got 'mean'"):
+        table().narrowed(["mean"])
+
+
+@pytest.mark.parametrize(
+    ("number", "spec", "text"),
+    [
+        (-0.0004, "+.3f", "0.000"), (0.0004, ".3f", "0.000"), (0.0, "+.2f", "0.00"),
+        (float("nan"), "+.3f", "nan"), (float("-inf"), "+.1f", "-inf"), (-1e-7, "+.2g", "-1e-07"),
+        (-0.5, "+.3f", "-0.500"),
+    ],
+)  # fmt: skip
+def test_no_sign_where_nothing_is_left(number, spec, text):
+    assert number_text(number, spec) == text
+
+
+def test_a_comparison_has_fewer_columns_on_request():
+    scores = {
+        name: QueryScores(range(40), [[(i * step) % 7 / 7, 0.5] for i in range(40)], ["ndcg", "x"])
+        for name, step in (("old", 3), ("new", 5))
+    }
+    compared = compare(scores, test="t")
+    for text in (compared.to_string, compared.to_markdown, compared.to_latex):
+        narrow = text(columns=["difference", "p (holm)"])
+        assert "wins" in text()
+        assert "wins" not in narrow
+        assert "difference" in narrow
+        assert "ndcg" in narrow
+    table = compared.system_table()
+    assert table.to_string(columns="x").splitlines()[1].split() == ["a", "old", "0.5000"]
+    assert "0.50" in table.to_string(digits=2)
+    assert "0.500" not in table.to_string(digits=2)
+    with pytest.raises(ValueError, match="digits must be an integer of at least 0"):
+        compared.to_string(digits=-1)
