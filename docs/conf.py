@@ -40,7 +40,19 @@ extensions = [
 ]
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
 suppress_warnings = ["config.cache"]
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+# the functions of all metrics on the page of the API
+LISTED = "".join(f"   {metric.function.__name__}\n" for metric in METRICS.values())
+(ROOT / "docs" / "metric_functions.rst").write_text(
+    f".. currentmodule:: sklearn_rankscore\n\n.. autosummary::\n   :toctree: api\n\n{LISTED}",
+    "utf-8",
+)
+autosummary_generate = ["api.rst", "metric_functions.rst"]
+exclude_patterns = [
+    "metric_functions.rst",
+    "_build",
+    "gallery/**/*.ipynb",
+    "sg_execution_times.rst",
+]
 
 
 def _is_builtin(fullname, method):
@@ -138,7 +150,6 @@ html_context = {
     "versions_by_name": VERSIONS,
     "shown_version": next((name for name in VERSIONS if VERSIONS[name] == FOLDER), release),
 }
-html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"]
 myst_substitutions = {"release": release}

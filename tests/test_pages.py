@@ -92,7 +92,9 @@ def test_a_wrong_number_fails(tmp_path):
 
 
 def test_every_public_name_is_on_the_api_page():
+    """The functions of metrics by `docs/conf.py`, which lists them."""
     listed = re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text("utf-8"), re.M)
+    listed += [metric.function.__name__ for metric in METRICS.values()]
     assert len(listed) == len(set(listed))
     flat = {name for name in listed if "." not in name}
     assert flat == set(sklearn_rankscore.__all__)
@@ -104,7 +106,7 @@ def test_every_metric_has_a_section_of_the_guide():
     for name, metric in METRICS.items():
         function = metric.function.__name__
         about = [s for s in sections if f"`{name}`" in s.split("\n")[0]]
-        assert len(about) == 1, name
+        assert len(about) == 1, f"{name} needs a section in docs/guide/metrics.md"
         assert f"{{func}}`~sklearn_rankscore.{function}`" in about[0], function
         assert "$$" in about[0] or "```{math}" in about[0], f"{name} has no formula"
 
@@ -130,9 +132,11 @@ def test_calls_of_the_cheat_sheet_exist():
 
 
 def test_every_metric_is_worked_by_hand():
-    text = (DOCS / "by_hand.md").read_text("utf-8")
-    missing = [name for name in METRICS if not re.search(rf'"{name}[@("]', text)]
-    assert missing == []
+    """On the page of all of them, or in its section of the guide."""
+    pages = (DOCS / "by_hand.md", DOCS / "guide" / "metrics.md")
+    text = "".join(page.read_text("utf-8").split("## Notation")[-1] for page in pages)
+    for name in METRICS:
+        assert re.search(rf'"{name}[@("]', text), f"{name} needs an example in docs/by_hand.md"
 
 
 def test_every_page_is_in_the_contents():
