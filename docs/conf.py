@@ -43,7 +43,8 @@ suppress_warnings = ["config.cache"]
 # the functions of all metrics on the page of the API
 LISTED = "".join(f"   {metric.function.__name__}\n" for metric in METRICS.values())
 (ROOT / "docs" / "metric_functions.rst").write_text(
-    f".. currentmodule:: sklearn_rankscore\n\n.. autosummary::\n   :toctree: api\n\n{LISTED}",
+    ".. currentmodule:: sklearn_rankscore\n\n"
+    f".. autosummary::\n   :toctree: api\n   :caption: Metrics\n\n{LISTED}",
     "utf-8",
 )
 autosummary_generate = ["api.rst", "metric_functions.rst"]
@@ -150,6 +151,8 @@ html_context = {
     "versions_by_name": VERSIONS,
     "shown_version": next((name for name in VERSIONS if VERSIONS[name] == FOLDER), release),
 }
+
+html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"]
 myst_substitutions = {"release": release}

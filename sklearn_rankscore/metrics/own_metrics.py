@@ -111,6 +111,11 @@ def register_metric(
     imported. A function may be registered again under its name, as a notebook's cell that runs
     twice does.
 
+    References
+    ----------
+    .. [1] T. Sakai. New Performance Metrics Based on Multigrade Relevance: Their Application to
+       Question Answering. NTCIR-4, 2004.
+
     Examples
     --------
     Q-measure [1]_, exact under ties: the blended ratio at a rank, (relevant documents + their gain)
@@ -134,11 +139,6 @@ def register_metric(
     >>> q_measure = register_metric("q_measure", q_measure, ratio=True, limits=(0, 1))
     >>> evaluate([2, 0, 1], [0.3, 0.3, 0.1], ["q_measure@2", "ndcg@2"])
     {'q_measure@2': 0.4, 'ndcg@2': 0.619...}
-
-    References
-    ----------
-    .. [1] T. Sakai. New Performance Metrics Based on Multigrade Relevance: Their Application to
-       Question Answering. NTCIR-4, 2004.
     """
     for spelling in (name, *aliases):
         if not re.fullmatch(r"[a-z][a-z0-9_]*" if spelling is name else r"[^@()]+", str(spelling)):
