@@ -59,15 +59,15 @@ BAD_QRELS = [
 BAD_RUNS = [
     ("1,Q0,a,1,0.5,x\n", r"BAD: a column is named twice|names no columns"),
     ("qid,docno,bm25\n1,a,2.5\n", r"such as score, sim, prediction; .* by --columns rank=NAME"),
-    ("qid,docno,rank\n1,a,9.25\n1,b,8\n", r"column rank: must hold ranks, .*; got 9\.25\. .*score=rank"),
+    ("qid,docno,rank\n1,a,9.25\n1,b,8\n", r"must hold ranks, .*; got 9\.25\. .*score=rank"),
     ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column rank: must hold ranks, .*; got -1\.0\. "),
-    ("qid,docno,rank\n1,a,1000000000\n", r"BAD, column rank has ranks up to 1000000000, and 999,999"),
+    ("qid,docno,rank\n1,a,1000000000\n", r"column rank has ranks up to 1000000000, and 999"),
     ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a number; got 'high'"),
     ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a number"),
     ("qid,docno,score\n1,a,-inf\n", r"BAD, line 2, column score: must be a finite number"),
     (RUN + "2,b,0.5\n", r"BAD, line 4: duplicate document 'b' for query '2'"),
     ("qid,docno,score\n7,a,1\n", r"the run 'bad' and the qrels have no query in common: .* is '7'"),
-    ("qid,docno,score\n7,a,1e19\n7,b,18446744073709551617\n", r"line 3, column score: must not be the integer"),
+    ("qid,docno,score\n7,b,18446744073709551617\n", r"column score: must not be the integer"),
 ]  # fmt: skip
 BAD_FILES = [
     ("bad.csv.gz", gzip.compress(QRELS.encode() * 9, mtime=0)[:-9], "is truncated or damaged"),
@@ -197,7 +197,8 @@ HOSTILE = [
         "escape.run": r"line 1: score must be a number; got 'x'",
         "twice.run": r"line 2: duplicate document '.x1b.0;.u202ea' for query '1'",
         "names.csv": r"no column for the document.*doc.u000ano.*sco.u001b.2Jre",
-        "x" * 5000: "error: x{2000}…$", "a\0b": "null (byte|character)", "\x1b[2J": r".u001b.2J: No such file",
+        "x" * 5000: "error: x{2000}…$", "a\0b": "null (byte|character)",
+        "\x1b[2J": r".u001b.2J: No such file",
         "no\nsuch": r"no.u000asuch: No such file", "missing.parquet": "No such file",
     }.items()),
     (["zero.run", "r.run"], 1, "line 1: not a text file"),

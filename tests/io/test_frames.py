@@ -53,7 +53,7 @@ def test_a_rank_is_a_position(library):
     """As in RecTools, where an only item at rank 9 has the reciprocal rank 1/9."""
     log = library({"user": [1, 2, 3], "item": ["a", "a", "a"]})
     top = library(
-        {"user": [1, 2, 2, 3, 3, 3], "item": list("abaabc"), "rank": [9, 2, 5, 4.5, 4.5, 7]}
+        {"user": [1, 2, 2, 3, 3, 3], "item": list("abaabc"), "rank": [9.0, 2.0, 5.0, 4.5, 4.5, 7.0]}
     )
     documents = from_frames(log, top, **BY, rank="rank")
     assert mrr_score(**documents, average=None) == pytest.approx(

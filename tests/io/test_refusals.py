@@ -101,8 +101,12 @@ FRAMES = [
     (lambda: frames(LOG.assign(item=[["a"]] * 4)), TypeError, "must hold hashable ids"),
     (lambda: frames(LOG, TOP[:0]), ValueError, "predictions has no rows"),
     (lambda: frames(LOG[:0]), ValueError, "truth has no rows"),
-    (lambda: frames(TOP, None), TypeError, "relevance= is needed for a single frame"),
-    (lambda: frames(TOP, None, relevance="rank", exclude=LOG), TypeError, "for two frames"),
+    (lambda: frames(TOP, None), TypeError, "a single frame .* relevance= is needed"),
+    (
+        lambda: frames(TOP, None, relevance="rank", exclude=LOG),
+        TypeError,
+        "are options for two frames",
+    ),
     (
         lambda: frames(pd.concat([TOP, TOP]), None, relevance="rank"),
         ValueError,
