@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LinearRegression
+from sklearn.dummy import DummyRegressor
 from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import _safe_indexing, validation
@@ -26,10 +26,10 @@ FunctionScorer: Any = type(make_scorer(len))
 
 _Base: Any = FunctionScorer.__mro__[1]
 
-MultimetricScorer: Any = type(check_scoring(LinearRegression(), scoring=["r2"]))
+MultimetricScorer: Any = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 """Several scorers that share predictions."""
 
-PassthroughScorer: Any = type(check_scoring(LinearRegression()))
+PassthroughScorer: Any = type(check_scoring(DummyRegressor()))
 """The scorer of ``scoring=None``, which calls the method `score` of the estimator."""
 
 Search: Any = GridSearchCV.__mro__[1]

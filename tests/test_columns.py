@@ -54,18 +54,25 @@ def test_numeric_columns_are_not_copied(form, dtype):
 
 
 CATEGORIES = {
-    "pandas": lambda: pd.Series(np.resize(["b", "a"], 100), dtype="category"),
-    "polars": lambda: pl.Series(["b", "a"] * 50, dtype=pl.Categorical),
-    "polars Enum": lambda: pl.Series(["b", "a"] * 50, dtype=pl.Enum(["b", "a"])),
-    "pyarrow": lambda: pa.array(["b", "a"] * 50).dictionary_encode(),
+    "pandas": lambda ids: pd.Series(ids, dtype="category"),
+    "polars": lambda ids: pl.Series(ids, dtype=pl.Categorical),
+    "polars Enum": lambda ids: pl.Series(ids, dtype=pl.Enum(["b", "a"])),
+    "pyarrow": lambda ids: pa.array(ids).dictionary_encode(),
+}
+TEXT = {  # which takes less memory, and time, as codes of its library if it is long
+    "pandas Arrow text": lambda ids: pd.Series(ids, dtype="string[pyarrow]"),
+    "polars text": pl.Series,
+    "pyarrow text": pa.array,
+    "pyarrow chunks": lambda ids: pa.chunked_array([ids[:6], ids[6:]]),
 }
 
 
-@pytest.mark.parametrize("form", CATEGORIES)
-def test_categorical_ids_are_read_as_codes(form):
-    codes, values = as_ids(CATEGORIES[form]())
+@pytest.mark.parametrize("form", CATEGORIES | TEXT)
+def test_categories_and_long_text_are_read_as_codes(form):
+    n_times = 2500 if form in TEXT else 50
+    codes, values = as_ids((CATEGORIES | TEXT)[form](["b", "a"] * n_times))
     assert codes.dtype.kind in "iu"
-    assert (codes.tolist(), list(values)) == ([1, 0] * 50, ["a", "b"])
+    assert (codes.tolist(), list(values)) == ([1, 0] * n_times, ["a", "b"])
 
 
 NUMBERS = np.random.default_rng(0).random((12, 5)).round(1)

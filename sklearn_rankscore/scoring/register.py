@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch
 from sklearn.utils.multiclass import type_of_target
@@ -82,7 +81,7 @@ def patch_sklearn() -> None:
             _assign(options, "is_satisfied_by", _accepting_names(options.is_satisfied_by))
             for made_in in made_tasks:
                 _assign(made_in, "delayed", _with_query_ids(made_in.delayed))
-            if not isinstance(check_scoring(LinearRegression(), "ndcg@10"), RankingScorer):
+            if not isinstance(check_scoring(DummyRegressor(), "ndcg@10"), RankingScorer):
                 raise TypeError("check_scoring('ndcg@10') returned another scorer")
         except Exception as error:
             unpatch_sklearn()
@@ -144,7 +143,7 @@ def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
         make = delayed(function)
         if getattr(function, "__name__", None) not in TASKS:
             return make
-        signature = inspect.signature(function)
+        signature = _signature(function)
 
         @functools.wraps(make)
         def make_task(*args: Any, **kwargs: Any) -> Any:
@@ -167,6 +166,10 @@ def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return delayed_with_query_ids
 
 
+# once and not for every task, which would take a tenth of a small fit
+_signature = functools.lru_cache(len(TASKS))(inspect.signature)
+
+
 def _concerns_queries(task: dict[str, Any]) -> bool:
     """Whether a task has a ranking metric, or an estimator that takes query ids."""
     if any(map(_is_ours, list_scorers(task.get("scorer")))):
@@ -175,7 +178,7 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
     if any(map(_takes_query_ids, candidates)):
         return True
     # an inner search whose folds are by the ids that the rows of our splitter carry
-    _, model = find_groups_param(candidates[0])
+    _, model = _last_model(candidates[0])
     is_carried = isinstance(task.get("test"), FoldRows)
     return is_carried and isinstance(model, Search) and _reads_groups(model.cv)
 
@@ -209,7 +212,7 @@ def _takes_query_ids(estimator: Any) -> bool:
     """Whether its fit, or that of what it is made of, reads query ids."""
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
         return False
-    _, model = find_groups_param(estimator)
+    _, model = _last_model(estimator)
     if isinstance(model, Search):
         return ranks_queries(scorer_of_search(model)) or _takes_query_ids(model.estimator)
     return bool(_rankers_in(estimator)) or _is_ranker(model)
@@ -228,17 +231,30 @@ def _rankers_in(estimator: Any) -> list[Any]:
     return [part for part in rankers if id(part) not in fitted and part.needs_query_ids]
 
 
-def find_groups_param(estimator: Any, prefix: str = "") -> tuple[str, Any]:
+def find_groups_param(estimator: Any) -> tuple[str, Any]:
     """The fit parameter that takes query ids to the ranker, or "", and the ranker."""
-    if is_pipeline(estimator):
-        name, last = estimator.steps[-1]
-        return find_groups_param(last, f"{prefix}{name}__")
-    if isinstance(estimator, TransformedTargetRegressor):
-        return find_groups_param(estimator.regressor, prefix)
-    takes_groups = isinstance(estimator, Search) or (
-        hasattr(estimator, "fit") and has_fit_parameter(estimator, "groups")
+    prefix, model = _last_model(estimator)
+    takes_groups = isinstance(model, Search) or (
+        hasattr(model, "fit") and has_fit_parameter(model, "groups")
     )
-    return (f"{prefix}groups" if takes_groups else ""), estimator
+    return (f"{prefix}groups" if takes_groups else ""), model
+
+
+def _last_model(estimator: Any) -> tuple[str, Any]:
+    """What the names of its fit parameters start with, and the model that ranks."""
+    prefix = ""
+    while is_pipeline(estimator) or _has_target(estimator):
+        if is_pipeline(estimator):
+            name, estimator = estimator.steps[-1]
+            prefix += f"{name}__"
+        else:
+            estimator = estimator.regressor
+    return prefix, estimator
+
+
+def _has_target(estimator: Any) -> bool:
+    """Whether it is a TransformedTargetRegressor, whose module is slow to import."""
+    return hasattr(estimator, "regressor") and hasattr(estimator, "check_inverse")
 
 
 def ignores_groups(search: Any) -> bool:
@@ -412,7 +428,7 @@ class _Task:
         in_data = self._ids_in_data(self.model)
         if in_data is None or (isinstance(self.model, Search) and self.given is not None):
             return self.given
-        if isinstance(self.estimator, TransformedTargetRegressor):
+        if _has_target(self.estimator):
             return _selectable(in_data, self.X)  # which makes an array of y, without its index
         if self.model is self.estimator:
             return None

@@ -6,7 +6,7 @@ import xgboost
 from gathered_rows import gather
 from requires import requires
 from sklearn.base import clone
-from training_rounds import best_round, sizes_of
+from training_rounds import sizes_of
 
 from sklearn_rankscore import QueryShuffleSplit, evaluate
 
@@ -100,8 +100,11 @@ def best_number_of_rounds(scores_after, y, ids, metric, weights=None, n_without=
 
     `scores_after(n)` are those of n rounds.
     """
-    values = [
-        evaluate(y, scores_after(n + 1), metric, groups=ids, sample_weight=weights)
-        for n in range(N_ROUNDS)
-    ]
-    return best_round([next(iter(value.values())) for value in values], n_without) + 1
+    best, value_of_best = 0, -np.inf
+    for n in range(1, N_ROUNDS + 1):
+        values = evaluate(y, scores_after(n), metric, groups=ids, sample_weight=weights)
+        if (value := next(iter(values.values()))) > value_of_best:
+            best, value_of_best = n, value
+        elif n - best >= n_without:
+            break
+    return best

@@ -5,7 +5,6 @@ import numpy as np
 from sklearn_rankscore import evaluate
 
 ROUNDS, STOPPING_ROUNDS = 60, 8
-METRICS = ["ndcg@10", "mrr@10", "map", "precision@3", "err@10", "query_auc"]
 
 
 def sizes_of(qid):

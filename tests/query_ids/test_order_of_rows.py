@@ -218,9 +218,14 @@ def test_an_index_of_ids_has_the_order_of_x(model):
 SCORERS = ["ndcg@10", make_scorer(rs.ndcg_score), None, lambda m, X, y: get_scorer("ndcg")(m, X, y)]
 
 
-@pytest.mark.parametrize("model", [RANKER, make_pipeline(RANKER)], ids=type)
-@pytest.mark.parametrize("scoring", SCORERS, ids=["name", "make", "none", "function"])
-@pytest.mark.parametrize("labels", [LABELS, LABELS.to_numpy(), Y], ids=["ids", "array", "rows"])
+PERMUTED = [
+    *((RANKER, scoring, LABELS) for scoring in SCORERS),
+    *((make_pipeline(RANKER), scoring, LABELS.to_numpy()) for scoring in SCORERS),
+    (RANKER, "ndcg@10", Y),
+]
+
+
+@pytest.mark.parametrize(("model", "scoring", "labels"), PERMUTED)
 def test_a_permutation_test_shuffles_labels_with_their_index(model, scoring, labels):
     score, permuted, _ = ms.permutation_test_score(
         model, INDEXED, labels, scoring=scoring, cv=CV, n_permutations=4, random_state=0

@@ -68,8 +68,10 @@ WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 STARTS = ("eval_init_score", "base_margin_eval_set")
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", NAMES)
+CASES = [(name, way) for name in NAMES for way in WAYS if name == "LGBMRanker" or way == "eval_qid"]
+
+
+@pytest.mark.parametrize(("name", "way"), CASES)
 def test_the_log_is_that_of_the_booster(name, way):
     rows, valid = ((X, np.minimum(y, 2), ids) for X, y, ids in (ROWS, VALID))
     (given, labels), params = WAYS[way](*rows)
@@ -92,8 +94,7 @@ FORMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("i", [0, 1])
+@pytest.mark.parametrize(("i", "piped"), [(0, False), (1, True)])
 def test_weights_and_starts_have_the_names_of_any_booster(i, piped, ranker):
     """One entry per row, which is gathered with them; a pipeline needs no name of a step."""
     weights, start = 1.0 + IDS_VALID % 4, np.linspace(-2, 2, len(Y_VALID))
@@ -121,8 +122,7 @@ def test_sizes_of_queries_name_contiguous_rows(ranker):
     assert log_of(fitted.estimator_) == native_log(ranker, ROWS, VALID)
 
 
-@pytest.mark.parametrize("name", WEIGHTS)
-@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize(("routing", "name"), zip([False, True], WEIGHTS, strict=True))
 def test_a_search_passes_the_same_set_to_each_fold(routing, name, ranker):
     """Metadata routing asks for no request, whether or not the booster has such a parameter."""
     weights = 1.0 + IDS_VALID % 3
@@ -153,9 +153,10 @@ def test_models_that_know_no_sets_or_no_queries():
 # --- LightGBM knows training data by identity, calls them "training", and does not stop on them
 
 
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("labels", [np.asarray, pd.Series])
-@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize(
+    ("in_order", "labels", "piped"),
+    [(True, np.asarray, False), (False, np.asarray, True), (False, pd.Series, False)],
+)
 def test_training_data_among_the_sets_of_lightgbm(in_order, labels, piped):
     ids, X, y = gather(IDS, ROWS[0], Y) if in_order else (IDS, ROWS[0], Y)
     y = labels(y)

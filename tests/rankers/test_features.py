@@ -12,7 +12,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_rankscore import QueryRanker
 
@@ -157,16 +157,6 @@ def test_the_booster_reads_the_same_numbers(case, name):
     assert ranker.n_features_in_ == np.shape(native)[1]
     ranker.set_params(early_stopping="ndcg", random_state=0)
     assert ranker.fit(given, labels, groups=IDS, **of_fit).predict(given).shape == Y.shape
-
-
-def test_steps_before_lightgbm_take_text_of_arrow():
-    numbers = FunctionTransformer(lambda frame: np.asarray(frame[list("abcd")]))
-    ranker, frame = (
-        QueryRanker(make_pipeline(numbers, make("LGBMRanker", 5))),
-        pl.DataFrame(COLORED),
-    )
-    expected = fit(make("LGBMRanker", 5), X, Y, IDS).predict(X)
-    np.testing.assert_array_equal(ranker.fit(frame, Y, groups=IDS).predict(frame), expected)
 
 
 TEXT_OF_ARROW = pl.DataFrame(COLORED).to_arrow(compat_level=pl.CompatLevel.oldest())

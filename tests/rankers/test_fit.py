@@ -45,7 +45,14 @@ WAYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+CASES = [("LGBMRanker", way) for way in WAYS]
+CASES += [
+    (name, way) for name in ("XGBRanker", "CatBoostRanker")
+    for way in ("groups", "text", "more than 32 bits", "column")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ranker", "way"), CASES)
 def test_a_ranker_is_fitted_to_rows_gathered_by_query(way, ranker):
     model = make(ranker, 10)
     expected = fit(model, *ROWS, WEIGHTS).predict(X)
@@ -77,7 +84,7 @@ def test_queries_keep_the_order_of_their_first_rows(case):
     name, params = OF_ORDER[case]
     X, y, groups = make_ranking(n_queries=30, random_state=0)
     ids = np.random.default_rng(1).permutation(30)[groups]  # contiguous, in no order
-    ranker = QueryRanker(make(name, **params))
+    ranker = QueryRanker(make(name, 10, **params))
     expected = ranker.fit(X, y, groups=ids).predict(X)
     last_of_first = np.flatnonzero(ids == ids[0])[-1]
     one_moved = [*np.delete(np.arange(len(y)), last_of_first), last_of_first]
@@ -92,12 +99,12 @@ def test_queries_keep_the_order_of_their_first_rows(case):
         assert np.abs(other - expected).max() > 0.01
 
 
-@pytest.mark.parametrize("dtype", ["i8", "u1", "f4", ">f8"])
-def test_weights_are_numbers_of_any_type(dtype, ranker):
+def test_weights_are_numbers_of_any_type(ranker):
     model = QueryRanker(make(ranker, 10), early_stopping="ndcg@5", random_state=0)
     expected = model.fit(X, Y, IDS, sample_weight=WEIGHTS).predict(X)
-    fitted = model.fit(X, Y, IDS, sample_weight=WEIGHTS.astype(dtype))
-    np.testing.assert_array_equal(fitted.predict(X), expected)
+    for dtype in ("i8", "u1", "f4", ">f8"):
+        fitted = model.fit(X, Y, IDS, sample_weight=WEIGHTS.astype(dtype))
+        np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
 @pytest.mark.parametrize("piped", [False, True])

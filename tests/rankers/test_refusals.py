@@ -62,35 +62,25 @@ class AnyKeyword(BaseEstimator):
 
 
 NO_GROUPS = [
-    *(
-        (fit(model, groups=None, params=params), f"No query ids reached {name}")
-        for model, name, params in (
-            (LGBM, "LGBMRanker.fit", {}),
-            (XGB, "XGBRanker.fit", {}),
-            (catboost, "CatBoostRanker.fit", {}),
-            (Ridge(), "Ridge.fit", {"max_queries": 3}),
-            (make("LGBMRegressor"), "LGBMRegressor", {"early_stopping": "ndcg@5"}),
-        )
-    ),
+    *((fit(model, groups=None, params=params), f"No query ids reached {name}")
+      for model, name, params in (
+          (LGBM, "LGBMRanker.fit", {}), (XGB, "XGBRanker.fit", {}),
+          (catboost, "CatBoostRanker.fit", {}), (Ridge(), "Ridge.fit", {"max_queries": 3}),
+          (make("LGBMRegressor"), "LGBMRegressor", {"early_stopping": "ndcg@5"}))),
     (fit(eval_set=[(X, Y)]), r"an evaluation set of .*eval_qid=\[ids\]"),
     (lambda: FITTED.score(X, Y), "No query ids"),
     (lambda: FITTED.rank(X), r"QueryRanker.rank: call rank\(X, groups=ids\)"),
-    *(
-        (fit(model), "have them in the index of X")
-        for model in (
-            BaggingRegressor(QueryRanker(LGBM)),
-            make_pipeline(SelectFromModel(QueryRanker(LGBM)), LGBM),
-            LassoCV(cv=CV),
-        )
-    ),
-]
+    *((fit(model), "have them in the index of X")
+      for model in (BaggingRegressor(QueryRanker(LGBM)), LassoCV(cv=CV),
+                    make_pipeline(SelectFromModel(QueryRanker(LGBM)), LGBM))),
+]  # fmt: skip
 OF_THE_RANKER = [
     (fit(groups=None, group=SIZES), "got group=.*groups=np.repeat"),
     (fit(XGB, group=SIZES), "got group="),
     (fit(catboost, group_id=IDS), "got group_id="),
     (fit(make_pipeline("passthrough", XGB), xgbranker__qid=IDS), "got xgbranker__qid="),
     (fit(make_pipeline("passthrough", LGBM), lgbmranker__sample_weight=Y), "weights as sample_w"),
-]
+]  # fmt: skip
 BYTES = r"has the byte order of another machine, '>f[48]'.*astype\('float"
 SWAPPED = X.astype(">f8"), FRAME.astype(">f4"), sparse.csr_matrix(X)
 SWAPPED[-1].data = X.ravel()[X.ravel() != 0].astype(">f8")
@@ -102,11 +92,8 @@ DATA = [
     *((fit(XGB, y=y), BYTES) for y in (Y.astype(">f8"), pd.Series(Y.astype(">f4")))),
     (fit(eval_set=[(SWAPPED[0], Y)], eval_qid=[IDS]), BYTES),
     (lambda: fit()().predict(SWAPPED[0]), BYTES),
-    *(
-        (lambda row=row, model=model: fit(model)().predict(row), ONE_ROW)
-        for row in (X[0], X[0].tolist(), FRAME.iloc[0], [])
-        for model in (LGBM, XGB, catboost)
-    ),
+    *((lambda row=row, model=model: fit(model)().predict(row), ONE_ROW)
+      for row in (X[0], X[0].tolist(), FRAME.iloc[0], []) for model in (LGBM, XGB, catboost)),
     (fit(X=X[:0], y=Y[:0], groups=IDS[:0]), "X has no rows; a fit needs"),
     (fit(y=None), "requires y to be passed, but the target y is None"),
     (fit(y=np.column_stack([Y, Y])), "1d"),
@@ -116,83 +103,59 @@ DATA = [
     (fit(sample_weight=WITH_NAN), "sample_weight contains NaN.*7"),
     (fit(XGB, sample_weight=GROWING), "one weight per query"),
     (fit(catboost, sample_weight=GROWING), "one weight per query"),
-]
+]  # fmt: skip
 PARAMETERS = [
     (fit(params={"max_queries": 0}), "integer of at least 1"),
-    *(
-        (fit(Ridge(), X=features, params={"drop_columns": dropped}), "drop_columns.*no.* a column")
-        for features in (X, FRAME)
-        for dropped in (True, [0, np.False_], [1.0], 3, "e")
-    ),
+    *((fit(Ridge(), X=features, params={"drop_columns": dropped}), "drop_columns.*no.* a column")
+      for features in (X, FRAME) for dropped in (True, [0, np.False_], [1.0], 3, "e")),
     (lambda: FITTED.rank(X, groups=IDS, ties="first"), "ties must be one of"),
     (lambda: FITTED.rank(X, 0, groups=IDS), "k must be at least 1"),
     (lambda: QueryRanker(Ridge()).set_params(beta=2), "Invalid parameter 'beta'"),
     (fit(catboost, pairs=[[1, 0]]), "pairs number rows"),
     (fit(make_pipeline("passthrough", catboost()), catboostranker__pairs=[[1, 0]]), "pairs number"),
-]
+]  # fmt: skip
 SETS = [
     (fit(eval_set=[(X, WITH_NAN)], eval_qid=[IDS]), "y contains NaN"),
     (fit(eval_set=(X, Y), eval_group=[[N - 1]]), "eval_group .*sum up to its rows"),
     (fit(**VALID, eval_sample_weight=ONES), "eval_sample_weight must be a list .* there are 1"),
     (fit(**VALID, eval_init_score=[ONES] * 2), "eval_init_score must be a list .*are 1"),
     (lambda: fit(catboost, eval_set=pool())(), "eval_set must be a list of pairs"),
-    *(
-        (fit(model, eval_set=given), "eval_set must be a list of pairs")
-        for given in ([1, 2], "valid", [(1, 2, 3)], [("x", "y")])
-        for model in (LGBM, XGB, catboost)
-    ),
+    *((fit(model, eval_set=given), "eval_set must be a list of pairs")
+      for given in ([1, 2], "valid", [(1, 2, 3)], [("x", "y")])
+      for model in (LGBM, XGB, catboost)),
     (fit(eval_X=X), "eval_X and eval_y must have equal lengths; got 1 and 0"),
-    *(
-        (
-            fit(lambda model=model: make(model, 5), y=np.minimum(Y, 2), eval_qid=[IDS, IDS],
-                eval_set=[(X, np.minimum(Y, 2)), (X, np.minimum(Y, 3))]),
-            rf"evaluation set 1, .*the labels \[3\], but {model} knows .* \[0, 1, 2\]. Join",
-        )
-        for model in ("LGBMClassifier", "XGBClassifier", "CatBoostClassifier")
-    ),
+    *((fit(lambda model=model: make(model, 5), y=np.minimum(Y, 2), eval_qid=[IDS, IDS],
+           eval_set=[(X, np.minimum(Y, 2)), (X, np.minimum(Y, 3))]),
+       rf"evaluation set 1, .*the labels \[3\], but {model} knows .* \[0, 1, 2\]. Join")
+      for model in ("LGBMClassifier", "XGBClassifier", "CatBoostClassifier")),
 ]  # fmt: skip
 UNDEFINED = "which is undefined for each of the {} queries to watch.*Choose another metric"
 STOPPING = [
-    *(
-        (stop(value), r"must be False, True \(.*'ndcg@10', or a metric function; got ")
-        for value in (None, 1, 0, 0.5, ["ndcg@10"], {"metric": "ndcg"})
-    ),
+    *((stop(value), r"must be False, True \(.*'ndcg@10', or a metric function; got ")
+      for value in (None, 1, 0, 0.5, ["ndcg@10"], {"metric": "ndcg"})),
     (stop("ndgc@10", None), "ndgc.*Did you mean 'ndcg"),
     (stop("dcg@3(propensity=seen)"), "early stopping take no propensity"),
     (stop(True, HistGradientBoostingRegressor()), "supports xgboost, catboost, lightgbm"),
     (stop(params={"n_iter_no_change": 0}), "n_iter_no_change"),
-    *(
-        (stop(params={"validation_fraction": v}), f"validation_fraction={re.escape(repr(v))}: ")
-        for v in (1.5, 1.0, 0.0, 0, -1, True, "0.1", 30)
-    ),
+    *((stop(params={"validation_fraction": v}), f"validation_fraction={re.escape(repr(v))}: ")
+      for v in (1.5, 1.0, 0.0, 0, -1, True, "0.1", 30)),
     (stop(groups=np.zeros(N)), "validation_fraction=0.1: .*n_queries=1"),
     (stop(y=np.ones(N, int)), "holds out 3 of the 30 queries, and in each of these"),
     (stop(ndcg_score, sample_weight=GROWING), "(?s)varies within a query.*eval_set="),
     (stop(sample_weight=0.0 * ONES), "undefined for each of .* or all weights are 0"),
     (stop("ndcg", make("LGBMRegressor"), y=Y - 2), "negative"),
-    *(
-        (stop(metric, lambda model=model: make(model, 5), **VALID), UNDEFINED.format(5))
-        for metric in ("map(threshold=4)", "query_auc", "ndcg(replace_undefined_by=nan)")
-        for model in ("LGBMRanker", "XGBRanker", "CatBoostRanker", "CatBoostRegressor")
-    ),
+    *((stop(metric, lambda model=model: make(model, 5), **VALID), UNDEFINED.format(5))
+      for metric in ("map(threshold=4)", "query_auc", "ndcg(replace_undefined_by=nan)")
+      for model in ("LGBMRanker", "XGBRanker", "CatBoostRanker", "CatBoostRegressor")),
     (stop("map(threshold=4)"), UNDEFINED.format(3)),
     (  # only queries that count define it
         stop("map", eval_set=[(X, Y * SOME)], eval_qid=[IDS], eval_sample_weight=[1.0 * ~SOME]),
         UNDEFINED.format(30),
     ),
-    *(
-        (
-            stop(metric, make("LGBMClassifier"), y=RARE, params={"validation_fraction": 29}),
-            "but LGBMClassifier knows",
-        )
-        for metric in (True, "ndcg")
-    ),
-]
+    *((stop(metric, make("LGBMClassifier"), y=RARE, params={"validation_fraction": 29}),
+       "but LGBMClassifier knows") for metric in (True, "ndcg")),
+]  # fmt: skip
 OTHERS = [
-    *(
-        (fit(Ridge(), params={"groups": place}), TypeError, "groups must be the name of a column")
-        for place in (2, len, [0, 1], True, [])
-    ),
     (fit(eval_att=[1]), TypeError, "eval_att"),
     (fit(init_model=QueryRanker(LGBM)), NotFittedError, "not fitted"),
     (

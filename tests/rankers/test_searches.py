@@ -56,13 +56,16 @@ WAYS = {
 }
 
 
-@ROUTING
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("cv", [CV, GroupKFold(3)], ids=["QueryKFold", "GroupKFold"])
-@pytest.mark.parametrize("way", WAYS)
+# of two names, the numbers of queries in the order of their first rows make other folds
+CASES = [
+    *((way, CV, False, False) for way in WAYS),
+    *((way, cv, piped, routing) for way in ("index", "array") for cv in (CV, GroupKFold(3))
+      for piped in (False, True) for routing in (False, True)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("way", "cv", "piped", "routing"), CASES)
 def test_a_search_inside_chooses_by_whole_queries(way, cv, piped, routing):
-    if isinstance(cv, GroupKFold) and way == "two names":
-        return  # the numbers of queries in the order of their first rows make other folds
     (given, params, source), alphas = WAYS[way], [0.1, 1e4, 1e6]
     search = GridSearchCV(Ridge(), {"alpha": alphas}, scoring="ndcg@10", cv=cv, error_score="raise")
     model = make_pipeline("passthrough", search) if piped else search
@@ -187,9 +190,8 @@ REQUESTED_WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("piped", [False, True])
 @pytest.mark.parametrize("case", REQUESTED_WEIGHTS)
-@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
+@pytest.mark.parametrize(("name", "piped"), [("LGBMRanker", True), ("XGBRanker", False)])
 def test_weights_are_those_that_are_requested(name, case, piped):
     """The ranker's own request takes precedence over that of QueryRanker."""
     of_ranker, of_wrapper, weights = REQUESTED_WEIGHTS[case]

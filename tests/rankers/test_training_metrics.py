@@ -10,7 +10,7 @@ from native_fits import make
 from requires import requires
 from sklearn.base import clone
 from sklearn.metrics import ndcg_score as scikit_learns_ndcg
-from training_rounds import METRICS, ROUNDS, STOPPING_ROUNDS, best_round, recomputed, sizes_of
+from training_rounds import ROUNDS, STOPPING_ROUNDS, best_round, recomputed, sizes_of
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -88,8 +88,13 @@ def test_the_metric_equals_that_of_the_library(library, real):
     assert our_best == their_best < ROUNDS - 1
 
 
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("library", LIBRARIES)
+CASES = [
+    *(("lightgbm", metric) for metric in ("ndcg@10", "mrr@10", "map", "precision@3", "query_auc")),
+    *((library, metric) for library in ("xgboost", "catboost") for metric in ("map", "err@10")),
+]
+
+
+@pytest.mark.parametrize(("library", "metric"), CASES)
 def test_the_best_round_is_that_of_the_predictions(library, metric, real):
     train, make_metric, _ = LIBRARIES[library]
     weight = 1.0 + real[1][2] % 3

@@ -249,18 +249,6 @@ def test_weights_of_classes_do_not_weigh_scores(class_weight):
     assert fitted.best_score_ == pytest.approx(max(means))
 
 
-def test_no_confidences_of_several_grades():
-    """scikit-learn would number the grades 0, 1 and 4 before the fit."""
-    grades, ranker = (
-        np.where(GRADES >= 2, 4, GRADES),
-        rs.QueryRanker(LogisticRegression(max_iter=999)),
-    )
-    options = {"groups": IDS, "cv": rs.QueryKFold(3)}
-    with pytest.raises(AttributeError, match="'QueryRanker' has no attribute 'decision_function'"):
-        ms.cross_val_predict(ranker, X, grades, method="decision_function", **options)
-    assert set(ms.cross_val_predict(ranker, X, grades, **options).round()) > {0, 1, 2, 3}
-
-
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier(), TREE], ids=type)
 @pytest.mark.parametrize("names", [[0, 1], [2, 5], ["bad", "good"], ["0", "1"]])
 @pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")

@@ -24,16 +24,12 @@ from lightgbm import LGBMModel
 from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
-from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
-from sklearn.metrics import get_scorer, make_scorer, r2_score, roc_auc_score
+from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer, make_scorer, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from small_rankers import make_catboost_ranker
 
 import sklearn_rankscore as rs
 
@@ -108,7 +104,6 @@ if sklearn.__version__.startswith("1.6."):  # it takes no rows of pyarrow
     del WAYS["column of pyarrow"]
 ROUTED = {way for way in WAYS if "routed" in way}
 ON_Y = {way for way in WAYS if "y level" in way}
-OF_FOLDS = {"folds of ours"}
 ON_X = {way for way in WAYS if "level" in way or "column" in way} - ON_Y
 
 
@@ -196,89 +191,47 @@ def call(tool, way, kind="name", **more):
         return TOOLS[tool](ranker(place), given, rows, labels, **options)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("tool", TOOLS)
-def test_every_tool(tool, way):
+# every way to a fold, to a search and to two kinds of scorers that are bound in ways of their own,
+# and one way of each sort to everything else
+OF_EACH_SORT = ["groups=", "groups=, GroupKFold", "level", "column", "y level", "routed groups"]
+CASES = [
+    *((tool, way, "name") for tool in TOOLS for way in WAYS
+      if tool in ("grid", "pipeline") or way in OF_EACH_SORT),
+    *((tool, way, kind) for kind in KINDS for way in WAYS for tool in ("grid", "cross_validate")
+      if way in OF_EACH_SORT or (tool == "grid" and kind in ("several", "function"))),
+]  # fmt: skip
+CASES.remove(("grid", "routed qid", "function"))  # which does not take it
+
+
+@pytest.mark.parametrize(("tool", "way", "kind"), dict.fromkeys(CASES))
+def test_every_tool_and_kind_of_scorer(tool, way, kind):
     if way in LOST.get(tool, ()):
         with pytest.raises(rs.NoGroupsError):
             call(tool, way)
-    else:
-        value, by_fold = call(tool, way), expected(way)
-        is_mean = tool == "permutation test"
-        assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
+        return
+    value, by_fold = call(tool, way, kind), expected(way, None if kind == "none" else 3)
+    is_mean = tool == "permutation test"
+    assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
 
 
-PAIRS = [
-    (kind, way)
-    for kind in KINDS
-    for way in WAYS
-    if way != "routed qid" or kind not in ("function", "partial")  # which do not take it
-]
+IN_PROCESSES = [("cross_validate", "groups="), ("grid", "groups=, GroupKFold"),
+                ("grid", "level in Arrow"), ("nested", "routed qid")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "way"), PAIRS)
-def test_every_kind_of_scorer(kind, way):
-    for tool in ("grid", "cross_validate"):
-        assert call(tool, way, kind) == expected(way, None if kind == "none" else 3)
-
-
-@pytest.mark.parametrize("way", ["groups=", "groups=, GroupKFold", "level in Arrow", "routed qid"])
-@pytest.mark.parametrize("tool", ["cross_validate", "grid", "nested"])
+@pytest.mark.parametrize(("tool", "way"), IN_PROCESSES)
 def test_two_processes(tool, way):
     assert call(tool, way, n_jobs=2) == expected(way)
 
 
-def feature_selector(X, y, scoring, cv, given):
-    cv = FOLDS if given else cv  # scikit-learn gives the ids to the scorer alone
-    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=scoring, cv=cv)
-    return selector.fit(X, y, **given).get_support().sum()
-
-
-def importance(X, y, scoring, cv, given):
-    options = {"scoring": scoring, "n_repeats": 1} | given
-    # no feature of the first three has ids
-    return 1 - permutation_importance(Ridge().fit(X, y), X, y, **options).importances[:3]
-
-
-def rfecv(X, y, scoring, cv, given):
-    selector = RFECV(Ridge(), scoring=scoring, cv=cv).fit(X, y, **given)
-    return [*selector.cv_results_["mean_test_score"], selector.score(X, y, **given)]
-
-
-def ridge_cv(X, y, scoring, cv, given):
-    return RidgeCV(alphas=[1, 10], scoring=scoring, cv=cv).fit(X, y, **given).best_score_
-
-
-def bagged_search(X, y, scoring, cv, given):
-    inner = ms.GridSearchCV(Ridge(), {}, scoring=scoring, cv=2, error_score="raise")
-    return BaggingRegressor(inner, 2).fit(X, y, **given).score(X, y)
-
-
-# tools that fit models of their own: 1 if the ids have arrived, and the ways that do
-OF_PANDAS = ON_X - {"column of polars", "column of pyarrow"}
-ARRIVES = {
-    ridge_cv: ON_X | ON_Y | ROUTED | OF_FOLDS,
-    lambda X, y, scoring, cv, given: ridge_cv(X, y, scoring, None, given): ROUTED,
-    rfecv: ROUTED,
-    feature_selector: ON_Y | ROUTED | OF_FOLDS,
-    importance: (OF_PANDAS | ON_Y) - {"y level, sparse"},
-    bagged_search: set(),
-}
-
-
-@pytest.mark.parametrize("way", [way for way in WAYS if "groups=" not in way])
-@pytest.mark.parametrize("tool", ARRIVES, ids=lambda tool: tool.__name__)
-def test_tools_with_models_of_their_own(tool, way):
-    rows, labels, place, given, cv = WAYS[way]
-    cv = rs.QueryKFold(3, groups=place) if cv is CV else cv
-    scorer, given = rs.make_ranking_scorer(whole_queries, groups=place), given.get("params", {})
-    with config_context(enable_metadata_routing=way in ROUTED):
-        if way in ARRIVES[tool]:
-            np.testing.assert_allclose(tool(rows, labels, scorer, cv, given), 1.0)
-        else:
-            # a tool that turns the errors of a scorer into nan warns with their message
-            with pytest.raises((ValueError, TypeError, AttributeError, UserWarning)):
-                tool(rows, labels, scorer, cv, given)
+@pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
+def test_a_process_of_an_inner_search_knows_its_name():
+    options = {"scoring": "r2", "cv": FOLDS, "return_estimator": True, "error_score": "raise"}
+    alone, in_processes = (
+        ms.cross_validate(search_of(Ridge(), "ndcg@3", 2), INDEXED, Y, n_jobs=n_jobs, **options)
+        for n_jobs in (None, 2)
+    )
+    for one, other in zip(alone["estimator"], in_processes["estimator"], strict=True):
+        assert one.best_score_ == other.best_score_ > 0
 
 
 # --- what `groups` of a call means
@@ -331,7 +284,18 @@ FROZEN = [
     FrozenEstimator(OF_PIPELINE),
     FrozenEstimator(search_of(RIDGE, "ndcg").fit(X, LABELS, groups=QID)),
 ]
+
+
+class OfRows(Ridge):
+    """A ranker that is told the ids of its rows by a name of its own, as those of CatBoost are."""
+
+    def fit(self, X, y, group_id=None):
+        assert len(group_id) == len(y)
+        return super().fit(X, y)
+
+
 CALLS = [  # a model, X, options of the call, and its scores
+    (OfRows(), X, {"params": {"group_id": QID}}, ALL),
     *((model, X, {"cv": cv}, by_hand(folds_of(cv)))
       for cv in SPLITS for model in (Ridge(), RIDGE)),
     (RIDGE, X, {"cv": BY_NUMBER}, by_hand(list(BY_NUMBER.split()))),
@@ -428,33 +392,6 @@ def test_a_pipeline_ranks_by_the_level_of_its_ranker(step, levels):
         assert pipeline[-1].n_queries_ == len(np.unique(USERS[train]))
 
 
-def test_catboost_takes_its_own_ids_of_rows():
-    order = np.argsort(QID, kind="stable")
-    rows, labels, ids = X[order], LABELS[order], QID[order]
-    given = {"groups": ids, "params": {"group_id": ids}, "scoring": "ndcg", "cv": CV}
-    model = make_catboost_ranker(iterations=3, depth=2)
-    values = ms.cross_val_score(model, rows, labels, **given)
-    for (train, test), value in zip(CV.split(rows, labels, groups=ids), values, strict=True):
-        fitted = make_catboost_ranker(iterations=3, depth=2)
-        fitted.fit(rows[train], labels[train], group_id=ids[train])
-        assert value == rs.ndcg_score(labels[test], fitted.predict(rows[test]), groups=ids[test])
-
-
-@pytest.mark.parametrize("model", [Ridge(), LogisticRegression()], ids=type)
-@pytest.mark.parametrize("cv", [CV, GROUP_K_FOLD, FOLDS], ids=type)
-def test_a_ranker_gets_the_ids_for_a_metric_of_thresholds(cv, model):
-    y, method = (LABELS > 2).astype(int), "predict"
-    if isinstance(model, LogisticRegression):
-        method = "decision_function"
-    folds = cv if isinstance(cv, list) else list(cv.split(X, y, groups=QID))
-    expected = ms.cross_val_predict(model, X, y, cv=folds, method=method)
-    given, options = (rs.QueryRanker(model), X, y), {"groups": QID, "cv": cv}
-    predicted = ms.cross_val_predict(*given, **options, method=method)
-    np.testing.assert_allclose(predicted, expected)
-    values = ms.cross_val_score(*given, **options, scoring="roc_auc")
-    assert values == pytest.approx([roc_auc_score(y[t], expected[t]) for _, t in folds])
-
-
 TEXT = np.array([f"s{number:02}" for number in QID])
 FORMS = [  # of many of which scikit-learn cannot select rows
     TEXT.tolist(), pd.Series(TEXT).values, pd.array(QID, dtype="Int64"), pd.Categorical(TEXT),
@@ -465,8 +402,12 @@ FORMS = [  # of many of which scikit-learn cannot select rows
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("rows", [X, X.tolist(), pd.DataFrame(X)], ids=type)
-@pytest.mark.parametrize("ids", FORMS, ids=type)
+@pytest.mark.parametrize(
+    ("ids", "rows"),
+    [*((ids, X) for ids in FORMS),
+     *((ids, rows) for ids in FORMS[::4] for rows in (X.tolist(), pd.DataFrame(X)))],
+    ids=type,
+)  # fmt: skip
 def test_groups_in_any_array(ids, rows):
     pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
     assert scores(pipeline, rows, groups=ids) == ALL

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import weakref
@@ -9,15 +10,24 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config, register_parallel_backend
+from joblib._parallel_backends import ThreadingBackend
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.metrics import _scorer, get_scorer, make_scorer, r2_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    cross_val_score,
+    cross_validate,
+    permutation_test_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _param_validation
@@ -228,7 +238,7 @@ def test_unpatched_scikit_learn_is_as_it_was():
             assert _scorer._SCORERS["of_others"] is added
             assert "explained_variance" not in _scorer._SCORERS
             scorer = rs.make_ranking_scorer("ndcg@3")
-            values = cross_val_score(Ridge(), INDEXED, Y > 0, scoring=scorer, n_jobs=2, **BY_GROUP)
+            values = cross_val_score(Ridge(), INDEXED, Y > 0, scoring=scorer, **BY_GROUP)
     finally:
         _scorer._SCORERS["explained_variance"] = replaced
         del _scorer._SCORERS["of_others"]
@@ -268,17 +278,6 @@ def test_a_private_name_that_scikit_learn_removes_costs_the_strings(module, name
     assert get_scorer("ndcg@3").name == "ndcg@3"
 
 
-def run(code, *, folder=None, **environment):
-    """What a new process prints."""
-    path = [str(folder)] if folder else []
-    environment["PYTHONPATH"] = os.pathsep.join([*path, str(PACKAGE.parent), *sys.path])
-    command = [sys.executable, "-c", code]
-    options = {"capture_output": True, "text": True, "timeout": 300}
-    done = subprocess.run(command, env=os.environ | environment, **options)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
 IMPORTS = """
 import copy, copyreg, gc, io, locale, logging, os, pickle, random, signal, sys, threading, warnings
 import joblib, numpy as np, scipy, sklearn, sklearn.metrics, sklearn.model_selection
@@ -298,12 +297,29 @@ def error(function, *args, **kwargs):
 def search():
     return GridSearchCV(Ridge(), {"alpha": [1, 2]}, scoring="r2", cv=GroupKFold(3))
 
+class Lazy(type(sys)):
+    "A module that loads itself when it is asked for an attribute."
+
+    asked = []
+
+    def __getattribute__(self, name):
+        if "sklearn_rankscore" in str(sys._getframe(1).f_globals.get("__name__")):
+            Lazy.asked.append(name)
+        return super().__getattribute__(name)
+
+sys.modules["lazy"] = Lazy("lazy")
 TASK = delayed(abs)(1)
 np.random.seed(0)
 random.seed(0)
 """
+IMPORT = """
+import sklearn_rankscore
+sklearn_rankscore.unpatch_sklearn()
+sklearn_rankscore.patch_sklearn()
+"""
 # of each, a process that has imported this package has the same as one that has not
 FACTS = [
+    "Lazy.asked",
     "get_scorer_names()",
     "list(_scorer._SCORERS), len(_scorer._SCORERS), len(dict(_scorer._SCORERS))",
     "[(name, repr(scorer)) for name, scorer in _scorer._SCORERS.items()]",
@@ -333,62 +349,51 @@ FACTS = [
 @cache
 def facts(statement):
     lines = [f"print(ascii(({expression})))" for expression in FACTS]
-    return run("\n".join([IMPORTS, statement, *lines]), PYTHONHASHSEED="0").splitlines()
+    command = [sys.executable, "-c", "\n".join([IMPORTS, statement, *lines])]
+    path = os.pathsep.join([str(PACKAGE.parent), *sys.path])
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("expression", FACTS)
 def test_same_state_of_the_process(expression):
     measured, expected = (
-        dict(zip(FACTS, facts(statement), strict=True))
-        for statement in ("import sklearn_rankscore", "")
+        dict(zip(FACTS, facts(statement), strict=True)) for statement in (IMPORT, "")
     )
     assert measured[expression] == expected[expression]
 
 
-def test_the_import_asks_other_modules_nothing():
-    """A lazy module loads itself when it is asked for an attribute."""
-    code = """
-import sys, types
+class Pickling(ThreadingBackend):
+    """Pickles tasks as a backend of processes does, and runs them in threads."""
 
-class Lazy(types.ModuleType):
-    def __getattribute__(self, name):
-        if "sklearn_rankscore" in str(sys._getframe(1).f_globals.get("__name__")):
-            print(name)
-        return super().__getattribute__(name)
+    pickled: ClassVar = []
 
-sys.modules["lazy"] = Lazy("lazy")
-import sklearn_rankscore
-sklearn_rankscore.unpatch_sklearn()
-sklearn_rankscore.patch_sklearn()
-"""
-    assert run(code) == ""
+    def submit(self, func, callback=None):
+        self.pickled.append(pickle.dumps(func))
+        return super().submit(func, callback)
+
+    apply_async = submit  # as it is named before joblib 1.5
 
 
-# processes for tasks do not find this package
-SITE = """
-import os, sys
+def test_tasks_of_others_need_no_package_in_their_processes():
+    register_parallel_backend("pickling", Pickling)
+    two = {"n_jobs": 2, "groups": GROUPS, "cv": GroupKFold(3)}
 
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "sklearn_rankscore":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    def pickled(call):
+        Pickling.pickled.clear()
+        with parallel_config("pickling"):
+            call()
+        return b"rankscore" in b"".join(Pickling.pickled), len(Pickling.pickled)
 
-if "REFUSE" in os.environ:
-    sys.meta_path.insert(0, Refuse())
-"""
-WORK = f"""{IMPORTS}
-import sklearn_rankscore
-os.environ["REFUSE"] = "yes"
-X = np.random.RandomState(0).normal(size=(60, 4))
-y, ids = X[:, 0], np.repeat(np.arange(6), 10)
-print(Parallel(2)(delayed(abs)(-n) for n in range(4)))
-print(len(search().set_params(cv=3, n_jobs=2).fit(X, y).cv_results_['params']))
-print(search().set_params(n_jobs=2).fit(X, y, groups=ids).best_score_)
-print(sklearn.model_selection.permutation_test_score(
-    Ridge(), X, y, groups=ids, cv=GroupKFold(3), n_permutations=4, n_jobs=2)[2])
-"""
-
-
-def test_processes_without_the_package_work(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(SITE)
-    assert len(run(WORK, folder=tmp_path).splitlines()) == 4
+    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, scoring="r2", n_jobs=2, cv=GroupKFold(3))
+    for call in (
+        lambda: Parallel(2)(delayed(abs)(-n) for n in range(4)),
+        lambda: search.fit(X, Y, groups=GROUPS),
+        lambda: permutation_test_score(Ridge(), X, Y, n_permutations=2, **two),
+    ):
+        assert pickled(call)[0] is False
+        assert pickled(call)[1] > 1
+    # which are those of ranking metrics
+    assert pickled(lambda: cross_val_score(Ridge(), X, Y > 0, scoring="ndcg", **two))[0]
