@@ -353,7 +353,7 @@ def from_recommendations(
     0.75
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
-    relevance = _matrix(interactions, "interactions", keep_zeros=unjudged != "irrelevant")
+    relevance = _matrix(interactions, "interactions", with_zeros=unjudged != "irrelevant")
     if isinstance(recommended, Mapping):
         check_system_names("recommended", recommended)
         scores = dict.fromkeys(recommended) if scores is None else scores
@@ -367,7 +367,7 @@ def from_recommendations(
         for name, items in recommended.items()
     }
     if exclude is not None:
-        seen = _matrix(exclude, "exclude", keep_zeros=False)
+        seen = _matrix(exclude, "exclude", with_zeros=False)
         if seen.shape != relevance.shape:
             raise ValueError(
                 f"exclude has shape {seen.shape}, interactions {relevance.shape}; both need one "
@@ -557,7 +557,7 @@ def _is_items_and_scores(predicted: Any) -> bool:
     return kinds[0] in "iu" and kinds[1] == "f" and predicted[0].ndim == 2
 
 
-def _matrix(values: Any, name: str, *, keep_zeros: bool) -> csr_array:
+def _matrix(values: Any, name: str, *, with_zeros: bool) -> csr_array:
     """Numbers in canonical format; the input is not changed."""
     try:
         if not hasattr(values, "tocsr"):
@@ -572,11 +572,11 @@ def _matrix(values: Any, name: str, *, keep_zeros: bool) -> csr_array:
             f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one "
             f"row per user and one column per item; got {type(values).__name__} ({error})."
         ) from error
-    has_zeros = not keep_zeros and bool((matrix.data == 0).any())
+    has_zeros = not with_zeros and bool((matrix.data == 0).any())
     if not matrix.has_canonical_format or has_zeros:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-        if not keep_zeros:
+        if not with_zeros:
             matrix.eliminate_zeros()
     if matrix.nnz:
         as_numbers(matrix.data, name)

@@ -42,7 +42,7 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".
 
 
 def open_file(path: str | os.PathLike[str], mode: str = "rb", **text: Any) -> Any:
-    """The file, decompressed if its name says so."""
+    """The file, decompressed if its name ends like that of a compressed one."""
     return OPENERS.get(Path(path).suffix, open)(path, mode, **text)
 
 

@@ -79,7 +79,7 @@ FRAMES = [
     (
         lambda: frames(pd.concat([LOG, LOG])),
         ValueError,
-        r"truth, row 4: duplicate document 'tea' for query 'ann'.*drop_duplicates\(\['user', 'item'\]",
+        r"truth, row 4: duplicate document 'tea' for query 'ann'.*duplicates\(\['user', 'item'\]",
     ),
     (
         lambda: frames(LOG, pd.concat([TOP, TOP])),
