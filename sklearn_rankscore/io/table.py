@@ -20,7 +20,7 @@ ALONE = ""
 # fewer items may have nothing in common by chance
 MANY = 10
 # possible pairs of a query and a document that are looked up at a time, within the fast memory
-LOOKED_UP = 2**20
+LOOKED_UP = 2**19
 # rows of whole queries whose texts are sorted at a time: sorting few at a time is faster
 BATCH = 2**13
 # begins the id of a rank without a document: no byte of UTF-8
@@ -258,9 +258,10 @@ def _number(query: Array, document: Array, n_queries: int) -> tuple[Array, Array
     cuts = [0, *np.cumsum(sizes)[at_a_time - 1 :: at_a_time].tolist(), len(query)]
     keys = (query[order] % at_a_time) * np.int64(n_items) + document[order]
     # the place of some row with each pair, of which no more is written than is read
-    place = np.empty(at_a_time * n_items, dtype=np.int64)
-    places = np.arange(len(query))
-    first = np.empty(len(query), dtype=np.int64)
+    dtype = np.int32 if len(query) < 2**31 else np.int64
+    place = np.empty(at_a_time * n_items, dtype)
+    places = np.arange(len(query), dtype=dtype)
+    first = np.empty(len(query), dtype)
     for start, end in pairwise(cuts):
         place[keys[start:end][::-1]] = places[start:end][::-1]
         first[start:end] = place[keys[start:end]]
