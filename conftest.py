@@ -24,3 +24,16 @@ def close_figures():
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
+
+
+@pytest.fixture(autouse=True)
+def forget_own_metrics():
+    """Forget the metrics that a test or an example has registered."""
+    definition = sys.modules.get("sklearn_rankscore.metrics.definition")
+    tables = [definition.METRICS, definition.SPELLINGS] if definition else []
+    before = [dict(table) for table in tables]
+    yield
+    for table, known in zip(tables, before, strict=True):
+        if len(table) > len(known):
+            table.clear()
+            table.update(known)

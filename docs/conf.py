@@ -40,7 +40,19 @@ extensions = [
 ]
 # sphinx_gallery_conf contains a function, which Sphinx cannot pickle into its cache
 suppress_warnings = ["config.cache"]
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+# the functions of all metrics on the page of the API
+LISTED = "".join(f"   {metric.function.__name__}\n" for metric in METRICS.values())
+(ROOT / "docs" / "metric_functions.rst").write_text(
+    f".. currentmodule:: sklearn_rankscore\n\n.. autosummary::\n   :toctree: api\n\n{LISTED}",
+    "utf-8",
+)
+autosummary_generate = ["api.rst", "metric_functions.rst"]
+exclude_patterns = [
+    "metric_functions.rst",
+    "_build",
+    "gallery/**/*.ipynb",
+    "sg_execution_times.rst",
+]
 
 
 def _is_builtin(fullname, method):
@@ -127,7 +139,6 @@ html_sidebars = {
         "changelog",
         "versions",
         "faq",
-        "cheat_sheet",
     )
 }
 # names and addresses of the versions in the menu; the host sets READTHEDOCS_VERSION
@@ -139,7 +150,6 @@ html_context = {
     "versions_by_name": VERSIONS,
     "shown_version": next((name for name in VERSIONS if VERSIONS[name] == FOLDER), release),
 }
-html_show_sourcelink = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"]
 myst_substitutions = {"release": release}
@@ -182,9 +192,10 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "subsection_order": [
         f"../examples/{folder}"
-        for folder in ("comparing", "model_selection", "metrics", "recommending")
+        for folder in ("model_selection", "comparing", "recommending", "metrics")
     ],
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery.InOrderOfUse",
+    "reset_modules": ("matplotlib", "gallery.palette"),
     # examples on the pages of the objects that they use, and links from code to those pages
     "backreferences_dir": "api/backreferences",
     "doc_module": ("sklearn_rankscore",),

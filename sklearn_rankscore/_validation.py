@@ -42,13 +42,15 @@ def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     if isinstance(value, str | None) and value in allowed:
         return value
     words = ", ".join(repr(a) for a in allowed)
-    raise ValueError(f"{name} must be one of {words}; got {value!r}.{did_you_mean(value, allowed)}")
+    hint = did_you_mean(value, allowed)
+    raise ValueError(f"{name} must be one of {words}; got {value!r:.200}.{hint}")
 
 
 def did_you_mean(value: Any, allowed: Iterable[Any]) -> str:
     """A question with the allowed string closest to a misspelled one, or an empty string."""
     words = [word for word in allowed if isinstance(word, str)]
-    near = get_close_matches(value, words, 1) if isinstance(value, str) else []
+    is_short = isinstance(value, str) and len(value) < 100  # others take long to compare
+    near = get_close_matches(value, words, 1) if is_short else []
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

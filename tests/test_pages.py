@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,9 @@ def test_a_wrong_number_fails(tmp_path):
 
 
 def test_every_public_name_is_on_the_api_page():
+    """The functions of metrics by `docs/conf.py`, which lists them."""
     listed = re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text("utf-8"), re.M)
+    listed += [metric.function.__name__ for metric in METRICS.values()]
     assert len(listed) == len(set(listed))
     flat = {name for name in listed if "." not in name}
     assert flat == set(sklearn_rankscore.__all__)
@@ -103,7 +106,7 @@ def test_every_metric_has_a_section_of_the_guide():
     for name, metric in METRICS.items():
         function = metric.function.__name__
         about = [s for s in sections if f"`{name}`" in s.split("\n")[0]]
-        assert len(about) == 1, name
+        assert len(about) == 1, f"{name} needs a section in docs/guide/metrics.md"
         assert f"{{func}}`~sklearn_rankscore.{function}`" in about[0], function
         assert "$$" in about[0] or "```{math}" in about[0], f"{name} has no formula"
 
@@ -129,9 +132,11 @@ def test_calls_of_the_cheat_sheet_exist():
 
 
 def test_every_metric_is_worked_by_hand():
-    text = (DOCS / "by_hand.md").read_text("utf-8")
-    missing = [name for name in METRICS if not re.search(rf'"{name}[@("]', text)]
-    assert missing == []
+    """On the page of all of them, or in its section of the guide."""
+    pages = (DOCS / "by_hand.md", DOCS / "guide" / "metrics.md")
+    text = "".join(page.read_text("utf-8").split("## Notation")[-1] for page in pages)
+    for name in METRICS:
+        assert re.search(rf'"{name}[@("]', text), f"{name} needs an example in docs/by_hand.md"
 
 
 def test_every_page_is_in_the_contents():
@@ -141,13 +146,26 @@ def test_every_page_is_in_the_contents():
             assert re.search(rf"^{page.stem}$", contents, re.M), page.name
 
 
+def test_the_pages_can_be_read():
+    """Words, with a letter or digit, of all pages but the changelog and the generated ones."""
+    pages = [page for page in [*PAGES, DOCS / "api.rst"] if page.is_relative_to(DOCS)]
+    pages = [page for page in pages if page.parent.name != "api"]
+    assert sum(len(re.findall(r"\S*\w\S*", page.read_text("utf-8"))) for page in pages) <= 18_000
+
+
+def test_the_gallery_has_a_place_for_each_example():
+    order = runpy.run_path(str(DOCS / "_ext" / "gallery.py"))["ORDER"]
+    assert sorted(order) == sorted(path.stem for path in (ROOT / "examples").rglob("*.py"))
+
+
 def test_guide_and_examples_are_linked_in_both_directions():
     """Each example is linked from a page, and each narrative example links to the guide."""
     pages = [page for page in PAGES if page.parent in (DOCS, DOCS / "guide")]
+    link = re.compile(r"\{doc\}`(?:[^`<]*<)?([./\w]*gallery/[\w/]+)>?`")
     linked = {
         (page.parent / name).resolve().relative_to(DOCS / "gallery").as_posix()
         for page in pages
-        for name in re.findall(r"\{doc\}`([./\w]*gallery/[\w/]+)`", page.read_text("utf-8"))
+        for name in link.findall(page.read_text("utf-8"))
     }
     examples = {path.relative_to(ROOT / "examples") for path in (ROOT / "examples").rglob("*.py")}
     expected = {path.with_suffix("").as_posix() for path in examples}

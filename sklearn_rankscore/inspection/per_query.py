@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._typing import Library, QueryIds
 from ..metrics.clicks import ClickSums, click_sums
 from ..metrics.evaluate import Metrics, by_system
-from ..metrics.fixed_values import warn_of_fixed_values
+from ..metrics.labels import warn_of_fixed_values
 from ..metrics.metric import Metric, measure
 from ..metrics.propensity import read_propensity
 from ..metrics.resolve import resolve_all

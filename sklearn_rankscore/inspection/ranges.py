@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..metrics.limits import UNKNOWN, Limits
+from ..metrics.labels import UNKNOWN, Limits
 from ..metrics.metric import Metric
 from ..metrics.names import is_metric
 from ..metrics.resolve import resolve

@@ -1,35 +1,17 @@
 """Ranking metrics: formulas, public functions, names, and the conventions of other libraries."""
 
-from .auc import kendall_tau_score, pair_accuracy_score, query_auc_score, spearman_score
-from .cascade import err_score, pfound_score
-from .cumulative_gain import dcg_score, ndcg_score, rbp_score
+from . import binary_relevance, graded_relevance, incomplete_judgments, pairs
+from .binary_relevance import *
 from .evaluate import evaluate
-from .hits import hit_rate_at_k, hits_at_k, mrr_score
-from .incomplete_judgments import bpref_score, infap_score, judged_at_k
-from .metric_names import metric_names
-from .precision_recall import f1_at_k, map_score, precision_at_k, r_precision_score, recall_at_k
+from .graded_relevance import *
+from .incomplete_judgments import *
+from .names import metric_names
+from .own_metrics import register_metric
+from .pairs import *
 
-__all__ = [
-    "bpref_score",
-    "dcg_score",
-    "err_score",
-    "evaluate",
-    "f1_at_k",
-    "hit_rate_at_k",
-    "hits_at_k",
-    "infap_score",
-    "judged_at_k",
-    "kendall_tau_score",
-    "map_score",
-    "metric_names",
-    "mrr_score",
-    "ndcg_score",
-    "pair_accuracy_score",
-    "pfound_score",
-    "precision_at_k",
-    "query_auc_score",
-    "r_precision_score",
-    "rbp_score",
-    "recall_at_k",
-    "spearman_score",
-]
+__all__ = ["evaluate", "metric_names", "register_metric"]
+__all__ += graded_relevance.__all__
+__all__ += binary_relevance.__all__
+__all__ += pairs.__all__
+__all__ += incomplete_judgments.__all__
+__all__.sort()  # pyright: ignore[reportUnsupportedDunderAll]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -17,24 +16,6 @@ from ..ranking.label_functions import linear
 ROUNDING = 1e-12
 
 Function = Callable[..., tuple[Array, Any, Array]]
-Adjustable: TypeAlias = Literal["always", "within cut-off", "is adjusted"]
-
-
-def of_block(
-    function: Function, adjustable: Adjustable, name: str, options: dict[str, Any], *, adjust: bool
-) -> tuple[Callable[[Block], Any], Callable[[Block], Any] | None]:
-    """A formula with its options, adjusted for chance or not, and what it is for chance."""
-    if adjustable == "is adjusted":
-        return partial(function, **options), None
-    if not adjust:
-        return partial(function, **options), partial(random_order, function, options)
-    if adjustable == "within cut-off" and options["k"] is None:
-        example = f", or '{name.partition('(')[0]}@10' in a name" if name else ""
-        raise ValueError(
-            f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
-            f"has the same value for all orders. Give a cut-off: k=10{example}."
-        )
-    return partial(adjusted, function, options), None
 
 
 def adjusted(function: Function, options: dict[str, Any], block: Block) -> Any:
@@ -60,14 +41,6 @@ def random_order(function: Function, options: dict[str, Any], block: Block) -> A
     tied = in_random_order(block)
     numerator, denominator, is_defined = function(tied, **_over_all_orders(options))
     return _ratio(numerator, denominator), 1.0, is_defined
-
-
-def refuse_adjusted_clicks(adjust: bool, propensity: Any) -> None:
-    """Refuse weighted clicks, whose estimate has no known expectation over random orders."""
-    if adjust and propensity is not None:
-        raise ValueError(
-            "adjusted=True is not defined for clicks weighted by propensity=. Use one of the two."
-        )
 
 
 def _over_all_orders(options: dict[str, Any]) -> dict[str, Any]:

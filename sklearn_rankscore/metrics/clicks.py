@@ -315,9 +315,12 @@ def estimate_propensity(
     kept = shown <= last
     if not kept.any():
         raise ValueError(f"no document was shown up to max_rank={last}.")
-    _check_shown(shown[kept], last)
+    # before memory is needed for each pair of ranks
+    present = np.unique(shown[kept])
+    first = np.arange(1, min(last, len(present) + 5) + 1)
+    _refuse(~np.isin(first, present), "no document was shown there")
     rates = _click_rates(clicked[kept], shown[kept], items[kept], last)
-    _check_connected(rates[0] + rates[1], rates[0], pivot=method == "pivot")
+    _check_clicks(rates[0], pivot=method == "pivot")
     estimate = _pivot if method == "pivot" else _all_pairs
     propensities = estimate(*rates)
     return np.asarray(propensities / propensities.max())
@@ -333,20 +336,6 @@ def _read_log(clicks: Any, ranks: Any) -> tuple[Array, Array]:
     if not np.isin(clicked, (0, 1)).all():
         raise ValueError(f"clicks must be 0 or 1; got {clicked[~np.isin(clicked, (0, 1))][0]:g}.")
     return clicked.astype(np.float64), shown.astype(np.intp)
-
-
-def _check_shown(ranks: Array, last: int) -> None:
-    """Refuse a rank without documents, before memory is needed for each pair of ranks."""
-    present = np.unique(ranks)
-    if present[0] > 1:
-        raise ValueError(
-            f"no document was shown at rank 1; the first rank of the log is {present[0]}. Number "
-            "the ranks from 1 on, or add a log of rank 1."
-        )
-    if len(present) < last:
-        upto = np.arange(1, min(last, len(present) + 5) + 1)
-        problem = "cannot be compared with rank 1: no document was shown there"
-        raise _rank_error(upto[~np.isin(upto, present)], problem)
 
 
 def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[Array, Array]:
@@ -374,73 +363,29 @@ def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[
     return clicked, skipped
 
 
-def _check_connected(shown: Array, clicked: Array, *, pivot: bool) -> None:
-    """Refuse ranks whose propensity no documents compare with that of rank 1."""
-    directly = " directly" if pivot else ""
-    _refuse(
-        ~_reached(shown, pivot=pivot),
-        f"cannot be compared with rank 1{directly}: the same document and query must have been "
-        "shown at both",
-    )
-    if len(shown) == 1:
+def _check_clicks(clicked: Array, *, pivot: bool) -> None:
+    """Refuse ranks whose propensity no clicks compare with that of rank 1."""
+    if len(clicked) == 1:
         return
     if pivot:
-        _check_clicked_first(shown, clicked)
-    was_clicked = np.append(True, clicked[1:, 0] > 0) if pivot else clicked.any(axis=1)
-    _refuse(
-        np.logical_not(was_clicked),
-        "cannot be estimated: no document shown there and at "
-        f"{'rank 1' if pivot else 'another rank'} was clicked there",
-    )
-    _refuse(
-        ~_reached(clicked + clicked.T, pivot=pivot),
-        "cannot be compared with rank 1: the documents that connect them are without a click",
-    )
-
-
-def _check_clicked_first(shown: Array, clicked: Array) -> None:
-    """Refuse ranks whose documents were never clicked at rank 1, where "pivot" divides by 0."""
-    without = np.flatnonzero(clicked[0, 1:] == 0) + 2
-    if not len(without):
-        return
-    try:
-        _check_connected(shown, clicked, pivot=False)
-        advice = "Use method='all_pairs'"
-    except ValueError:
-        advice = "Add more of the log, because method='all_pairs' fails as well"
-    raise ValueError(
-        f"the documents of {_named(without)} were never clicked at rank 1, with which "
-        f"method='pivot' compares them. {advice}."
-    )
-
-
-def _reached(pairs: Array, *, pivot: bool) -> Array:
-    """Whether pairs of ranks connect each rank with rank 1, directly for "pivot"."""
-    reached = np.zeros(len(pairs), dtype=bool)
-    reached[0] = True
+        both = np.append(True, (clicked[1:, 0] > 0) & (clicked[0, 1:] > 0))
+        _refuse(~both, "documents shown there and at rank 1 need clicks at both, by method='pivot'")
+    reached, pairs = np.arange(len(clicked)) == 0, clicked + clicked.T > 0
     for _ in pairs:
-        reached |= (pairs[reached] > 0).any(axis=0)
-        if pivot:
-            break
-    return reached
+        reached |= pairs[reached].any(axis=0)
+    why = "no clicks on documents that were shown there and at another rank connect it with rank 1"
+    _refuse(~(reached & clicked.any(axis=1)), why)
 
 
-def _refuse(wrong: Array, problem: str) -> None:
-    """Raise an error if some ranks are wrong."""
-    if wrong.any():
-        raise _rank_error(np.flatnonzero(wrong) + 1, problem)
-
-
-def _rank_error(ranks: Array, problem: str) -> ValueError:
+def _refuse(wrong: Array, why: str) -> None:
+    """Raise an error if some ranks, from 1 on, are wrong."""
+    ranks = np.flatnonzero(wrong) + 1
+    if not len(ranks):
+        return
+    named = f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(map(str, ranks.tolist()[:5]))}"
     # of rank 1 alone there is nothing to estimate
     way = "Set a smaller max_rank, or add" if ranks[0] > 2 else "Add"
-    return ValueError(f"{_named(ranks)} {problem}. {way} a log of other rankings.")
-
-
-def _named(ranks: Array) -> str:
-    """Up to five ranks as text."""
-    some = ", ".join(map(str, ranks.tolist()[:5]))
-    return f"{'rank' if len(ranks) == 1 else 'ranks'} {some}"
+    raise ValueError(f"{named} cannot be estimated: {why}. {way} a log of other rankings.")
 
 
 def _pivot(clicked: Array, skipped: Array) -> Array:

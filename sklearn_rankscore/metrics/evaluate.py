@@ -12,8 +12,8 @@ from .._typing import Array, Library, QueryIds
 from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_index, check_same_order, index_ids
 from ..ranking import Block, read_queries
-from .fixed_values import warn_of_fixed_values
-from .metric import Metric, measure
+from .labels import warn_of_fixed_values
+from .metric import measure
 from .resolve import resolve_all
 
 T = TypeVar("T")
@@ -168,25 +168,17 @@ def evaluate(
     """
     resolved = resolve_all(metrics, like=like, **options)
 
-    def compute(scores: ArrayLike, groups: Any) -> dict[str, Any]:
-        return _evaluate(
-            resolved, y_true, scores,
-            groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs,
-        )  # fmt: skip
+    def compute(scores: Any, groups: Any) -> dict[str, Any]:
+        queries = read_queries(
+            y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
+        )
+        warn_of_fixed_values(queries, resolved.values())
+        values = measure(queries, resolved.values(), n_jobs=n_jobs, data=(y_true, scores))
+        return {
+            name: metric.aggregate(of_queries, queries)
+            for (name, metric), of_queries in zip(resolved.items(), values, strict=True)
+        }
 
     if isinstance(y_score, Mapping):
         return by_system(compute, y_true, y_score, groups, sample_weight)
     return compute(y_score, groups)
-
-
-def _evaluate(
-    resolved: dict[str, Metric], y_true: Any, y_score: Any, *, n_jobs: int | None, **data: Any
-) -> dict[str, Any]:
-    """The value of each metric for one system."""
-    queries = read_queries(y_true, y_score, n_jobs=n_jobs, **data)
-    warn_of_fixed_values(queries, resolved.values())
-    values = measure(queries, resolved.values(), n_jobs=n_jobs, data=(y_true, y_score))
-    return {
-        name: metric.aggregate(of_queries, queries)
-        for (name, metric), of_queries in zip(resolved.items(), values, strict=True)
-    }

@@ -23,28 +23,21 @@ from ..ranking.label_functions import (
 )
 from .expectations import (
     at_first,
+    average_ranks,
     inferred_precisions,
+    inversions,
     mean_precision_of_hits,
+    number_of_pairs,
     precision_at_relevant,
     preferences_lost,
-    until_first_relevant,
+    ranked_labels,
+    tied_pairs,
 )
-from .limits import (
-    from_minus_1_to_1,
-    of_counts,
-    of_mean_gains,
-    of_normalized_gains,
-    of_pairs,
-    of_sums,
-)
-from .metric import formula
-from .options import check_gains, check_grades, check_probabilities, stop_after
-from .pairs import average_ranks, inversions, number_of_pairs, ranked_labels, tied_pairs
+from .options import stop_after
 
 # Cumulated gain
 
 
-@formula(check_labels=check_gains, limits=of_sums)
 def dcg(
     block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: Any
 ) -> Any:
@@ -53,7 +46,6 @@ def dcg(
     return np.einsum("qr,r->q", gains, discounts), 1.0, block.ideal(gain)[:, 0] > 0
 
 
-@formula(ratio=True, check_labels=check_gains, limits=of_normalized_gains)
 def ndcg(
     block: Block, k: int | None, gain: ArrayFunction, discount: ArrayFunction, ties: Any
 ) -> Any:
@@ -67,7 +59,6 @@ def ndcg(
 # Precision and recall
 
 
-@formula(ratio=True, denominators=("k", "min", "attainable"), adjustable="within cut-off")
 def precision(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Relevant documents within the cut-off, over the number of ranks."""
     n_relevant = block.total(relevant(threshold))
@@ -76,7 +67,6 @@ def precision(block: Block, k: int | None, threshold: float, denominator: str, t
     return _hits(block, k, threshold, ties), n_ranks, n_relevant > 0
 
 
-@formula(ratio=True, denominators=("relevant", "min"), adjustable="within cut-off")
 def recall(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Relevant documents within the cut-off, over all relevant documents."""
     n_relevant = block.total(relevant(threshold))
@@ -84,14 +74,12 @@ def recall(block: Block, k: int | None, threshold: float, denominator: str, ties
     return _hits(block, k, threshold, ties), most, n_relevant > 0
 
 
-@formula(ratio=True, denominators=("k", "min"), adjustable="within cut-off")
 def f1(block: Block, k: int | None, threshold: float, denominator: str, ties: Any) -> Any:
     """Harmonic mean of precision and recall."""
     n_relevant, n_ranks = block.total(relevant(threshold)), _n_ranks(block, k, denominator)
     return 2 * _hits(block, k, threshold, ties), n_ranks + n_relevant, n_relevant > 0
 
 
-@formula(ratio=True)
 def r_precision(block: Block, threshold: float, ties: Any) -> Any:
     """Precision at R, the number of relevant documents."""
     n_relevant = block.total(relevant(threshold))
@@ -100,7 +88,6 @@ def r_precision(block: Block, threshold: float, ties: Any) -> Any:
     return n_hits, n_relevant, n_relevant > 0
 
 
-@formula(ratio=True, denominators=("min", "relevant", "hits"))
 def average_precision(
     block: Block, k: int | None, threshold: float, denominator: str, ties: Any
 ) -> Any:
@@ -117,20 +104,17 @@ def average_precision(
 # The first relevant document
 
 
-@formula(adjustable="within cut-off", limits=of_counts)
 def hits(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Number of relevant documents within the cut-off."""
     return _hits(block, k, threshold, ties), 1.0, block.total(relevant(threshold)) > 0
 
 
-@formula(ranks=until_first_relevant, adjustable="within cut-off")
 def hit_rate(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Probability that a relevant document is within the cut-off."""
     within = at_first(block, k, threshold, ties, lambda ranks: np.ones(ranks.shape))
     return within, 1.0, block.total(relevant(threshold)) > 0
 
 
-@formula(ranks=until_first_relevant)
 def reciprocal_rank(block: Block, k: int | None, threshold: float, ties: Any) -> Any:
     """Expected reciprocal of the rank of the first relevant document."""
     reciprocals = at_first(block, k, threshold, ties, lambda ranks: 1.0 / ranks)
@@ -140,7 +124,6 @@ def reciprocal_rank(block: Block, k: int | None, threshold: float, ties: Any) ->
 # User models
 
 
-@formula(check_labels=check_grades)
 def err(block: Block, k: int | None, max_grade: float | None, ties: Any) -> Any:
     """Expected reciprocal of the rank at which the user stops."""
     continue_prob = _not_satisfied if max_grade is None else stop_after(max_grade)
@@ -148,14 +131,12 @@ def err(block: Block, k: int | None, max_grade: float | None, ties: Any) -> Any:
     return stops[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
 
 
-@formula(check_labels=check_probabilities)
 def pfound(block: Block, k: int | None, decay: float, ties: Any) -> Any:
     """Probability that the user is satisfied before giving up."""
     satisfied = _stop_prob(block, _not_satisfied, ties) * decay ** (block.ranks - 1.0)
     return satisfied[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
 
 
-@formula(check_labels=check_gains, limits=of_mean_gains)
 def rbp(
     block: Block,
     k: int | None,
@@ -175,7 +156,6 @@ def rbp(
 # Pairs of documents, and correlation
 
 
-@formula(ratio=True, limits=of_pairs)
 def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     """Pairs of a relevant and an irrelevant document in the right order, over all such pairs."""
     block = block.complete()
@@ -188,7 +168,6 @@ def query_auc(block: Block, threshold: float, ties: Any) -> Any:
     return (negatives * positives_above).sum(axis=1), n_pairs, n_pairs > 0
 
 
-@formula(ratio=True, limits=of_pairs)
 def pair_accuracy(block: Block, ties: Any) -> Any:
     """Pairs of different labels in the right order, over all such pairs."""
     # of the best order of ties, no tied pair is an inversion
@@ -199,7 +178,6 @@ def pair_accuracy(block: Block, ties: Any) -> Any:
     return n_pairs - inversions(labels) - tied / 2, n_pairs, n_pairs > 0
 
 
-@formula(adjustable="is adjusted", limits=from_minus_1_to_1)
 def kendall_tau(block: Block) -> Any:
     """Concordant minus discordant pairs, over the geometric mean of untied pairs."""
     # ties in descending order of label, so that no pair tied by score is an inversion
@@ -212,7 +190,6 @@ def kendall_tau(block: Block) -> Any:
     return untied - 2 * discordant, possible, possible > 0
 
 
-@formula(adjustable="is adjusted", limits=from_minus_1_to_1)
 def spearman(block: Block) -> Any:
     """Covariance of the ranks by label and by score, over the product of their deviations."""
     labels, offset, size = ranked_labels(block, "stable")
@@ -227,14 +204,12 @@ def spearman(block: Block) -> Any:
 # Incomplete judgments
 
 
-@formula(ratio=True, reads_unjudged=True, adjustable="within cut-off")
 def judged_share(block: Block, k: int | None, ties: Any) -> Any:
     """Judged documents within the cut-off, over the number of ranks."""
     n_ranks = _n_ranks(block, k, "min")
     return block.by_rank(judged, ties)[:, :k].sum(axis=1), n_ranks, n_ranks > 0
 
 
-@formula(reads_unjudged=True)
 def bpref(block: Block, threshold: float, ties: Any) -> Any:
     """Share of judged irrelevant documents below each relevant one, summed over R."""
     expected = block.by_rank(judged_relevant(threshold), ties)
@@ -244,7 +219,6 @@ def bpref(block: Block, threshold: float, ties: Any) -> Any:
     return (expected * (1 - lost)).sum(axis=1), n_relevant, n_relevant > 0
 
 
-@formula(reads_unjudged=True, best_order=False)
 def inferred_ap(block: Block, threshold: float, ties: Any) -> Any:
     """Sum of the inferred precision at each judged relevant document, over their number."""
     n_relevant = block.total(judged_relevant(threshold))

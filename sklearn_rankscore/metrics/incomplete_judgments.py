@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Unpack, overload
+from typing import Any, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import (
-    Array,
-    Average,
-    BprefArgs,
-    InfAPArgs,
-    JudgedArgs,
-    Macro,
-    OrderTies,
-    QueryIds,
-    Ties,
-    Unjudged,
-)
+from .._typing import Array, Average, BprefArgs, InfAPArgs, JudgedArgs, Macro
 from . import formulas
+from .definition import JOINT, JUDGED, PAIRS, metric
 from .metric import score
+
+__all__ = ["bpref_score", "infap_score", "judged_at_k"]
 
 
 @overload
@@ -30,21 +22,15 @@ def judged_at_k(
 def judged_at_k(
     y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[JudgedArgs]
 ) -> float: ...
-def judged_at_k(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: QueryIds | None = None,
-    k: int | None = None,
-    ties: Ties = "average",
-    unjudged: Unjudged = "error",
-    adjusted: bool = False,
-    replace_undefined_by: float = 0.0,
-    average: Average | None = "macro",
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> float | Array:
+@metric(
+    "judged",
+    formulas.judged_share,
+    ratio=True,
+    reads_unjudged=True,
+    adjustable="within cut-off",
+    clicks=JUDGED,
+)
+def judged_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Fraction of the first k documents that were judged.
 
     Higher is better, between 0 and 1; 1 means that all of the first k documents were judged::
@@ -107,7 +93,7 @@ def judged_at_k(
     >>> judged_at_k(y_true, y_score, groups=groups, k=2)
     0.5
     """
-    return score(formulas.judged_share, **locals())
+    return score("judged", y_true, y_score, options)
 
 
 @overload
@@ -118,21 +104,8 @@ def bpref_score(
 def bpref_score(
     y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[BprefArgs]
 ) -> float: ...
-def bpref_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: QueryIds | None = None,
-    threshold: float = 0,
-    ties: Ties = "average",
-    unjudged: Unjudged = "error",
-    adjusted: bool = False,
-    replace_undefined_by: float = 0.0,
-    average: Macro | None = "macro",
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> float | Array:
+@metric("bpref", formulas.bpref, reads_unjudged=True, clicks=PAIRS)
+def bpref_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Binary preference: relevant documents above judged irrelevant ones, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that every relevant document was retrieved above all
@@ -205,7 +178,7 @@ def bpref_score(
     >>> bpref_score(y_true, y_score, groups=groups)
     0.5
     """
-    return score(formulas.bpref, **locals())
+    return score("bpref", y_true, y_score, options)
 
 
 @overload
@@ -216,21 +189,15 @@ def infap_score(
 def infap_score(
     y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[InfAPArgs]
 ) -> float: ...
-def infap_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: QueryIds | None = None,
-    threshold: float = 0,
-    ties: OrderTies = "average",
-    unjudged: Unjudged = "error",
-    adjusted: bool = False,
-    replace_undefined_by: float = 0.0,
-    average: Macro | None = "macro",
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> float | Array:
+@metric(
+    "infap",
+    formulas.inferred_ap,
+    aliases=("inferred_average_precision", "inferred_ap"),
+    reads_unjudged=True,
+    best_order=False,
+    clicks=JOINT,
+)
+def infap_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Inferred average precision (infAP), for a pool of which a random sample was judged.
 
     Higher is better, between 0 and 1. A negative label means that a document belongs to the pool
@@ -304,4 +271,4 @@ def infap_score(
     >>> round(infap_score(y_true, y_score, groups=groups), 4)
     0.75
     """
-    return score(formulas.inferred_ap, **locals())
+    return score("infap", y_true, y_score, options)

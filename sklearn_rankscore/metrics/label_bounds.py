@@ -38,7 +38,7 @@ from ..ranking import Queries, read_queries
 from ..ranking.label_functions import linear
 from ..ranking.queries import is_judged
 from . import formulas
-from .metric import Formula, Metric, measure
+from .metric import Metric, measure
 
 # DCG and ideal DCG of rows of labels, of which each is its own gain
 Ratio = Callable[[Array], tuple[Array, Array]]
@@ -109,32 +109,6 @@ def _best_counts(values: Array) -> Array:
     return np.array(counts, dtype=np.intp)
 
 
-RISING, BY_COUNT, GRADES = "rising", "by count", "grades"
-KINDS: dict[Formula, str] = {
-    **dict.fromkeys(
-        (
-            formulas.dcg,
-            formulas.hits,
-            formulas.hit_rate,
-            formulas.reciprocal_rank,
-            formulas.err,
-            formulas.pfound,
-            formulas.rbp,
-            formulas.precision,
-        ),
-        RISING,
-    ),
-    **dict.fromkeys(
-        (
-            formulas.recall,
-            formulas.f1,
-            formulas.r_precision,
-            formulas.average_precision,
-            formulas.ndcg,
-        ),
-        BY_COUNT,
-    ),
-}
 # documents of candidate rankings that are measured at a time
 BATCH = 2**21
 
@@ -173,12 +147,12 @@ def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Arr
     """The least and the greatest value for every query, of labels 0, 1, …, `max_label`."""
     kind = _kind(metric, max_label, int(queries.sizes.max()))
     lowest, highest = _of_equal_labels(queries, metric, max_label)
-    if kind == RISING:
+    if kind == "rising":
         return lowest, highest
     for query in _with_unjudged(queries, metric.ties):
         worst = query.labeled(query.order >= query.counts[::-1], max_label)
         lowest[query.position] = _values(query, metric, worst).min()
-        if kind == BY_COUNT:
+        if kind == "by count":
             best = query.labeled(query.order < query.counts, max_label)
             highest[query.position] = _values(query, metric, best).max()
         else:
@@ -189,9 +163,7 @@ def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Arr
 def _highest_of_grades(query: UnjudgedQuery, metric: Metric, max_label: int) -> float:
     """The greatest NDCG."""
     options = metric.function.keywords  # type: ignore[attr-defined]
-    of_steps = replace(
-        metric, function=partial(formulas.ndcg.function, **{**options, "gain": linear})
-    )
+    of_steps = replace(metric, function=partial(formulas.ndcg, **{**options, "gain": linear}))
 
     def ratio(labels: Array) -> tuple[Array, Array]:
         numerator, denominator, _ = _measured(query, of_steps, labels)
@@ -213,20 +185,20 @@ def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
             f"score_bounds has no bounds of {metric.name!r} with propensity=, because a document "
             "without a click is not an unjudged document. Leave propensity out."
         )
-    function = getattr(metric.function, "func", None)
     options: dict[str, Any] = getattr(metric.function, "keywords", {})
-    kind = next((kind for known, kind in KINDS.items() if function is known.function), None)
-    if kind is None or options.get("normalize") or options.get("denominator") == "hits":
+    kind = metric.definition.bounds if metric.definition else None
+    is_sum = not (options.get("normalize") or options.get("denominator") == "hits")
+    if metric.definition is None or kind is None or metric.is_adjusted or not is_sum:
         raise ValueError(f"score_bounds has no exact bounds of {metric.name!r}: {_reason(metric)}")
     if options.get("denominator") == "attainable":
-        return BY_COUNT
+        return "by count"
     if "gain" in options:
         gains = _gains(metric.name, options["gain"], max_label)
-        if function is formulas.ndcg.function:
+        if metric.definition.formula is formulas.ndcg:
             _check_discount(metric, options["discount"], n_documents)
             if len(np.unique(gains)) > 2:
                 _check_linear(metric.name, metric.ties)
-                return GRADES
+                return "grades"
     return kind
 
 

@@ -1,4 +1,4 @@
-"""Formulas, metrics made of them, and the one way from options to values."""
+"""Metrics with their options, and the one way from options to values."""
 
 from __future__ import annotations
 
@@ -8,144 +8,24 @@ from functools import lru_cache, partial
 from typing import Any
 
 from .._typing import Array
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, did_you_mean
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.queries import AS_GIVEN, apply_rule
-from .adjusted import Adjustable, adjusted, of_block, refuse_adjusted_clicks
-from .fixed_values import relevance_of, warn_of_fixed_values
-from .limits import UNKNOWN, Limits, from_0_to_1, with_value
-from .options import check_average, check_order, check_unjudged, read_gain, read_options
+from .adjusted import adjusted, random_order
+from .definition import METRICS, SELF_NORMALIZED, Definition
+from .labels import UNKNOWN, Limits, relevance_of, warn_of_fixed_values, with_value
+from .options import DATA, check_average, check_order, check_unjudged, read_gain, read_options
 from .propensity import (
-    SELF_NORMALIZED,
     check_clip,
     click_weights,
     clips_nothing_error,
     read_propensity,
-    weight_no_clicks,
+    refuse_adjusted_clicks,
     weighted_gains,
 )
 
 # the types of options that a name can hold
 OF_NAMES = {str, int, float, bool, type(None)}
-
-
-def _accept_labels(queries: Queries, **options: Any) -> None:
-    """Accept labels of any size."""
-
-
-def _up_to_the_cut_off(k: int | None = None, **options: Any) -> int | None:
-    """All ranks up to the cut-off, if there is one."""
-    return k
-
-
-@dataclass(frozen=True, eq=False)
-class Formula:
-    """A formula and what it allows.
-
-    Parameters
-    ----------
-    function : callable
-        ``function(block, **options)``, which returns numerator, denominator and whether the metric
-        is defined, each with one entry per query of the block (the denominator may be a scalar).
-    ratio : bool
-        Whether it is a ratio of sums, so that ``average="micro"`` is meaningful.
-    check_labels : callable
-        ``check_labels(queries, **options)`` raises if the labels do not suit the options.
-    denominators : tuple of str
-        The values of the option `denominator`, if there is one.
-    ranks : callable
-        ``ranks(**options)``, the number of ranks it needs; None for all of them.
-    reads_unjudged : bool
-        Whether it distinguishes unjudged documents, whose label is NaN, from irrelevant ones.
-    best_order : bool
-        Whether ties may be ranked by label, which gives the best and the worst order.
-    adjustable : {"always", "within cut-off", "is adjusted"}
-        Whether the option `adjusted` rescales it: always; only with a cut-off, without which all
-        orders have the same value; or never, because random orders have the expectation 0 and the
-        ideal order is 1.
-    limits : callable
-        ``limits(**options)``, the lowest and the highest value, infinite if that is not known.
-    """
-
-    function: Callable[..., tuple[Array, Any, Array]]
-    ratio: bool = False
-    check_labels: Callable[..., None] = _accept_labels
-    denominators: tuple[str, ...] = ()
-    ranks: Callable[..., int | None] = _up_to_the_cut_off
-    reads_unjudged: bool = False
-    best_order: bool = True
-    adjustable: Adjustable = "always"
-    limits: Callable[..., Limits] = from_0_to_1
-
-    def with_options(
-        self,
-        name: str,
-        average: Any,
-        replace_undefined_by: Any,
-        options: dict[str, Any],
-        recipe: Callable[[], Metric] | None = None,
-    ) -> Metric:
-        """The metric that these options select; each is checked."""
-        given = {"average": average, "replace_undefined_by": replace_undefined_by, **options}
-        if recipe is None and set(map(type, given.values())) <= OF_NAMES:
-            return _with_simple_options(self, name, **given)
-        return self._select(name, average, replace_undefined_by, options, recipe)
-
-    def _select(
-        self,
-        name: str,
-        average: Any,
-        replace_undefined_by: Any,
-        options: dict[str, Any],
-        recipe: Callable[[], Metric] | None,
-    ) -> Metric:
-        rule = check_unjudged(**options)
-        options = {o: value for o, value in read_gain(options).items() if o != "unjudged"}
-        propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
-        ready = read_options(options)
-        if not self.best_order:
-            check_order(ready["ties"])
-        if "denominator" in ready:
-            check_choice("denominator", ready["denominator"], self.denominators)
-        adjust = ready.pop("adjusted", False)
-        refuse_adjusted_clicks(adjust, propensity)
-        function, chance = of_block(self.function, self.adjustable, name, ready, adjust=adjust)
-        return Metric(
-            name,
-            function,
-            cutoff=self.ranks(**ready),
-            average=check_average(average, ratio=self.ratio and ready.get("denominator") != "hits"),
-            replace_undefined_by=check_number(
-                "replace_undefined_by", replace_undefined_by, allow_nan=True
-            ),
-            check_labels=partial(self.check_labels, **options),
-            unjudged=AS_GIVEN if self.reads_unjudged else rule,
-            recipe=recipe,
-            propensity=propensity,
-            clip=clip,
-            weight_clicks=partial(weighted_gains, self.function, ready),
-            chance=chance,
-            ties=ready.get("ties", "average"),
-            limits=with_value(self._limits(propensity, options), replace_undefined_by),
-            relevance=relevance_of(options),
-        )
-
-    def _limits(self, propensity: Any, options: dict[str, Any]) -> Limits:
-        is_estimate = propensity is not None and self.function.__name__ not in SELF_NORMALIZED
-        return UNKNOWN if is_estimate else self.limits(**options)
-
-
-@lru_cache(maxsize=256, typed=True)
-def _with_simple_options(
-    formula: Formula, name: str, average: Any, replace_undefined_by: Any, **options: Any
-) -> Metric:
-    """The metric of options that a name can hold: reading them takes longer than a small call."""
-    return formula._select(name, average, replace_undefined_by, options, None)
-
-
-def formula(**allowed: Any) -> Callable[[Callable[..., tuple[Array, Any, Array]]], Formula]:
-    """Declare a function of a block to be a formula, with the fields of `Formula` that differ."""
-    return partial(Formula, **allowed)
 
 
 @dataclass(frozen=True)
@@ -164,20 +44,19 @@ class Metric:
         "macro", "micro" or None.
     replace_undefined_by : float
         The value of a query for which the metric is undefined.
-    check_labels : callable
-        ``check_labels(queries)`` raises if the labels do not suit the metric.
     unjudged : str
         The rule for documents with the label NaN.
     recipe : callable or None
         A call that creates an equal metric: what pickle and skops store, and not gains and
         discounts, which are functions.
+    definition : Definition or None
+        What is declared about the metric; None for a user's function of a block.
+    options : dict
+        The options as given, with defaults.
     propensity : array-like, str or None
         The probability that each document was examined, or the column that holds it.
     clip : float or None
         The least propensity that counts.
-    weight_clicks : callable
-        ``weight_clicks(queries, weights)`` returns the function of a block of numbered documents
-        that multiplies gains by these weights, or raises if the metric admits none.
     chance : callable or None
         As `function`, but the expectation over random orders of the documents.
     ties : str
@@ -193,12 +72,12 @@ class Metric:
     cutoff: int | None
     average: str | None
     replace_undefined_by: float
-    check_labels: Callable[[Queries], None] = _accept_labels
     unjudged: str = "error"
     recipe: Callable[[], Metric] | None = field(default=None, repr=False)
+    definition: Definition | None = None
+    options: dict[str, Any] = field(default_factory=dict, compare=False)
     propensity: Any = None
     clip: float | None = None
-    weight_clicks: Callable[[Queries, Array], Callable[[Block], Any]] = weight_no_clicks
     chance: Callable[[Block], Any] | None = field(default=None, repr=False)
     ties: str = "average"
     limits: Limits | None = None
@@ -213,8 +92,8 @@ class Metric:
     def check(self, queries: Queries) -> None:
         """Raise an error if the labels do not suit the metric or its rule for unjudged ones."""
         ready = apply_rule(queries, self.unjudged)
-        if len(ready.y_true):
-            self.check_labels(ready)
+        if self.definition and self.definition.labels and len(ready.y_true):
+            self.definition.labels(ready, **self.options)
 
     @property
     def is_adjusted(self) -> bool:
@@ -239,8 +118,8 @@ class Metric:
         `given` are the documents as they were given. Propensities rank numbered documents.
         """
         ranking = ranking.under_rules(self.unjudged, self.ties)
-        if len(ranking.queries.y_true):
-            self.check_labels(ranking.queries)
+        if self.definition and self.definition.labels and len(ranking.queries.y_true):
+            self.definition.labels(ranking.queries, **self.options)
         if self.propensity is None:
             if self.clip is not None:
                 raise clips_nothing_error(self.clip)
@@ -251,7 +130,91 @@ class Metric:
         if not len(propensity):
             return ranking.numbered(), self.function
         weights = click_weights(propensity, self.clip)
-        return ranking.numbered(), self.weight_clicks(ranking.queries, weights)
+        return ranking.numbered(), weighted_gains(self, ranking.queries, weights)
+
+
+def select(
+    definition: Definition,
+    name: str,
+    given: dict[str, Any],
+    recipe: Callable[[], Metric] | None = None,
+) -> Metric:
+    """The metric that the given options select, with defaults for the others; each is checked."""
+    if recipe is None and set(map(type, given.values())) <= OF_NAMES:
+        return _select_simple(definition, name, **given)
+    return _select(definition, name, given, recipe)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _select_simple(definition: Definition, name: str, **given: Any) -> Metric:
+    """The metric of options that a name can hold: reading them takes longer than a small call."""
+    return _select(definition, name, given, None)
+
+
+def _select(
+    definition: Definition,
+    name: str,
+    given: dict[str, Any],
+    recipe: Callable[[], Metric] | None,
+) -> Metric:
+    for option in given:
+        if option not in definition.options:
+            raise TypeError(
+                f"{definition.function.__name__}() got an unexpected keyword argument {option!r}."
+                f"{did_you_mean(option, (*definition.options, *DATA))}"
+            )
+    options = read_gain({**definition.options, **given})
+    average, replacement = options.pop("average"), options.pop("replace_undefined_by")
+    rule = check_unjudged(**options)
+    propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
+    del options["unjudged"]
+    ready = read_options(options)
+    if not definition.best_order:
+        check_order(ready["ties"])
+    if definition.denominators:
+        check_choice("denominator", ready["denominator"], definition.denominators)
+    function, chance = _of_block(definition, name, ready, propensity)
+    is_estimate = propensity is not None and definition.clicks != SELF_NORMALIZED
+    limits = definition.limits if definition.limits is None else definition.limits(**options)
+    replacement = check_number("replace_undefined_by", replacement, allow_nan=True)
+    is_ratio = definition.ratio and ready.get("denominator") != "hits"
+    return Metric(
+        name,
+        function,
+        cutoff=definition.ranks(**ready),
+        average=check_average(average, ratio=is_ratio),
+        replace_undefined_by=replacement,
+        unjudged=AS_GIVEN if definition.reads_unjudged else rule,
+        recipe=recipe,
+        definition=definition,
+        options=options,
+        propensity=propensity,
+        clip=clip,
+        chance=chance,
+        ties=ready.get("ties", "average"),
+        limits=limits and with_value(UNKNOWN if is_estimate else limits, replacement),
+        relevance=relevance_of(options, is_own=definition.is_own),
+    )
+
+
+def _of_block(
+    definition: Definition, name: str, options: dict[str, Any], propensity: Any
+) -> tuple[Callable[[Block], Any], Callable[[Block], Any] | None]:
+    """A formula with its options, adjusted for chance or not, and what it is for chance."""
+    formula, adjustable = definition.formula, definition.adjustable
+    adjust = options.pop("adjusted", False)
+    refuse_adjusted_clicks(adjust, propensity)
+    if adjustable in ("is adjusted", "never"):
+        return partial(formula, **options), None
+    if not adjust:
+        return partial(formula, **options), partial(random_order, formula, options)
+    if adjustable == "within cut-off" and options["k"] is None:
+        example = f", or '{name.partition('(')[0]}@10' in a name" if name else ""
+        raise ValueError(
+            f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
+            f"has the same value for all orders. Give a cut-off: k=10{example}."
+        )
+    return partial(adjusted, formula, options), None
 
 
 def measure(
@@ -286,27 +249,18 @@ def measure(
     return values
 
 
-def score(
-    formula: Formula,
-    y_true: Any,
-    y_score: Any,
-    *,
-    groups: Any,
-    sample_weight: Any,
-    labels: Any,
-    n_jobs: int | None,
-    average: Any,
-    replace_undefined_by: Any,
-    **options: Any,
-) -> float | Array:
-    """The result of a metric function, which passes all its arguments by ``**locals()``.
-
-    That call must be its first statement, so that there are no other local variables.
-    """
-    metric = formula.with_options("", average, replace_undefined_by, options)
-    queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
-    )
+def score(name: str, y_true: Any, y_score: Any, options: dict[str, Any]) -> float | Array:
+    """The result of a metric function."""
+    data = {
+        "groups": options.pop("groups", None),
+        "sample_weight": options.pop("sample_weight", None),
+        "labels": options.pop("labels", None),
+        "n_jobs": options.pop("n_jobs", None),
+    }
+    metric = select(METRICS[name], "", options)
+    queries = read_queries(y_true, y_score, **data)
     warn_of_fixed_values(queries, [metric])
-    (values,) = measure(queries, [metric], n_jobs=n_jobs, data=(y_true, y_score))
-    return metric.aggregate(values, queries)
+    ranking = Ranking(queries, metric.cutoff)
+    ranking, function = metric.prepare(ranking, queries, (y_true, y_score))
+    (values,) = ranking.apply([function], data["n_jobs"])
+    return aggregate(values, metric.average, metric.replace_undefined_by, queries.weights)

@@ -1,82 +1,24 @@
-"""Metrics by name: the table of names and their grammar, ``name[@k][(option=value, ...)]``."""
+"""Names of metrics: their grammar, ``name[@k][(option=value, ...)]``, and what others write.
+
+Case, "_" and "-" do not matter in a name.
+"""
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache, partial
-from typing import Any
+from difflib import get_close_matches
+from functools import lru_cache, partial
+from html import escape
+from typing import Any, NamedTuple
 
-from . import (
-    auc,
-    cascade,
-    cumulative_gain,
-    formulas,
-    hits,
-    incomplete_judgments,
-    precision_recall,
-)
-from .aliases import (
-    ambiguity,
-    canonical_name,
-    is_near,
-    needs_cutoff,
-    split_cutoff,
-    suggestions,
-    translation,
-    without_rel,
-)
-from .metric import Formula
+from .._table import html_of_fields, html_table
+from .definition import METRICS as METRICS
+from .definition import SPELLINGS, key
 
 # options of scorers that name a column
 OF_DATA = ("groups", "propensity", "target")
-INPUTS = ("y_true", "y_score", "groups", "sample_weight", "labels", "n_jobs")
-
-
-@dataclass(frozen=True)
-class NamedFormula:
-    """A formula and the public function that computes it."""
-
-    function: Callable[..., Any]
-    formula: Formula
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options that a name may set, with their defaults, from the function's signature."""
-        return _options_of(self.function)
-
-
-@cache
-def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
-    parameters = inspect.signature(function).parameters
-    return {name: p.default for name, p in parameters.items() if name not in INPUTS}
-
-
-METRICS = {
-    "dcg": NamedFormula(cumulative_gain.dcg_score, formulas.dcg),
-    "ndcg": NamedFormula(cumulative_gain.ndcg_score, formulas.ndcg),
-    "map": NamedFormula(precision_recall.map_score, formulas.average_precision),
-    "mrr": NamedFormula(hits.mrr_score, formulas.reciprocal_rank),
-    "precision": NamedFormula(precision_recall.precision_at_k, formulas.precision),
-    "recall": NamedFormula(precision_recall.recall_at_k, formulas.recall),
-    "f1": NamedFormula(precision_recall.f1_at_k, formulas.f1),
-    "hits": NamedFormula(hits.hits_at_k, formulas.hits),
-    "hit_rate": NamedFormula(hits.hit_rate_at_k, formulas.hit_rate),
-    "r_precision": NamedFormula(precision_recall.r_precision_score, formulas.r_precision),
-    "err": NamedFormula(cascade.err_score, formulas.err),
-    "rbp": NamedFormula(cumulative_gain.rbp_score, formulas.rbp),
-    "pfound": NamedFormula(cascade.pfound_score, formulas.pfound),
-    "query_auc": NamedFormula(auc.query_auc_score, formulas.query_auc),
-    "pair_accuracy": NamedFormula(auc.pair_accuracy_score, formulas.pair_accuracy),
-    "kendall_tau": NamedFormula(auc.kendall_tau_score, formulas.kendall_tau),
-    "spearman": NamedFormula(auc.spearman_score, formulas.spearman),
-    "judged": NamedFormula(incomplete_judgments.judged_at_k, formulas.judged_share),
-    "bpref": NamedFormula(incomplete_judgments.bpref_score, formulas.bpref),
-    "infap": NamedFormula(incomplete_judgments.infap_score, formulas.inferred_ap),
-}
 
 _NAME = re.compile(r"(?P<name>[^@()]+)(?:@(?P<k>[^()]*))?(?:\((?P<options>[^()]*)\))?")
 _WORDS = {"none": None, "nan": math.nan, "true": True, "false": False}
@@ -88,13 +30,18 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
     """``"NDCG@10(gain=exponential)"`` as ``("ndcg", (("k", 10), ("gain", "exponential")))``."""
     if len(name) > LONGEST_NAME:
         raise ValueError(f"{name[:20]!r}... of {len(name):,} letters is not the name of a metric.")
-    match = _NAME.fullmatch(without_rel(name).strip())
+    match = _NAME.fullmatch(respelled(name))
     if match is None or not match["name"].strip():
         raise ValueError(
             f"{name!r} is not the name of a metric. Names are written 'metric', 'metric@k' or "
             "'metric@k(option=value, ...)', such as 'ndcg@10' or 'map@5(threshold=1)'."
         )
-    metric, cutoff = _parse_metric(name, match["name"].strip(), match["k"])
+    spelling, cutoff = match["name"].strip(), match["k"]
+    metric = canonical_name(spelling)
+    if metric is None:
+        raise _unknown_metric(name, spelling)
+    if cutoff is None and key(spelling) in _NEED_CUTOFF:
+        raise ValueError(f"{name!r} needs a cut-off, such as '{spelling}@5', or is {metric!r}.")
     options: dict[str, Any] = {} if cutoff is None else {"k": _parse_cutoff(name, cutoff)}
     if any(bracket in (match["options"] or "") for bracket in "[{"):
         raise ValueError(
@@ -114,23 +61,8 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
 
 def is_metric(name: str) -> bool:
     """Whether a name, with any cut-off and options, is that of a metric of this package."""
-    if len(name) > LONGEST_NAME:
-        return False
-    match = _NAME.fullmatch(without_rel(name).strip())
-    spelling = match["name"].strip() if match else ""
-    return canonical_name(split_cutoff(spelling)[0], METRICS) is not None
-
-
-def _parse_metric(name: str, spelling: str, cutoff: str | None) -> tuple[str, str | None]:
-    """The canonical name of the metric, and the text of its cut-off."""
-    if cutoff is None:
-        spelling, cutoff = split_cutoff(spelling)
-    metric = canonical_name(spelling, METRICS)
-    if metric is None:
-        raise _unknown_metric(name, spelling)
-    if cutoff is None and needs_cutoff(spelling):
-        raise ValueError(f"{name!r} needs a cut-off, such as '{spelling}@5', or is {metric!r}.")
-    return metric, cutoff
+    match = _NAME.fullmatch(respelled(name)) if len(name) <= LONGEST_NAME else None
+    return match is not None and canonical_name(match["name"].strip()) is not None
 
 
 def _suggested(metric: str, rest: str) -> str:
@@ -144,14 +76,12 @@ def _suggested(metric: str, rest: str) -> str:
 
 
 def _unknown_metric(name: str, spelling: str) -> ValueError:
-    if translated := translation(name, METRICS):
-        return ValueError(translated)
     if choices := ambiguity(spelling):
         return ValueError(f"{name!r} has several meanings: use {choices}.")
     if several := _if_several(spelling):
         return ValueError(f"{name!r} is not the name of a metric.{several}")
     rest = name.strip().removeprefix(spelling)
-    near = [_suggested(metric, rest) for metric in suggestions(spelling, METRICS)]
+    near = [_suggested(metric, rest) for metric in suggestions(spelling)]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
         f"{name!r} is not a known metric.{hint} Known are "
@@ -168,8 +98,6 @@ def _if_several(text: str) -> str:
 
 def _parse_cutoff(name: str, text: str) -> int:
     digits = text.strip()
-    if translated := translation(name, METRICS):
-        raise ValueError(translated)
     if not re.fullmatch(r"[0-9]+", digits) or int(digits) < 1:
         raise ValueError(
             f"{name!r}: the cut-off after @ must be a positive integer, got {text!r}."
@@ -194,7 +122,7 @@ def _parse_value(option: str, text: str) -> Any:
 def with_cutoff(metric: str, k: int) -> str:
     """``"MAP(threshold=1)"`` at 5 as ``"map@5(threshold=1)"``."""
     name, _ = parse_name(metric)
-    _, parenthesis, options = without_rel(metric).partition("(")
+    _, parenthesis, options = respelled(metric).partition("(")
     return f"{name}@{k}{parenthesis}{options.strip()}"
 
 
@@ -211,23 +139,19 @@ def with_options(name: str, options: Mapping[str, Any]) -> str:
 def names_metric(name: Any, others: Collection[str] = ()) -> bool:
     """Whether a string is meant to be the name of one of these metrics, well formed or not.
 
-    Anything with "@" is, names of other libraries are, and any name that is more similar to one
-    of these than to `others`.
+    Anything with "@" is, and any name that is more similar to one of these than to `others`.
     """
     if not isinstance(name, str):
         return False
     if len(name) > LONGEST_NAME:
         return "@" in name
-    base = without_rel(name).partition("(")[0].strip()
-    if "@" in base or translation(base, METRICS):
-        return True
-    spelling, _ = split_cutoff(base)
+    base = respelled(name).partition("(")[0].strip()
     functions = {known.function.__name__ for known in METRICS.values()}
-    if canonical_name(spelling, METRICS) or base in functions:
+    if "@" in base or canonical_name(base) or base in functions:
         return True
     if base.lower() in others:  # "R2" and "Accuracy"
         return False
-    return bool(ambiguity(base) or is_near(base, METRICS, others))
+    return bool(ambiguity(base) or is_near(base, others))
 
 
 def name_of_function(metric: Any) -> str | None:
@@ -242,3 +166,181 @@ def display_name(metric: Callable[..., Any]) -> str:
         return str(getattr(metric, "__name__", type(metric).__name__))
     bound = [*map(repr, metric.args), *(f"{name}={v!r}" for name, v in metric.keywords.items())]
     return f"{display_name(metric.func)}({', '.join(bound)})"
+
+
+# What is written in other ways, and what a misspelled name may mean
+
+# without a cut-off, a single letter may be a typo, and trec_eval computes a list of cut-offs
+_NEED_CUTOFF = {"p", "r", "ndcgcut", "mapcut", "success"}
+
+# numbers of documents that trec_eval counts; none of these metrics is similar
+_COUNTS = {"numq", "numret", "numrel"}
+
+# names that libraries use for different metrics
+AMBIGUOUS: dict[str, str] = {
+    "auc": (
+        "'query_auc', the AUC within each query, or scikit-learn's 'roc_auc', over all rows at once"
+    ),
+    "accuracy": (
+        "'hit_rate', the fraction of queries with a relevant document within the cut-off, or "
+        "'query_auc', the fraction of pairs of documents in the right order"
+    ),
+    "topkaccuracy": (
+        "'hit_rate@k', the fraction of queries with a relevant document within the cut-off, or "
+        "'precision@k', the fraction of relevant documents within it"
+    ),
+}
+
+# what others write: ir_measures, whose rel is the lowest relevant label, "P(rel=2)@5"; trec_eval
+# and MTEB, "P_10" and "ndcg_at_10"; ranx, "rbp.95"; XGBoost, "ndcg@10-"; CatBoost, "NDCG:top=10"
+_WITH_REL = re.compile(r"([^@()]+)\(\s*rel\s*=\s*(\d+)\s*\)\s*(@\s*\d+)?")
+_WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)\s*")
+_XGBOOST = re.compile(r"((?:ndcg|map)(?:@[1-9]\d*)?)-")
+_PARAMETER = r"(?:top|type|border|decay|denominator|hints|use_weights)=[-+.\w~]+"
+_CATBOOST = re.compile(rf"(\w+?)(?:at)?:({_PARAMETER}(?:;{_PARAMETER})*)|(precision|recall)at")
+_PARAMETERS = {
+    **dict.fromkeys(("type=base", "type=classic", "denominator=logposition"), ""),
+    "type=exp": "gain=exponential",
+    "denominator=position": "discount=reciprocal",
+}
+_WITH_NUMBER = re.compile(r"(.*[^\d_. -])[_. -]*(\d+)")
+
+# shorter names, such as "mae", are one letter away from too many others
+SHORTEST_TYPO, LEAST_SIMILAR = 4, 0.75
+
+
+def respelled(name: str) -> str:
+    """A name in the words of another library in those of this one; other names unchanged."""
+    name = name.strip()
+    written, bracket, options = name.partition("(")
+    given = [*filter(None, [options.removesuffix(")")])]
+    if match := _WITH_REL.fullmatch(name):
+        return f"{match[1]}{match[3] or ''}(threshold={int(match[2]) - 1})"
+    if match := _WITH_CUTOFF.fullmatch(written.lower()):
+        return f"{match[1] or match[2]}@{match[3]}{bracket}{options}"
+    if match := re.fullmatch(r"rbp(\.\d+)", written.lower()):
+        return f"rbp({', '.join([f'p=0{match[1]}', *given])})"
+    if match := _XGBOOST.fullmatch(written.lower()):
+        return f"{match[1]}({', '.join([*given, 'replace_undefined_by=0', 'like=xgboost'])})"
+    match = _CATBOOST.fullmatch(written.lower().replace(" ", ""))
+    if match and (metric := canonical_name(match[1] or match[3])):
+        return _from_catboost(metric, match[2].split(";") if match[2] else [], given)
+    return name
+
+
+def _from_catboost(metric: str, parameters: list[str], options: list[str]) -> str:
+    cutoff = ""
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "top":
+            cutoff = "" if value.startswith("-") else f"@{value.lstrip('+')}"
+        elif parameter == "type=ranking":
+            metric = "pair_accuracy"
+        elif name not in ("hints", "use_weights"):  # what is shown, and whether weights count
+            options.append(_PARAMETERS.get(parameter, parameter.replace("border=", "threshold=")))
+    return f"{metric}{cutoff}({', '.join([*filter(None, options), 'like=catboost'])})"
+
+
+def canonical_name(name: str) -> str | None:
+    """The name of the metric that a name or an alias stands for; None if there is none."""
+    return SPELLINGS.get(key(name))
+
+
+def ambiguity(name: str) -> str | None:
+    """What a name with several meanings may stand for; None for all others."""
+    return AMBIGUOUS.get(key(name))
+
+
+def suggestions(name: str) -> list[str]:
+    """Up to three metrics whose names or aliases are most similar to a misspelled one."""
+    number = _WITH_NUMBER.fullmatch(name)
+    if number and canonical_name(number[1]):  # "ndcg10"
+        return [f"{canonical_name(number[1])}@{number[2]}"]
+    if key(name) in _COUNTS:
+        return []
+    near = (SPELLINGS[spelling] for spelling in get_close_matches(key(name), SPELLINGS, 6))
+    return list(dict.fromkeys(near))[:3]
+
+
+def is_near(name: str, others: Collection[str]) -> bool:
+    """Whether a name without "@" is more similar to one of these metrics than to `others`."""
+    if (number := _WITH_NUMBER.fullmatch(name)) and canonical_name(number[1]):
+        return True
+    ours = {spelling for spelling in SPELLINGS if len(spelling) >= SHORTEST_TYPO}
+    theirs = set(map(key, others))
+    nearest = get_close_matches(key(name), ours | theirs, 1, LEAST_SIMILAR)
+    return bool(nearest) and nearest[0] not in theirs
+
+
+HEADER = ("name", "aliases", "meaning")
+
+
+class MetricName(NamedTuple):
+    """What is known about the name of a metric.
+
+    Attributes
+    ----------
+    aliases : tuple of str
+        Other names of the metric; case, "_" and "-" do not matter.
+    meaning : str
+        The metric in one line.
+    """
+
+    aliases: tuple[str, ...]
+    meaning: str
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
+
+class MetricNames(dict[str, MetricName]):
+    """Metrics by name, which print as a table."""
+
+    def __repr__(self) -> str:
+        rows = [HEADER, *self._rows()]
+        first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+        return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADER, [list(map(escape, row)) for row in self._rows()])
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        return [(name, ", ".join(known.aliases), known.meaning) for name, known in self.items()]
+
+
+def metric_names() -> MetricNames:
+    """The names of all metrics, with their aliases and their meaning.
+
+    A name or an alias may be followed by a cut-off and options, ``name@k(option=value, ...)``,
+    wherever a metric is named: in `evaluate`, in `scoring` and in all other functions. Case, "_"
+    and "-" do not matter in a name, so that ``"nDCG@10"`` is ``"ndcg@10"``. The spellings
+    ``"P_10"``, ``"recall_10"``, ``"success_10"``, ``"ndcg_cut_10"`` and ``"map_cut_10"`` of
+    trec_eval are accepted, and so are ``"ndcg_at_10"`` and ``"P(rel=2)@5"`` of ir_measures.
+
+    Returns
+    -------
+    MetricNames
+        A dict of each name to its aliases and its meaning. It prints as a table.
+
+    See Also
+    --------
+    evaluate : Computes metrics by name; the name as it is given is the key of the result.
+
+    Notes
+    -----
+    In scikit-learn's `scoring`, ``"precision"``, ``"recall"``, ``"f1"``, ``"average_precision"``
+    and ``"accuracy"`` without a cut-off are the scorers of scikit-learn. Names that libraries use
+    for different metrics, such as ``"auc"``, are refused with the choices. ``"GAUC"`` weights all
+    queries equally unless `sample_weight` is given.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import evaluate, metric_names
+    >>> metric_names()["hit_rate"].aliases
+    ('hit', 'HR', 'hit_ratio', 'success')
+    >>> evaluate([0, 1, 1], [0.3, 0.2, 0.1], ["P@2", "recip_rank"])
+    {'P@2': 0.5, 'recip_rank': 0.5}
+    """
+    return MetricNames(
+        (name, MetricName(known.aliases, known.meaning)) for name, known in METRICS.items()
+    )

@@ -1,4 +1,4 @@
-"""Checks of the options of metrics, and of the labels that they admit."""
+"""The options of metrics: defaults, checks, and what a formula receives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction
 from .._validation import check_choice, check_cutoff, check_flag, check_number
-from ..ranking import Queries
 from ..ranking.label_functions import (
     exponential,
     gain_table,
@@ -23,6 +22,32 @@ from ..ranking.queries import RULES
 from ..ranking.ties import TIES
 
 AVERAGES = ("macro", "micro", None)
+
+# the parameters of metric functions in their order, with the defaults of all metrics but a few
+DEFAULTS: dict[str, Any] = {
+    "groups": None,
+    "k": None,
+    "gain": "linear",
+    "normalize": False,
+    "threshold": 0,
+    "discount": "log2",
+    "denominator": None,
+    "max_grade": 4,
+    "p": 0.8,
+    "decay": 0.85,
+    "ties": "average",
+    "unjudged": "error",
+    "adjusted": False,
+    "replace_undefined_by": 0.0,
+    "average": "macro",
+    "sample_weight": None,
+    "propensity": None,
+    "clip": None,
+    "labels": None,
+    "n_jobs": None,
+}
+# those that are no options of a metric
+DATA = ("groups", "sample_weight", "labels", "n_jobs")
 
 
 def check_average(average: Any, *, ratio: bool) -> str | None:
@@ -211,72 +236,3 @@ def read_options(options: dict[str, Any]) -> dict[str, Any]:
     if "gain" in ready:
         ready["gain"] = gain_function(ready["gain"], ready.get("threshold", 0.0))
     return ready
-
-
-def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
-    """Refuse labels whose gain is undefined, negative or infinite."""
-    low, high = queries.label_range
-    if callable(gain):
-        largest = gain_function(gain)(queries.y_true.astype(np.float64)).max()
-    elif isinstance(gain, str):
-        largest = _largest_gain(low, high, gain)
-    else:
-        largest = max(gain)
-        whole = queries.y_true.dtype.kind != "f" or not (queries.y_true % 1).any()
-        if low < 0 or high >= len(gain) or not whole:
-            raise _no_entry_error(len(gain), queries.y_true)
-    if largest > np.finfo(np.float64).max / len(queries.y_true):
-        raise ValueError(
-            f"y_true has labels up to {high:g} with gains up to {largest:g}, whose sum may not be "
-            "finite. Rescale the labels or the gains."
-        )
-
-
-def _no_entry_error(n_entries: int, labels: Array) -> ValueError:
-    """The error for a label that is no position in a sequence of gains."""
-    has_entry = (labels >= 0) & (labels < n_entries) & (labels % 1 == 0)
-    return ValueError(
-        f"gain has {n_entries} entries, for integer labels 0 to {n_entries - 1}; y_true has the "
-        f"label {labels[~has_entry][0]:g}. Pass a gain for each label, or a function of labels."
-    )
-
-
-def _largest_gain(low: float, high: float, gain: str) -> float:
-    if gain == "binary":
-        return 1.0
-    if low < 0:
-        raise ValueError(
-            f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. If nobody "
-            "judged these documents, replace the labels by NaN and choose unjudged=. Shift them if "
-            "they are grades, or pass a callable as gain."
-        )
-    if gain == "linear":
-        return high
-    if high >= 1024:
-        raise ValueError(
-            f"y_true has labels up to {high:g}; 2**y - 1 is not finite from 1024 on. Use "
-            "gain='linear', or a sequence of gains by label."
-        )
-    return float(2.0**high)
-
-
-def check_grades(queries: Queries, *, max_grade: float | None, **_: Any) -> None:
-    """Refuse labels outside of [0, max_grade], or of [0, 1] without a highest grade."""
-    if max_grade is None:
-        _check_label_range(queries, 1, "(with max_grade=None labels are probabilities)")
-    else:
-        _check_label_range(queries, max_grade, "(max_grade)")
-
-
-def check_probabilities(queries: Queries, **_: Any) -> None:
-    """Refuse labels outside of [0, 1]."""
-    _check_label_range(queries, 1, "(pFound's labels are probabilities)")
-
-
-def _check_label_range(queries: Queries, high: float, reason: str) -> None:
-    smallest, largest = queries.label_range
-    if smallest < 0 or largest > high:
-        raise ValueError(
-            f"y_true must lie in [0, {high:g}] {reason}; got labels from {smallest:g} to "
-            f"{largest:g}."
-        )

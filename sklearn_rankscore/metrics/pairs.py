@@ -1,95 +1,362 @@
-"""Counts of pairs of documents, and ranks of tied labels."""
+"""Pairs of documents in the right order, and correlations of labels and scores."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Unpack, overload
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from .._typing import Array
-from ..ranking import Block
-from ..ranking.label_functions import linear
-from ..ranking.ties import TieGroups
+from .._typing import Array, Average, BinaryArgs, Macro, SharedArgs, TieArgs
+from . import formulas
+from .definition import PAIRS, metric
+from .labels import from_minus_1_to_1, of_pairs
+from .metric import score
 
-# entries that are merged at a time
-PART = 2**14
-
-
-def ranked_labels(block: Block, ties: Any) -> tuple[Array, Array, Array]:
-    """Labels by rank, -inf where there is no document; offsets and sizes of tie groups."""
-    block = block.complete()
-    labels = block.by_rank(linear, ties)
-    labels = np.where(block.ranks <= block.sizes[:, None], labels, -np.inf)
-    offset, size = block.tie_groups()
-    return labels, np.broadcast_to(offset, labels.shape), np.broadcast_to(size, labels.shape)
+__all__ = ["kendall_tau_score", "pair_accuracy_score", "query_auc_score", "spearman_score"]
 
 
-def number_of_pairs(n: Array) -> Array:
-    """Pairs among n documents."""
-    return np.asarray(n * (n - 1) / 2)
+@overload
+def query_auc_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[BinaryArgs]
+) -> Array: ...
+@overload
+def query_auc_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[BinaryArgs]
+) -> float: ...
+@metric(
+    "query_auc",
+    formulas.query_auc,
+    aliases=("GAUC", "group_auc"),
+    ratio=True,
+    defaults={"replace_undefined_by": math.nan},
+    limits=of_pairs,
+    clicks=PAIRS,
+)
+def query_auc_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+    """Area under the ROC curve (AUC) within each query, averaged over queries.
+
+    Higher is better, between 0 and 1; 1 means that relevant documents rank above all others, 0.5 is
+    expected of random scores. Also known as GAUC, which advertising weights by impressions::
+
+        AUC = (pairs with the relevant document above the irrelevant one) / (all such pairs)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    threshold : float, default=0
+        A document is relevant if its label exceeds this value.
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
+    replace_undefined_by : float, default=nan
+        Value of a query with all or no documents relevant; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    sklearn.metrics.roc_auc_score : Equal for a single query.
+
+    Notes
+    -----
+    Defined in [1]_. A tied pair counts 1/2 in the expectation over all orders. Documents that were
+    not retrieved rank last, tied with one another. CatBoost and torchmetrics score a query with one
+    class as 0. The weights of GAUC, impressions or clicks of each query, are its `sample_weight`.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] T. Fawcett. An Introduction to ROC Analysis. Pattern Recognition Letters 27(8), 2006.
+       https://doi.org/10.1016/j.patrec.2005.10.010
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import query_auc_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> query_auc_score(y_true, y_score, groups=groups)
+    0.25
+    """
+    return score("query_auc", y_true, y_score, options)
 
 
-def tied_pairs(labels: Array, offset: Array) -> tuple[Array, Array]:
-    """Pairs in each row of equal labels, and of equal labels and equal scores."""
-    ascending = np.sort(labels, axis=1)
-    equal_label = ascending[:, 1:] == ascending[:, :-1]
-    equal_both = (labels[:, 1:] == labels[:, :-1]) & (offset[:, 1:] > 0)
-    return _pairs_within(equal_label, ascending), _pairs_within(equal_both, labels)
+@overload
+def pair_accuracy_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[TieArgs]
+) -> Array: ...
+@overload
+def pair_accuracy_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[TieArgs]
+) -> float: ...
+@metric(
+    "pair_accuracy",
+    formulas.pair_accuracy,
+    ratio=True,
+    defaults={"replace_undefined_by": math.nan},
+    limits=of_pairs,
+    clicks=PAIRS,
+)
+def pair_accuracy_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+    """Fraction of pairs of documents with different labels that are in the right order.
+
+    Higher is better, between 0 and 1; 1 means that documents are ranked by label, 0.5 is expected
+    of random scores. Also known as ordered pair accuracy; for two labels it is `query_auc_score`::
+
+        PA = (pairs with the higher label above the lower one) / (pairs of different labels)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    ties : {"average", "stable", "reversed", "optimistic", "pessimistic"}, default="average"
+        Order of equal scores: expectation over all orders, input order, its reverse, best or worst.
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
+    replace_undefined_by : float, default=nan
+        Value of a query with all labels equal; nan excludes it from the mean.
+    average : {"macro", "micro", None}, default="macro"
+        Mean over queries, ratio of sums over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    query_auc_score : The same for relevant against irrelevant documents.
+    kendall_tau_score : A correlation, which corrects for ties.
+
+    Notes
+    -----
+    The metric is the generalization of the area under the ROC curve to ordered classes in [1]_. A
+    tied pair counts 1/2 in the expectation over all orders. Documents that were not retrieved rank
+    last, tied with one another. It equals CatBoost's ``QueryAUC:type=Ranking``; rax's `opa_metric`
+    counts a tied pair as wrong. See :ref:`shared-parameters`, :doc:`/guide/ties` and
+    :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] W. Waegeman, B. De Baets, L. Boullart. ROC Analysis in Ordinal Regression Learning.
+       Pattern Recognition Letters 29(1), 2008. https://doi.org/10.1016/j.patrec.2007.07.019
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import pair_accuracy_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> pair_accuracy_score(y_true, y_score, groups=groups)
+    0.3333333333333333
+    """
+    return score("pair_accuracy", y_true, y_score, options)
 
 
-def _pairs_within(equals_next: Array, labels: Array) -> Array:
-    """Pairs within groups of equal neighbors; labels of -inf are no documents."""
-    size = TieGroups(equals_next, labels.shape[1]).size()
-    return np.asarray(((size - 1) / 2 * np.isfinite(labels)).sum(axis=1))
+@overload
+def kendall_tau_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[SharedArgs]
+) -> Array: ...
+@overload
+def kendall_tau_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[SharedArgs]
+) -> float: ...
+@metric(
+    "kendall_tau",
+    formulas.kendall_tau,
+    aliases=("kendall", "kendall_tau_b", "tau_b"),
+    defaults={"replace_undefined_by": math.nan},
+    adjustable="is adjusted",
+    limits=from_minus_1_to_1,
+    clicks=PAIRS,
+)
+def kendall_tau_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+    """Kendall's tau-b of labels and scores within each query, averaged over queries.
+
+    Higher is better, between -1 and 1; 1 means identical orders, 0 no correlation::
+
+        tau-b = (concordant pairs - discordant pairs)
+                / sqrt(pairs untied in y_true * pairs untied in y_score)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
+    replace_undefined_by : float, default=nan
+        Value of a query with all labels or all scores equal; nan excludes it from the mean.
+    average : {"macro", None}, default="macro"
+        Mean over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is NaN, or a label or option is invalid.
+
+    See Also
+    --------
+    scipy.stats.kendalltau : Equal for a single query.
+    spearman_score : Correlation of ranks.
+
+    Notes
+    -----
+    Defined in [1]_; the denominator corrects for ties. Documents that were not retrieved have the
+    lowest score, tied with one another.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] M. G. Kendall. The Treatment of Ties in Ranking Problems. Biometrika 33(3), 1945.
+       https://doi.org/10.1093/biomet/33.3.239
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import kendall_tau_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> round(kendall_tau_score(y_true, y_score, groups=groups), 4)
+    -0.3333
+    """
+    return score("kendall_tau", y_true, y_score, options)
 
 
-def average_ranks(labels: Array) -> Array:
-    """Rank of each entry by descending label, equal labels sharing their mean rank."""
-    order = np.argsort(-labels, axis=1, kind="stable")
-    descending = np.take_along_axis(labels, order, axis=1)
-    groups = TieGroups(descending[:, 1:] == descending[:, :-1], labels.shape[1])
-    descending[:] = np.arange(1, labels.shape[1] + 1)
-    by_position = groups.broadcast(groups.starts + (groups.sizes + 1) / 2, descending)
-    del groups
-    ranks = np.empty(labels.shape)
-    np.put_along_axis(ranks, order, by_position, axis=1)
-    return ranks
+@overload
+def spearman_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[SharedArgs]
+) -> Array: ...
+@overload
+def spearman_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[SharedArgs]
+) -> float: ...
+@metric(
+    "spearman",
+    formulas.spearman,
+    aliases=("spearmanr", "spearman_rho"),
+    defaults={"replace_undefined_by": math.nan},
+    adjustable="is adjusted",
+    limits=from_minus_1_to_1,
+    clicks=PAIRS,
+)
+def spearman_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+    """Spearman's rank correlation of labels and scores within each query, averaged over queries.
 
+    Higher is better, between -1 and 1; 1 means identical orders, 0 no correlation::
 
-def inversions(labels: Array) -> Array:
-    """Pairs in each row of which the later label is larger, counted by a merge sort."""
-    n_rows, n_ranks = labels.shape
-    width = 1 << (n_ranks - 1).bit_length()
-    merged = np.full((n_rows, width), np.inf)
-    merged[:, :n_ranks] = -labels
-    counts = np.zeros(n_rows)
-    half = 1
-    while half < width:
-        parts = merged.reshape(-1, 2 * half)
-        rows = np.arange(len(parts)) // (width // (2 * half))
-        count = _merge_halves if 2 * half <= PART else _merge_long_halves
-        step = max(1, PART // (2 * half))
-        for first in range(0, len(parts), step):
-            chosen = slice(first, first + step)
-            counts += np.bincount(rows[chosen], count(parts[chosen]), minlength=n_rows)
-        half *= 2
-    return counts
+        rho = Pearson correlation of the ranks of y_true and y_score
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite numbers; higher is more relevant.
+    y_score : array-like of the same shape as `y_true`
+        Scores; higher ranks first. -inf means not retrieved; NaN is an error.
+    groups : array-like of shape (n_documents,), default=None
+        Hashable query ids. None: an index level ``qid``, else a single query (2-D: one per row).
+    unjudged : {"error", "irrelevant", "drop"}, default="error"
+        Documents with label NaN: an error, label 0, or removed before ranking.
+    adjusted : bool, default=False
+        Rescale each query, to 0 for the expectation over random orders and 1 for the ideal order.
+    replace_undefined_by : float, default=nan
+        Value of a query with all labels or all scores equal; nan excludes it from the mean.
+    average : {"macro", None}, default="macro"
+        Mean over queries, or (None) one value per query, sorted by id.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Query weights, constant within each query; one per row of 2-D input.
+    labels : array-like of shape (n_classes,), default=None
+        Class of each column of 2-D `y_score` if `y_true` holds one class label per row.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors.
 
-def _merge_halves(parts: Array) -> Array:
-    """Sort rows of which both halves are sorted; returns the inversions of each."""
-    half = parts.shape[1] // 2
-    order = np.argsort(parts, axis=1, kind="stable")
-    from_right = np.cumsum(order >= half, axis=1)
-    parts[:] = np.take_along_axis(parts, order, axis=1)
-    return np.asarray((from_right * (order < half)).sum(axis=1))
+    Returns
+    -------
+    float or ndarray of shape (n_queries,)
+        Average over queries, or one value per query if `average` is None.
 
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is NaN, or a label or option is invalid.
 
-def _merge_long_halves(parts: Array) -> Array:
-    """The same for one row, in less memory."""
-    left, right = np.split(parts[0], 2)
-    steps = range(0, len(right), PART)
-    not_above = (np.searchsorted(left, right[i : i + PART], side="right").sum() for i in steps)
-    count = len(left) * len(right) - sum(map(int, not_above))
-    parts[0].sort(kind="stable")
-    return np.array([count])
+    See Also
+    --------
+    scipy.stats.spearmanr : Equal for a single query.
+    kendall_tau_score : Correlation of pairs.
+
+    Notes
+    -----
+    Defined in [1]_; tied labels and tied scores have their mean rank. Documents that were not
+    retrieved have the lowest score, tied with one another.
+    See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
+
+    References
+    ----------
+    .. [1] C. Spearman. The Proof and Measurement of Association between Two Things. The American
+       Journal of Psychology 15(1), 1904. https://doi.org/10.2307/1412159
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import spearman_score
+    >>> y_true, y_score = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4]
+    >>> groups = ["a", "a", "a", "b", "b"]
+    >>> spearman_score(y_true, y_score, groups=groups)
+    -0.25
+    """
+    return score("spearman", y_true, y_score, options)

@@ -15,34 +15,19 @@ from ..query_ids.lookup import check_same_order, column_or_level
 from ..ranking import Block, Queries
 from ..ranking.derived import weighted_block
 from ..ranking.label_functions import relevant
-
-# estimates without bias, which are sums over documents, and estimates that are ratios of such sums
-UNBIASED, SELF_NORMALIZED = ("dcg", "hits", "precision", "rbp"), ("ndcg", "recall")
-
-_JOINT = (
-    "the contribution of a document depends on which documents above it are relevant, so that the "
-    "probability of having examined them together would be needed"
-)
-_COUNT = "it depends on the number of relevant documents, of which clicks show only some"
-_PAIRS = "it compares pairs of labels, and a document without a click may still be relevant"
-REASONS = {
-    **dict.fromkeys(("map", "average_precision", "mrr", "reciprocal_rank"), _JOINT),
-    **dict.fromkeys(("hit_rate", "err", "pfound", "infap"), _JOINT),
-    **dict.fromkeys(("f1", "r_precision"), _COUNT),
-    "judged": "it depends on which documents were judged, and not on their labels",
-    **dict.fromkeys(("query_auc", "pair_accuracy", "kendall_tau", "spearman", "bpref"), _PAIRS),
-}
-
-# denominators that are bounded by the number of relevant documents
-OF_RELEVANT = {"precision": "attainable", "recall": "min"}
+from .definition import COUNT, METRICS, SELF_NORMALIZED, UNBIASED, Definition
 
 
 def no_propensity_error(metric: str, reason: str | None = None) -> ValueError:
     """The error for a metric that clicks cannot estimate."""
-    reason = reason or REASONS.get(metric, "it is not known to be a sum over documents")
+    reason = reason or METRICS.get(metric, Definition).clicks
+    sums, ratios = (
+        [name for name, known in METRICS.items() if known.clicks == way]
+        for way in (UNBIASED, SELF_NORMALIZED)
+    )
     return ValueError(
         f"{metric!r} takes no propensity: {reason}. Metrics that are sums over documents do: "
-        f"{', '.join(UNBIASED)} and, self-normalized, {' and '.join(SELF_NORMALIZED)}."
+        f"{', '.join(sums)} and, self-normalized, {' and '.join(ratios)}."
     )
 
 
@@ -57,18 +42,23 @@ def check_data_option(metric: str, option: str) -> None:
         )
 
 
-def weight_no_clicks(queries: Queries, weights: Array) -> Any:
-    """Refuse weights, as a function of a block of the user's own does."""
-    raise no_propensity_error("a function of a block")
-
-
-def weighted_gains(
-    function: Callable[..., Any], options: dict[str, Any], queries: Queries, weights: Array
-) -> Callable[[Block], Any]:
-    """A formula as a function of a block of numbered documents, with gains times weights."""
-    _check_click_options(function.__name__, options)
+def weighted_gains(metric: Any, queries: Queries, weights: Array) -> Callable[[Block], Any]:
+    """A metric as a function of a block of numbered documents, with gains times weights."""
+    if metric.definition is None:
+        raise no_propensity_error("a function of a block")
+    refuse_adjusted_clicks(metric.is_adjusted, weights)
+    options: dict[str, Any] = metric.function.keywords
+    _check_click_options(metric.definition, options)
     _check_total_gain(queries, weights, options)
-    return lambda block: function(weighted_block(block, queries.y_true, weights), **options)
+    return lambda block: metric.function(weighted_block(block, queries.y_true, weights))
+
+
+def refuse_adjusted_clicks(adjust: bool, propensity: Any) -> None:
+    """Refuse weighted clicks, whose estimate has no known expectation over random orders."""
+    if adjust and propensity is not None:
+        raise ValueError(
+            "adjusted=True is not defined for clicks weighted by propensity=. Use one of the two."
+        )
 
 
 def click_weights(propensity: Array, clip: float | None) -> Array:
@@ -91,20 +81,21 @@ def clips_nothing_error(clip: float) -> ValueError:
     return ValueError(f"clip={clip:g} raises small propensities, but propensity= is not given.")
 
 
-def _check_click_options(metric: str, options: dict[str, Any]) -> None:
-    """Refuse formulas that clicks cannot estimate, and options that count what has no click."""
-    if metric not in (*UNBIASED, *SELF_NORMALIZED):
-        raise no_propensity_error(metric)
-    if options.get("denominator", "") == OF_RELEVANT.get(metric):
-        raise no_propensity_error(f"{metric}(denominator={options['denominator']})", _COUNT)
+def _check_click_options(definition: Definition, options: dict[str, Any]) -> None:
+    """Refuse metrics that clicks cannot estimate, and options that count what has no click."""
+    name = definition.name
+    if definition.clicks not in (UNBIASED, SELF_NORMALIZED):
+        raise no_propensity_error(name)
+    if definition.clicks_lack and options["denominator"] == definition.clicks_lack:
+        raise no_propensity_error(f"{name}(denominator={definition.clicks_lack})", COUNT)
     if options.get("normalize"):
         raise no_propensity_error(
-            f"{metric}(normalize=true)", "it divides by the highest gain, which clicks may not show"
+            f"{name}(normalize=true)", "it divides by the highest gain, which clicks may not show"
         )
     of_zero = float(_gain(options)(np.zeros(1))[0])
     if of_zero != 0:
         raise no_propensity_error(
-            metric,
+            name,
             f"with these options the label 0 has the gain {of_zero:g}, but a document that was "
             "not examined has no click and must count nothing (use threshold=0, or a gain with "
             "gain(0) = 0)",

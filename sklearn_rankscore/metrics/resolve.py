@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 from .._validation import check_number, did_you_mean, is_integer
 from ..ranking import Block
 from .conventions import convention
-from .metric import Metric
-from .names import METRICS, display_name, name_of_function, parse_name
+from .definition import METRICS, Definition
+from .metric import Metric, select
+from .names import display_name, name_of_function, parse_name
 from .options import check_average, check_unjudged
 from .propensity import check_data_option, no_propensity_error
 
@@ -45,40 +46,55 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     contradict each other, those of the convention `like`, the function's defaults.
     """
     recipe = partial(resolve, metric, like, **options)
-    metric, bound = unbound(metric)
-    options |= bound
-    function_name = name_of_function(metric)
-    if callable(metric) and function_name is None:
+    definition, fixed = _read(metric)
+    if definition is None:
         return _resolve_function_of_block(metric, like, options, recipe)
-    if not isinstance(metric, str) and function_name is None:
-        raise TypeError(
-            "a metric is a name such as 'ndcg@10', a metric function or a function of a block; got "
-            f"{metric!r}."
-        )
-    name, in_name = parse_name(function_name or metric)
-    given = {**options, **dict(in_name)}
-    for option, value in options.items():
+    for option in options.keys() & fixed.keys():
+        given = options[option]
         # the comparison of arrays has no truth value
-        if given[option] is not value and not np.array_equal(given[option], value):
+        if fixed[option] is not given and not np.array_equal(fixed[option], given):
             raise ValueError(
-                f"{option}={value!r} contradicts the name {metric!r}, which sets {option} to "
-                f"{given[option]!r}. Leave one of them out."
+                f"{option}={given!r} contradicts the name {metric!r}, which sets {option} to "
+                f"{fixed[option]!r}. Leave one of them out."
             )
+    name, given = definition.name, options | fixed
     like = given.pop("like", like)
-    known = METRICS[name].options
     for option in given:
-        if option not in known:
+        if option not in definition.options:
             check_data_option(name, option)
             raise ValueError(
-                f"{name!r} has no option {option!r}; it has {', '.join(known)} and like."
-                f"{did_you_mean(option, known)}"
+                f"{name!r} has no option {option!r}; it has {', '.join(definition.options)} and "
+                f"like.{did_you_mean(option, definition.options)}"
             )
-    if function_name is not None:
-        metric = name if given.get("k") is None else f"{name}@{given['k']}"
-    final = {**known, **convention(like, name), **given}
-    average, replacement = final.pop("average"), final.pop("replace_undefined_by")
-    formula = METRICS[name].formula
-    return formula.with_options(str(metric), average, replacement, final, recipe)
+    if definition.is_own:
+        recipe = partial(_resolve_own, definition.function, metric, like, **options)
+    named = name if given.get("k") is None else f"{name}@{given['k']}"
+    shown = metric if isinstance(metric, str) else named
+    return select(definition, shown, {**convention(like, name), **given}, recipe)
+
+
+def _resolve_own(function: Any, metric: Any, like: str | None, **options: Any) -> Metric:
+    """As `resolve`; unpickling the function of a registered metric registers it."""
+    return resolve(metric, like, **options)
+
+
+def _read(metric: Any) -> tuple[Definition | None, dict[str, Any]]:
+    """What is declared of a metric, and the options that its name or a `partial` sets.
+
+    Nothing is declared of a function of a block.
+    """
+    if isinstance(metric, str):
+        name, in_name = parse_name(metric)
+        return METRICS[name], dict(in_name)
+    function, bound = unbound(metric)
+    if known := name_of_function(function):
+        return METRICS[known], bound
+    if callable(metric):
+        return None, {}
+    raise TypeError(
+        "a metric is a name such as 'ndcg@10', a metric function or a function of a block; got "
+        f"{metric!r:.200}."
+    )
 
 
 def unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
@@ -93,17 +109,16 @@ def _resolve_function_of_block(
 ) -> Metric:
     name = display_name(metric)
     _check_takes_a_block(metric, name)
-    average = options.pop("average", "macro")
-    replacement = check_number(
-        "replace_undefined_by", options.pop("replace_undefined_by", math.nan), allow_nan=True
-    )
-    unjudged = check_unjudged(options.pop("unjudged", "error"))
-    if options or like is not None:
+    others = [option for option in options if option not in OF_FUNCTIONS]
+    if others or like is not None:
         raise ValueError(
             f"options go with the metrics of this package; bind those of {name!r} with "
-            f"functools.partial. Got {', '.join(options) or 'like'}."
+            f"functools.partial. Got {', '.join(others) or 'like'}."
         )
-    average = check_average(average, ratio=False)
+    average = check_average(options.get("average", "macro"), ratio=False)
+    replacement = options.get("replace_undefined_by", math.nan)
+    replacement = check_number("replace_undefined_by", replacement, allow_nan=True)
+    unjudged = check_unjudged(options.get("unjudged", "error"))
     return Metric(name, metric, None, average, replacement, unjudged=unjudged, recipe=recipe)
 
 
@@ -170,7 +185,12 @@ def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) 
     resolved: list[Metric] = []
     used: set[str] = set(OF_FUNCTIONS)  # nearly every metric has these
     for metric in listed:
-        own = {name: value for name, value in options.items() if _applies(metric, name)}
+        definition, fixed = _read(metric)
+        known = OF_FUNCTIONS if definition is None else definition.options
+        # a propensity is never left out silently
+        if "propensity" in options and "propensity" not in {*known, *fixed}:
+            raise no_propensity_error(definition.name if definition else "a function of a block")
+        own = {o: value for o, value in options.items() if o in known and o not in fixed}
         used |= own.keys()
         resolved.append(resolve(metric, like, **own))
     if unused := options.keys() - used:
@@ -181,37 +201,18 @@ def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) 
 def _unused_error(listed: list[Any], option: str) -> ValueError:
     known: dict[str, None] = {}
     for metric in listed:
-        name, of_metric, own = _options(metric)
-        if option in own:
-            sets = f"{metric!r} sets {option!r} in its name"
-            if not isinstance(metric, str):
-                sets = f"a partial of {name or 'a function of a block'} sets {option!r}"
+        definition, fixed = _read(metric)
+        if option in fixed:
+            name = definition.name if definition else "a function of a block"
+            by_name = f"{metric!r} sets {option!r} in its name"
+            sets = by_name if isinstance(metric, str) else f"a partial of {name} sets {option!r}"
             return ValueError(f"{sets}, and {option}= is given as well. Leave one of them out.")
-        known |= dict.fromkeys(of_metric)
+        known |= dict.fromkeys(definition.options if definition else OF_FUNCTIONS)
     hint = _ELSEWHERE.get(option.lower()) or did_you_mean(option, known)
-    return ValueError(f"none of the metrics has an option {option!r}.{hint}")
-
-
-def _applies(metric: Any, option: str) -> bool:
-    """Whether a metric is given an option; a propensity is never left out silently."""
-    name, known, fixed = _options(metric)
-    if option == "propensity" and option not in known and option not in fixed:
-        raise no_propensity_error(name or "a function of a block")
-    return option in known and option not in fixed
+    return ValueError(f"none of the metrics has an option {option!r:.100}.{hint}")
 
 
 def has_option(metric: Any, option: str) -> bool:
     """Whether an option can be given to a metric: it has it, and does not set it itself."""
-    _, known, fixed = _options(metric)
-    return option in known and option not in fixed
-
-
-def _options(metric: Any) -> tuple[str | None, Collection[str], dict[str, Any]]:
-    """The name of a metric, the options it has, and those its name or a `partial` sets."""
-    if isinstance(metric, str):
-        name, in_name = parse_name(metric)
-        return name, METRICS[name].options, dict(in_name)
-    function, bound = unbound(metric)
-    name_or_none = name_of_function(function)
-    known = OF_FUNCTIONS if name_or_none is None else METRICS[name_or_none].options
-    return name_or_none, known, bound
+    definition, fixed = _read(metric)
+    return option in (definition.options if definition else OF_FUNCTIONS) and option not in fixed

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._validation import did_you_mean, installed
-from ..metrics.aliases import canonical_name
-from ..metrics.names import METRICS
+from ..metrics.names import canonical_name
 from .palette import MUTED
 from .text import fit_names, literal, wrap
 
@@ -213,7 +212,7 @@ def axis_label(metric: str, cutoff: str = "") -> str:
     """The name of a metric in text: NDCG for ``"ndcg"``, Hit rate for ``"hit_rate"``."""
     name, at, rest = metric.partition("@")
     name, bracket, options = name.partition("(")
-    name = canonical_name(name, METRICS) or name
+    name = canonical_name(name) or name
     is_acronym = name in ("dcg", "ndcg", "map", "mrr", "err", "rbp")
     text = name.upper() if is_acronym else name.replace("_", " ").capitalize()
     return literal(f"{text}{at}{rest}{cutoff}{bracket}{options}")

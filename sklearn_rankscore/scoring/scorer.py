@@ -24,7 +24,7 @@ from .._sklearn_compat import (
 from .._typing import IdSource, MatrixLike, QueryIds
 from .._validation import is_integer
 from ..metrics.evaluate import MetricLike
-from ..metrics.fixed_values import warn_of_fixed_values
+from ..metrics.labels import warn_of_fixed_values
 from ..metrics.metric import Metric, measure
 from ..metrics.names import OF_DATA, parse_name, with_options
 from ..metrics.propensity import check_propensities, find_column

@@ -281,8 +281,13 @@ ORDER_METRICS = {
 }
 
 
+OF_GAINS = ("dcg", "ndcg", "rbp")
+OF_PAIRS = ("query_auc", "pair_accuracy", "kendall_tau", "spearman")
+METRICS = (*ORDER_METRICS, *OF_PAIRS)
+
+
 def _is_defined(metric: str, y: Floats, o: dict) -> bool:
-    if metric in ("dcg", "ndcg", "rbp"):
+    if metric in OF_GAINS:
         return any(_gain(label, o) > 0 for label in y)
     if metric in ("err", "pfound"):
         return any(label > 0 for label in y)

@@ -1,88 +1,133 @@
-"""A new metric takes five additions; options, ties, names, scorers and averages then work.
+"""A new metric takes four additions: function, formula, oracle, guide; tests name a missing one.
 
-The metric is cumulated gain, CG@k: DCG without a discount (Järvelin & Kekäläinen, 2002).
+The metric is Sakai's Q-measure (2004), which is exact under ties: options, ties, names, scorers and
+averages, the oracle's test and those of properties then work without further changes.
 """
 
+import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
-import sklearn_rankscore
+import pytest
 
-PACKAGE = Path(sklearn_rankscore.__file__).parent
+from sklearn_rankscore import dcg_score
+
+ROOT = Path(__file__).parents[2]
 
 FORMULA = '''
 
-@formula(check_labels=check_gains)
-def cg(block: Block, k: int | None, gain: ArrayFunction, ties: Any) -> Any:
-    """Sum of gains."""
-    return block.by_rank(gain, ties)[:, :k].sum(axis=1), 1.0, block.ideal(gain)[:, 0] > 0
+def q_measure(block: Block, k: int | None, gain: ArrayFunction, ties: Any) -> Any:
+    """Sum of the blended ratio at each relevant document, over their number."""
+    n_relevant = block.total(_has(gain))
+    share, value = block.by_rank(_has(gain), ties), block.by_rank(_value(gain), ties)
+    offset, size = block.tie_groups(ties)
+    above = np.cumsum(value, axis=1) - (offset + 1) * value
+    tied = offset * (share * size - 1) / np.maximum(size - 1, 1)  # others, given a relevant one
+    ideal = block.ranks + np.cumsum(block.ideal(gain), axis=1)
+    sums = ((share * above + value * (1 + tied)) / ideal)[:, :k].sum(axis=1)
+    return sums, n_relevant if k is None else np.minimum(n_relevant, k), n_relevant > 0
+
+
+def _has(gain: ArrayFunction) -> ArrayFunction:
+    return lambda labels: (gain(labels) > 0) * 1.0
+
+
+def _value(gain: ArrayFunction) -> ArrayFunction:
+    return lambda labels: gain(labels) + (gain(labels) > 0)
 '''
 FUNCTION = '''
+from .._typing import CutoffArgs, Gain
 
-def cg_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: QueryIds | None = None,
-    k: int | None = None,
-    gain: Gain = "linear",
-    ties: Ties = "average",
-    replace_undefined_by: float = 0.0,
-    average: Literal["macro"] | None = "macro",
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> float | Array:
-    """Cumulated gain, averaged over queries."""
-    return score(formulas.cg, **locals())
+__all__ += ["q_measure_score"]
+
+
+class QArgs(CutoffArgs, total=False):
+    """Arguments of Q-measure."""
+
+    gain: Gain
+
+
+@overload
+def q_measure_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[QArgs]
+) -> Array: ...
+@overload
+def q_measure_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[QArgs]
+) -> float: ...
+@metric("q_measure", formulas.q_measure, aliases=("Q",), clicks=JOINT)
+def q_measure_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+    """DOCSTRING
+    """
+    return score("q_measure", y_true, y_score, options)
 '''
-NAME = 'METRICS["cg"] = NamedFormula(cumulative_gain.cg_score, formulas.cg)\n'
-EXPORT = 'from .{module} import cg_score\n\n__all__ += ["cg_score"]\n'
+# as that of DCG, which has more options
+DOCSTRING = re.sub(
+    r"^(discount|propensity|clip) : .*\n(    .*\n)+", "", inspect.getdoc(dcg_score), flags=re.M
+)
+FUNCTION = FUNCTION.replace("DOCSTRING", indent(DOCSTRING, "    ").strip())
+ORACLE = """
+
+def _q_measure(top: Floats, y: Floats, o: dict) -> float:
+    ideal, total = sorted((_gain(label, o) for label in y), reverse=True), 0.0
+    for rank in range(1, len(top) + 1):
+        gains = [_gain(label, o) for label in top[:rank]]
+        if gains[-1] > 0:
+            total += (sum(g > 0 for g in gains) + sum(gains)) / (rank + sum(ideal[:rank]))
+    n_relevant = sum(g > 0 for g in ideal)
+    return total / (n_relevant if o["k"] is None else min(n_relevant, o["k"]))
+
+
+ORDER_METRICS["q_measure"] = _q_measure
+OF_GAINS += ("q_measure",)
+METRICS += ("q_measure",)
+"""
+SECTION = """
+### Q-measure: `q_measure`
+
+{func}`~sklearn_rankscore.q_measure_score` blends precision and cumulative gain:
+
+$$ Q = \\frac{1}{R} \\sum_i r_i \\frac{\\text{hits}_i + \\text{gain}_i}{i + \\text{ideal}_i} $$
+
+```python
+>>> evaluate([0, 2, 1], [3, 2, 1], "q_measure@2")  # (1 + 2) / (2 + 3), over 2
+{'q_measure@2': 0.3}
+```
+"""
 ADDITIONS = {
-    "metrics/formulas.py": FORMULA,
-    "metrics/cumulative_gain.py": FUNCTION,
-    "metrics/names.py": NAME,
-    "metrics/__init__.py": EXPORT.format(module="cumulative_gain"),
-    "__init__.py": EXPORT.format(module="metrics"),
+    "sklearn_rankscore/metrics/formulas.py": FORMULA,
+    "sklearn_rankscore/metrics/graded_relevance.py": FUNCTION,
+    "tests/helpers/oracle.py": ORACLE,
+    "docs/guide/metrics.md": SECTION,
 }
+# what is copied, and the tests that a new metric must pass
+PARTS = ["sklearn_rankscore", "tests", "docs", "pyproject.toml", "conftest.py"]
+OF_THE_METRIC = ["tests/metrics/test_oracle.py", "tests/metrics/test_properties.py"]
+ABOUT_IT = ["tests/test_pages.py", "tests/test_public_api.py"]
 
 USE = """
-import sys
-from pathlib import Path
-
-import numpy as np
-import pandas as pd
+import pickle
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import cross_val_score, cross_validate
-
+from sklearn.model_selection import cross_val_score
+import numpy as np, pandas as pd
 import sklearn_rankscore as rs
 
-assert Path(rs.__file__).is_relative_to(sys.argv[1])
-
-# query "a" ranks the labels 2, 3 first, query "b" 1 and a tie of 0 and 4, "c" has no gain
+# "a" ranks the labels 3, 2, 1 and "b" 1 and a tie of 4 and 0, "c" has no relevant document
 y = np.array([1, 0, 4, 3, 2, 1, 0, 0])
-s = np.array([9, 5, 5, 8, 9, 1, 2, 1])
+s = np.array([9, 5, 5, 9, 8, 1, 2, 1])
 g = np.array(["b", "b", "b", "a", "a", "a", "c", "c"])
+b = (2 / 5 + (7 / 7 + 7 / 8) / 2) / 2
+assert np.allclose(rs.q_measure_score(y, s, groups=g, average=None), [1, b, 0])
+assert np.isclose(rs.q_measure_score(y, s, groups=g), (1 + b) / 3)
+both = rs.evaluate(y, s, ["Q@2(ties=stable)", "mrr", rs.q_measure_score], groups=g, average=None)
+assert np.allclose(both["Q@2(ties=stable)"], [1, 2 / 5 / 2, 0]), both
+assert "q_measure" in rs.metric_names() and "q_measure_score" in rs.__all__
 
-# the function
-assert rs.cg_score(y, s, groups=g, k=2, average=None).tolist() == [5, 3, 0]
-assert rs.cg_score(y, s, groups=g, k=2) == 8 / 3
-assert rs.cg_score(y, s, groups=g, k=2, ties="optimistic") == 10 / 3
-assert rs.cg_score(y, s, groups=g, k=2, replace_undefined_by=np.nan) == 4
-assert rs.cg_score(y, s, groups=g, k=1, gain="exponential") == 4 / 3
-assert rs.cg_score(y, s, groups=g, k=2, sample_weight=np.where(g == "a", 2, 1)) == 13 / 4
-assert rs.cg_score(["x"], [[1, 2]], labels=["x", "y"], k=1) == 0
-
-# its name, beside other metrics
-both = rs.evaluate(y, s, ["cg@2(ties=stable)", "mrr", rs.cg_score], groups=g, average=None)
-assert both["cg@2(ties=stable)"].tolist() == [5, 1, 0], both
-assert both["cg"].tolist() == [6, 5, 0]
-assert rs.query_scores(y, s, "cg@1", groups=g)["cg@1"].tolist() == [2, 1, 0]
-
-# a string for scikit-learn, with a model that predicts its only feature
 class Identity(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         return self
@@ -90,17 +135,12 @@ class Identity(RegressorMixin, BaseEstimator):
     def predict(self, X):
         return X["s"]
 
-
 X = pd.DataFrame({"s": s}, index=pd.Index(g, name="qid"))
 folds = [(np.arange(8), np.flatnonzero(g == query)) for query in "abc"]
-assert cross_val_score(Identity(), X, y, scoring="cg@2", cv=folds).tolist() == [5, 3, 0]
-scores = cross_validate(Identity(), X, y, scoring=["cg@1", "ndcg"], cv=folds)
-assert scores["test_cg@1"].tolist() == [2, 1, 0]
-
-# wrong options get the same errors
+assert np.allclose(cross_val_score(Identity(), X, y, scoring="q_measure", cv=folds), [1, b, 0])
 for wrong in ({"k": 0}, {"gain": "exponental"}, {"average": "micro"}, {"ties": "none"}):
     try:
-        rs.cg_score(y, s, **wrong)
+        rs.q_measure_score(y, s, **wrong)
     except ValueError as error:
         assert next(iter(wrong)) in str(error)
     else:
@@ -108,20 +148,54 @@ for wrong in ({"k": 0}, {"gain": "exponental"}, {"average": "micro"}, {"ties": "
 """
 
 
-def test_a_metric_takes_five_additions(tmp_path):
-    package = tmp_path / "sklearn_rankscore"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    assert len(ADDITIONS) == 5
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the project, to which a test adds all of the additions but one."""
+    root = tmp_path_factory.mktemp("project")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(
+                ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", ".*")
+            )
+        else:
+            shutil.copy(ROOT / part, root)
+    return root
+
+
+def run(copy, without, *command):
+    """Run Python in the copy, with all additions but one."""
     for name, addition in ADDITIONS.items():
-        with (package / name).open("a", encoding="utf-8") as file:
-            file.write(addition)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    run = subprocess.run(
-        [sys.executable, "-c", USE, str(tmp_path)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
+        text = (ROOT / name).read_text("utf-8")
+        (copy / name).write_text(text + ("" if name == without else addition), "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True,
         check=False,
-    )
-    assert run.returncode == 0, run.stderr
+    )  # fmt: skip
+
+
+def test_a_metric_takes_four_additions(copy):
+    assert len(ADDITIONS) == 4
+    used = run(copy, None, "-c", USE)
+    assert used.returncode == 0, used.stderr
+    options = ["-q", "-p", "no:cacheprovider", "-k", "q_measure or every_metric"]
+    tested = run(copy, None, "-m", "pytest", *options, *OF_THE_METRIC, *ABOUT_IT)
+    assert tested.returncode == 0, tested.stdout
+    assert int(re.search(r"(\d+) passed", tested.stdout)[1]) > 40
+
+
+MISSING = {
+    "tests/helpers/oracle.py": "q_measure needs a definition in tests/helpers/oracle.py",
+    "docs/guide/metrics.md": "q_measure needs a section in docs/guide/metrics.md",
+    "sklearn_rankscore/metrics/graded_relevance.py": "the formula q_measure has no metric",
+    "sklearn_rankscore/metrics/formulas.py": "module .* has no attribute 'q_measure'",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", ADDITIONS)
+def test_a_missing_addition_is_named(copy, missing):
+    options = ["-q", "-p", "no:cacheprovider", "-k", "every_metric or every_formula"]
+    tested = run(copy, missing, "-m", "pytest", *options, OF_THE_METRIC[0], ABOUT_IT[0])
+    assert tested.returncode != 0
+    assert re.search(MISSING[missing], tested.stdout + tested.stderr), tested.stdout

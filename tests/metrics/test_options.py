@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import sklearn.metrics
 from requires import requires
-from sklearn.metrics import get_scorer
 
 from sklearn_rankscore import (
     dcg_score,
@@ -123,29 +122,6 @@ def test_a_function_of_a_block_has_an_average():
     assert values["first_label"].tolist() == [2.0, 0.0]
     with pytest.raises(ValueError, match="ratio of sums"):
         evaluate(Y, S, [first_label], groups=G, average="micro")
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("map@10(denominator=k)", "denominator must be one of 'min', 'relevant', 'hits'; got 'k'"),
-        (
-            "precision@10(denominator=hits)",
-            "denominator must be one of 'k', 'min', 'attainable'; got 'hits'",
-        ),
-        ("rbp(p=1)", "p must be below 1"),
-        ("pfound(decay=2)", r"decay must be in \[0, 1\]; got 2"),
-        ("err(max_grade=-1)", r"max_grade must be in \[0, 1023\]; got -1"),
-        ("ndcg(discount=log10)", "discount must be one of 'log2'"),
-        ("ndcg(ties=random)", "ties must be one of 'average'"),
-    ],
-)
-def test_scorers_refuse_wrong_options_at_once(name, message):
-    """A search would turn errors of its folds into nan."""
-    with pytest.raises(ValueError, match=message):
-        make_ranking_scorer(name)
-    with pytest.raises(ValueError, match=message):
-        get_scorer(name)
 
 
 def rank_of_label(block, *, label):

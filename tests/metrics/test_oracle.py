@@ -1,5 +1,6 @@
 """Every metric, cut-off and option equals the oracle, which is written from the definitions."""
 
+import inspect
 import itertools
 import math
 from fractions import Fraction
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis_profiles import examples
 
 from sklearn_rankscore import evaluate
+from sklearn_rankscore.metrics import formulas
 from sklearn_rankscore.metrics.names import METRICS
 from sklearn_rankscore.ranking import ranking
 
@@ -27,52 +29,64 @@ def hyperbolic(rank):
     return 1 / (rank + 1)
 
 
-TIES = {"ties": list(oracle.TIES)}
-RELEVANT = {"threshold": [0, 1, 0.5, -1], **TIES}
-GAINS = {"gain": ["linear", "exponential", "binary", [0, 3, 1, 4, 2], squared]}
-DISCOUNTS = {"discount": ["log2", "log2_after_first", "reciprocal", None, hyperbolic]}
-RANKS = {"denominator": ["k", "min"]}
-OPTIONS = {
-    "dcg": {**GAINS, **DISCOUNTS, **TIES},
-    "ndcg": {**GAINS, **DISCOUNTS, **TIES},
-    "map": {"denominator": ["min", "relevant", "hits"], **RELEVANT},
-    "mrr": RELEVANT,
-    "precision": {"denominator": ["k", "min", "attainable"], **RELEVANT},
-    "recall": {"denominator": ["relevant", "min"], **RELEVANT},
-    "f1": {**RANKS, **RELEVANT},
-    "hits": RELEVANT,
-    "hit_rate": RELEVANT,
-    "r_precision": RELEVANT,
-    "err": {"max_grade": [4, 5.5, None], **TIES},
-    "rbp": {"p": [0.5, 0.8, 0], "normalize": [False, True], **GAINS, **RELEVANT},
-    "pfound": {"decay": [0.5, 0.85, 1, 0], **TIES},
-    "query_auc": RELEVANT,
-    "pair_accuracy": TIES,
-    "kendall_tau": {},
-    "spearman": {},
-    "judged": TIES,
-    "bpref": {"threshold": [0, 1, 0.5], **TIES},
-    "infap": {"threshold": [0, 1, 0.5], "ties": ["average", "stable", "reversed"]},
+# the values to try of each option, and the labels that a metric takes
+VALUES = {
+    "ties": list(oracle.TIES),
+    "threshold": [0, 1, 0.5, -1],
+    "gain": ["linear", "exponential", "binary", [0, 3, 1, 4, 2], squared],
+    "discount": ["log2", "log2_after_first", "reciprocal", None, hyperbolic],
+    "max_grade": [4, 5.5, None],
+    "p": [0.5, 0.8, 0],
+    "normalize": [False, True],
+    "decay": [0.5, 0.85, 1, 0],
 }
-GRADES = [0, 1, 2, 3, 4]
 INCOMPLETE = [0, 1, 2, 0, 1, math.nan, -1]
 ANY_LABEL = [0, 1, 2, 4, 0.75, -1, -1.5]
-LABELS = {
-    **dict.fromkeys(OPTIONS, ANY_LABEL),
-    **dict.fromkeys(["dcg", "ndcg", "rbp"], GRADES),
-    "err": [0, 1, 2, 4, 0.5],
-    "pfound": [0, 1, 0.5, 0.25],
-    **dict.fromkeys(["judged", "bpref", "infap"], INCOMPLETE),
+SHARED = {"k", "average", "replace_undefined_by", "unjudged", "propensity", "clip", "adjusted"}
+
+
+def values_of(metric, option):
+    """The values to try of an option."""
+    if option == "denominator":
+        return METRICS[metric].denominators
+    if option == "ties" and not METRICS[metric].best_order:
+        return ["average", "stable", "reversed"]
+    if option == "threshold" and METRICS[metric].reads_unjudged:
+        return [0, 1, 0.5]
+    return VALUES[option]
+
+
+def labels_of(metric):
+    """The labels to try."""
+    if metric == "pfound":
+        return [0, 1, 0.5, 0.25]
+    if metric == "err":
+        return [0, 1, 2, 4, 0.5]
+    if METRICS[metric].reads_unjudged:
+        return INCOMPLETE
+    return [0, 1, 2, 3, 4] if "gain" in METRICS[metric].options else ANY_LABEL
+
+
+OPTIONS = {
+    metric: {option: values_of(metric, option) for option in known.options if option not in SHARED}
+    for metric, known in METRICS.items()
 }
+LABELS = {metric: labels_of(metric) for metric in METRICS}
 CUT = [(metric, k) for metric in OPTIONS for k in KS if k is None or "k" in METRICS[metric].options]
 ALL_IDS = [np.array([3, -5, 2**62, 0]), np.array(["b", "a", "", "ä"])]
 
 
-def test_every_metric_and_option_is_in_the_table():
-    shared = {"k", "average", "replace_undefined_by", "unjudged", "propensity", "clip"}
-    shared.add("adjusted")
-    tested = {name: set(metric.options) - shared for name, metric in METRICS.items()}
-    assert tested == {name: set(options) for name, options in OPTIONS.items()}
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_is_defined_in_the_oracle(metric):
+    assert metric in oracle.METRICS, f"{metric} needs a definition in tests/helpers/oracle.py"
+    assert METRICS[metric].ratio == (metric in oracle.MICRO)
+
+
+def test_every_formula_has_a_metric():
+    declared = {metric.formula for metric in METRICS.values()}
+    for name, formula in inspect.getmembers(formulas, inspect.isfunction):
+        if formula.__module__ == formulas.__name__ and not name.startswith("_"):
+            assert formula in declared, f"the formula {name} has no metric: declare its function"
 
 
 def averages(metric, options):
@@ -359,12 +373,10 @@ def test_user_models_over_one_large_tie_group(m, top):
     assert score == pytest.approx(pfound, rel=1e-9)
 
 
-ONLY_WITHIN_CUTOFF = ("precision", "recall", "f1", "hits", "hit_rate", "judged")
-CORRELATIONS = ("kendall_tau", "spearman")
 ADJUSTABLE = [
     (metric, k)
     for metric, k in CUT
-    if metric not in CORRELATIONS and not (k is None and metric in ONLY_WITHIN_CUTOFF)
+    if METRICS[metric].adjustable in ("always", "within cut-off")[: 1 + (k is not None)]
 ]
 
 

@@ -18,8 +18,9 @@ from sklearn_rankscore import (
     recall_at_k,
 )
 from sklearn_rankscore.metrics.names import METRICS
-from sklearn_rankscore.metrics.propensity import SELF_NORMALIZED, UNBIASED
 
+# sums over documents, and ratios of such sums
+UNBIASED, SELF_NORMALIZED = ("dcg", "hits", "precision", "rbp"), ("ndcg", "recall")
 # rax 0.4.0 with jax 0.10.2 in double precision: dcg_metric and ndcg_metric of these arrays with
 # weights=, by cut-off and gain
 LABELS = [[2, 0, 0, 0, 0, 2], [2, 1, 0, 0, 0, 1], [1, 1, 0, 0, 2, 2]]

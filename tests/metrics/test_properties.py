@@ -16,19 +16,16 @@ from sklearn_rankscore.ranking.fast import width_buckets
 
 INF = math.inf
 SCORES = [-INF, -2.0, -1.0, -0.0, 0.0, 1.0, 3.0]
-ANY_LABEL = [0, 1, 2, 4, 0.75, -1]
-GRADES = [0, 1, 2, 3, 4]
 LABELS = {
-    **dict.fromkeys(METRICS, ANY_LABEL),
-    **dict.fromkeys(["dcg", "ndcg", "rbp", "err"], GRADES),
-    "pfound": [0, 1, 0.5, 0.25],
-}
+    name: [0, 1, 2, 3, 4]
+    if {"gain", "max_grade"} & metric.options.keys()
+    else [0, 1, 2, 4, 0.75, -1]
+    for name, metric in METRICS.items()
+} | {"pfound": [0, 1, 0.5, 0.25]}
 
 # why a property does not hold for a metric, or the options with which it holds
 NOT_ONE = "perfect ranking is one"
 BEYOND = "a cut-off beyond the query is none"
-# the best order of ties is not determined by the labels
-NO_BEST_ORDER = ("infap",)
 EXCEPTIONS = {
     (NOT_ONE, "dcg"): "a sum of gains has no bound",
     (NOT_ONE, "hits"): "a count",
@@ -66,7 +63,7 @@ def documents(draw, metric, scores=SCORES, most=16):
 @st.composite
 def options_of(draw, metric):
     """Options, among them the tie rules that do not depend on the order of rows."""
-    ties = ["average"] if metric in NO_BEST_ORDER else ["average", "optimistic", "pessimistic"]
+    ties = ["average", "optimistic", "pessimistic"][: 3 if METRICS[metric].best_order else 1]
     rules = {"ties": ties, "k": [None, 1, 2, 3, 5, 10]}
     chosen = {name: draw(st.sampled_from(v)) for name, v in rules.items()}
     return {name: v for name, v in chosen.items() if name in METRICS[metric].options}
@@ -142,7 +139,7 @@ def weights_are_repetitions(metric, data, options):
     times[g[0]] = max(times[g[0]], 1)
     rows = np.repeat(np.arange(len(y)), times[g])
     copy = np.concatenate([np.arange(n) for n in times[g]])
-    for average in METRICS[metric].formula.ratio * ["micro"] + ["macro"]:
+    for average in METRICS[metric].ratio * ["micro"] + ["macro"]:
         kw = {"average": average, **options}
         (weighted,) = evaluate(y, s, metric, groups=g, sample_weight=times[g], **kw).values()
         repeated = evaluate(y[rows], s[rows], metric, groups=10 * g[rows] + copy, **kw)
@@ -194,7 +191,7 @@ def rows_of_a_matrix(metric, data, options):
 
 def results_are_floats(metric, data, options):
     y, s, g = data.draw(documents(metric))
-    averages = ["macro"] + ["micro"] * METRICS[metric].formula.ratio
+    averages = ["macro"] + ["micro"] * METRICS[metric].ratio
     for average in averages:
         assert type(METRICS[metric].function(y, s, groups=g, average=average, **options)) is float
     each = METRICS[metric].function(y, s, groups=g, average=None, **options)
@@ -217,7 +214,7 @@ def deeper_is_not_lower(metric, data, options):
 
 
 def tie_rules_are_bounds(metric, data, options):
-    if "ties" not in options or metric in NO_BEST_ORDER:
+    if "ties" not in options or not METRICS[metric].best_order:
         return
     y, s, g = data.draw(documents(metric))
     rules = ["pessimistic", "stable", "reversed", "average", "optimistic"]

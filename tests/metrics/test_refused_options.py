@@ -149,7 +149,7 @@ def test_options_are_keyword_only(metric):
 NAMES = [
     ("ndgc", ValueError, "not a known metric. Did you mean 'ndcg'"),
     ("ndgc@10", ValueError, "not a known metric. Did you mean 'ndcg@10'"),
-    ("log_loss", ValueError, "'log_loss' is not a known metric.* Known are dcg, ndcg"),
+    ("log_loss", ValueError, "'log_loss' is not a known metric.* Known are map, mrr"),
     ("", ValueError, "'' is not the name of a metric. Names are written"),
     ("ndcg@", ValueError, "cut-off after @ must be a positive integer, got ''"),
     ("ndcg@0", ValueError, "cut-off after @ must be a positive integer, got '0'"),

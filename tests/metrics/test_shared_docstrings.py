@@ -10,14 +10,10 @@ from typing import get_args, get_overloads, get_type_hints
 
 import pytest
 
-from sklearn_rankscore import metrics
 from sklearn_rankscore._typing import Array
+from sklearn_rankscore.metrics.names import METRICS
 
-FUNCTIONS = {
-    name: getattr(metrics, name)
-    for name in metrics.__all__
-    if "replace_undefined_by" in inspect.signature(getattr(metrics, name)).parameters
-}
+FUNCTIONS = {metric.function.__name__: metric.function for metric in METRICS.values()}
 PARAMETERS = sorted({name for f in FUNCTIONS.values() for name in inspect.signature(f).parameters})
 
 # without blank lines, which numpydoc demands; `help` then fits on two screens
@@ -67,7 +63,12 @@ def contract(name, function):
 
 
 def hints(function):
-    return get_type_hints(function)
+    """The types of all parameters, which the overloads have."""
+    array, scalar = map(get_type_hints, get_overloads(function))
+    (options,) = get_args(scalar["options"])
+    assert (array["return"], scalar["return"]) == (Array, float)
+    assert get_args(array["options"]) == (options,)
+    return get_type_hints(options) | {"average": scalar["average"] | array["average"]}
 
 
 def section(function, title):
@@ -140,15 +141,5 @@ def test_average_lists_what_the_signature_accepts(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_overloads_accept_what_the_signature_accepts(name):
     """A type checker reads only the overloads; what these forget is an error to it."""
-    function = FUNCTIONS[name]
-    array, scalar = map(hints, get_overloads(function))
-    assert (array["return"], scalar["return"]) == (Array, float)
-    assert hints(function)["average"] == scalar["average"] | array["average"]
-    for overload in (array, scalar):
-        (options,) = get_args(overload["options"])
-        accepted = hints(options) | {name: overload[name] for name in ("y_true", "y_score")}
-        assert accepted == {
-            name: hint
-            for name, hint in hints(function).items()
-            if name not in ("average", "return")
-        }
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    assert hints(FUNCTIONS[name]).keys() == parameters.keys() - {"y_true", "y_score"}

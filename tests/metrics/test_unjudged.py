@@ -1,8 +1,6 @@
 """Documents with the label NaN, which nobody judged: every metric under every rule for them."""
 
-import itertools
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -28,7 +26,7 @@ S = np.array([9, 8, 7, 6, 5, 2, 1, 4, 3])
 G = np.array([0, 0, 0, 0, 0, 1, 1, 2, 2])
 
 
-READING = {name for name, metric in METRICS.items() if metric.formula.reads_unjudged}
+READING = {name for name, metric in METRICS.items() if metric.reads_unjudged}
 
 
 def test_all_metrics_have_the_option_without_effect_on_those_that_distinguish_unjudged_documents():
@@ -46,27 +44,6 @@ def test_without_the_option_nan_is_an_error_that_names_the_choices(metric):
             call(Y, S, groups=G)
         for choice in ("unjudged='irrelevant'", "unjudged='drop'", "bpref", "infap", "judged@k"):
             assert choice in str(e.value)
-
-
-@pytest.mark.parametrize("n", [40, 700])
-def test_long_queries_are_those_without_their_unjudged_documents(n):
-    """Where the fast sort takes over; rows of the queries are mixed, and some have no label."""
-    random = np.random.default_rng(n)
-    y, s = random.integers(0, 4, 9 * n) * 1.0, random.integers(0, n, 9 * n)
-    g = random.integers(0, 9, 9 * n)
-    y[(random.random(9 * n) < 0.5) | (g == 4)] = NAN
-    judged = ~np.isnan(y)
-    metrics = ["ndcg@10", "map(ties=stable)", "err(ties=reversed)", "query_auc", "precision@5"]
-    ours = evaluate(y, s, metrics, groups=g, unjudged="drop", average=None)
-    others = evaluate(y[judged], s[judged], metrics, groups=g[judged], average=None)
-    filled = evaluate(np.where(judged, y, 0), s, metrics, groups=g, average=None)
-    for name, values in ours.items():
-        assert np.delete(values, 4).tolist() == others[name].tolist()
-        assert values[4] == 0 or (name == "query_auc" and math.isnan(values[4]))
-    ours = evaluate(y, s, metrics, groups=g, unjudged="irrelevant", average=None)
-    assert all(
-        np.array_equal(values, filled[name], equal_nan=True) for name, values in ours.items()
-    )
 
 
 def test_a_query_that_loses_all_its_documents_is_undefined():
@@ -205,11 +182,3 @@ def test_labels_without_nan_need_one_sort(monkeypatch):
     assert len(calls) == 3
     assert read_queries([1, NAN], [1, 2]).has_unjudged
     assert not read_queries([1, 0.5], [1, 2]).has_unjudged
-
-
-def test_metrics_with_the_option_are_pickled():
-    from sklearn_rankscore.metrics.resolve import resolve
-
-    for name, rule in itertools.product(("ndcg@5", "map"), RULES):
-        metric = pickle.loads(pickle.dumps(resolve(f"{name}(unjudged={rule})")))
-        assert metric.unjudged == rule

@@ -1,0 +1,178 @@
+"""What is declared about a metric, in one place: with its public function, or by its user."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from .labels import Limits, check_gains, from_0_to_1
+from .options import DATA, DEFAULTS
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# estimates from clicks without bias, which are sums over documents, and ratios of such sums
+UNBIASED, SELF_NORMALIZED = "unbiased", "self-normalized"
+# why clicks cannot estimate a metric
+JOINT = (
+    "the contribution of a document depends on which documents above it are relevant, so that the "
+    "probability of having examined them together would be needed"
+)
+COUNT = "it depends on the number of relevant documents, of which clicks show only some"
+PAIRS = "it compares pairs of labels, and a document without a click may still be relevant"
+JUDGED = "it depends on which documents were judged, and not on their labels"
+
+Adjustable: TypeAlias = Literal["always", "within cut-off", "is adjusted", "never"]
+
+
+def _up_to_the_cut_off(k: int | None = None, **options: Any) -> int | None:
+    """All ranks up to the cut-off, if there is one."""
+    return k
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A metric: its names, its formula, and what it allows.
+
+    Parameters
+    ----------
+    name : str
+        The name by which it is shown.
+    formula : callable
+        ``formula(block, **options)``, which returns numerator, denominator and whether the metric
+        is defined, each with one entry per query of the block (the denominator may be a scalar).
+        Its parameters are the options of the metric.
+    aliases : tuple of str
+        What papers and libraries call it; case, "_" and "-" do not matter.
+    ratio : bool
+        Whether it is a ratio of sums, so that ``average="micro"`` is meaningful.
+    labels : callable or None
+        ``labels(queries, **options)`` raises if the labels do not suit the options. The default is
+        to accept those that the gain admits, or all if there is none.
+    denominators : tuple of str
+        The values of the option `denominator`, the default first.
+    defaults : dict
+        Defaults of options that differ from those of other metrics.
+    ranks : callable
+        ``ranks(**options)``, the number of ranks it needs; None for all of them.
+    reads_unjudged : bool
+        Whether it distinguishes unjudged documents, whose label is NaN, from irrelevant ones.
+    best_order : bool
+        Whether ties may be ranked by label, which gives the best and the worst order.
+    adjustable : {"always", "within cut-off", "is adjusted", "never"}
+        Whether the option `adjusted` rescales it: always; only with a cut-off, without which all
+        orders have the same value; not, because random orders have the expectation 0 and the ideal
+        order is 1; or there is no such option.
+    limits : callable or None
+        ``limits(**options)``, the lowest and the highest value, infinite if that depends on the
+        labels; None if nothing is known.
+    clicks : str
+        How clicks estimate it, "unbiased" or "self-normalized", or why they cannot.
+    clicks_lack : str
+        The denominator that clicks cannot estimate.
+    bounds : {"rising", "by count"} or None
+        What is known of the labels that give its least and greatest value: it never falls if a
+        label rises, or its denominator depends on the number of relevant documents alone.
+    is_own : bool
+        Whether a user has registered it.
+    function : callable
+        The public function that computes it.
+    """
+
+    name: str
+    formula: Callable[..., Any]
+    aliases: tuple[str, ...] = ()
+    ratio: bool = False
+    labels: Callable[..., None] | None = None
+    denominators: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    ranks: Callable[..., int | None] = _up_to_the_cut_off
+    reads_unjudged: bool = False
+    best_order: bool = True
+    adjustable: Adjustable = "always"
+    limits: Callable[..., Limits] | None = from_0_to_1
+    clicks: str = "it is not known to be a sum over documents"
+    clicks_lack: str = ""
+    bounds: Literal["rising", "by count"] | None = None
+    is_own: bool = False
+    function: Callable[..., Any] = field(default=NotImplemented, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.labels is None and "gain" in self.options:
+            object.__setattr__(self, "labels", check_gains)
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The options with their defaults, in the order of the function's parameters."""
+        parameters = list(inspect.signature(self.formula).parameters.values())[1:]
+        own = {p.name: p.default for p in parameters}
+        first = {"denominator": self.denominators[0]} if self.denominators else {}
+        known = {**DEFAULTS, **first, **self.defaults}
+        names = {*own, "unjudged", "replace_undefined_by", "average"}
+        if self.adjustable != "never":
+            names.add("adjusted")
+        if self.clicks in (UNBIASED, SELF_NORMALIZED):
+            names |= {"propensity", "clip"}
+        ordered = [name for name in known if name in names and name not in DATA]
+        ordered += [name for name in own if name not in known]
+        return {
+            name: known[name] if own.get(name, inspect.Parameter.empty) is inspect.Parameter.empty
+            else own[name]
+            for name in ordered
+        }  # fmt: skip
+
+    @property
+    def meaning(self) -> str:
+        """The metric in one line, the first of the documentation of its function."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The parameters of the public function."""
+        kind = inspect.Parameter.KEYWORD_ONLY
+        known = {**DEFAULTS, **self.options}
+        names = [name for name in known if name in DATA or name in self.options]
+        return inspect.Signature(
+            [
+                *(inspect.Parameter(n, kind.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")),
+                *(inspect.Parameter(name, kind, default=known[name]) for name in names),
+            ]
+        )
+
+
+METRICS: dict[str, Definition] = {}
+# the metric of each spelling of a name
+SPELLINGS: dict[str, str] = {}
+
+
+def declare(definition: Definition) -> None:
+    """Make a metric known by its name and its aliases."""
+    METRICS[definition.name] = definition
+    for spelling in [s for s, name in SPELLINGS.items() if name == definition.name]:
+        del SPELLINGS[spelling]
+    for spelling in (definition.name, *definition.aliases):
+        SPELLINGS[key(spelling)] = definition.name
+
+
+def metric(
+    name: str, formula: Callable[..., Any], **declared: Any
+) -> Callable[[Function], Function]:
+    """Declare that a function computes a metric, with the fields of `Definition`."""
+
+    def declare_function(function: Function) -> Function:
+        definition = Definition(name, formula, **declared, function=function)
+        function.__signature__ = definition.signature  # type: ignore[attr-defined]
+        declare(definition)
+        return function
+
+    return declare_function
+
+
+def key(name: str) -> str:
+    """A name without what does not matter in it."""
+    letters = re.sub("[_ ]", "", name.lower())
+    # not "-" at an end, as in XGBoost's "ndcg-" or a negated "-ndcg"
+    return re.sub(r"(?<=\w)-+(?=\w)", "", letters)
