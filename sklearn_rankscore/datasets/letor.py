@@ -1,69 +1,43 @@
-"""Reader of learning-to-rank files: LETOR, MSLR, Yahoo, Istella, LightGBM, XGBoost."""
+"""Readers of learning-to-rank files: LETOR, MSLR, Yahoo, Istella, LightGBM, XGBoost.
+
+scikit-learn's `load_svmlight_files` reads the features. Its `query_id=True` takes integer ids only,
+and its time grows with the square of the number of lines.
+"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable
-from functools import partial
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.datasets import load_svmlight_files
+from sklearn.utils import Bunch
 
 from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
-from .._validation import check_choice, check_count, check_flag
-from .frames import with_index
-from .svmlight import (
-    RepeatedFeatures,
-    as_path,
-    check_lines,
-    has_byte_order_mark,
-    ids_of_files,
-    sorted_features,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .._validation import check_choice, check_count, check_flag, installed
+from ..io.text import damage_named, open_file
 
 PathLike: TypeAlias = str | os.PathLike[str]
-Arrays: TypeAlias = tuple[Array, Array, Array]
+RepeatedFeatures: TypeAlias = Literal["error", "first", "last"]
+
+# the largest number of a feature that scikit-learn reads
+LARGEST_FEATURE = 2**31 - 1
+# the files of query sizes that LightGBM and XGBoost expect beside the data
+SIZE_FILES = (".query", ".group")
+# the parts that LightGBM trains and evaluates on
+PARTS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
 
 
-@overload
 def load_letor(
-    path: PathLike,
-    *,
-    as_frame: Literal[False] = ...,
-    n_features: int | None = ...,
-    zero_based: bool | Literal["auto"] = ...,
-    repeated_features: RepeatedFeatures = ...,
-    dtype: DTypeLike = ...,
-) -> Arrays: ...
-@overload
-def load_letor(
-    path: PathLike,
-    *,
-    as_frame: Literal[True],
-    n_features: int | None = ...,
-    zero_based: bool | Literal["auto"] = ...,
-    repeated_features: RepeatedFeatures = ...,
-    dtype: DTypeLike = ...,
-) -> tuple[pd.DataFrame, pd.Series]: ...
-@overload
-def load_letor(
-    path: list[Any] | tuple[PathLike, ...],
-    *,
-    as_frame: bool = ...,
-    n_features: int | None = ...,
-    zero_based: bool | Literal["auto"] = ...,
-    repeated_features: RepeatedFeatures = ...,
-    dtype: DTypeLike = ...,
-) -> list[Any]: ...
-def load_letor(
-    path: PathLike | list[Any] | tuple[PathLike, ...],
+    path: PathLike | Sequence[PathLike],
     *,
     as_frame: bool = False,
     n_features: int | None = None,
@@ -143,55 +117,307 @@ def load_letor(
     check_choice("repeated_features", repeated_features, ("error", "first", "last"))
     if zero_based != "auto":
         check_flag("zero_based", zero_based)
-    given: Any = path
-    is_one = isinstance(path, str | os.PathLike) or hasattr(path, "read")
-    paths = [as_path(p) for p in ([given] if is_one else given)]
-    if not paths:
-        raise ValueError("path must be a file, or a list of at least one; got none.")
     if np.dtype(dtype).kind not in "fiub":
         raise ValueError(f"dtype must be of floats, integers or booleans; got {dtype!r}.")
-    ids = ids_of_files(paths)
+    given: Any = path
+    is_one = isinstance(path, str | os.PathLike) or hasattr(path, "read")
+    paths = [_as_path(one) for one in ([given] if is_one else given)]
+    if not paths:
+        raise ValueError("path must be a file, or a list of at least one; got none.")
+    ids = _ids_of_files(paths)
     # sparse matrices have few types
     exact = dtype if np.dtype(dtype) in (np.float32, np.float64) else np.float64
     parts = _load(paths, exact, repeated_features)
-    if any(np.isinf(values).any() for values in (*(X.data for X in parts[::2]), *parts[1::2])):
-        for one in paths:
-            check_lines(one)
+    matrices, labels = parts[::2], parts[1::2]
+    if any(np.isinf(values).any() for values in (*(X.data for X in matrices), *labels)):
+        _check_lines(paths)
         raise ValueError(f"a value is beyond the range of {np.dtype(exact).name}.")
-    first = _first_feature(parts[::2], zero_based)
-    for X in parts[::2]:
-        _check_type(X.data, dtype)
-    matrices = [_dense(X[:, first:], n_features).astype(dtype, copy=False) for X in parts[::2]]
-    results = [
-        _result(X, _whole(y), groups, first, as_frame)
-        for X, y, groups in zip(matrices, parts[1::2], ids, strict=True)
-    ]
-    return results[0] if isinstance(path, str | os.PathLike) else results
+    has_zero = any(X.indices.size and X.indices.min() == 0 for X in matrices)
+    if has_zero and not zero_based:
+        raise ValueError("A feature has the number 0, but zero_based=False.")
+    first = int(not (has_zero or zero_based is True))
+    results: list[Any] = []
+    for sparse, y, groups in zip(matrices, labels, ids, strict=True):
+        _check_type(sparse.data, dtype)
+        X = _dense(sparse[:, first:], n_features).astype(dtype, copy=False)
+        are_whole = (np.abs(y) < LARGEST_EXACT_INTEGER) & (y == np.rint(y))
+        y = y.astype(np.int64) if are_whole.all() else y
+        names = [f"feature_{first + column}" for column in range(X.shape[1])]
+        results.append(_with_index(X, y, groups, names) if as_frame else (X, y, groups))
+    return results[0] if is_one else results
+
+
+def load_lambdarank(
+    *,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+    subset: Literal["all", "train", "test"] = "all",
+) -> Any:
+    """Load the lambdarank data set: judged documents of web search queries.
+
+    This is LightGBM's example data set for learning to rank, real data under the MIT license. It is
+    included in the package and requires no download. Because results on so few queries vary, hold
+    out queries and report confidence intervals.
+
+    ============  =====================
+    queries       251 (201 and 50)
+    documents     3773 (3005 and 768)
+    features      300, from 0 to 1
+    labels        0 (irrelevant) to 4
+    ============  =====================
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return the features and labels instead of a Bunch.
+    as_frame : bool, default=False
+        Whether the features are a DataFrame and the labels a Series (needs pandas). Their index
+        level "qid" holds the query ids; scorers, splitters and rankers of this package find them
+        there.
+    subset : {"all", "train", "test"}, default="all"
+        The part that LightGBM trains on, the part it evaluates on, or both, in this order.
+
+    Returns
+    -------
+    data : Bunch
+        With the attributes
+
+        data : ndarray of shape (n_documents, 300), or DataFrame
+            Features.
+        target : ndarray of int of shape (n_documents,), or Series
+            Labels, from 0 to 4.
+        groups : ndarray of int of shape (n_documents,)
+            Query ids; the documents of a query are adjacent.
+        frame : DataFrame or None
+            With `as_frame`, features and labels in one DataFrame.
+        feature_names : list of str
+            Names of the features.
+        DESCR : str
+            Description and license.
+    (X, y, groups) : tuple, with `return_X_y`
+        Features, labels and query ids.
+    (X, y) : tuple, with `return_X_y` and `as_frame`
+        Features and labels, with the query ids in the index.
+
+    Raises
+    ------
+    ValueError
+        If `subset` is none of the three.
+    TypeError
+        If `return_X_y` or `as_frame` is neither True nor False.
+
+    See Also
+    --------
+    load_letor : Files of the same format.
+    make_ranking : Synthetic data of any size.
+
+    Examples
+    --------
+    >>> from sklearn_rankscore import load_lambdarank
+    >>> X, y, groups = load_lambdarank(return_X_y=True)
+    >>> X.shape, len(set(groups.tolist()))
+    ((3773, 300), 251)
+    """
+    check_flag("return_X_y", return_X_y)
+    check_flag("as_frame", as_frame)
+    check_choice("subset", subset, tuple(PARTS))
+    folder: Any = resources.files("sklearn_rankscore.datasets").joinpath("data")
+    tables = []
+    for part in PARTS[subset]:
+        with resources.as_file(folder.joinpath(f"lambdarank_{part}.txt.bz2")) as path:
+            tables.append(load_letor(path, n_features=300, zero_based=False))
+    X, y, groups = (np.concatenate(columns) for columns in zip(*tables, strict=True))
+    names = [f"feature_{number}" for number in range(1, X.shape[1] + 1)]
+    data, target, frame = X, y, None
+    if as_frame:
+        data, target = _with_index(X, y, groups, names)
+        frame = data.assign(**{target.name: target})
+    if return_X_y:
+        return (data, target) if as_frame else (data, target, groups)
+    return Bunch(
+        data=data,
+        target=target,
+        groups=groups,
+        frame=frame,
+        feature_names=names,
+        DESCR=folder.joinpath("lambdarank.md").read_text("utf-8"),
+    )
+
+
+def _with_index(X: Array, y: Array, groups: Array, feature_names: list[str]) -> tuple[Any, Any]:
+    """Features and labels whose index, named "qid", holds the query ids."""
+    pd = installed("pandas", "as_frame=True")
+    index = pd.Index(groups, name="qid")
+    return pd.DataFrame(X, index, feature_names), pd.Series(y, index, name="relevance")
+
+
+def _as_path(path: Any) -> Path:
+    """The path, refused if there is no such file, which scikit-learn's reader reports late."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            "path must be the path of a file, or a list of paths; got an object of "
+            f"{type(path).__name__}. Content in memory is read from a temporary file."
+        )
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"There is no file {os.fspath(path)}.")
+    return Path(path)
+
+
+def _ids_of_files(paths: list[Path]) -> list[Array]:
+    """The query ids of each file; queries of files of sizes get numbers that no other one has."""
+    files = [_query_ids(path) for path in paths]
+    integers = [ids if numbered else _as_integers(ids) for ids, numbered in files]
+    if all(ids is not None for ids in integers):  # so that a query of two files has one id
+        files = [(ids, numbered) for ids, (_, numbered) in zip(integers, files, strict=True)]
+    given = [ids.max() for ids, numbered in files if not numbered and ids.dtype.kind == "i"]
+    start = max([-1, *map(int, given)]) + 1
+    result = []
+    for ids, numbered in files:
+        result.append(ids + start if numbered else ids)
+        start = int(result[-1].max()) + 1 if numbered else start
+    return result
+
+
+def _as_integers(text: Array) -> Any:
+    """Ids as integers if this keeps all of them apart and their text unchanged, else None."""
+    try:
+        integers = text.astype(np.int64)
+    except (ValueError, OverflowError):
+        return None
+    return integers if (integers.astype(str) == text).all() else None
+
+
+def _query_ids(path: Path) -> tuple[Any, bool]:
+    """The query id of each line, and whether they are numbers given to a file of query sizes."""
+    numbers, fields = [], []
+    for number, line in _numbered_lines(path, fields=2):
+        numbers.append(number)
+        fields.append(line[1] if len(line) > 1 else b"")
+    if not fields:
+        raise ValueError(f"{path} is empty: it has no line of a document.")
+    from_sizes = _ids_of_sizes(path, len(fields))
+    if not any(field.startswith(b"qid:") for field in fields):
+        if from_sizes is None:
+            raise ValueError(
+                f"{path} has no query ids: its lines have no qid:ID after the label, and there is "
+                f"no file of query sizes {path.name}.query or {path.name}.group beside it."
+            )
+        return from_sizes, True
+    listed = []
+    for number, field in zip(numbers, fields, strict=True):
+        where = f"{path}, line {number}:"
+        if not field.startswith(b"qid:"):
+            raise ValueError(f"{where} there is no qid:ID, which other lines have.")
+        if field == b"qid:":
+            raise ValueError(f"{where} there is no ID directly after qid:.")
+        try:
+            listed.append(field[4:].decode())
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{where} the query id {field[4:]!r} is not UTF-8.") from error
+    ids = np.array(listed)
+    if from_sizes is not None and not np.array_equal(
+        ids[1:] != ids[:-1], from_sizes[1:] != from_sizes[:-1]
+    ):
+        raise ValueError(
+            f"The qid: of {path} and the query sizes in the file beside it describe different "
+            "queries. Remove one of them."
+        )
+    return ids, False
+
+
+def _ids_of_sizes(path: Path, n_lines: int) -> Array | None:
+    files = [beside for end in SIZE_FILES if (beside := Path(f"{path}{end}")).exists()]
+    if not files:
+        return None
+    what = f"{files[0]} must hold the size of one query per line"
+    try:
+        sizes = np.loadtxt(files[0], dtype=np.int64, ndmin=1)
+    except ValueError as error:
+        raise ValueError(f"{what}, an integer ({error}).") from error
+    if sizes.ndim > 1 or sizes.min(initial=0) < 0:
+        got = f"{sizes.shape[1]} columns" if sizes.ndim > 1 else f"the size {sizes.min()}"
+        raise ValueError(f"{what}; got {got}.")
+    if sizes.sum() != n_lines:
+        raise ValueError(
+            f"The query sizes in {files[0]} add up to {sizes.sum()}, "
+            f"but {path} has {n_lines} lines."
+        )
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def _numbered_lines(path: Path, fields: int = -1) -> Iterator[tuple[int, list[bytes]]]:
+    """Number and fields of each line that is not blank or a comment."""
+    with damage_named(str(path)), open_file(path) as file:
+        for number, line in enumerate(file, start=1):
+            line = line.removeprefix(BOM_UTF8) if number == 1 else line
+            parts = line.partition(b"#")[0].split(None, fields)
+            if parts:
+                yield number, parts
 
 
 def _load(paths: list[Path], dtype: DTypeLike, repeated: RepeatedFeatures) -> list[Any]:
     """The matrix and the labels of each file, one after the other."""
-    load: Callable[[Any], list[Any]] = partial(load_svmlight_files, dtype=dtype, zero_based=True)
-    has_mark = any(has_byte_order_mark(path) for path in paths)
+    has_mark = False
+    for path in paths:
+        with open_file(path) as file:
+            has_mark |= file.read(len(BOM_UTF8)) == BOM_UTF8
+    options: dict[str, Any] = {"dtype": dtype, "zero_based": True}
     try:
         try:
-            return load(paths)
+            return list(load_svmlight_files(paths, **options))
         except ValueError as error:
             if not has_mark and "sorted and unique" not in str(error):
                 raise
-            return load([sorted_features(path, repeated) for path in paths])
+            rewritten = [_sorted_features(path, repeated) for path in paths]
+            return list(load_svmlight_files(rewritten, **options))
     except (ValueError, OverflowError):
-        for path in paths:
-            check_lines(path)
+        _check_lines(paths)
         raise
 
 
-def _first_feature(matrices: list[Any], zero_based: bool | Literal["auto"]) -> int:
-    """Number of the feature in the first column: 0 or 1."""
-    has_zero = any(X.indices.size and X.indices.min() == 0 for X in matrices)
-    if has_zero and not zero_based:
-        raise ValueError("A feature has the number 0, but zero_based=False.")
-    return int(not (has_zero or zero_based is True))
+def _sorted_features(path: Path, repeated: RepeatedFeatures) -> BytesIO:
+    """The file without query ids, and with each line's features unique and in ascending order."""
+    result = BytesIO()
+    for number, (label, *pairs) in _numbered_lines(path):
+        features: dict[int, bytes] = {}
+        for pair in _without_id(pairs):
+            name, _, value = pair.partition(b":")
+            index = int(name)
+            if index in features and repeated == "error":
+                raise ValueError(
+                    f"{path}, line {number}: feature {index} occurs more than once. Choose one "
+                    "of the values with repeated_features='first' or 'last'."
+                )
+            if index not in features or repeated == "last":
+                features[index] = value
+        result.write(label)
+        result.writelines(b" %d:%b" % item for item in sorted(features.items()))
+        result.write(b"\n")
+    result.seek(0)
+    return result
+
+
+def _without_id(pairs: list[bytes]) -> list[bytes]:
+    return pairs[1:] if pairs and pairs[0].startswith(b"qid:") else pairs
+
+
+def _check_lines(paths: list[Path]) -> None:
+    """Name the first line whose label or features are no numbers, which scikit-learn does not."""
+    for path in paths:
+        for number, (label, *pairs) in _numbered_lines(path):
+            for field in (label, *_without_id(pairs)):
+                index, _, value = field.partition(b":") if field is not label else (0, "", label)
+                try:
+                    is_right = 0 <= int(index) <= LARGEST_FEATURE and not math.isinf(float(value))
+                except ValueError:
+                    is_right = False
+                if not is_right:
+                    raise ValueError(
+                        f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a "
+                        "line must be 'label qid:ID feature:value ...' with finite numbers for "
+                        "label, feature and value, the feature from 0 to "
+                        f"{LARGEST_FEATURE}."
+                    )
 
 
 def _check_type(values: Array, dtype: DTypeLike) -> None:
@@ -221,16 +447,3 @@ def _dense(X: Any, n_features: int | None) -> Array:
             )
         X.resize(X.shape[0], n_features)
     return np.asarray(X.toarray())
-
-
-def _whole(y: Array) -> Array:
-    """Labels as integers, if all of them are."""
-    whole = bool((np.abs(y) < LARGEST_EXACT_INTEGER).all()) and bool((y == np.rint(y)).all())
-    return y.astype(np.int64) if whole else y
-
-
-def _result(X: Array, y: Array, groups: Array, first: int, as_frame: bool) -> Any:
-    if not as_frame:
-        return X, y, groups
-    names = [f"feature_{first + column}" for column in range(X.shape[1])]
-    return with_index(X, y, groups, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -10,40 +10,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array, RandomState
 from .._validation import check_choice, check_count, check_flag, check_number, installed
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-@overload
-def make_ranking(
-    n_queries: int = ...,
-    n_features: int = ...,
-    *,
-    n_documents: int = ...,
-    n_informative: int | None = ...,
-    n_grades: int = ...,
-    noise: float = ...,
-    query_effect: float = ...,
-    utility: Literal["additive", "interactions"] = ...,
-    shuffle: bool = ...,
-    as_frame: Literal[False] = ...,
-    random_state: RandomState = ...,
-) -> tuple[Array, Array, Array]: ...
-@overload
-def make_ranking(
-    n_queries: int = ...,
-    n_features: int = ...,
-    *,
-    n_documents: int = ...,
-    n_informative: int | None = ...,
-    n_grades: int = ...,
-    noise: float = ...,
-    query_effect: float = ...,
-    utility: Literal["additive", "interactions"] = ...,
-    shuffle: bool = ...,
-    as_frame: Literal[True],
-    random_state: RandomState = ...,
-) -> tuple[pd.DataFrame, pd.Series]: ...
 def make_ranking(
     n_queries: int = 100,
     n_features: int = 20,
@@ -121,7 +88,11 @@ def make_ranking(
     check_count("n_queries", n_queries, 1)
     check_count("n_features", n_features, 1)
     check_count("n_documents", n_documents, 1)
-    n_informative = _read_informative(n_informative, n_features)
+    n_informative = min(5, n_features) if n_informative is None else n_informative
+    if check_count("n_informative", n_informative, 1) > n_features:
+        raise ValueError(
+            f"n_informative must be at most n_features, {n_features}; got {n_informative}."
+        )
     check_count("n_grades", n_grades, 2)
     check_number("noise", noise, low=0.0)
     check_number("query_effect", query_effect, low=0.0)
@@ -141,17 +112,12 @@ def make_ranking(
     if shuffle:
         order = random.permutation(len(y))
         X, y, groups = X[order], y[order], groups[order]
-    return _as_frame(X, y, groups) if as_frame else (X, y, groups)
-
-
-def _read_informative(n_informative: int | None, n_features: int) -> int:
-    if n_informative is None:
-        return min(5, n_features)
-    if check_count("n_informative", n_informative, 1) > n_features:
-        raise ValueError(
-            f"n_informative must be at most n_features, {n_features}; got {n_informative}."
-        )
-    return n_informative
+    if not as_frame:
+        return X, y, groups
+    pd = installed("pandas", "as_frame=True")
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    frame.insert(0, "qid", groups)
+    return frame, pd.Series(y, name="y")
 
 
 def _additive(informative: Array) -> Array:
@@ -169,10 +135,3 @@ def _weighted(columns: Array) -> Array:
 
 
 UTILITIES = {"additive": _additive, "interactions": _interactions}
-
-
-def _as_frame(X: Array, y: Array, groups: Array) -> tuple[pd.DataFrame, pd.Series]:
-    pd = installed("pandas", "as_frame=True")
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-    frame.insert(0, "qid", groups)
-    return frame, pd.Series(y, name="y")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
@@ -11,16 +10,23 @@ import numpy as np
 
 from .._columns import as_numbers, check_in_memory, column_names
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, check_system_names, counted, did_you_mean, shown
+from .._validation import check_choice, check_flag, check_system_names, did_you_mean, shown
 from ..query_ids.lookup import index_level
-from .ids import encode
-from .table import ALONE, MetricArguments, SystemArguments, Table, arguments, join
+from .ranks import MUST_BE_RANKS, are_ranks, at_ranks, find_no_rank
+from .table import (
+    ALONE,
+    MetricArguments,
+    SystemArguments,
+    Table,
+    arguments,
+    encode,
+    find_repeated,
+    join,
+)
 from .trec import Frame
 
 ColumnName: TypeAlias = str | int
-Duplicates: TypeAlias = Literal["error", "drop", "keep"]
-MissingQueries: TypeAlias = Literal["count", "drop", "error"]
-UnjudgedQueries: TypeAlias = Literal["drop", "error"]
+MissingQueries: TypeAlias = Literal["count", "drop"]
 
 # how to replace NaN
 _REMEDIES = {
@@ -34,18 +40,15 @@ _REMEDIES = {
         "predictions. In a single frame, pass -rank as score=, with -inf for such documents."
     ),
 }
-MUST_BE_RANKS = "must hold ranks, 1 for the best, or means of two ranks from 1 on"
-# names of columns of ranks, unlike pagerank
-_RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 
 
 class _Options(TypedDict, total=False):
     document: ColumnName | None
     relevance: ColumnName | None
-    duplicates: Duplicates
     missing_queries: MissingQueries
-    unjudged_queries: UnjudgedQueries
     unjudged: UnjudgedDocuments
+    exclude: Frame | None
+    ignore_identical_ids: bool
 
 
 @overload
@@ -86,10 +89,10 @@ def from_frames(
     relevance: ColumnName | None = None,
     score: ColumnName | Mapping[str, ColumnName] | None = None,
     rank: ColumnName | None = None,
-    duplicates: Duplicates = "error",
     missing_queries: MissingQueries = "count",
-    unjudged_queries: UnjudgedQueries = "drop",
     unjudged: UnjudgedDocuments = "irrelevant",
+    exclude: Frame | None = None,
+    ignore_identical_ids: bool = False,
 ) -> Any:
     """Build the arguments of a metric from long DataFrames, such as a log and a top-N list.
 
@@ -113,22 +116,23 @@ def from_frames(
         Column of `predictions` with the scores, higher is better, -inf for a document that was not
         retrieved; or the columns of several systems, by name.
     rank : str or int, default=None
-        Column of `predictions` with the ranks, 1 for the best, instead of `score`.
-    duplicates : {"error", "drop", "keep"}, default="error"
-        How to treat a document that occurs more than once for a query. Both "drop" and "keep" use
-        its highest relevance. Of its predictions, "drop" retains only the best one; with "keep",
-        only the best one is relevant, and each other one keeps its rank as an irrelevant document.
-    missing_queries : {"count", "drop", "error"}, default="count"
+        Column of `predictions` with the ranks, 1 for the best, instead of `score`. Ranks are
+        positions: one that is missing belongs to a document that nobody judged. A single frame
+        must have all of them.
+    missing_queries : {"count", "drop"}, default="count"
         How to treat queries of `truth` without predictions: "count" includes them, with nothing
         retrieved; "drop" excludes them, which favors a system that makes predictions for easy
-        queries only.
-    unjudged_queries : {"drop", "error"}, default="drop"
-        How to treat queries of `predictions` that `truth` does not contain.
+        queries only. Queries of `predictions` that `truth` does not contain are excluded.
     unjudged : {"irrelevant", "drop", "nan"}, default="irrelevant"
         What metrics do with predicted documents that `truth` does not contain, whose label is NaN
         because nobody judged them: give them the label 0, remove them, or leave it to the option
         `unjudged` of the metric. If it is not "irrelevant", the relevance in `truth` may be missing
         as well. See :doc:`/guide/labels`.
+    exclude : DataFrame, default=None
+        Queries and documents that do not count, whether relevant, predicted or both, such as the
+        interactions that a recommender was trained on. Later predictions move up.
+    ignore_identical_ids : bool, default=False
+        Whether to leave out predictions whose document id is the query id, as BEIR does.
 
     Returns
     -------
@@ -146,7 +150,7 @@ def from_frames(
     TypeError
         If an argument is not a DataFrame, both or neither of `score` and `rank` are given, systems
         lack names, ids are numbers in one frame and text in the other, `document` is missing for
-        two frames, or a single one has no `relevance` or an option for two, such as `duplicates`.
+        two frames, or a single one has no `relevance` or an option for two.
 
     Warns
     -----
@@ -174,54 +178,49 @@ def from_frames(
     >>> recall_at_k(**documents, k=2)
     0.25
     """
-    check_choice("duplicates", duplicates, get_args(Duplicates))
     check_choice("missing_queries", missing_queries, get_args(MissingQueries))
-    check_choice("unjudged_queries", unjudged_queries, get_args(UnjudgedQueries))
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
+    check_flag("ignore_identical_ids", ignore_identical_ids)
     if (score is None) == (rank is None):
         raise TypeError(
             "pass either score=, the column of the scores, or rank=, the column of the ranks; "
             f"got {'neither' if rank is None else 'both'}."
         )
-    may_be_nan, is_single = unjudged != "irrelevant", predictions is None
-    judged = _Frame("truth", truth, relevance, "relevance", may_be_nan)
-    systems = _systems("truth" if is_single else "predictions",
-                       truth if is_single else predictions, score, rank)  # fmt: skip
-    if is_single:
-        if (duplicates, missing_queries, unjudged_queries) != ("error", "count", "drop"):
+    judged = _Frame("truth", truth, relevance, "relevance", unjudged != "irrelevant")
+    if predictions is None:
+        if relevance is None or exclude is not None or missing_queries != "count":
             raise TypeError(
-                "duplicates, missing_queries and unjudged_queries are options for two frames, of "
-                "relevance and of predictions; got one."
+                "a single frame has one row per document: relevance= is needed, and exclude= and "
+                "missing_queries= are options for two frames, of relevance and of predictions."
             )
-        if relevance is None:
-            raise TypeError(
-                "relevance= is needed for a single frame, which has one row per document. To "
-                "compare a list of relevant documents with predictions, pass both frames."
-            )
+        systems = _systems("truth", truth, score, rank)
         return _of_one_frame(judged, systems, query, document, unjudged)
     if document is None:
         raise TypeError("document= is needed to match the rows of truth and predictions.")
-    frames = [judged, *systems.values()]
-    query_codes, ids = encode(
+    systems = _systems("predictions", predictions, score, rank)
+    left_out = [] if exclude is None else [_Frame("exclude", exclude, None, "relevance")]
+    frames = [judged, *systems.values(), *left_out]
+    queries, ids = encode(
         [frame.ids(query) for frame in frames], f"the query ids in column {query!r}"
     )
     codes, items = encode(
         [frame.ids(document) for frame in frames], f"the document ids in column {document!r}"
     )
-    selected = _select_queries(frames, query_codes, ids, missing_queries, unjudged_queries)
+    selected = _select_queries(frames[: 1 + len(systems)], queries, ids, missing_queries)
     position = np.where(selected, np.cumsum(selected) - 1, -1)
-    tables = [
-        Table(query_code, code, frame.values(len(code)), frame.locate).of_queries(position)
-        for frame, query_code, code in zip(frames, query_codes, codes, strict=True)
-    ]
-    if duplicates != "error":
-        drop = duplicates == "drop"
-        tables = [table.best_first(drop=drop or table is tables[0]) for table in tables]
+    tables = []
+    for frame, of_query, code in zip(frames, queries, codes, strict=True):
+        table = Table(of_query, code, frame.values(len(code)), frame.locate)
+        if frame.kind == "rank":
+            table = at_ranks(table, -table.value, len(items), frame.name)
+        tables.append(table.of_queries(position))
+    if left_out:
+        tables = [table.without(tables[-1]) for table in tables[:-1]]
+    if ignore_identical_ids:
+        tables[1:] = [table.without_query_itself(ids[selected], items) for table in tables[1:]]
     advice = (
-        " Remove it, or choose with duplicates='drop' or 'keep'. Rows of several systems are "
-        "passed as a dict of DataFrames by name."
-        if duplicates == "error"
-        else None
+        f" Keep one row, such as by drop_duplicates([{query!r}, {document!r}]). Rows of several "
+        "systems are passed as a dict of DataFrames by name."
     )
     named = dict(zip(systems, tables[1:], strict=True))
     return join(ids[selected], tables[0], named, unjudged, items, advice)
@@ -260,13 +259,11 @@ class _Frame:
             )
         if (level := index_level(self.frame, name)) is not None:
             return level
-        several = isinstance(name, list | tuple) and all(column in present for column in name)
-        fix = (
-            " Name one column: combine those of ids into one of tuples; those of scores of "
-            "several systems are a dict by name."
-            if several
-            else did_you_mean(name, present)
-        )
+        fix = did_you_mean(name, present)
+        if isinstance(name, list | tuple):
+            fix = " Name one column, in which ids of several are tuples, or score= as a dict."
+        elif same := [column for column in present if str(column).lower() == str(name).lower()]:
+            fix = f" Did you mean {same[0]!r}?"
         raise ValueError(
             f"{self.name} has no column {name!r}; its columns are {present}.{fix} Columns of ids "
             "need the same name in all frames."
@@ -327,48 +324,41 @@ def _of_one_frame(
     (codes,), ids = encode([judged.ids(query)], f"the query ids in column {query!r}")
     values = judged.values(len(codes))
     scores = {name: frame.values(len(codes)) for name, frame in systems.items()}
+    for name, frame in systems.items():
+        table = Table(codes, codes, scores[name])
+        n_ranks = len(codes)
+        if frame.kind == "rank":
+            n_ranks = len(at_ranks(table, -scores[name], 0, frame.name).query)
+        if n_ranks > len(codes):
+            raise ValueError(
+                f"truth, column {frame.value!r}, lacks ranks of some query, which a single frame "
+                "must have. Pass the negatives as score= if they are ranks among more documents."
+            )
     if document is not None:
         (documents,), items = encode(
             [judged.ids(document)], f"the document ids in column {document!r}"
         )
-        table = Table(codes, documents, values, judged.locate)
-        table.refuse_repeats(ids, items, " Remove it, or pass two frames with duplicates='drop'.")
+        pairs = codes * (1 + np.int64(documents.max())) + documents
+        if (row := find_repeated(np.unique(pairs, return_inverse=True)[1])) is not None:
+            raise ValueError(
+                f"{judged.locate(row)}: duplicate document {shown(items[documents[row]])} for "
+                f"query {shown(ids[codes[row]])}. Remove it."
+            )
     return arguments(values, scores, ids[codes], unjudged)
 
 
 def _select_queries(
-    frames: list[_Frame], codes: list[Array], ids: Array, missing: str, unjudged: str
+    frames: list[_Frame], codes: list[Array], ids: Array, missing_queries: str
 ) -> Array:
     """Whether each query is evaluated."""
-    judged, *of_systems = [np.bincount(of_frame, minlength=len(ids)) > 0 for of_frame in codes]
-    predicted = np.logical_or.reduce(of_systems)
+    judged, *of_systems = [
+        np.bincount(of_frame, minlength=len(ids)) > 0
+        for _, of_frame in zip(frames, codes, strict=False)
+    ]
     for frame, of_system in zip(frames[1:], of_systems, strict=True):
         if not (judged & of_system).any():
             raise ValueError(
                 f"truth and {frame.name} have no query in common: truth has "
                 f"{shown(ids[judged][0])}, {frame.name} has {shown(ids[of_system][0])}."
             )
-    for allowed, problem, queries in (
-        (missing, "the predictions lack {} of truth", judged & ~predicted),
-        (unjudged, "truth lacks {} of the predictions", predicted & ~judged),
-    ):
-        if allowed == "error" and queries.any():
-            raise ValueError(
-                f"{problem.format(counted(queries.sum(), 'query'))}; the first is "
-                f"{shown(ids[queries.argmax()])}."
-            )
-    return np.asarray(judged & predicted if missing == "drop" else judged)
-
-
-def find_no_rank(values: Array) -> float | None:
-    """The first value that is no rank, nor the mean of two; None if all may be."""
-    with np.errstate(invalid="ignore"):
-        part = values % (0.5 if values.min() >= 1 else 1)  # nan of infinity
-    wrong = (values < 0) | (part != 0)
-    return float(values[wrong.argmax()]) if wrong.any() else None
-
-
-def are_ranks(name: Any, values: Array) -> bool:
-    """Whether a column of scores has the name and the values of ranks."""
-    is_named = _RANK.search(str(name)) is not None
-    return is_named and values.min() >= 0 and np.array_equal(values, np.floor(values))
+    return judged & np.logical_or.reduce(of_systems) if missing_queries == "drop" else judged

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import Any, TypeAlias, get_args, overload
+from typing import Any, TypeAlias, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +13,9 @@ from scipy.sparse import csr_array
 
 from .._columns import as_column, as_numbers, check_in_memory, check_range, column_names, names_ids
 from .._typing import Array, MatrixLike, UnjudgedDocuments
-from .._validation import check_choice, check_system_names, counted, shown
+from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
-from .ids import encode
-from .table import ALONE, MetricArguments, SystemArguments, Table, join, occurrences
+from .table import ALONE, MetricArguments, SystemArguments, Table, encode, join, occurrences
 from .trec import ToDict, as_nested
 
 # one entry per query, by position or by query id
@@ -32,22 +31,32 @@ OF_IMPLICIT = (
 )
 
 
+class _Options(TypedDict, total=False):
+    unjudged: UnjudgedDocuments
+    exclude: Any
+    ignore_identical_ids: bool
+
+
+class _MatrixOptions(TypedDict, total=False):
+    unjudged: UnjudgedDocuments
+    exclude: MatrixLike | None
+
+
 @overload
 def from_ranked_lists(
-    actual: QueryLists | ToDict,
-    predicted: Mapping[str, NamedSystem],
-    *,
-    unjudged: UnjudgedDocuments = ...,
+    actual: QueryLists | ToDict, predicted: Mapping[str, NamedSystem], **options: Unpack[_Options]
 ) -> SystemArguments: ...
 @overload
 def from_ranked_lists(
-    actual: QueryLists | ToDict,
-    predicted: QueryLists | ToDict,
-    *,
-    unjudged: UnjudgedDocuments = ...,
+    actual: QueryLists | ToDict, predicted: QueryLists | ToDict, **options: Unpack[_Options]
 ) -> MetricArguments: ...
 def from_ranked_lists(
-    actual: Any, predicted: Any, *, unjudged: UnjudgedDocuments = "irrelevant"
+    actual: Any,
+    predicted: Any,
+    *,
+    unjudged: UnjudgedDocuments = "irrelevant",
+    exclude: Any = None,
+    ignore_identical_ids: bool = False,
 ) -> Any:
     """Build the arguments of a metric from relevant items and predicted items by rank.
 
@@ -67,6 +76,11 @@ def from_ranked_lists(
         nobody judged them: give them the label 0, remove them, or leave it to the option `unjudged`
         of the metric. Items that were judged irrelevant are passed in dicts, with the relevance 0.
         See :doc:`/guide/labels`.
+    exclude : sequence or mapping, default=None
+        Items of each query, in the form of `actual`, that do not count, whether relevant, predicted
+        or both, such as those that a recommender was trained on. Later predictions move up.
+    ignore_identical_ids : bool, default=False
+        Whether to leave out predictions that equal the query id, as BEIR does.
 
     Returns
     -------
@@ -119,6 +133,7 @@ def from_ranked_lists(
     array([0.6667, 0.5   ])
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
+    check_flag("ignore_identical_ids", ignore_identical_ids)
     actual, predicted = as_nested(actual), as_nested(predicted)
     systems = {ALONE: predicted}
     if _holds_systems(actual, predicted):
@@ -130,16 +145,27 @@ def from_ranked_lists(
     for system, of_system in systems.items():
         name = f"predicted {system!r}" if system else "predicted"
         ids, lists[name] = _align(actual, ids, of_system, name)
+        _check_ordered(ids, lists[name], name, Set)
+    if exclude is not None:
+        exclude = as_nested(exclude)
+        if isinstance(exclude, Mapping):  # of other queries as well
+            exclude = {query: items for query, items in exclude.items() if query in set(ids)}
+        lists["exclude"] = _align(actual, ids, exclude, "exclude")[1]
     for name, entries in lists.items():
         _check_items(ids, entries, name)
     items = [as_objects(list(chain.from_iterable(entries))) for entries in lists.values()]
     codes, of_code = encode(items, "the items of actual and predicted")
-    judged, *tables = (
-        Table(_positions(entries), code, _values(entries, name), repr)
+    tables = [
+        Table(_positions(entries), code, _values(entries, name))
         for (name, entries), code in zip(lists.items(), codes, strict=True)
-    )
-    named = dict(zip(systems, tables, strict=True))
-    return join(as_ids(ids)[0], judged, named, unjudged, of_code)
+    ]
+    if exclude is not None:
+        tables = [table.without(tables[-1]) for table in tables[:-1]]
+    of_ids = as_ids(ids)[0]
+    if ignore_identical_ids:
+        tables[1:] = [table.without_query_itself(of_ids, of_code) for table in tables[1:]]
+    named = dict(zip(systems, tables[1:], strict=True))
+    return join(of_ids, tables[0], named, unjudged, of_code)
 
 
 @overload
@@ -200,15 +226,12 @@ def from_relevance_lists(relevances: Any) -> Any:
     if isinstance(relevances, Mapping) and any(map(_holds_lists, relevances.values())):
         check_system_names("relevances", relevances)
         systems = dict(relevances)
-    lists = {}
+    lists, own = {}, {}
     for system, of_system in systems.items():
         name = f"relevances[{system!r}]" if system else "relevances"
-        lists[system] = name, _entries(of_system, name)
-        _check_ordered(range(len(lists[system][1])), lists[system][1], name, Set | Mapping)
-    own = {
-        system: list(of_system) if isinstance(of_system, Mapping) else range(len(lists[system][1]))
-        for system, of_system in systems.items()
-    }
+        lists[system] = entries = _entries(of_system, name)
+        _check_ordered(range(len(entries)), entries, name, Set | Mapping)
+        own[system] = list(of_system) if isinstance(of_system, Mapping) else range(len(entries))
     have_ids = {isinstance(of_system, Mapping) for of_system in systems.values()}
     sizes = {system: len(ids) for system, ids in own.items()}
     if len(have_ids) > 1 or (have_ids == {False} and len(set(sizes.values())) > 1):
@@ -218,13 +241,14 @@ def from_relevance_lists(relevances: Any) -> Any:
         )
     position = {query: at for at, query in enumerate(dict.fromkeys(chain(*own.values())))}
     tables = {}
-    for system, (name, entries) in lists.items():
+    for system, entries in lists.items():
+        name = f"relevances[{system!r}]" if system else "relevances"
         values = list(chain.from_iterable(entries))
         labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
         if labels.ndim != 1:
             raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
         query = np.array([position[query] for query in own[system]], int)[_positions(entries)]
-        tables[system] = Table(query, labels, _by_rank(entries), repr)
+        tables[system] = Table(query, labels, _by_rank(entries))
     # a document has no id: the n-th of a query with a label is the same one in all systems
     parts = tables.values()
     labels = np.concatenate([table.document for table in parts])
@@ -235,7 +259,7 @@ def from_relevance_lists(relevances: Any) -> Any:
         for table, of_table in zip(parts, np.split(grade, ends), strict=True)
     ]
     query = np.concatenate([table.query for table in parts])
-    judged = Table(query, np.concatenate(numbers), labels, repr)
+    judged = Table(query, np.concatenate(numbers), labels)
     named = {
         system: replace(table, document=number)
         for (system, table), number in zip(tables.items(), numbers, strict=True)
@@ -248,16 +272,14 @@ def from_recommendations(
     interactions: MatrixLike,
     recommended: Mapping[str, ArrayLike],
     scores: Mapping[str, ArrayLike] | None = None,
-    *,
-    unjudged: UnjudgedDocuments = ...,
+    **options: Unpack[_MatrixOptions],
 ) -> SystemArguments: ...
 @overload
 def from_recommendations(
     interactions: MatrixLike,
     recommended: ArrayLike,
     scores: ArrayLike | None = None,
-    *,
-    unjudged: UnjudgedDocuments = ...,
+    **options: Unpack[_MatrixOptions],
 ) -> MetricArguments: ...
 def from_recommendations(
     interactions: MatrixLike,
@@ -265,6 +287,7 @@ def from_recommendations(
     scores: Any = None,
     *,
     unjudged: UnjudgedDocuments = "irrelevant",
+    exclude: MatrixLike | None = None,
 ) -> Any:
     """Build the arguments of a metric from a user-item matrix and recommended items.
 
@@ -284,6 +307,9 @@ def from_recommendations(
         What metrics do with recommended items without an entry, whose label is NaN because nobody
         judged them: give them the label 0, remove them, or leave it to the option `unjudged` of the
         metric. A stored 0 is a judgment, but no entry with "irrelevant". See :doc:`/guide/labels`.
+    exclude : sparse matrix or array of shape (n_users, n_items), default=None
+        Items that do not count for a user, those with an entry other than 0, such as the
+        interactions that a recommender was trained on. Later recommendations move up.
 
     Returns
     -------
@@ -327,10 +353,7 @@ def from_recommendations(
     0.75
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
-    relevance = _interactions(interactions, zeros_are_judged=unjudged != "irrelevant")
-    users = np.arange(relevance.shape[0])
-    rows = np.repeat(users, np.diff(relevance.indptr))
-    judged = Table(rows, relevance.indices.astype(np.int64), relevance.data, repr)
+    relevance = _matrix(interactions, "interactions", with_zeros=unjudged != "irrelevant")
     if isinstance(recommended, Mapping):
         check_system_names("recommended", recommended)
         scores = dict.fromkeys(recommended) if scores is None else scores
@@ -338,11 +361,22 @@ def from_recommendations(
             raise TypeError("recommended and scores must be dicts with the same names of systems.")
     else:
         recommended, scores = {ALONE: recommended}, {ALONE: scores}
-    systems = {
+    judged = _entries_of(relevance)
+    tables = {
         name: _recommendations(items, scores[name], relevance.shape)
         for name, items in recommended.items()
     }
-    return join(users, judged, systems, unjudged, range(relevance.shape[1]))
+    if exclude is not None:
+        seen = _matrix(exclude, "exclude", with_zeros=False)
+        if seen.shape != relevance.shape:
+            raise ValueError(
+                f"exclude has shape {seen.shape}, interactions {relevance.shape}; both need one "
+                "row per user and one column per item."
+            )
+        judged = judged.without(_entries_of(seen))
+        tables = {name: table.without(_entries_of(seen)) for name, table in tables.items()}
+    n_users, n_items = relevance.shape
+    return join(np.arange(n_users), judged, tables, unjudged, range(n_items))
 
 
 def _entries(queries: Any, name: str) -> list[Any]:
@@ -427,7 +461,6 @@ def _align(actual: Any, ids: list[Any], predicted: Any, name: str) -> tuple[list
                     "id, or actual.to_list() to match them by position."
                 )
             ids = index.to_list()
-    _check_ordered(ids, entries, name, Set)
     return ids, entries
 
 
@@ -524,30 +557,35 @@ def _is_items_and_scores(predicted: Any) -> bool:
     return kinds[0] in "iu" and kinds[1] == "f" and predicted[0].ndim == 2
 
 
-def _interactions(interactions: Any, *, zeros_are_judged: bool) -> csr_array:
-    """The relevance in canonical format; the input is not changed."""
+def _matrix(values: Any, name: str, *, with_zeros: bool) -> csr_array:
+    """Numbers in canonical format; the input is not changed."""
     try:
-        if not hasattr(interactions, "tocsr"):
-            interactions = np.asarray(interactions)
-            if interactions.dtype.kind == "O":  # numbers that may be missing in pandas
-                interactions = interactions.astype(np.float64)
-        if interactions.ndim != 2 or interactions.dtype.kind not in "biuf":
-            raise ValueError(f"{interactions.dtype} of shape {interactions.shape}")
-        relevance = csr_array(interactions)
+        if not hasattr(values, "tocsr"):
+            values = np.asarray(values)
+            if values.dtype.kind == "O":  # numbers that may be missing in pandas
+                values = values.astype(np.float64)
+        if values.ndim != 2 or values.dtype.kind not in "biuf":
+            raise ValueError(f"{values.dtype} of shape {values.shape}")
+        matrix = csr_array(values)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            "interactions must be a sparse matrix or a two-dimensional array of numbers, with one "
-            f"row per user and one column per item; got {type(interactions).__name__} ({error})."
+            f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one "
+            f"row per user and one column per item; got {type(values).__name__} ({error})."
         ) from error
-    has_zeros = not zeros_are_judged and bool((relevance.data == 0).any())
-    if not relevance.has_canonical_format or has_zeros:
-        relevance = relevance.copy()
-        relevance.sum_duplicates()
-        if not zeros_are_judged:
-            relevance.eliminate_zeros()
-    if relevance.nnz:
-        as_numbers(relevance.data, "interactions")
-    return relevance
+    has_zeros = not with_zeros and bool((matrix.data == 0).any())
+    if not matrix.has_canonical_format or has_zeros:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        if not with_zeros:
+            matrix.eliminate_zeros()
+    if matrix.nnz:
+        as_numbers(matrix.data, name)
+    return matrix
+
+
+def _entries_of(matrix: csr_array) -> Table:
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return Table(rows, matrix.indices.astype(np.int64), matrix.data)
 
 
 def _recommendations(recommended: Any, scores: Any, shape: tuple[int, int]) -> Table:
@@ -592,4 +630,4 @@ def _recommendations(recommended: Any, scores: Any, shape: tuple[int, int]) -> T
             order = np.argsort(-values, axis=1, kind="stable")
             items, values, given = (np.take_along_axis(x, order, 1) for x in (items, values, given))
     users = np.repeat(np.arange(n_users), given.sum(axis=1))
-    return Table(users, items[given].astype(np.int64), values[given], repr)
+    return Table(users, items[given].astype(np.int64), values[given])

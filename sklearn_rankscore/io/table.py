@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from numbers import Number
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from .._columns import descending
 from .._typing import Array, Unjudged, UnjudgedDocuments
 from .._validation import shown, stacklevel_of_caller
-from ..query_ids.read import order_by_code
+from ..query_ids.read import as_ids, as_objects, check_no_nan, factorize, order_by_code
 
 # the name of a system that was not given one
 ALONE = ""
 # fewer items may have nothing in common by chance
 MANY = 10
-# up to this many possible keys per row, a table of all of them is faster than a sort
-DENSE = 16
+# possible pairs of a query and a document that are looked up at a time, within the fast memory
+LOOKED_UP = 2**19
 # rows of whole queries whose texts are sorted at a time: sorting few at a time is faster
 BATCH = 2**13
+# begins the id of a rank without a document: no byte of UTF-8
+NOWHERE = b"\xff"
+# dtypes that NumPy brings to one without loss; integers and floats together would be rounded
+ALIKE = (set("bi"), set("bu"), set("f"), set("M"), set("m"))
 
 
 class MetricArguments(TypedDict):
@@ -55,7 +59,7 @@ class Table:
         Code of the document, or its id in UTF-8.
     value : array of shape (n_rows,)
         Relevance or score.
-    locate : callable
+    locate : callable, default=repr
         ``locate(row)`` says where a row stands, such as in which line of a file.
     queries : sequence, default=()
         The query ids, if they are those of this table alone.
@@ -64,7 +68,7 @@ class Table:
     query: Array
     document: Array
     value: Array
-    locate: Callable[[int], str]
+    locate: Callable[[int], str] = repr
     queries: Sequence[Any] = ()
 
     @property
@@ -76,41 +80,86 @@ class Table:
         """The rows of some queries; `position` has the new place of each query, or -1."""
         query = position[self.query]
         moved = replace(self, query=query)
-        return moved._take(np.flatnonzero(query >= 0)) if query.min(initial=0) < 0 else moved
+        return moved.rows(query >= 0) if query.min(initial=0) < 0 else moved
 
-    def best_first(self, *, drop: bool) -> Table:
-        """If a document occurs twice for a query, the rows by descending value; all, or first."""
-        pairs = self._pairs()
-        if len(np.unique(pairs)) == len(pairs):
-            return self
-        rows = np.argsort(descending(self.value), kind="stable")
-        first = np.sort(np.unique(pairs[rows], return_index=True)[1])
-        return self._take(rows[first] if drop else rows)
+    def without(self, seen: Table) -> Table:
+        """The rows whose query and document do not occur in another table."""
+        n_items = 1 + max(int(t.document.max(initial=0)) for t in (self, seen))
+        keys, others = (t.query.astype(np.int64) * n_items + t.document for t in (self, seen))
+        return self.rows(~np.isin(keys, others))
 
-    def refuse_repeats(
-        self, ids: Array, items: Any, advice: str, codes: Array | None = None
-    ) -> None:
-        """Refuse a document that occurs twice for a query; `codes` may number their pairs."""
-        codes = np.unique(self._pairs(), return_inverse=True)[1] if codes is None else codes
-        if np.bincount(codes).max(initial=0) > 1:
-            row = int((occurrences(codes) > 0).argmax())
-            item = self.document[row]
-            raise ValueError(
-                f"{self.locate(row)}: duplicate document "
-                f"{_shown(item if self.has_text else items[item])} for query "
-                f"{shown(ids[self.query[row]])}.{advice}"
-            )
+    def without_query_itself(self, ids: Array, items: Iterable[Any]) -> Table:
+        """The rows whose document has another id than the query."""
+        if self.has_text:
+            own = np.array([str(query).encode() for query in ids.tolist()])
+        else:
+            code = {item: code for code, item in enumerate(items)}
+            own = np.array([code.get(query, -1) for query in ids.tolist()])
+        return self.rows(self.document != own[self.query]) if len(self.query) else self
 
-    def _pairs(self) -> Array:
-        """A query and the code of a document as one integer."""
-        return self.query * (1 + int(self.document.max(initial=0))) + self.document
-
-    def _take(self, rows: Array) -> Table:
+    def rows(self, selected: Array) -> Table:
+        """Some of the rows."""
+        rows = np.flatnonzero(selected)
         locate = self.locate
         return replace(
             self, query=self.query[rows], document=self.document[rows], value=self.value[rows],
             locate=lambda row: locate(int(rows[row])),
         )  # fmt: skip
+
+
+def encode(columns: Sequence[Any], name: str) -> tuple[list[Array], Array]:
+    """The code of each id in each column, and the distinct ids.
+
+    Numbers and text are different ids, and columns of both are refused.
+    """
+    codes, distinct = zip(*(_encode(column, name) for column in columns), strict=True)
+    if len(distinct) == 1:
+        return list(codes), distinct[0]
+    kinds = {kind: ids[0] for ids in distinct if len(ids) and (kind := _kind(ids))}
+    if len(kinds) > 1:
+        both = " and ".join(f"{kind}, such as {shown(of)}," for kind, of in sorted(kinds.items()))
+        of_pairs = " Pairs of an item and its score become a dict: {query: dict(pairs)}."
+        raise TypeError(
+            f"{name} are {both} which are never equal. Convert one of them."
+            f"{of_pairs if 'tuples' in kinds else ''}"
+        )
+    if any({ids.dtype.kind for ids in distinct} <= alike for alike in ALIKE):
+        common, position = np.unique(np.concatenate(distinct), return_inverse=True)
+    else:
+        listed = [value for ids in distinct for value in ids.tolist()]
+        number = {value: code for code, value in enumerate(dict.fromkeys(listed))}
+        common, position = as_objects(number), np.array([number[value] for value in listed], int)
+        _refuse_lookalikes(number, name)
+    starts = np.cumsum([len(ids) for ids in distinct])[:-1]
+    return [at[own] for at, own in zip(np.split(position, starts), codes, strict=True)], common
+
+
+def _encode(column: Any, name: str) -> tuple[Array, Array]:
+    ids, categories = as_ids(column, name)
+    check_no_nan(ids, name)
+    if not len(ids):
+        return np.zeros(0, dtype=np.intp), ids
+    values, codes = factorize(ids, name)
+    return codes, values if categories is None else categories[values]
+
+
+def _kind(ids: Array) -> str | None:
+    """What all ids are; None for several kinds, and for any other."""
+    kinds = {"numbers": Number, "text": str, "bytes": bytes, "tuples": tuple}
+    types = set(map(type, ids.tolist()))
+    return next((k for k, of in kinds.items() if all(issubclass(t, of) for t in types)), None)
+
+
+def _refuse_lookalikes(ids: Iterable[Any], name: str) -> None:
+    """Refuse 2 and "2" among ids, which were meant as one."""
+    text = {value for value in ids if isinstance(value, str)}
+    for value in ids if text else ():
+        printed = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+        if isinstance(value, Number | bytes) and printed in text:
+            raise TypeError(
+                f"{name} are {value!r} in one place and {printed!r} in another, which are never "
+                "equal. Convert all of them to the same type."
+            )
 
 
 def join(
@@ -151,33 +200,28 @@ def join(
     query = np.concatenate([table.query for table in tables])
     document = np.concatenate([table.document for table in tables])
     ends = np.cumsum([len(table.query) for table in tables])[:-1]
-    if judged.has_text:
-        first, number = _number_by_text(query, document, len(ids))
-    else:
-        n_items = 1 + int(document.max(initial=0))
-        first, number = _number(query.astype(np.int64) * n_items + document, len(ids) * n_items)
+    first, number = (_number_text if judged.has_text else _number)(query, document, len(ids))
     *retrieved, relevant = np.split(number, ends)
 
     def name(number: int) -> Any:
         code = document[first[number]]
-        return code if judged.has_text else items[code]
+        if judged.has_text:
+            return None if code.startswith(NOWHERE) else code
+        return items[code] if code < len(items) else None
 
     if advice is not None:
         for table, numbers in zip([judged, *systems.values()], [relevant, *retrieved], strict=True):
-            table.refuse_repeats(ids, items, advice, numbers)
-    known = np.zeros(len(first), dtype=bool)
-    known[relevant] = True
-    is_copy = np.zeros(len(first), dtype=bool)
-    if any(np.bincount(numbers).max(initial=0) > 1 for numbers in retrieved):
-        repeat = np.concatenate([*map(occurrences, retrieved), np.zeros_like(relevant)])
-        n_keys = len(first) * (1 + int(repeat.max()))
-        first, of_row = _number(repeat * len(first) + number, n_keys)
-        known, is_copy = known[number[first]], repeat[first] > 0
-        *retrieved, relevant = np.split(of_row, ends)
-
-    query = query[first]
+            if (row := find_repeated(numbers)) is not None:
+                raise ValueError(
+                    f"{table.locate(row)}: duplicate document {_shown(name(numbers[row]))} for "
+                    f"query {shown(ids[table.query[row]])}.{advice}"
+                )
+    known = np.bincount(relevant, minlength=len(first)) > 0
+    copied, retrieved = _copies(retrieved, len(first))
     empty = np.flatnonzero(np.bincount(query, minlength=len(ids)) == 0)
-    query = np.append(query, empty).astype(np.intp)
+    query = np.concatenate([query[first], query[first][copied], empty]).astype(np.intp)
+    known = np.concatenate([known, known[copied], np.ones(len(empty), dtype=bool)])
+
     is_missed = np.ones(len(query), dtype=bool)
     scores = {}
     for (system, table), numbers in zip(systems.items(), retrieved, strict=True):
@@ -185,18 +229,17 @@ def join(
         scores[system] = np.full(len(query), -np.inf, dtype)
         scores[system][numbers] = table.value
         is_missed[numbers] = False
-    is_unjudged = np.append(~known, np.zeros(len(empty), dtype=bool))
-    dtype = np.result_type(judged.value, float if is_unjudged.any() else int)
-    labels = np.zeros(len(query), dtype)
+    labels = np.zeros(len(query), np.result_type(judged.value, int if known.all() else float))
     labels[relevant[::-1]] = judged.value[::-1]  # of several writes the last one stays
-    labels[: len(first)][is_copy] = 0
-    if is_unjudged.any():
-        labels[is_unjudged] = np.nan
+    if not known.all():
+        labels[~known] = np.nan
     if items is not None:
         _warn_of_other_ids(labels[: len(first)], scores, name)
-    order = order_by_code(2 * query + is_missed, 2 * len(ids))
-    by_system = {system: values[order] for system, values in scores.items()}
-    return arguments(labels[order], by_system, ids[query[order]], unjudged)
+    if judged.has_text or len(query) > len(first):
+        order = order_by_code(2 * query + is_missed, 2 * len(ids))
+        labels, query = labels[order], query[order]
+        scores = {system: values[order] for system, values in scores.items()}
+    return arguments(labels, scores, ids[query], unjudged)
 
 
 def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: str) -> Any:
@@ -206,26 +249,30 @@ def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: 
     return {"y_true": labels, "y_score": named, "groups": groups, **rule}
 
 
-def _number(keys: Array, n_keys: int) -> tuple[Array, Array]:
-    """The first row of each distinct key, in ascending order, and the number of each row's key."""
-    rows = np.arange(len(keys))
-    if n_keys <= DENSE * len(keys):
-        table = np.empty(n_keys, dtype=np.intp)
-        table[keys[::-1]] = rows[::-1]
-        first_row = table[keys]
-        is_first = first_row == rows
-        return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[first_row]
-    distinct, number = np.unique(keys, return_inverse=True)
-    first = np.empty(len(distinct), dtype=np.intp)
-    first[number[::-1]] = rows[::-1]
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return first[order], place[number]
+def _number(query: Array, document: Array, n_queries: int) -> tuple[Array, Array]:
+    """The first row of each distinct query and document by query, and the number of each row's."""
+    order = order_by_code(query, n_queries)
+    n_items = 1 + int(document.max(initial=0))
+    at_a_time = max(1, LOOKED_UP // n_items)
+    sizes = np.bincount(query, minlength=n_queries)
+    cuts = [0, *np.cumsum(sizes)[at_a_time - 1 :: at_a_time].tolist(), len(query)]
+    keys = (query[order] % at_a_time) * np.int64(n_items) + document[order]
+    # the place of some row with each pair, of which no more is written than is read
+    dtype = np.int32 if len(query) < 2**31 else np.int64
+    place = np.empty(at_a_time * n_items, dtype)
+    places = np.arange(len(query), dtype=dtype)
+    first = np.empty(len(query), dtype)
+    for start, end in pairwise(cuts):
+        place[keys[start:end][::-1]] = places[start:end][::-1]
+        first[start:end] = place[keys[start:end]]
+    is_first = first == places
+    number = np.empty(len(query), dtype=np.int64)
+    number[order] = (np.cumsum(is_first) - 1)[first]
+    return order[is_first], number
 
 
-def _number_by_text(query: Array, text: Array, n_queries: int) -> tuple[Array, Array]:
-    """The first row of each query and text, in ascending order of both, and each row's number."""
+def _number_text(query: Array, text: Array, n_queries: int) -> tuple[Array, Array]:
+    """The same, in ascending order of the text of each query."""
     order = order_by_code(query, n_queries)
     ends = np.cumsum(np.bincount(query, minlength=n_queries))
     cuts = [0, *ends[:-1][np.diff(ends // BATCH) > 0].tolist(), len(query)]
@@ -239,13 +286,35 @@ def _number_by_text(query: Array, text: Array, n_queries: int) -> tuple[Array, A
     return order[is_new], number
 
 
-def occurrences(keys: Array) -> Array:
-    """The number of earlier rows with the same key."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    repeat = np.empty_like(order)
-    repeat[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    return repeat
+def find_repeated(numbers: Array) -> int | None:
+    """The first row whose number an earlier row has; None if there is none."""
+    repeated = occurrences(numbers) > 0
+    return int(repeated.argmax()) if repeated.any() else None
+
+
+def occurrences(numbers: Array) -> Array:
+    """How many earlier rows have the same number."""
+    several = np.flatnonzero((np.bincount(numbers) > 1)[numbers])
+    order = np.argsort(numbers[several], kind="stable")
+    ordered = numbers[several][order]
+    earlier = np.zeros(len(numbers), dtype=np.int64)
+    earlier[several[order]] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return earlier
+
+
+def _copies(retrieved: list[Array], n: int) -> tuple[Array, list[Array]]:
+    """The document of which each copy is one, and the numbers in which copies have own ones."""
+    repeats = [occurrences(numbers) for numbers in retrieved]
+    keys = [
+        numbers[repeat > 0] + n * repeat[repeat > 0]
+        for numbers, repeat in zip(retrieved, repeats, strict=True)
+    ]
+    distinct = np.unique(np.concatenate(keys))
+    if len(distinct):
+        retrieved = [numbers.copy() for numbers in retrieved]
+    for numbers, repeat, key in zip(retrieved, repeats, keys, strict=True):
+        numbers[repeat > 0] = n + np.searchsorted(distinct, key)
+    return distinct % n if n else distinct, retrieved
 
 
 def _warn_of_other_ids(labels: Array, scores: dict[str, Array], name: Callable[[int], Any]) -> None:
@@ -256,20 +325,23 @@ def _warn_of_other_ids(labels: Array, scores: dict[str, Array], name: Callable[[
         if (has_relevance & is_retrieved).any():
             continue  # as nearly always; what follows is slow
         known, retrieved = (
-            set(map(name, np.flatnonzero(which).tolist()))
+            set(map(name, np.flatnonzero(which).tolist())) - {None}
             for which in (has_relevance, is_retrieved)
         )
-        if min(len(known), len(retrieved)) < MANY or not known.isdisjoint(retrieved):
-            continue
-        warnings.warn(
-            f"none of the {len(retrieved):,} items that {repr(system) if system else 'the system'} "
-            f"retrieved is among the {len(known):,} that have a relevance, so that none of them "
-            "counts as relevant. Check that both have ids of the same kind: retrieved are ids such "
-            f"as {_shown(min(retrieved, key=str))}, and {_shown(min(known, key=str))} has a "
-            "relevance.",
-            UserWarning,
-            stacklevel=stacklevel_of_caller(),
-        )
+        if min(len(known), len(retrieved)) >= MANY and known.isdisjoint(retrieved):
+            warn(
+                f"none of the {len(retrieved):,} items that "
+                f"{repr(system) if system else 'the system'} retrieved is among the {len(known):,} "
+                "that have a relevance, so that none of them counts as relevant. Check that both "
+                f"have ids of the same kind: retrieved are ids such as "
+                f"{_shown(min(retrieved, key=str))}, and {_shown(min(known, key=str))} has a "
+                "relevance."
+            )
+
+
+def warn(message: str) -> None:
+    """Warn of the call of a user."""
+    warnings.warn(message, UserWarning, stacklevel=stacklevel_of_caller())
 
 
 def _shown(item: Any) -> str:

@@ -42,12 +42,6 @@ def long(nested, names):
     return pd.DataFrame(sorted(rows), columns=names)
 
 
-def repeated(frame):
-    """Some documents again, with a lower score: the second occurrence is to be dropped."""
-    again = frame[::3].assign(s=frame["s"] - 1)
-    return pd.concat([frame, again]).sort_values(["q", "d"], kind="stable", ignore_index=True)
-
-
 def refused_with_its_line(qrels_file, run_file, judged, capsys):
     """A line that repeats a document is an error in the package and on the command line."""
     lines = run_file.read_text().splitlines(keepends=True)
@@ -98,12 +92,9 @@ def test_all_ways_agree(n, folder, capsys):
         truth["y"] = truth["y"].clip(lower=0)
         names = {"query": "q", "document": "d", "relevance": "y", "score": "s"}
         ways = {
-            "files": from_trec(*files),
-            "dicts": from_trec(judged, run),
+            "files": from_trec(*files, complete=False),
+            "dicts": from_trec(judged, run, complete=False),
             "frames": from_frames(truth, top, **names, missing_queries="drop"),
-            "repeated": from_frames(
-                truth, repeated(top), **names, missing_queries="drop", duplicates="drop"
-            ),
         }
         for way, arrays in ways.items():
             values = evaluate(metrics=PAIRS, **arrays, like="trec_eval", average=None)

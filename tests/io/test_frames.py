@@ -1,7 +1,5 @@
 """Long frames: equivalent lists, each library, missing queries, duplicates, and errors."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -39,7 +37,7 @@ def test_one_frame_with_relevance_and_scores():
     for library in LIBRARIES:
         documents = from_frames(library(data), query="q", relevance="y", score="s")
         assert ndcg_score(**documents) == ndcg_score(data["y"], data["s"], groups=data["q"])
-    ranks = pd.DataFrame(data).assign(r=pd.Series(data["s"]).rank(ascending=False))
+    ranks = pd.DataFrame(data).assign(r=pd.DataFrame(data).groupby("q")["s"].rank(ascending=False))
     documents = from_frames(ranks, query="q", relevance="y", rank="r")
     assert ndcg_score(**documents) == ndcg_score(data["y"], data["s"], groups=data["q"])
 
@@ -50,55 +48,61 @@ def test_tied_documents_may_have_a_mean_rank():
     assert values.tolist()[:2] == [(1 + 1 / 2) / 2, 1]
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_rank_is_a_position(library):
+    """As in RecTools, where an only item at rank 9 has the reciprocal rank 1/9."""
+    log = library({"user": [1, 2, 3], "item": ["a", "a", "a"]})
+    top = library(
+        {"user": [1, 2, 2, 3, 3, 3], "item": list("abaabc"), "rank": [9.0, 2.0, 5.0, 4.5, 4.5, 7.0]}
+    )
+    documents = from_frames(log, top, **BY, rank="rank")
+    assert mrr_score(**documents, average=None) == pytest.approx(
+        [1 / 9, 1 / 5, (1 / 4 + 1 / 5) / 2]
+    )
+    assert recall_at_k(**documents, k=4, average=None).tolist() == [0, 0, 0.5]
+    both = from_frames(log, {"gaps": top, "same": top}, **BY, rank="rank")
+    values = evaluate(metrics=["mrr", "judged@9"], **both)
+    assert values["gaps"] == values["same"]
+    # the documents at other ranks are unknown: one of nine, two of five, three of seven
+    from_zero = library({"user": [1, 2], "item": ["a", "a"], "rank": [0, 3]})
+    assert mrr_score(**from_frames(log, from_zero, **BY, rank="rank")) == pytest.approx(1.25 / 3)
+
+
+def test_ranks_of_several_methods_have_no_gaps():
+    log = pd.DataFrame({"user": [1, 1], "item": ["a", "d"]})
+    top = pd.DataFrame({"user": [1] * 4, "item": list("abcd")})
+    for method in ("min", "max", "average", "first", "dense"):
+        ranks = pd.Series([4, 2, 2, 1]).rank(ascending=False, method=method)
+        documents = from_frames(log, top.assign(rank=ranks), **BY, rank="rank")
+        assert len(documents["y_true"]) == 4, method
+
+
+def test_training_items_and_the_query_itself_are_left_out():
+    seen = pd.DataFrame({"user": ["ann", "bob", "zoe"], "item": ["oil", "tea", "x"]})
+    given = {**BY, "rank": "rank", "exclude": seen}
+    documents = from_frames(pd.DataFrame(LOG), pd.DataFrame(TOP), **given)
+    # jam moves up to rank 1; bob has nothing left, and eve no predictions
+    assert mrr_score(**documents, average=None).tolist() == [1, 0, 0]
+    assert documents["y_true"].tolist() == [1, 1, 0, 1]
+    similar = pd.DataFrame({"user": ["tea", "tea"], "item": ["tea", "jam"], "score": [9.0, 1.0]})
+    liked = pd.DataFrame({"user": ["tea"], "item": ["jam"]})
+    documents = from_frames(liked, similar, **BY, score="score", ignore_identical_ids=True)
+    assert mrr_score(**documents) == 1
+    assert mrr_score(**from_frames(liked, similar, **BY, score="score")) == 0.5
+
+
 def test_query_ids_in_the_index():
     log, top = (pd.DataFrame(data).set_index("user") for data in (LOG, TOP))
     assert recall_at_k(**from_frames(log, top, **BY, rank="rank")) == 0.5
 
 
-def test_missing_queries_count_or_are_dropped_or_refused():
+def test_missing_queries_count_or_are_dropped():
     log, top = pd.DataFrame(LOG), pd.DataFrame(TOP)
     top.loc[3] = ["zoe", "tea", 1]
     values = recall_at_k(**from_frames(log, top, **BY, rank="rank"))
     assert values == pytest.approx((0.5 + 1 + 0) / 3)
     dropped = from_frames(log, top, **BY, rank="rank", missing_queries="drop")
     assert recall_at_k(**dropped) == 0.75
-    with pytest.raises(ValueError, match=r"the predictions lack 1 query of truth; .* 'eve'"):
-        from_frames(log, top, **BY, rank="rank", missing_queries="error")
-    with pytest.raises(ValueError, match=r"truth lacks 1 query of the predictions; .* 'zoe'"):
-        from_frames(log, top, **BY, rank="rank", unjudged_queries="error")
-
-
-def test_duplicates_are_refused_or_resolved_by_choice():
-    truth = pd.DataFrame({"user": [1, 1, 1], "item": ["a", "b", "a"], "rating": [1, 2, 3]})
-    top = pd.DataFrame({"user": [1] * 4, "item": ["a", "c", "a", "b"], "rank": [2, 3, 1, 4]})
-    options = {**BY, "relevance": "rating", "rank": "rank"}
-    with pytest.raises(
-        ValueError, match=r"truth, row 2: duplicate document .a. for query 1.*duplicates="
-    ):
-        from_frames(truth, top, **options)
-    with pytest.raises(
-        ValueError,
-        match=r"predictions, row 2: duplicate document .a. for query 1.*dict of DataFrames",
-    ):
-        from_frames(truth[1:], top, **options)
-    # a has its highest rating, 3; with "drop" c and b move up by one rank
-    best = 3 + 2 / math.log2(3)
-    kept = ndcg_score(**from_frames(truth, top, **options, duplicates="keep"))
-    assert kept == pytest.approx((3 + 2 / math.log2(5)) / best)
-    dropped = ndcg_score(**from_frames(truth, top, **options, duplicates="drop"))
-    assert dropped == pytest.approx((3 + 2 / math.log2(4)) / best)
-
-
-@pytest.mark.parametrize("dtype", ["uint8", "uint64", "int8", "int32", "bool", "float32"])
-@pytest.mark.parametrize("duplicates", ["drop", "keep"])
-def test_the_highest_relevance_of_a_repeated_document_in_any_dtype(dtype, duplicates):
-    lowest = np.iinfo(dtype).min if "int" in dtype else 0
-    rating = np.array([0, 1, 1, lowest], dtype=dtype)
-    truth = pd.DataFrame({"user": 1, "item": list("abaa"), "rating": rating})
-    top = pd.DataFrame({"user": 1, "item": ["x", "a"], "score": [2.0, 1.0]})
-    options = {"relevance": "rating", "score": "score", "duplicates": duplicates}
-    documents = from_frames(truth, top, **BY, **options)
-    assert documents["y_true"][documents["y_score"] == 1].tolist() == [1]
 
 
 def test_integers_beyond_2_53_and_floats_as_ids():

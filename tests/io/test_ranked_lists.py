@@ -233,6 +233,17 @@ def test_a_string_is_one_item_and_a_repeated_relevant_item_counts_once():
     assert recall_at_k(**from_ranked_lists([["a", "a", "b"]], [["a"]]), k=2) == 0.5
 
 
+def test_training_items_and_the_query_itself_are_left_out():
+    actual, predicted = {"u": ["a", "b"], "v": ["c"]}, {"u": ["a", "x", "b"], "v": ["v", "c"]}
+    seen = {"u": ["a", "x"], "w": ["c"]}
+    documents = from_ranked_lists(actual, predicted, exclude=seen, ignore_identical_ids=True)
+    assert mrr_score(**documents, average=None).tolist() == [1, 1]
+    assert recall_at_k(**documents, k=1, average=None).tolist() == [1, 1]
+    lists = list(actual.values()), list(predicted.values())
+    by_position = from_ranked_lists(*lists, exclude=[{"a", "x"}, []])
+    assert mrr_score(**by_position, average=None).tolist() == [1, 0.5]
+
+
 def test_inputs_are_not_changed():
     actual, predicted = {"q": {"a": 1}}, {"q": ["b", "a"]}
     from_ranked_lists(actual, predicted)

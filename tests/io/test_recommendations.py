@@ -96,6 +96,16 @@ def test_a_matrix_with_duplicates_and_stored_zeros_is_not_changed():
     assert interactions.data.tolist() == [1, 2, 0]
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_training_items_are_left_out(form):
+    interactions = form([[1, 1, 0, 0], [0, 0, 1, 0]])
+    seen = form([[1, 0, 2, 0], [0, 0, 0, 0]])
+    documents = from_recommendations(interactions, [[0, 2, 3, 1], [2, 0, 1, 3]], exclude=seen)
+    # of the first user 3 and 1 remain, at the ranks 1 and 2; 0 is no longer missed
+    assert mrr_score(**documents, average=None).tolist() == [0.5, 1]
+    assert recall_at_k(**documents, k=2, average=None).tolist() == [1, 1]
+
+
 def test_some_users_are_rows_of_the_matrix():
     dense, recommended = random_recommendations(3)
     of_all = from_recommendations(csr_matrix(dense), recommended)

@@ -53,8 +53,8 @@ FRAMES = [
         ValueError,
         r"predictions\['b'\] has no column 'user'.*same name in all frames",
     ),
-    (lambda: frames(LOG, score=["score", "rank"]), ValueError, "are a dict by name"),
-    (lambda: frames(LOG, query=["user", "item"]), ValueError, "into one of tuples"),
+    (lambda: frames(LOG, score=["score", "rank"]), ValueError, "Name one column.*score= as a dict"),
+    (lambda: frames(LOG, query=["user", "item"]), ValueError, "ids of several are tuples"),
     (lambda: frames(LOG, query="usr"), ValueError, "Did you mean 'user'"),
     (lambda: frames(LOG, score="scor"), ValueError, "predictions has no column 'scor'"),
     (lambda: frames(LOG, relevance="y"), ValueError, "truth has no column 'y'"),
@@ -64,7 +64,28 @@ FRAMES = [
     (lambda: frames(LOG, document=None), TypeError, "document= is needed"),
     (lambda: frames(LOG, score=None), TypeError, "pass either score=.*; got neither"),
     (lambda: frames(LOG, rank="rank"), TypeError, "pass either score=.*; got both"),
-    (lambda: frames(LOG, duplicates="first"), ValueError, "must be one of"),
+    (lambda: frames(LOG, missing_queries="error"), ValueError, "must be one of 'count', 'drop'"),
+    (lambda: frames(LOG.rename(columns={"user": "USER"})), ValueError, "Did you mean 'USER'"),
+    (lambda: frames(LOG, exclude=TOP[:0]), ValueError, "exclude has no rows"),
+    (lambda: frames(LOG, exclude=LOG[["user"]]), ValueError, "exclude has no column 'item'"),
+    (lambda: ranks("rank", TOP.assign(rank=[1, 2, 10**9])), ValueError, "ranks up to 1000000000"),
+    (
+        lambda: frames(
+            TOP.assign(rank=[1, 3, 1]), None, relevance="score", score=None, rank="rank"
+        ),
+        ValueError,
+        "truth, column 'rank', lacks ranks of some query.* negatives as score=",
+    ),
+    (
+        lambda: frames(pd.concat([LOG, LOG])),
+        ValueError,
+        r"truth, row 4: duplicate document 'tea' for query 'ann'.*duplicates\(\['user', 'item'\]",
+    ),
+    (
+        lambda: frames(LOG, pd.concat([TOP, TOP])),
+        ValueError,
+        "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name",
+    ),
     (lambda: ranks("score"), ValueError, r"must hold ranks, 1 for the best, or .*; got 0\.5\."),
     (lambda: ranks("rank", TOP.assign(rank=[7.25, 4, 2])), ValueError, r"got 7\.25\. Pass scores"),
     (lambda: ranks("rank", TOP.assign(rank=[1, None, 2])), ValueError, "NaN .* leave out its row"),
@@ -80,12 +101,16 @@ FRAMES = [
     (lambda: frames(LOG.assign(item=[["a"]] * 4)), TypeError, "must hold hashable ids"),
     (lambda: frames(LOG, TOP[:0]), ValueError, "predictions has no rows"),
     (lambda: frames(LOG[:0]), ValueError, "truth has no rows"),
-    (lambda: frames(TOP, None), TypeError, "relevance= is needed for a single frame"),
-    (lambda: frames(TOP, None, relevance="rank", duplicates="drop"), TypeError, "for two frames"),
+    (lambda: frames(TOP, None), TypeError, "a single frame .* relevance= is needed"),
+    (
+        lambda: frames(TOP, None, relevance="rank", exclude=LOG),
+        TypeError,
+        "are options for two frames",
+    ),
     (
         lambda: frames(pd.concat([TOP, TOP]), None, relevance="rank"),
         ValueError,
-        "truth, row 3: duplicate document 'oil' for query 'ann'.*two frames",
+        "truth, row 3: duplicate document 'oil' for query 'ann'. Remove it",
     ),
 ]
 
@@ -112,9 +137,9 @@ TREC = [
         "qrels, row 1: duplicate document 'a' for query 'q'",
     ),
     (
-        lambda: from_trec(pd.DataFrame({"qid": ["q"], "docno": [1.0], "rel": [1]}), RUN),
+        lambda: from_trec(pd.DataFrame({"qid": ["q"], "docno": [1.5], "rel": [1]}), RUN),
         ValueError,
-        r"document ids of the type float, such as 1\.0",
+        r"document ids of the type float, such as 1\.5",
     ),
     (lambda: from_trec({"q": ["a"]}, RUN), TypeError, r"for each query; got the list .* for 'q'"),
     (lambda: from_trec(5, RUN), TypeError, "qrels must be a path, .*got a int"),
@@ -180,6 +205,16 @@ LISTS = [
     (lists({"a", "b"}, [["a"], ["b"]]), TypeError, "got a set"),
     (lists(5, [["a"]]), TypeError, "got a int"),
     (lists([], []), ValueError, "actual is empty"),
+    (
+        lambda: from_ranked_lists([["a"]], [["a"]], exclude=[["b"], ["c"]]),
+        ValueError,
+        "actual has 1 queries, exclude has 2",
+    ),
+    (
+        lambda: from_ranked_lists([["a"]], [["a"]], exclude={0: ["b"]}),
+        TypeError,
+        "actual and exclude",
+    ),
     (lists({}, {}), ValueError, "actual is empty"),
     (lists([["a", None]], [["a"]]), ValueError, "missing: query 0 of actual holds the NoneType"),
     (lists({"u": ["a"]}, {"u": ["a", NAN]}), ValueError, "missing: query 'u' of predicted holds"),
@@ -223,6 +258,11 @@ MATRICES = [
     (matrix([[0], [1]], [1, 2]), ValueError, r"scores has shape \(2,\)"),
     (matrix([[0], [1]], [[1], [NAN]]), ValueError, "scores contains NaN"),
     (matrix({"a": [[0], [1]]}, {"b": [[0], [1]]}), TypeError, "dicts with the same names"),
+    (
+        lambda: from_recommendations(SQUARE, [[0], [1]], exclude=np.eye(3)),
+        ValueError,
+        r"exclude has shape \(3, 3\), interactions \(2, 2\)",
+    ),
     (matrix((np.array([[0]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
     (matrix([[0]], interactions=csr_array([[NAN]])), ValueError, "interactions contains NaN"),
     *((matrix([[0]], interactions=wrong), TypeError, "must be a sparse matrix or a two-dim")

@@ -123,7 +123,7 @@ def test_relevance_by_rank_of_a_system_without_a_query():
 def test_a_run_without_a_query_scores_0_there():
     qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
     runs = {"whole": {"1": {"a": 1.0}, "2": {"a": 1.0}}, "half": {"1": {"a": 1.0}}}
-    values = evaluate(metrics="mrr", **from_trec(qrels, runs), average=None)
+    values = evaluate(metrics="mrr", **from_trec(qrels, runs, complete=False), average=None)
     assert values["whole"]["mrr"].tolist() == [1, 1]
     assert values["half"]["mrr"].tolist() == [1, 0]
     complete = evaluate(metrics="mrr", **from_trec(qrels, runs, complete=True), average=None)

@@ -66,7 +66,7 @@ def trec_eval(qrels, run):
 def test_equals_trec_eval_query_by_query(seed):
     qrels, run = random_files(seed)
     theirs = trec_eval(qrels, run)
-    documents = from_trec(*files(qrels, run))
+    documents = from_trec(*files(qrels, run), complete=False)
     assert np.unique(documents["groups"]).tolist() == sorted(theirs)
     mine = evaluate(metrics=PAIRS, **documents, like="trec_eval", average=None)
     for name, measure in PAIRS.items():
@@ -78,9 +78,9 @@ def test_every_negative_label_counts_as_minus_1():
     # -2 marks spam in some judgments; pytrec_eval corrupts memory with it
     qrels, run = random_files(6)
     junk = {q: {d: -2 if r == -1 else r for d, r in docs.items()} for q, docs in qrels.items()}
-    expected = from_trec(*files(qrels, run))["y_true"]
+    expected = from_trec(*files(qrels, run), complete=False)["y_true"]
     assert np.isneginf(expected).any()
-    np.testing.assert_array_equal(from_trec(*files(junk, run))["y_true"], expected)
+    np.testing.assert_array_equal(from_trec(*files(junk, run), complete=False)["y_true"], expected)
 
 
 @pytest.mark.parametrize("complete", [False, True])
@@ -141,11 +141,12 @@ def test_comments_tabs_blank_lines_and_line_ends(wrap):
 
 def test_paths_plain_and_compressed(tmp_path):
     qrels, run = random_files(3)
-    expected = from_trec(*files(qrels, run))
+    expected = from_trec(*files(qrels, run), complete=False)
     plain, packed = tmp_path / "qrels.txt", tmp_path / "run.gz"
     plain.write_text("\ufeff" + qrels_text(qrels), encoding="utf-8")
     packed.write_bytes(gzip.compress(run_text(run).encode()))
-    for documents in (from_trec(plain, packed), from_trec(str(plain), str(packed))):
+    for given in ((plain, packed), (str(plain), str(packed))):
+        documents = from_trec(*given, complete=False)
         for name in expected:
             np.testing.assert_array_equal(documents[name], expected[name])
 
@@ -157,6 +158,29 @@ def test_the_numbers_of_documents_in_an_index_are_no_ids():
         {"qid": ["1", "1"], "docid": [7, 4], "docno": ["b", "a"], "rank": [0, 1], "score": [2, 1]}
     )
     assert evaluate(metrics="mrr", **from_trec(qrels, run)) == {"mrr": 0.5}
+
+
+def test_a_query_is_no_result_of_its_own_in_beir():
+    """BEIR's evaluation, with its default ignore_identical_ids=True, gives these numbers."""
+    qrels = {"q1": {"d1": 1, "d2": 1}}
+    run = {"q1": {"q1": 1.0, "d1": 0.9, "d3": 0.5, "d2": 0.4}}
+    names = ["ndcg@10", "map@10"]
+    for given in (run, {"a": run}, StringIO(run_text(run))):
+        documents = from_trec(qrels, given, ignore_identical_ids=True)
+        values = evaluate(metrics=names, **documents, like="beir")
+        values = values.get("a", values)
+        assert values == pytest.approx({"ndcg@10": 0.9197, "map@10": 0.8333}, abs=5e-5)
+    kept = evaluate(metrics=names, **from_trec(qrels, run), like="beir")
+    assert kept == pytest.approx({"ndcg@10": 0.6509, "map@10": 0.5}, abs=5e-5)
+    only = from_trec({"q": {"a": 1}}, {"q": {"q": 1.0}}, ignore_identical_ids=True)
+    assert evaluate(metrics="map", **only) == {"map": 0}
+
+
+def test_files_with_named_columns_are_read_by_name(tmp_path):
+    (tmp_path / "q.csv").write_text("QID,DocNo,label\n1,a,0.5\n1,b,0\n")
+    (tmp_path / "r.tsv.gz").write_bytes(gzip.compress(b"qid\tdocno\trank\n1\tb\t1\n1\ta\t3\n"))
+    documents = from_trec(tmp_path / "q.csv", str(tmp_path / "r.tsv.gz"))
+    assert evaluate(metrics="mrr", **documents) == {"mrr": pytest.approx(1 / 3)}
 
 
 def test_judgments_of_beir():
@@ -172,7 +196,7 @@ def test_judgments_of_beir():
 def test_frames_as_read_csv_reads_them():
     qrels, run = random_files(5)
     frames = [pd.read_csv(file, sep=r"\s+", header=None) for file in files(qrels, run)]
-    documents, expected = from_trec(*frames), from_trec(*files(qrels, run))
+    documents, expected = (from_trec(*g, complete=False) for g in (frames, files(qrels, run)))
     assert map_score(**documents) == pytest.approx(map_score(**expected), rel=1e-12)
 
 
@@ -180,15 +204,10 @@ QRELS = "1 0 a 1\n2 0 b 0\n"
 RUN = "1 Q0 a 1 0.5 t\n2 Q0 b 1 0.5 t\n"
 
 
-def test_a_query_without_judgments_is_dropped_or_refused():
+def test_a_query_without_judgments_is_dropped():
     run = RUN + "9 Q0 a 1 0.5 t\n"
     documents = from_trec(StringIO(QRELS), StringIO(run))
     assert documents["groups"].tolist() == ["1", "2"]
-    message = "run, line 3: the qrels have no judgments of query '9'"
-    with pytest.raises(ValueError, match=message):
-        from_trec(StringIO(QRELS), StringIO(run), unjudged_queries="error")
-    with pytest.raises(ValueError, match="must be one of 'drop', 'error'; got 'keep'"):
-        from_trec(StringIO(QRELS), StringIO(run), unjudged_queries="keep")
 
 
 class ScoredDoc(NamedTuple):

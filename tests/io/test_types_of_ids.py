@@ -57,12 +57,22 @@ def test_documents_of_bytes_are_text(form):
 @pytest.mark.parametrize("form", [qrels_of, nested_of])
 @pytest.mark.parametrize(
     ("query", "kind"),
-    [(2.0, "float"), (pd.Timestamp("2026-01-01"), "Timestamp"), (np.float32(2), "float")],
+    [(2.5, "float"), (pd.Timestamp("2026-01-01"), "Timestamp"), (np.float32(2.5), "float")],
 )
 def test_queries_whose_text_depends_on_their_format_are_refused(form, query, kind):
     message = rf"the qrels has query ids of the type {kind}, such as .*Convert them to integers"
     with pytest.raises(ValueError, match=message):
         from_trec(form(("1", "1", query)), StringIO(RUN))
+
+
+@pytest.mark.parametrize("form", [qrels_of, nested_of])
+def test_whole_floats_are_integers(form):
+    """Of a column with missing ids that were dropped; as numbers they are equal too."""
+    for number in (float, np.float32):
+        judged = form([number(1), number(1), number(2)], [number(7), number(8), number(7)])
+        run = {1: {7: 9, 8: 8}, 2: {7: 7}}
+        for given in (run, {str(q): {str(d): s for d, s in of.items()} for q, of in run.items()}):
+            assert from_trec(judged, given)["y_true"].tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize("form", [qrels_of, nested_of])

@@ -1,0 +1,474 @@
+"""The command line, ``rankscore``: evaluate and compare files of judgments and runs."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import errno
+import io
+import json
+import math
+import os
+import re
+import sys
+import warnings
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, get_args
+
+import numpy as np
+
+from ._table import Table
+from ._typing import SignificanceTest
+from ._validation import did_you_mean
+from .inspection import QueryScores, compare, query_scores
+from .inspection.comparison import Comparison
+from .io.columns import NAMES, SEPARATORS, has_columns, read_columns
+from .io.text import OPENERS
+from .io.trec import check_scores_of_file, join_trec
+from .metrics.conventions import CONVENTIONS
+from .metrics.names import METRICS
+from .metrics.resolve import resolve_all
+
+__all__ = ["main"]
+
+FAILED, WRONG_ARGUMENTS, INTERRUPTED = 1, 2, 130
+DEFAULT_METRICS = ["map", "ndcg@10", "mrr", "precision@10", "recall@100"]
+FORMATS = ("table", "markdown", "latex", "csv", "json")
+# the options of a comparison, and their defaults
+COMPARISON = {"test": "permutation", "confidence": 0.95, "seed": 0}
+LONGEST_ARGUMENT, LONGEST_MESSAGE = 10_000, 2_000
+# what would move the cursor, color the terminal, begin a row or reverse the order of letters
+UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+DESCRIPTION = """\
+QRELS and RUN are TREC files (also .gz, .bz2, .xz), CSV, TSV or Parquet files with named columns, or
+- for standard input. A run is named after its file; NAME=PATH gives it another name. All runs are
+evaluated on the same queries: those that are judged and occur in at least one run, or with -c all
+judged queries. A run that lacks one of them retrieved nothing there. A single CSV, TSV or Parquet
+file has labels and scores in the same rows; --scores names the columns of several systems."""
+EXAMPLES = """\
+examples:
+  rankscore evaluate qrels.txt bm25.run -m ndcg@10 -m map --like trec_eval
+  rankscore evaluate qrels.txt bm25.run dense.run.gz --baseline bm25 --format markdown
+  rankscore evaluate qrels.txt a.run b.run c.run --pairs all
+  rankscore evaluate ratings.csv top.csv -m recall@20 \\
+      --columns query=user,document=movie,relevance=rating,score=prediction
+  rankscore evaluate scored.parquet --scores bm25=s1,dense=s2 --baseline bm25
+  rankscore metrics"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command, as ``rankscore`` does.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        Arguments without the name of the program; None means those of this process.
+
+    Returns
+    -------
+    int
+        Exit status: 0 on success, 1 if the data are invalid or cannot be read, 2 if an argument is
+        invalid (raised as SystemExit), 130 if interrupted.
+    """
+    arguments = _parse(sys.argv[1:] if argv is None else argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = lambda message, *_, **__: _say("warning", message)
+            _write(arguments.command(arguments))
+    except BrokenPipeError:  # the reader, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except MemoryError:
+        _say("error", "the files are larger than the memory; see evaluate_parquet.")
+        return FAILED
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        _say("error", _text_of(error))
+        return FAILED
+    return 0
+
+
+def printable(text: Any) -> str:
+    """Text from outside, in which no character is a row, a command of a terminal or invisible."""
+    return UNSAFE.sub(lambda character: f"\\u{ord(character[0]):04x}", str(text))
+
+
+def _say(kind: str, message: Any) -> None:
+    text = printable(message)
+    shown = text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
+    print(f"rankscore: {kind}: {shown}", file=sys.stderr)
+
+
+def _text_of(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and error.strerror is None:  # of PyArrow
+        return f"{error}: {os.strerror(errno.ENOENT)}"
+    return str(error)
+
+
+def _write(text: str) -> None:
+    """Print in the encoding of standard output; a character that it lacks as its number."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed.")
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, and leave out the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error, and exit with status 2."""
+        if message.startswith("unrecognized"):
+            message += "; metrics are separated by commas and have cut-offs, as in -m map,ndcg@10"
+        shown = printable(message)[:LONGEST_MESSAGE]
+        sys.stderr.write(f"{self.prog}: error: {shown}\nTry '{self.prog} --help'.\n")
+        sys.exit(WRONG_ARGUMENTS)
+
+
+def _parse(argv: Sequence[str]) -> Namespace:
+    """The arguments, checked; a wrong one exits with status 2."""
+    style: dict[str, Any] = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+        "epilog": EXAMPLES,
+    }
+    parser = Parser(
+        prog="rankscore", description="Ranking metrics of qrels and run files.", **style
+    )
+    # of the package itself, which no module of it imports
+    version = sys.modules[__name__.partition(".")[0]].__version__
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version}",
+                        help="print the version")  # fmt: skip
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    of_evaluate = commands.add_parser(
+        "evaluate", help="evaluate one or several runs", description=DESCRIPTION, **style
+    )
+    of_evaluate.set_defaults(command=evaluate)
+    _add_arguments(of_evaluate.add_argument)
+    of_metrics = commands.add_parser("metrics", help="list the metrics and their options")
+    of_metrics.set_defaults(command=metrics)
+    if any(len(argument) > LONGEST_ARGUMENT for argument in argv):
+        parser.error(f"an argument has more than {LONGEST_ARGUMENT:,} characters")
+    arguments = parser.parse_args(argv)
+    if arguments.command is evaluate:
+        try:
+            _check(arguments)
+        except (ValueError, TypeError) as error:
+            of_evaluate.error(str(error))
+    return arguments
+
+
+def _add_arguments(add: Callable[..., Any]) -> None:
+    add("qrels", metavar="QRELS", help="relevance judgments")
+    add("runs", metavar="RUN", nargs="*", help="run, or NAME=PATH")
+    add("-m", "--metric", dest="metrics", action="append", metavar="NAME",
+        help="metric such as ndcg@10 or 'map(threshold=1)'; several by commas, or repeated "
+        f"(default: {', '.join(DEFAULT_METRICS)})")  # fmt: skip
+    add("--like", choices=CONVENTIONS, metavar="LIBRARY",
+        help=f"conventions of a library: {', '.join(CONVENTIONS)}; ties are averaged otherwise, "
+        "trec_eval breaks them by document id")  # fmt: skip
+    add("-q", "--per-query", action="store_true", help="also print the value of every query")
+    add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
+    add("--unjudged", choices=("irrelevant", "drop"), metavar="RULE",
+        help="documents without a judgment: irrelevant or drop (as trec_eval -J); the default is "
+        "irrelevant, and a metric may set its own, as 'ndcg@10(unjudged=drop)'")  # fmt: skip
+    add("--ignore-identical-ids", action="store_true",
+        help="leave out results whose document is the query, as --like beir does")  # fmt: skip
+    add("--columns", type=_pairs, default={}, metavar="FIELD=NAME,...",
+        help="columns of CSV and Parquet files; the fields are query, document, relevance, score "
+        "and rank")  # fmt: skip
+    add("--scores", type=_pairs, default={}, metavar="NAME=COLUMN,...",
+        help="columns of scores by system, in a single file of labels and scores")  # fmt: skip
+    add("--baseline", metavar="RUN", help="compare all other runs with this one")
+    add("--pairs", choices=("baseline", "all"), help="all: compare all pairs of runs")
+    add("--test", choices=get_args(SignificanceTest),
+        help="significance test (default: permutation)")  # fmt: skip
+    add("--confidence", type=float, metavar="LEVEL", help="of the intervals (default: 0.95)")
+    add("--seed", type=_count, metavar="N", help="of the test (default: 0)")
+    add("--format", choices=FORMATS, default="table", help="default: table")
+    add("--digits", type=_count, metavar="N",
+        help="decimals of means and values (default: 4; csv, json: all)")  # fmt: skip
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or len(text) > 10 or int(text) >= 2**32:
+        raise ArgumentTypeError(f"must be an integer from 0 to 2**32 - 1; got {text!r:.30}")
+    return int(text)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """``"query=user,document=item"`` as a dict; a name alone stands for itself."""
+    pairs: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not name or (equals and not value) or name in pairs:
+            raise ArgumentTypeError(f"must be NAME=COLUMN, each name once; got {text!r}")
+        pairs[name] = value or name
+    return pairs
+
+
+def _check(arguments: Namespace) -> None:
+    """Raise an error if arguments do not fit together, and set those that were not given."""
+    given = arguments.metrics or DEFAULT_METRICS
+    # separated by commas outside of parentheses
+    names = [name for part in given for name in re.split(r",(?![^(]*\))", part)]
+    arguments.metrics = {printable(name): name for name in names}
+    for name, metric in resolve_all(arguments.metrics, like=arguments.like).items():
+        if metric.propensity is not None or metric.clip is not None:
+            raise ValueError(f"{name}: files have no propensities; use evaluate in Python.")
+        if metric.average == "micro":
+            like = "" if arguments.like is None else f", perhaps by --like {arguments.like}"
+            raise ValueError(
+                f"{name} is a ratio of sums over all queries (average=micro{like}), which has no "
+                "value for a query; use average=macro."
+            )
+    arguments.runs = _named(arguments.runs)
+    for is_wrong, problem in (*_conflicts(arguments), *_conflicts_of_comparison(arguments)):
+        if is_wrong:
+            raise ValueError(problem)
+    for option, default in COMPARISON.items():
+        setattr(arguments, option, getattr(arguments, option) or default)
+
+
+def _conflicts(arguments: Namespace) -> Iterator[tuple[Any, str]]:
+    """What files and options may not be together."""
+    files, columns = [arguments.qrels, *arguments.runs.values()], arguments.columns
+    is_single, is_table = not arguments.runs, any(map(has_columns, files))
+    yield not all(files), "QRELS or a RUN is the empty path."
+    yield files.count("-") > 1, "only one of QRELS and RUN can be standard input."
+    yield "-" in files and sys.stdin is None, "standard input is closed."
+    yield arguments.scores and not is_single, "--scores is for a single file, without runs."
+    missing = "a RUN is missing; only a CSV, TSV or Parquet file can have labels and scores."
+    yield is_single and not is_table, missing
+    others = arguments.complete or arguments.unjudged or arguments.ignore_identical_ids
+    unneeded = "-c, --unjudged and --ignore-identical-ids need a RUN; a single file has all labels."
+    yield is_single and others, unneeded
+    unnamed = "--columns needs a CSV, TSV or Parquet file; TREC files have no names of columns."
+    yield columns and not is_table, unnamed
+    for field in columns:
+        known = f"--columns: FIELD must be one of {', '.join(NAMES)}; got {field!r}."
+        yield field not in NAMES, known + did_you_mean(field, NAMES)
+    yield {"score", "rank"} <= set(columns), "--columns names the score or the rank, not both."
+
+
+def _conflicts_of_comparison(arguments: Namespace) -> Iterator[tuple[Any, str]]:
+    baseline, runs = arguments.baseline, list(arguments.runs or arguments.scores)
+    arguments.compared = compared = baseline is not None or arguments.pairs == "all"
+    for option in COMPARISON:
+        is_given = getattr(arguments, option) is not None
+        yield is_given and not compared, f"--{option} needs --baseline RUN or --pairs all."
+    level = arguments.confidence
+    outside = f"--confidence must be between 0 and 1, such as 0.95; got {level}."
+    yield level is not None and not 0 < level < 1, outside
+    yield baseline is not None and arguments.pairs == "all", "--pairs all has no --baseline."
+    few = "a comparison needs at least two runs, or --scores NAME=COLUMN,... of a single file."
+    yield compared and len(runs) < 2, few
+    unknown = f"--baseline must be one of {', '.join(runs)}; got {baseline!r}."
+    yield baseline not in (None, *runs), unknown + did_you_mean(baseline, runs)
+    two = "a comparison and --per-query are two tables, of which csv can hold one; use json."
+    yield compared and arguments.per_query and arguments.format == "csv", two
+
+
+def _named(runs: list[str]) -> dict[str, str]:
+    """Paths by the name of the run."""
+    named: dict[str, str] = {}
+    for run in runs:
+        name, equals, path = run.partition("=")
+        if not equals or os.path.exists(run):
+            name, path = "stdin" if run == "-" else _stem(run), run
+        name = printable(name)
+        if not name.strip():
+            raise ValueError(f"the run {run!r} has an empty name. Name runs by NAME=PATH.")
+        if name in named:
+            both = f"{named[name]} and {path}"
+            raise ValueError(f"two runs are named {name!r}: {both}. Name them by NAME=PATH.")
+        named[name] = path
+    return named
+
+
+def _stem(path: str) -> str:
+    """The name of a file without its suffixes."""
+    name = Path(path)
+    while name.suffix in (*OPENERS, *SEPARATORS, ".parquet", ".txt", ".run", ".trec", ".res"):
+        name = name.with_suffix("")
+    return name.name or path
+
+
+def evaluate(arguments: Namespace) -> str:
+    """The metrics of each run."""
+    documents = _documents(arguments)
+    scores = query_scores(metrics=arguments.metrics, like=arguments.like, **documents)
+    comparison = None
+    if arguments.compared:
+        comparison = compare(
+            scores, baseline=arguments.baseline, pairs=arguments.pairs or "baseline",
+            test=arguments.test, confidence=arguments.confidence, random_state=arguments.seed,
+        )  # fmt: skip
+    digits, form = arguments.digits, arguments.format
+    if form == "json":
+        return _json(_as_dict(scores, comparison, per_query=arguments.per_query), digits)
+    header, rows = _rows(scores, per_query=arguments.per_query)
+    if form == "csv":
+        if comparison is not None:
+            compared = _compared(comparison)
+            header, rows = list(compared[0]), [list(row.values()) for row in compared]
+        return _csv([header, *rows], digits)
+    digits = 4 if digits is None else digits
+    results: list[Any] = []
+    if comparison is None or arguments.per_query:
+        cells = [[f"{v:.{digits}f}" if isinstance(v, float) else v for v in row] for row in rows]
+        results.append(Table("", header, cells, 1 + arguments.per_query))
+    if comparison is not None:
+        results += [comparison.system_table(digits=digits), comparison]
+    return "\n\n".join(_formatted(result, form) for result in results) + "\n"
+
+
+def _formatted(result: Any, form: str) -> str:
+    if isinstance(result, Table):
+        ways = {"table": result.text, "markdown": result.markdown, "latex": result.tabular}
+    else:
+        ways = {
+            "table": result.__str__, "markdown": result.to_markdown, "latex": result.to_latex,
+        }  # fmt: skip
+    return ways[form]()
+
+
+def _documents(arguments: Namespace) -> dict[str, Any]:
+    """Labels, scores by system and ids."""
+    if not arguments.runs:
+        return _of_one_file(arguments.qrels, arguments.columns, arguments.scores)
+    files = [arguments.qrels, *arguments.runs.values()]
+    qrels, *runs = [sys.stdin.buffer if file == "-" else file for file in files]
+    documents: dict[str, Any] = join_trec(
+        qrels, dict(zip(arguments.runs, runs, strict=True)), arguments.columns,
+        arguments.complete or None, arguments.unjudged or "irrelevant",
+        arguments.ignore_identical_ids or arguments.like == "beir",
+    )  # fmt: skip
+    n_tied = 0 if any(map(has_columns, files)) else _count_ties(documents)
+    if n_tied and arguments.like is None:
+        _say("note", f"{n_tied:,} results are tied; ties are averaged, and --like trec_eval breaks "
+             "them by document id, which gives the digits of trec_eval.")  # fmt: skip
+    if n_tied and arguments.like == "trec_eval":
+        _say("note", f"{n_tied:,} results are tied and ranked by document id, as by trec_eval; "
+             "without --like ties are averaged.")  # fmt: skip
+    return documents
+
+
+def _count_ties(documents: dict[str, Any]) -> int:
+    _, query = np.unique(documents["groups"], return_inverse=True)
+    n_tied = 0
+    for scores in documents["y_score"].values():
+        order = np.lexsort((scores, query))
+        ranked, of_query = scores[order], query[order]
+        is_tied = (ranked[1:] == ranked[:-1]) & (of_query[1:] == of_query[:-1])
+        n_tied += int((is_tied & (ranked[1:] > -np.inf)).sum())
+    return n_tied
+
+
+def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
+    file = read_columns(path)
+    query, label = file.name("query", columns), file.name("relevance", columns)
+    systems = {}
+    for system, name in (scores or {printable(_stem(path)): file.name("score", columns)}).items():
+        if name not in file.columns:
+            raise ValueError(
+                f"{path}: no column {name!r} for --scores; it has {', '.join(file.columns)}."
+                f"{did_you_mean(name, file.columns)}"
+            )
+        systems[system] = numbers = file.numbers(name)
+        check_scores_of_file(file, name, numbers)
+    ids = np.array(file.ids(query), dtype=object)
+    return {"y_true": file.numbers(label), "y_score": systems, "groups": ids}
+
+
+def _rows(scores: dict[str, QueryScores], *, per_query: bool) -> tuple[list[str], list[list[Any]]]:
+    """A header, and one row per run, after one per query if asked for."""
+    names = next(iter(scores.values())).metrics
+    rows: list[list[Any]] = []
+    for run, of_run in scores.items():
+        if per_query:
+            for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True):
+                rows.append([run, printable(query), *values])
+        rows.append([run, *(["all"] if per_query else []), *map(float, of_run.mean().values())])
+    return ["run", *(["query"] if per_query else []), *names], rows
+
+
+def _compared(comparison: Comparison) -> list[dict[str, Any]]:
+    """One row per metric and pair of runs."""
+    return [
+        {
+            "metric": d.metric, "run": d.model, "baseline": d.baseline,
+            "baseline_mean": d.baseline_mean, "mean": d.model_mean, "difference": d.difference,
+            "low": d.interval.low, "high": d.interval.high, "p": d.p_value,
+            "p_holm": d.adjusted_p_value, "wins": d.wins, "ties": d.ties, "losses": d.losses,
+        }
+        for d in comparison.differences
+    ]  # fmt: skip
+
+
+def _as_dict(
+    scores: dict[str, QueryScores], comparison: Comparison | None, *, per_query: bool
+) -> dict[str, Any]:
+    result: dict[str, Any] = {"runs": {name: of_run.mean() for name, of_run in scores.items()}}
+    if per_query:
+        result["queries"] = {
+            name: {
+                str(query): dict(zip(of_run.metrics, values, strict=True))
+                for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True)
+            }
+            for name, of_run in scores.items()
+        }
+    if comparison is not None:
+        result["baseline"], result["test"] = comparison.baseline, comparison.test
+        result["adjustment"], result["comparison"] = "holm", _compared(comparison)
+    return result
+
+
+def _json(result: Any, digits: int | None) -> str:
+    """JSON without NaN, which its standard does not have."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: plain(entry) for name, entry in value.items()}
+        if isinstance(value, list):
+            return [plain(entry) for entry in value]
+        if not isinstance(value, float):
+            return value
+        if math.isnan(value):
+            return None
+        return float(value) if digits is None else round(float(value), digits)
+
+    lines = json.dumps(plain(result), indent=2, ensure_ascii=False).split("\n")
+    return "\n".join(map(printable, lines)) + "\n"
+
+
+def _csv(rows: list[list[Any]], digits: int | None) -> str:
+    """CSV, in which no text is a formula of a spreadsheet."""
+
+    def cell(value: Any) -> str:
+        if isinstance(value, float):
+            return repr(float(value)) if digits is None else f"{value:.{digits}f}"
+        text = str(value)
+        return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([cell(v) for v in row] for row in rows)
+    return buffer.getvalue()
+
+
+def metrics(_: Namespace) -> str:
+    """The names of the metrics, with their options and defaults."""
+    rows = []
+    for name, metric in METRICS.items():
+        options = ", ".join(f"{o}={v}" for o, v in metric.options.items() if o != "k")
+        summary = (metric.function.__doc__ or "").strip().partition("\n")[0]
+        rows.append([f"{name}{'@k' if 'k' in metric.options else ''}", summary, options])
+    return Table("", ["metric", "", "options"], rows, 3).text() + "\n"

@@ -1,0 +1,356 @@
+"""The command line: values as in Python, formats, comparisons, files of every form, streams."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rankscore import __version__, compare, evaluate, from_frames, from_trec, query_scores
+from sklearn_rankscore.cli import main
+from sklearn_rankscore.metrics.names import METRICS
+
+QRELS = "".join(f"{q} 0 d{d} {(q + d) % 3}\n" for q in range(30) for d in range(9))
+BM25 = "".join(f"{q} Q0 d{d} 1 {(d * 7 + q) % 5} t\n" for q in range(30) for d in range(9))
+DENSE = "".join(f"{q} Q0 d{d} 1 {(q + d) % 3 + d / 9} t\n" for q in range(29) for d in range(9))
+RUNS = ["qrels.txt", "bm25.run", "dense.run.gz"]
+ALL = [*RUNS, "-m", "ndcg@5", "-m", "map"]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(BM25)
+    (tmp_path / "dense.run.gz").write_bytes(gzip.compress(DENSE.encode()))
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    """The output of a command, as text or JSON or rows of CSV."""
+
+    def call(*arguments, form=None, status=0):
+        extra = [] if form is None else ["--format", form]
+        assert main(["evaluate", *map(str, arguments), *extra]) == status
+        out = capsys.readouterr().out
+        if form == "json":
+            return json.loads(out)
+        return list(csv.DictReader(io.StringIO(out))) if form == "csv" else out
+
+    return call
+
+
+def documents(**options):
+    return from_trec("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run.gz"}, complete=False)
+
+
+def expected():
+    return evaluate(metrics=["ndcg@5", "map"], **documents())
+
+
+def test_values_in_every_format(run):
+    table = [line.split() for line in run(*ALL).splitlines()]
+    assert table[0] == ["run", "ndcg@5", "map"]
+    for line, (name, values) in zip(table[1:], expected().items(), strict=True):
+        assert line == [name, *(f"{value:.4f}" for value in values.values())]
+    assert run(*ALL, form="json")["runs"] == expected()
+    for row in run(*ALL, form="csv"):
+        assert float(row["map"]) == expected()[row["run"]]["map"]
+    assert run(*ALL, "--digits", 2, form="csv")[0]["map"] == f"{expected()['bm25']['map']:.2f}"
+    value = f"{expected()['bm25']['map']:.4f}"
+    one = ["qrels.txt", "a_b|c=bm25.run", "-m", "map"]
+    lines = ["| run | map |", "| --- | ---: |", rf"| a\_b\|c | {value} |", ""]
+    assert run(*one, form="markdown") == "\n".join(lines)
+    assert rf"  a\_b|c & {value} \\" in run(*one, form="latex")
+    assert run("qrels.txt", "bm25.run", "-m", "ndcg@5,map,mrr(ties=stable)").split()[:2] == [
+        "run",
+        "ndcg@5",
+    ]
+
+
+def test_values_of_queries(run):
+    scores = query_scores(metrics=["ndcg@5", "map"], **documents())["dense"]
+    rows = [row for row in run(*ALL, "-q", form="csv") if row["run"] == "dense"]
+    mine = {row["query"]: float(row["map"]) for row in rows}
+    assert mine.pop("all") == scores.mean()["map"]
+    assert mine == dict(zip(scores.ids, scores["map"], strict=True))
+    of_run = run(*ALL, "-q", "--digits", 2, form="json")["queries"]["dense"]
+    assert {q: of_run[q]["map"] for q in mine} == {q: round(v, 2) for q, v in mine.items()}
+
+
+def test_what_is_missing_is_said_in_python_and_on_the_command_line(run, capsys):
+    main(["evaluate", *ALL])
+    message = "dense has no results for 1 of 30 queries, where it retrieved nothing."
+    assert f"rankscore: warning: {message}\n" in capsys.readouterr().err
+    with pytest.warns(UserWarning, match=message):
+        from_trec("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run.gz"})
+    main(["evaluate", "qrels.txt", "dense.run.gz"])
+    message = "1 judged query of 30 occur in no run and are left out of the means"
+    assert f"rankscore: warning: {message}" in capsys.readouterr().err
+    with pytest.warns(UserWarning, match=f"{message}.*complete=True"):
+        from_trec("qrels.txt", "dense.run.gz")
+    alone = run("qrels.txt", "dense.run.gz", "-m", "map", form="json")["runs"]["dense"]["map"]
+    complete = run("qrels.txt", "dense.run.gz", "-m", "map", "-c", form="json")["runs"]["dense"]
+    assert complete["map"] == pytest.approx(alone * 29 / 30)
+    main(["evaluate", "qrels.txt", "dense.run.gz", "-c"])
+    assert capsys.readouterr().err.count("warning") == 0
+
+
+def test_ties_are_said_in_one_line(capsys):
+    main(["evaluate", "qrels.txt", "bm25.run", "-m", "map"])
+    (line,) = capsys.readouterr().err.splitlines()
+    # of nine scores within 0 to 4, four equal another one; in 30 queries
+    assert line == (
+        "rankscore: note: 120 results are tied; ties are averaged, and --like trec_eval breaks "
+        "them by document id, which gives the digits of trec_eval."
+    )
+    main(["evaluate", "qrels.txt", "bm25.run", "-m", "map", "--like", "trec_eval"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("by document id, as by trec_eval; without --like ties are averaged.")
+    main(["evaluate", "qrels.txt", "dense.run.gz", "-c"])
+    assert capsys.readouterr().err == ""
+
+
+def test_a_query_among_its_own_results(run, files):
+    """https://github.com/beir-cellar/beir: evaluate(..., ignore_identical_ids=True)."""
+    (files / "q.txt").write_text("q1 0 d1 1\nq1 0 d2 1\n")
+    scores = {"q1": 1.0, "d1": 0.9, "d3": 0.5, "d2": 0.4}
+    (files / "r.run").write_text("".join(f"q1 Q0 {d} 1 {s} t\n" for d, s in scores.items()))
+    beir = {"ndcg@10": pytest.approx(0.9197, abs=5e-5), "map@10": pytest.approx(5 / 6)}
+    given = ["q.txt", "r.run", "-m", "ndcg@10,map@10"]
+    for option in (["--like", "beir"], ["--ignore-identical-ids"]):
+        assert run(*given, *option, form="json")["runs"]["r"] == beir
+    kept = run(*given, "--like", "trec_eval", form="json")["runs"]["r"]
+    assert kept == {"ndcg@10": pytest.approx(0.6509, abs=5e-5), "map@10": 0.5}
+
+
+@pytest.mark.parametrize("name", ["P(rel=2)@5", "AP(rel=2)", "P_5", "ndcg_cut_10", "recip_rank"])
+def test_names_of_other_libraries(run, name):
+    names = {
+        "P(rel=2)@5": "precision@5(threshold=1)",
+        "AP(rel=2)": "map(threshold=1)",
+        "P_5": "precision@5",
+        "ndcg_cut_10": "ndcg@10",
+        "recip_rank": "mrr",
+    }
+    value = run("qrels.txt", "bm25.run", "-m", name, form="json")["runs"]["bm25"][name]
+    assert (
+        value == evaluate(metrics=[names[name]], **from_trec("qrels.txt", "bm25.run"))[names[name]]
+    )
+
+
+def test_a_comparison_is_that_of_python(run):
+    comparison = compare(
+        query_scores(metrics=["ndcg@5", "map"], **documents()), baseline="bm25", test="t"
+    )
+    given = [*ALL, "--baseline", "bm25", "--test", "t"]
+    text = run(*given)
+    assert str(comparison.system_table()) in text
+    assert str(comparison) in text
+    assert comparison.to_markdown() in run(*given, form="markdown")
+    assert comparison.to_latex() in run(*given, form="latex")
+    rows = run(*given, form="csv")
+    result = run(*given, "-q", form="json")
+    assert (result["test"], result["adjustment"], result["baseline"]) == ("t", "holm", "bm25")
+    for row, entry, d in zip(rows, result["comparison"], comparison.differences, strict=True):
+        assert (row["metric"], row["run"], int(row["wins"])) == (d.metric, d.model, d.wins)
+        values = d.difference, *d.interval, d.p_value, d.adjusted_p_value
+        for source in (row, entry):
+            names = ("difference", "low", "high", "p", "p_holm")
+            assert tuple(float(source[name]) for name in names) == values
+
+
+def test_all_pairs_have_letters(run, files):
+    (files / "flat.run").write_text(
+        "".join(f"{q} Q0 d{d} 1 0 t\n" for q in range(30) for d in range(9))
+    )
+    given = [*RUNS, "flat.run", "-m", "map", "--pairs", "all", "--test", "t"]
+    lines = run(*given).splitlines()
+    (dense,) = (line for line in lines if line.startswith("b  dense"))
+    assert dense.endswith(" ac")  # significantly better than bm25 and flat
+    pairs = {(row["baseline"], row["run"]) for row in run(*given, form="csv")}
+    assert pairs == {("bm25", "dense"), ("bm25", "flat"), ("dense", "flat")}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
+def test_files_with_named_columns(suffix, run):
+    rng = np.random.default_rng(0)
+    users, items = zip(*[(u, i) for u in range(8) for i in range(6)], strict=True)
+    truth = pd.DataFrame({"User": users, "movie": items, "rating": rng.integers(1, 11, 48) / 2})
+    top = truth[["User", "movie"]].assign(rank=np.tile(rng.permutation(6) + 1, 8))
+    for name, frame in (("truth", truth), ("top", top), ("float", top.astype({"movie": float}))):
+        if suffix == ".parquet":
+            frame.to_parquet(name + suffix)
+        else:
+            frame.astype({"movie": int}).to_csv(
+                name + suffix, index=False, sep="\t" if suffix == ".tsv" else ","
+            )
+    metric = "map@3(threshold=3.5)"
+    for top_file in ("top", "float"):  # ids in a column with missing ones are floats
+        given = [f"truth{suffix}", f"{top_file}{suffix}", "-m", metric]
+        mine = run(*given, "--columns", "document=movie", form="json")["runs"][top_file]
+        names = {"query": "User", "document": "movie", "relevance": "rating", "rank": "rank"}
+        assert mine == pytest.approx(evaluate(metrics=metric, **from_frames(truth, top, **names)))
+
+
+@pytest.mark.parametrize("like", ["trec_eval", "ranx", "beir"])
+def test_a_run_scores_the_same_beside_others(like, run, files):
+    """Ties are broken by document ids, not by the order in which another run has them."""
+    (files / "q.csv").write_text("query_id,doc_id,relevance\nq,d2,1\n")
+    (files / "a.csv").write_text("query_id,doc_id,score\nq,d2,1\n")
+    (files / "b.csv").write_text("query_id,doc_id,score\nq,d1,1\nq,d2,1\n")
+    documents = from_trec({"q": {"d2": 1}}, {"q": {"d1": 1, "d2": 1}})
+    for runs in (["b.csv"], ["a.csv", "b.csv"]):
+        values = run("q.csv", *runs, "-m", "mrr", "--like", like, form="json")["runs"]["b"]
+        assert values == evaluate(metrics="mrr", **documents, like=like)
+
+
+def test_ranks_and_scores(run, files, capsys):
+    (files / "truth.csv").write_text("qid,docno,label\n1,a,1\n1,b,0\n")
+    (files / "top.csv").write_text("qid,docno,score,position\n1,a,0.1,1\n1,b,0.2,2\n")
+    (files / "gap.csv").write_text("qid,docno,rank\n1,a,9\n")
+    given = ["truth.csv", "top.csv", "-m", "mrr"]
+    assert run(*given, form="csv")[0]["mrr"] == "0.5"
+    assert run(*given, "--columns", "rank=position", form="csv")[0]["mrr"] == "1.0"
+    assert run("truth.csv", "gap.csv", "-m", "mrr", form="csv")[0]["mrr"] == repr(1 / 9)
+    for columns, message in (
+        ("score=position", "column position: its name and values are those of ranks"),
+        ("rank=score", "top.csv, column score: must hold ranks"),
+        ("score=scroe", "Did you mean 'score'?"),
+    ):
+        assert main(["evaluate", *given, "--columns", columns]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_judgments_of_beir(run, files):
+    """https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset"""
+    (files / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t0\nq1\td2\t2\n")
+    (files / "a.run").write_text("q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 0.5 a\n")
+    values = run("test.tsv", "a.run", "-m", "mrr,ndcg@10", form="json")["runs"]["a"]
+    assert values == {"mrr": 0.5, "ndcg@10": pytest.approx(1 / np.log2(3))}
+
+
+@pytest.mark.parametrize("rule", ["irrelevant", "drop"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "txt"])
+def test_documents_without_a_judgment(suffix, rule, run):
+    """A negative relevance is none, in files of any format."""
+    lines = [line.split() for line in QRELS.splitlines()]
+    judged = [(q, d, int(r) - 1) for q, _, d, r in lines if d != "d3"]
+    frame = pd.DataFrame(judged, columns=["query_id", "doc_id", "relevance"])
+    nested = {
+        q: dict(zip(f.doc_id, f.relevance, strict=True)) for q, f in frame.groupby("query_id")
+    }
+    path = f"judged.{suffix}"
+    if suffix == "txt":
+        frame.assign(_=0)[["query_id", "_", "doc_id", "relevance"]].to_csv(
+            path, sep=" ", header=False, index=False
+        )
+    else:
+        frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, index=False)
+    names = ["ndcg@5", "map", "bpref", "judged@5"]
+    documents = from_trec(nested, "bm25.run", unjudged=rule)
+    mine = run(path, "bm25.run", "-m", ",".join(names), "--unjudged", rule, form="json")
+    assert mine["runs"]["bm25"] == pytest.approx(evaluate(metrics=names, **documents))
+
+
+def test_a_table_of_judgments_may_have_fractions_or_truth_beside_a_run_of_trec(run, files):
+    (files / "q.csv").write_text("query_id,doc_id,relevance\n0,d1,0.5\n0,d2,True\n")
+    scores = [(d * 7) % 5 for d in range(9)]
+    expected = evaluate([0, 0.5, 1, *[0] * 6], scores, "dcg@2")
+    value = run("q.csv", "bm25.run", "-m", "dcg@2", form="json")["runs"]["bm25"]
+    assert value == pytest.approx(expected)
+
+
+RNG = np.random.default_rng(0)
+ROWS = pd.DataFrame({"qid": RNG.integers(0, 30, 400), "label": RNG.integers(0, 3, 400)})
+ROWS["score"] = RNG.normal(size=400)
+ROWS["dense"] = ROWS["score"] + ROWS["label"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_one_file_of_labels_and_scores(suffix, run):
+    def write(rows):
+        path = f"scored.{suffix}"
+        rows.to_parquet(path) if suffix == "parquet" else rows.to_csv(path, index=False)
+        return [path, "-m", "ndcg@10,map(threshold=1)"]
+
+    names = ["ndcg@10", "map(threshold=1)"]
+    of = {
+        system: pytest.approx(evaluate(ROWS["label"], ROWS[system], names, groups=ROWS["qid"]))
+        for system in ("score", "dense")
+    }
+    assert run(*write(ROWS), form="json")["runs"] == {"scored": of["score"]}
+    given = write(ROWS.rename(columns={"qid": "day", "label": "clicked"}))
+    columns = ["--columns", "query=day,relevance=clicked", "--scores", "bm25=score,dense"]
+    result = run(*given, *columns, "--baseline", "bm25", "--test", "t", form="json")
+    assert result["runs"] == {"bm25": of["score"], "dense": of["dense"]}
+    assert [row["wins"] for row in result["comparison"]] == [30, 30]
+    ranked = ROWS.assign(position=ROWS.groupby("qid")["score"].rank(ascending=False).astype(int))
+    for wrong in ("score=position", "query=user"):
+        assert main(["evaluate", *write(ranked), "--columns", wrong]) == 1
+
+
+def module(*arguments, **options):
+    command = [sys.executable, "-m", "sklearn_rankscore", *arguments]
+    return subprocess.run(command, capture_output=True, check=False, **options)
+
+
+def test_standard_input_and_output():
+    done = module("evaluate", "qrels.txt", "-", "-mmap", input=BM25.encode())
+    assert done.stdout.split()[-1] == f"{expected()['bm25']['map']:.4f}".encode()
+    broken = module("evaluate", "qrels.txt", "-", input=b"qid,docno,score\n1,a,1\n")
+    assert broken.returncode == 1
+    assert broken.stderr.startswith(b"rankscore: error: run (standard input), line 1: a line must")
+    assert b"cannot come from standard input" in broken.stderr
+    command = f"{sys.executable} -m sklearn_rankscore evaluate qrels.txt dense.run.gz -cq | head -1"
+    stopped = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (stopped.stdout.split()[:2], stopped.stderr) == (["run", "query"], "")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+def test_every_encoding_of_standard_output(encoding, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    done = module(
+        "evaluate",
+        "qrels.txt",
+        "日=bm25.run",
+        "b=bm25.run",
+        "--baseline",
+        "b",
+        "--test",
+        "t",
+        "-mmap",
+    )
+    assert done.returncode == 0
+    name = "日" if encoding == "utf-8" else r"\u65e5"
+    assert name in done.stdout.decode(encoding)
+
+
+def test_closed_and_other_streams(monkeypatch, capsys):
+    with monkeypatch.context() as closed:
+        closed.setattr(sys, "stdout", None)  # what Python does after >&-
+        assert main(["metrics"]) == 1
+    assert capsys.readouterr().err == "rankscore: error: standard output is closed.\n"
+    with monkeypatch.context() as replaced:  # of an editor, without an encoding
+
+        class Written(io.StringIO):
+            encoding = None
+
+        replaced.setattr(sys, "stdout", Written())
+        assert main(["metrics"]) == 0
+        assert "ndcg" in sys.stdout.getvalue()
+
+
+def test_metrics_and_version_are_printed(capsys):
+    assert main(["metrics"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [name.removesuffix("@k") for name in listed] == list(METRICS)
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert (stopped.value.code, capsys.readouterr().out) == (0, f"rankscore {__version__}\n")

@@ -1,0 +1,310 @@
+"""Malformed files and hostile command lines: one line each, no traceback, and little memory."""
+
+import bz2
+import gzip
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from sklearn_rankscore.cli import main
+
+QRELS, RUN = "qid,docno,label\n1,a,1\n2,b,0\n", "qid,docno,score\n1,a,0.5\n2,b,0.25\n"
+LATIN = "qid,docné,label\n".encode("latin-1")
+NOT_A_NUMBER = r"BAD, line 4, column label: must be a number; got {!r}"
+NO_ID = r"BAD, line 4, column {}: an id must be text or an integer; got {!r}"
+NO_NAMES = r"BAD: the first line names no columns; it has .* Add a line of {} names"
+
+BAD_QRELS = [
+    ("", r"BAD: the file is empty"),
+    ("\n\n", r"BAD: the file is empty"),
+    ("qid,docno,label\n", r"BAD: the file has no rows"),
+    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, such as .* add a column of ones"),
+    ("qid,label\n1,1\n", r"BAD: no column for the document"),
+    ("docno,label\na,1\n", r"BAD: no column for the query"),
+    ("uid,mid,stars\n2,7,0\n", r"BAD: no column for the query, .*; it has uid, mid, stars"),
+    ("1,a,2\n2,b,0\n", NO_NAMES.format(3)),
+    ("1,0,a,2\n1,0,b,1\n", NO_NAMES.format(4)),
+    ("1 0 a 0\n1 0 b 1\n", NO_NAMES.format(1)),
+    ("1,7,1\n2,7,0\n", r"BAD: a column is named twice: 1, 7, 1"),
+    ("qid;docno;label\n1;a;1\n", r"BAD: .* first line are separated by ';', .* tabs"),
+    ("qid\tdocno\n1\ta\n", r"BAD: .* separated by '\\t', but those of a .csv file"),
+    ("qid,docno,label,label\n1,a,1,1\n", r"BAD: a column is named twice"),
+    ("qid,docno,label\n1,a\n", r"BAD, line 2: 2 fields, but the header has 3"),
+    (QRELS + "3,c,1,9\n", r"BAD, line 4: 4 fields, but the header has 3"),
+    (QRELS + "\n\n3,c\n", r"BAD, line 6: 2 fields, but the header has 3"),
+    *((QRELS + f"3,c,{x}\n", NOT_A_NUMBER.format(x)) for x in ("", "yes", "1_0", "0x1", "--")),
+    (QRELS + '3,c,"1,5"\n', NOT_A_NUMBER.format("1,5")),
+    *((QRELS + f"3,c,{x}\n", f"line 4, column label: must be a finite number; got '{x}'")
+      for x in ("nan", "inf", "-inf", "1e999")),
+    (QRELS + "3,c,-1.5\n", r"BAD, line 4, column label: a negative relevance .*; got -1\.5\."),
+    (QRELS + "3,c,9007199254740993\n", r"column label: must not be the integer 90071992"),
+    (QRELS + ",c,1\n", NO_ID.format("qid", "")),
+    (QRELS + "3, ,1\n", NO_ID.format("docno", " ")),
+    (QRELS + "1,a,1\n", r"BAD, line 4: duplicate document 'a' for query '1'"),
+    (QRELS + "\n1,a,0\n", r"BAD, line 5: duplicate document 'a' for query '1'"),
+    ('qid,docno,label\n1,"a\nb",1\n1,"a\nb",1\n', r"BAD, line 5: duplicate document"),
+    ('qid,docno,label\n1,"a"b,1\n', r"BAD, line 2: .*expected after"),
+    ('qid,docno,label\n1,a,1\n2,"b,0\n', r"BAD, line 3: unexpected end of data"),
+    (f'qid,docno,label\n1,"{"a" * 200_000}",1\n', r"BAD, line 2: field larger than field limit"),
+    (QRELS.encode("utf-16"), r"BAD, line 1: not a text file"),
+    (QRELS.encode("utf-16-le"), r"BAD, line 1: not a text file"),
+    ((QRELS + "3,é,1\n").encode("latin-1"), r"BAD, line 4: not UTF-8, got the byte 0xe9"),
+    (LATIN, r"BAD, line 1: not UTF-8, got the byte 0xe9"),
+    (QRELS + "3,c\0,1\n", r"BAD, line 4: not a text file"),
+    (gzip.compress(QRELS.encode(), mtime=0), r"BAD, line 1: not (UTF-8|a text file)"),
+]  # fmt: skip
+BAD_RUNS = [
+    ("1,Q0,a,1,0.5,x\n", r"BAD: a column is named twice|names no columns"),
+    ("qid,docno,bm25\n1,a,2.5\n", r"such as score, sim, prediction; .* by --columns rank=NAME"),
+    ("qid,docno,rank\n1,a,9.25\n1,b,8\n", r"must hold ranks, .*; got 9\.25\. .*score=rank"),
+    ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column rank: must hold ranks, .*; got -1\.0\. "),
+    ("qid,docno,rank\n1,a,1000000000\n", r"column rank has ranks up to 1000000000, and 999"),
+    ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a number; got 'high'"),
+    ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a number"),
+    ("qid,docno,score\n1,a,-inf\n", r"BAD, line 2, column score: must be a finite number"),
+    (RUN + "2,b,0.5\n", r"BAD, line 4: duplicate document 'b' for query '2'"),
+    ("qid,docno,score\n7,a,1\n", r"the run 'bad' and the qrels have no query in common: .* is '7'"),
+    ("qid,docno,score\n7,b,18446744073709551617\n", r"column score: must not be the integer"),
+]  # fmt: skip
+BAD_FILES = [
+    ("bad.csv.gz", gzip.compress(QRELS.encode() * 9, mtime=0)[:-9], "is truncated or damaged"),
+    ("bad.csv.gz", QRELS.encode(), r"truncated or damaged \(Not a gzipped"),
+    ("bad.csv.gz", gzip.compress(b"qid,docno,label\n1,a\n", mtime=0), r"BAD, line 2: 2 fields"),
+    ("bad.csv.bz2", bz2.compress(QRELS.encode())[:-9], r"BAD: .* is truncated or damaged"),
+    ("bad.csv.bz2", QRELS.encode(), r"BAD: the compressed file is truncated or damaged"),
+    ("bad.csv.xz", QRELS.encode(), r"BAD: the compressed file is truncated or damaged"),
+    ("bad.tsv", QRELS.encode(), r"BAD: .* separated by ',', .* a .tsv file by tabs"),
+    *(("bad.parquet", x, r"BAD: not a Parquet file") for x in (b"PAR1", b"", QRELS.encode())),
+]
+PARQUET = [
+    ({"docno": ["a", None]}, r"BAD, row 2, column docno: an id must be .*; got None"),
+    ({"qid": [1.0, 2.5]}, r"BAD, row 2, column qid: an id must be text or an integer; got 2\.5"),
+    ({"label": [1, None]}, r"BAD, row 2, column label: must be a number; got None"),
+    ({"label": ["x", "y"]}, r"BAD, row 1, column label: must be a number; got 'x'"),
+    ({"qid": [1, 1], "docno": ["a", "a"]}, r"BAD, row 2: duplicate document 'a'"),
+    ({"qid": [[1], [2]]}, r"BAD, row 1, column qid: an id.*got \[1\]"),
+    ({"docno": [b"\xff", b"a"]}, r"BAD, row 1, column docno: an id must be"),
+    ({"qid": [], "docno": [], "label": []}, r"BAD: the file has no rows"),
+]
+
+
+def write(path, content):
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+def check(capsys, arguments, message, status=1):
+    """One error in one line."""
+    try:
+        got = main(["evaluate", *arguments])
+    except SystemExit as stopped:
+        got = stopped.code
+    out, err = capsys.readouterr()
+    assert (got, out) == (status, "")
+    (line,) = [line for line in err.splitlines() if not line.startswith("Try ")]
+    bad = next((str(argument) for argument in arguments if "bad" in argument), "")
+    assert re.search(message.replace("BAD", re.escape(bad)), line), line
+    assert len(line) < 2_300
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_QRELS)
+def test_judgments(content, message, tmp_path, capsys):
+    files = [write(tmp_path / "bad.csv", content), write(tmp_path / "good.csv", RUN)]
+    check(capsys, files, message)
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_RUNS)
+def test_runs(content, message, tmp_path, capsys):
+    files = [write(tmp_path / "good.csv", QRELS), write(tmp_path / "bad.csv", content)]
+    check(capsys, files, message)
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES)
+def test_compressed_and_parquet_files(name, content, message, tmp_path, capsys):
+    files = [write(tmp_path / name, content), write(tmp_path / "good.csv", RUN)]
+    check(capsys, files, message)
+
+
+@pytest.mark.parametrize(("columns", "message"), PARQUET)
+def test_parquet_columns(columns, message, tmp_path, capsys):
+    columns = {"qid": [1, 2], "docno": ["a", "b"], "label": [1, 0], **columns}
+    pd.DataFrame(columns).to_parquet(tmp_path / "bad.parquet")
+    check(capsys, [str(tmp_path / "bad.parquet"), write(tmp_path / "good.csv", RUN)], message)
+
+
+def test_a_first_line_of_numbers_may_be_names(tmp_path, capsys):
+    qrels = write(tmp_path / "qrels.txt", "1 0 a 1\n")
+    for header, columns in (
+        ("0,1,2", "query=0,document=1,score=2"), ("uid,item,2026", "query=uid,score=2026"),
+    ):  # fmt: skip
+        run = write(tmp_path / "run.csv", f"\ufeff{header}\r\n1,a,0.25\r\n1,b,0.5\r\n")
+        assert main(["evaluate", qrels, run, "-m", "mrr", "--columns", columns]) == 0
+        assert capsys.readouterr().out.split() == ["run", "mrr", "run", "0.5000"]
+    numbers = write(tmp_path / "bad.csv", "10,71,1\n10,72,2\n")
+    check(capsys, [qrels, numbers, "--columns", "query=10,document=71,rank=1"], NO_NAMES.format(3))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Good files, and such as someone might put there to do harm."""
+    tmp_path = tmp_path_factory.mktemp("hostile")
+    write(tmp_path / "q.txt", "1 0 a 1\n1 0 b 0\n")
+    write(tmp_path / "r.run", "1 Q0 a 1 0.5 t\n1 Q0 b 2 0.25 t\n")
+    write(tmp_path / "s.run", "1 Q0 a 1 0.25 t\n1 Q0 b 2 0.5 t\n")
+    write(tmp_path / "r.csv", "qid,docno,score\n1,a,0.5\n1,b,0.25\n")
+    write(tmp_path / "scored.csv", "qid,label,score\n1,1,0.5\n1,0,0.25\n")
+    for name, target in {
+        "zero.run": "/dev/zero", "zero.csv": "/dev/zero", "zero.parquet": "/dev/zero",
+        "random.run": "/dev/urandom", "random.csv": "/dev/urandom", "null.run": "/dev/null",
+        "loop": "loop", "nowhere.run": "missing", "folder.run": "/",
+    }.items():  # fmt: skip
+        (tmp_path / name).symlink_to(target)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "folder.parquet").mkdir()
+    for name, text in {"zeros": b"\0", "letters": b"a", "spaces": b" "}.items():
+        write(tmp_path / f"{name}.run.gz", gzip.compress(text * 2**23, 1))
+        write(tmp_path / f"{name}.csv.gz", gzip.compress(text * 2**23, 1))
+    write(tmp_path / "escape.run", "1 Q0 \x1b[31ma 1 x t\n")
+    write(tmp_path / "twice.run", "1 Q0 \x1b]0;\u202ea 1 1 t\n1 Q0 \x1b]0;\u202ea 1 1 t\n")
+    write(tmp_path / "names.csv", '"qid","doc\nno","sco\x1b[2Jre"\n1,a,1\n')
+    return tmp_path
+
+
+@pytest.fixture
+def folder(made, monkeypatch):
+    monkeypatch.chdir(made)
+    return made
+
+
+GOOD = ["q.txt", "r.run"]
+DIRECTORY = "[Dd]irectory|regular file|not a Parquet"
+HOSTILE = [
+    *((["q.txt", name], 1, message) for name, message in {
+        "zero.run": "line 1: not a text file", "zero.csv": "line 1: not a text file",
+        "zero.parquet": "zero.parquet", "random.run": "not a text file|not UTF-8|fields",
+        "random.csv": "not a text file|not UTF-8", "null.run": "has no rows",
+        "loop": "symbolic links", "nowhere.run": "No such file", "folder.run": DIRECTORY,
+        "folder": DIRECTORY, "folder.csv": DIRECTORY, "folder.parquet": "folder.parquet",
+        "zeros.run.gz": "line 1: not a text file", "zeros.csv.gz": "line 1: not a text file",
+        "letters.run.gz": "line 1: the line has more than 4,194,304 bytes",
+        "letters.csv.gz": "line 1: the line has more than 4,194,304 bytes",
+        "spaces.run.gz": "line 1: the line has more than 4,194,304 bytes",
+        "spaces.csv.gz": "line 1: the line has more than 4,194,304 bytes",
+        "escape.run": r"line 1: score must be a number; got 'x'",
+        "twice.run": r"line 2: duplicate document '.x1b.0;.u202ea' for query '1'",
+        "names.csv": r"no column for the document.*doc.u000ano.*sco.u001b.2Jre",
+        "x" * 5000: "error: x{2000}…$", "a\0b": "null (byte|character)",
+        "\x1b[2J": r".u001b.2J: No such file",
+        "no\nsuch": r"no.u000asuch: No such file", "missing.parquet": "No such file",
+    }.items()),
+    (["zero.run", "r.run"], 1, "line 1: not a text file"),
+    (["folder", "r.run"], 1, DIRECTORY),
+    (["zero.csv"], 1, "line 1: not a text file"),
+    (["scored.csv", "--scores", "\x1b[1m"], 1, r"no column '.x1b.1m' for --scores"),
+    (["scored.csv", "--columns", "query=a\nb"], 1, r"no column for the query, 'a.nb'"),
+    ([*GOOD, "-m", "a" * 1_000_000], 2, "an argument has more than 10,000 characters"),
+    ([*GOOD, "-m", "a" * 9_000], 2, "is not the name of a metric"),
+    ([*GOOD, "-m", "ndgc@5"], 2, "Did you mean 'ndcg@5'"),
+    ([*GOOD, "-m", "ndcg@0"], 2, "must be a positive integer"),
+    ([*GOOD, "-m", "ndcg@" + "9" * 5000], 2, "ndcg"),
+    ([*GOOD, "-m", "\x1b[31mmap\n"], 2, "known metric"),
+    ([*GOOD, "-m", "ndcg(average=micro)"], 2, r"\(average=micro\), which has no"),
+    ([*GOOD, "-m", "dcg@3(propensity=seen)"], 2, "files have no propensities"),
+    ([*GOOD, "-m", "precision@5", "--like", "implicit"], 2, "micro, perhaps by --like implicit"),
+    ([*GOOD, "--like", "trec-eval"], 2, "invalid choice: 'trec-eval' .*trec_eval"),
+    ([*GOOD, "--like", "\x1b[5m"], 2, "invalid choice"),
+    ([*GOOD, "--format", "html\n"], 2, "invalid choice"),
+    ([*GOOD, "--formt", "csv"], 2, "unrecognized arguments: --formt csv"),
+    ([*GOOD, "-k", "10"], 2, "cut-offs, as in -m map,ndcg@10"),
+    ([*GOOD, "-m", "map", "mrr"], 2, "unrecognized arguments: mrr; metrics are separated by"),
+    ([*GOOD, "--digits", "x"], 2, "must be an integer from 0"),
+    ([*GOOD, "--digits", "9" * 9999], 2, "must be an integer from 0"),
+    ([*GOOD, "--unjudged", "dropp"], 2, "invalid choice: 'dropp'"),
+    ([*GOOD, "--columns", "query=x"], 2, "--columns needs a CSV, TSV or"),
+    (["q.txt", "r.csv", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
+    (["q.txt", "r.csv", "--columns", "query=q,query=u"], 2, "each name once"),
+    (["q.txt", "r.csv", "--columns", "score=a,rank=b"], 2, "the score or the rank, not both"),
+    (["q.txt"], 2, "a RUN is missing; only a CSV, TSV or Parquet file"),
+    (["", "r.run"], 2, "is the empty path"),
+    (["q.txt", "a="], 2, "is the empty path"),
+    (["q.txt", ""], 2, "the run '' has an empty name"),
+    (["q.txt", "=r.run"], 2, "has an empty name"),
+    (["-", "-"], 2, "only one of QRELS and RUN"),
+    (["-"], 2, "a RUN is missing"),
+    ([*GOOD, "r.run"], 2, "two runs are named 'r'"),
+    ([*GOOD, "s.run", "--baseline", "rr"], 2, "--baseline must be one of r, s; got 'rr'"),
+    ([*GOOD, "--baseline", "r"], 2, "at least two runs"),
+    ([*GOOD, "--pairs", "all"], 2, "at least two runs"),
+    ([*GOOD, "s.run", "--test", "t"], 2, "--test needs --baseline RUN or --pairs all"),
+    ([*GOOD, "s.run", "--pairs", "all", "--baseline", "r"], 2, "--pairs all has no --baseline"),
+    ([*GOOD, "s.run", "--baseline", "r", "-q", "--format", "csv"], 2, "csv can hold one; use json"),
+    ([*GOOD, "s.run", "--baseline", "r", "--confidence", "95"], 2, "between 0 and 1"),
+    ([*GOOD, "s.run", "--baseline", "r", "--confidence", "nan"], 2, "between 0 and 1"),
+    ([*GOOD, "s.run", "--baseline", "r", "--seed", "-1"], 2, "from 0 to 2"),
+    (["scored.csv", "-c"], 2, "need a RUN"),
+    (["scored.csv", "--unjudged", "drop"], 2, "need a RUN"),
+    (["scored.csv", "r.csv", "--scores", "a"], 2, "for a single file, without runs"),
+    (["scored.csv", "--scores", "a=,b"], 2, "must be NAME=COLUMN"),
+    (["scored.csv", "--baseline", "scored"], 2, "--scores NAME=COLUMN"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "status", "message"), HOSTILE)
+def test_a_hostile_command_line_is_one_error(arguments, status, message, folder, capsys):
+    check(capsys, arguments, message, status)
+
+
+@pytest.mark.parametrize("arguments", [["evalute"], [], ["metrics", "--x"], ["\x1b[2J"]])
+def test_wrong_commands(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    err = capsys.readouterr().err
+    assert (caught.value.code, err.count("\n"), "\x1b" in err) == (2, 2, False)
+
+
+LIMITED = """
+import resource, sys
+from sklearn_rankscore.cli import main
+main(["evaluate", "q.txt", "r.run", "-m", "map"])
+used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+status = main(["evaluate", "q.txt", sys.argv[1], "-m", "map"])
+print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used, file=sys.stdout)
+"""
+
+
+@pytest.mark.parametrize("name", ["zero.run", "letters.csv.gz"])
+def test_endless_files_need_little_memory(name, folder):
+    command = [sys.executable, "-c", LIMITED, name]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    status, kilobytes = map(int, done.stdout.splitlines()[-1].split())
+    assert status == 1
+    assert kilobytes < 100_000
+
+
+EVIL = "\x1b[31m<b>a|b</b>\n| x | 9.99 |\u202e"
+
+
+def test_names_are_no_markup_rows_commands_or_formulas(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "r.run", "=1+1 Q0 a 1 1 t\n-1 Q0 a 1 1 t\n\x1b[2J Q0 a 1 1 t\n")
+    write(tmp_path / "q.txt", "=1+1 0 a 1\n-1 0 a 1\n\x1b[2J 0 a 1\n")
+    for form in ("table", "markdown", "latex", "csv", "json"):
+        for extra in (["-q"], ["b=r.run", "--pairs", "all", "--test", "t"]):
+            runs = [f"{EVIL}=r.run", "@SUM(A1)=r.run", *extra]
+            assert main(["evaluate", "q.txt", *runs, "-m", "map", "--format", form]) == 0
+            out = capsys.readouterr().out
+            assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u202e]", out)
+            assert not any(line.startswith("| x ") for line in out.splitlines())
+            if form == "markdown":
+                assert "<b>a" not in out
+            if form == "csv":
+                cells = [cell for line in out.splitlines()[1:] for cell in line.split(",")]
+                texts = [c for c in cells if c and not re.fullmatch(r"-?[\d.e-]+|nan", c)]
+                assert not any(cell[0] in "=+-@" for cell in texts)
+    assert main(["evaluate", "q.txt", "r.run", "-q", "-m", "map", "--format", "csv"]) == 0
+    ids = {line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]}
+    assert ids == {"'-1", "'=1+1", "\\u001b[2J", "all"}
