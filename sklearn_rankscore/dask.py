@@ -8,13 +8,19 @@ of a worker.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ._typing import Library
 from ._validation import check_count
 from .large.accumulator import RankingAccumulator, State, StreamedScores
-from .large.tables import Columns, partition_documents, pop_columns
+from .large.tables import (
+    Columns,
+    add_sorted,
+    plain_table,
+    query_values,
+    read_options,
+    read_query_options,
+)
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -117,17 +123,17 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     ValueError
         As in `evaluate`.
     """
-    columns, n_partitions = pop_columns(options), options.pop("n_partitions", None)
-    total = RankingAccumulator(metrics, **options)
-    columns = replace(columns, by=total.by)
+    n_partitions = options.pop("n_partitions", None)
+    accumulator, columns = read_options(metrics, options)
+    total = accumulator._empty()
     partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
     from dask.base import compute
     from dask.delayed import delayed
 
-    tasks = (delayed(_state_of)(part, total, columns) for part in partitions)
+    tasks = [delayed(_state_of)(part, total, columns) for part in partitions]
     for state in compute(*tasks):  # type: ignore[no-untyped-call]
-        total._add_state(state)
-    return total
+        total._extend(total._state, state)
+    return accumulator.merge(total)
 
 
 def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
@@ -150,9 +156,8 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     ValueError
         For a missing column. Invalid rows raise an error when the values are computed.
     """
-    columns, n_partitions = pop_columns(options), options.pop("n_partitions", None)
-    empty = RankingAccumulator(metrics, per_query=True, **options)
-    columns.check_values(empty)
+    n_partitions = options.pop("n_partitions", None)
+    empty, columns = read_query_options(metrics, options)
     partitions = _partition_by_query(df, columns, n_partitions)
     meta = partitions._meta[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
     values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
@@ -188,29 +193,26 @@ def _check_types(part: Any, types: Any) -> Any:
     return part
 
 
-def _documents(part: Any, columns: Columns) -> Any:
-    """The documents of a partition, a pandas DataFrame."""
+def _tables(part: Any, columns: Columns) -> list[Any]:
+    """A partition, which is a pandas DataFrame, as a table sorted by query."""
     import pyarrow as pa
 
-    rows = part[columns.distinct].sort_values(columns.ids, kind="stable")
-    table = pa.Table.from_pandas(rows, preserve_index=False)
-    return partition_documents(table.to_batches(), columns)
+    rows = pa.Table.from_pandas(part[columns.distinct], preserve_index=False)
+    plain = plain_table(rows, columns, "a partition")
+    return [plain.sort_by([(name, "ascending") for name in columns.ids])]
 
 
-def _state_of(part: Any, total: RankingAccumulator, columns: Columns) -> State:
+def _state_of(part: Any, empty: RankingAccumulator, columns: Columns) -> State:
     """The numbers of a partition, without functions: one of a notebook cannot be sent back."""
-    accumulator = total._empty()
-    for documents in _documents(part, columns):
-        documents.add_to(accumulator)
+    accumulator = empty._empty()
+    add_sorted(accumulator, _tables(part, columns), columns)
     return accumulator._state
 
 
 def _query_values(part: Any, empty: RankingAccumulator, columns: Columns) -> Any:
     import pandas as pd
 
-    values = [
-        documents.values(empty._empty()).to_pandas() for documents in _documents(part, columns)
-    ]
+    values = [table.to_pandas() for table in query_values(empty, _tables(part, columns), columns)]
     if not values:
         return part[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
     whole = pd.concat(values, ignore_index=True)

@@ -12,13 +12,19 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ._typing import Library
 from ._validation import check_count
 from .large.accumulator import RankingAccumulator, StreamedScores
-from .large.tables import Columns, Documents, partition_documents, pop_columns
+from .large.tables import (
+    Columns,
+    add_sorted,
+    plain_table,
+    query_values,
+    read_options,
+    read_query_options,
+)
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -121,30 +127,28 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     ValueError
         As in `evaluate`.
     """
-    columns, n_partitions = pop_columns(options), options.pop("n_partitions", None)
-    total = RankingAccumulator(metrics, **options)
-    columns = replace(columns, by=total.by)
+    n_partitions = options.pop("n_partitions", None)
+    accumulator, columns = read_options(metrics, options)
+    total = accumulator._empty()
 
-    def accumulated(batches: Iterator[Any]) -> Iterator[Any]:
+    def counted(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        part, state, message = total._empty(), None, None
+        part, message = total._empty(), None
         try:
-            for documents in _documents(batches, columns):
-                documents.add_to(part)
-            # without functions: one of a notebook cannot be sent back
-            state = pickle.dumps(part._state)
+            add_sorted(part, _tables(batches, columns), columns)
         except (TypeError, ValueError) as error:  # which Spark would hide in a trace
             message = str(error)
-        arrays = [pa.array([state], pa.binary()), pa.array([message], pa.string())]
+        # without functions: one of a notebook cannot be sent back
+        arrays = [pa.array([pickle.dumps(part._state)]), pa.array([message], pa.string())]
         yield pa.record_batch(arrays, ["state", "error"])
 
     partitions = _partition_by_query(df, columns, n_partitions)
-    for part in partitions.mapInArrow(accumulated, "state binary, error string").collect():
+    for part in partitions.mapInArrow(counted, "state binary, error string").collect():
         if part["error"]:
             raise ValueError(part["error"])
-        total._add_state(pickle.loads(part["state"]))
-    return total
+        total._extend(total._state, pickle.loads(part["state"]))
+    return accumulator.merge(total)
 
 
 def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
@@ -170,19 +174,16 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     """
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-    columns, n_partitions = pop_columns(options), options.pop("n_partitions", None)
-    empty = RankingAccumulator(metrics, per_query=True, **options)
-    columns.check_values(empty)
+    n_partitions = options.pop("n_partitions", None)
+    empty, columns = read_query_options(metrics, options)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
-        for documents in _documents(batches, columns):
-            yield from documents.values(empty._empty()).to_batches()
+        for table in query_values(empty, _tables(batches, columns), columns):
+            yield from table.to_batches()
 
-    partitions = _partition_by_query(df, columns, n_partitions)
     doubles = [StructField(name, DoubleType()) for name in empty.names]
-    return partitions.mapInArrow(
-        values, StructType([*(df.schema[name] for name in columns.ids), *doubles])
-    )
+    of_queries = StructType([*(df.schema[name] for name in columns.ids), *doubles])
+    return _partition_by_query(df, columns, n_partitions).mapInArrow(values, of_queries)
 
 
 def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> DataFrame:
@@ -193,14 +194,6 @@ def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> 
             "session.createDataFrame, or use sklearn_rankscore.evaluate."
         )
     columns.check(df.columns, "the DataFrame")
-    for name in columns.ids:
-        collation = getattr(df.schema[name].dataType, "collation", "UTF8_BINARY")
-        if collation != "UTF8_BINARY":
-            raise ValueError(
-                f"column {name!r} has the collation {collation}, by which different strings may be "
-                "the same query. Normalize the ids, for example by lower(qid), and use the "
-                "collation UTF8_BINARY."
-            )
     # by position, because Spark ignores the case of names
     numbered = [f"c{i}" for i in range(len(df.columns))]
     plain = dict(zip(df.columns, numbered, strict=True))
@@ -211,7 +204,7 @@ def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> 
     return sorted_rows
 
 
-def _documents(batches: Iterable[Any], columns: Columns) -> Iterator[Documents]:
-    """The documents of a partition, with the column names of the DataFrame."""
-    named = (batch.rename_columns(columns.distinct) for batch in batches)
-    return partition_documents(named, columns)
+def _tables(batches: Iterable[Any], columns: Columns) -> Iterator[Any]:
+    """The rows of a partition, with the column names of the DataFrame."""
+    for batch in batches:
+        yield plain_table(batch.rename_columns(columns.distinct), columns, "a partition")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -13,28 +11,20 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._columns import column_names
 from .._table import Table
 from .._typing import Array, Library, QueryIds
-from .._validation import check_flag
+from .._validation import check_choice, check_flag
+from ..metrics import segment as of_segments
 from ..metrics.evaluate import Metrics, by_system
 from ..metrics.metric import Metric, measure
 from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
-from ..metrics.segment import (
-    ALL_QUERIES,
-    MISSING,
-    MOST_CATEGORIES,
-    Segment,
-    constant_within,
-    refuse_missing_as_text,
-    values_and_missing,
-)
-from ..query_ids import Grouping, group_rows
+from ..metrics.segment import ALL_QUERIES, MISSING, Segment
+from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_order, index_ids
 from ..query_ids.read import as_objects, of_python
-from ..ranking import MetricValues, Queries, read_queries
-from .moments import DifferenceSummary, MetricSummary, Moments, Terms
+from ..ranking import Queries, read_queries
+from .moments import DifferenceSummary, Moments
 
 # a system, () if there is one without a name, or the baseline and the model of a difference
 Systems: TypeAlias = tuple[str, ...]
@@ -74,6 +64,12 @@ class State:
     last_id: Any = None
 
     def __add__(self, other: State) -> State:
+        ours, theirs = self.systems(), other.systems()
+        if self.moments and other.moments and ours != theirs:
+            raise ValueError(
+                f"all queries must have scores of the same systems; got {ours!r:.80} and "
+                f"{theirs!r:.80}."
+            )
         moments = dict(self.moments)
         for key, added in other.moments.items():
             moments[key] = moments[key] + added if key in moments else added
@@ -87,10 +83,9 @@ class State:
             other.last_id,
         )
 
-    def systems(self, length: int) -> list[Systems]:
-        """The systems, of length 1, or pairs of them; one without a name is of length 0."""
-        systems = dict.fromkeys(names for _, names, _ in self.moments)
-        return [names for names in systems if len(names) == length]
+    def systems(self) -> list[Systems]:
+        """The systems; one without a name is ()."""
+        return list(dict.fromkeys(names for _, names, _ in self.moments if len(names) < 2))
 
 
 class RankingAccumulator:
@@ -156,10 +151,10 @@ class RankingAccumulator:
         n_jobs: int | None = None,
         **options: Any,
     ) -> None:
-        self.metrics, self.options = list_metrics(metrics), options
-        self.like, self.by = like, _segment_names(by)
-        self.per_query, self.n_jobs = check_flag("per_query", per_query), n_jobs
-        self._resolved = _resolve_averaged(self.metrics, like, options)
+        self.options, self.like, self.n_jobs = options, like, n_jobs
+        self.by = (by,) if isinstance(by, str) else tuple(by or ())
+        self.per_query = check_flag("per_query", per_query)
+        self._resolved = _resolve_averaged(list_metrics(metrics), like, options)
         self._state = State()
 
     @property
@@ -208,96 +203,79 @@ class RankingAccumulator:
             For any input that `evaluate` refuses, and if the batch starts with the query with which
             the previous batch ended.
         """
-        several = isinstance(y_score, Mapping)
-        given: Any = y_score if several else {"y_score": y_score}
-        if groups is None:
-            ids = index_ids(y_true=y_true, **given)
-            # each row of two-dimensional input is a query
-            is_flat = all(np.ndim(values) == 1 for values in (y_true, *given.values()))
-            groups = ids if ids is not None and is_flat else None
-        if groups is None and (self.per_query or self.by):
-            option = "per_query=True" if self.per_query else "by="
-            raise ValueError(f"{option} needs groups, the ids of the queries.")
+        if groups is None and np.ndim(y_true) == 1:
+            scores: Any = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
+            groups = index_ids(y_true=y_true, **scores)
         columns = _columns_of(segments, self.by)
         named = {f"segments[{name!r}]": column for name, column in columns.items()}
         check_same_order(y_true=y_true, groups=groups, **named)
 
         def read(scores: Any, ids: Any) -> Queries:
-            options: dict[str, Any] = {"sample_weight": sample_weight, "allow_zero_weights": True}
-            return read_queries(y_true, scores, groups=ids, **options)
+            weights: dict[str, Any] = {"sample_weight": sample_weight, "allow_zero_weights": True}
+            return read_queries(y_true, scores, groups=ids, **weights)
 
-        if several:
-            queries = by_system(read, y_true, given, groups, sample_weight)
+        queries: dict[Systems, Queries] = {}
+        if isinstance(y_score, Mapping):
+            for name, of in by_system(read, y_true, y_score, groups, sample_weight).items():
+                queries[name,] = of
         else:
-            queries = {"": read(y_score, groups)}
+            queries[()] = read(y_score, groups)
         grouping = next(iter(queries.values())).grouping
-        values = {name: segments_of(name, c, grouping) for name, c in columns.items()}
-        first, last = (None, None) if groups is None else _ends(grouping)
-        self._check_not_split(first)
-        systems: list[Systems] = [(name,) if several else () for name in queries]
-        return self._add(dict(zip(systems, queries.values(), strict=True)), values, last)
+        values = {
+            name: of_segments.constant_within(
+                name, segment_values(name, column, grouping.n_rows), grouping
+            )
+            for name, column in columns.items()
+        }
+        last_id = None
+        if groups is not None:
+            last_rows = grouping.rows_at(grouping.starts + grouping.sizes - 1)
+            first_id, last_id = grouping.ids[[grouping.first_rows.argmin(), last_rows.argmax()]]
+            if self._state.last_id is not None and self._state.last_id == first_id:
+                raise ValueError(
+                    f"query {first_id} is split: it ends the previous batch and starts this one. "
+                    "Pass whole queries to update(), or batches sorted by query to "
+                    "evaluate_batches."
+                )
+        return self._add(queries, values, last_id)
 
     def _add(
         self, queries: Mapping[Systems, Queries], segments: Mapping[str, Array], last_id: Any = None
     ) -> RankingAccumulator:
         """Add the same queries with the scores of each system, and their values of segments."""
-        state, ranked = self._state, list(queries.items())
-        if state.moments and [s for s, _ in ranked] != (state.systems(1) or [()]):
-            raise ValueError(
-                f"each batch must have the scores of the same systems; got {[*queries]!r:.80} "
-                f"after {state.systems(1)!r:.80}."
-            )
-        _, of_first = ranked[0]
-        measured = {
-            systems: measure(given, self._resolved.values(), n_jobs=self.n_jobs)
-            for systems, given in ranked
-        }
-        weights = np.ones(len(of_first)) if of_first.weights is None else of_first.weights
-        parts: list[Any] = [(ALL_QUERIES, slice(None)), *_parts(segments)]
-        moments = {
-            (segment, systems, name): terms.moments(rows)
-            for systems, name, terms in self._terms(measured, weights)
-            for segment, rows in parts
-        }
-        stored: Any = ()
-        if self.per_query:
-            columns = {
-                (systems, name): of.per_query(metric.replace_undefined_by)
-                for systems, values in measured.items()
-                for (name, metric), of in zip(self._resolved.items(), values, strict=True)
-            }
-            stored = ((of_first.ids, columns),)
-        n_documents = len(of_first.y_true)
-        added = State(moments, n_documents, bool(weights.any()), stored, last_id)
-        self._replace(state, state + added)
-        return self
+        before, first_system = self._state, next(iter(queries.values()))
+        one = np.ones(len(first_system))
+        weights = one if first_system.weights is None else first_system.weights
+        parts: list[tuple[Segment, Any]] = [(ALL_QUERIES, slice(None))]
+        for column, of_queries in segments.items():
+            by_value = group_rows(of_queries, len(one))
+            entries = zip(by_value.ids.tolist(), by_value.starts, by_value.sizes, strict=True)
+            for value, start, size in entries:
+                rows = by_value.rows_at(np.arange(start, start + size))
+                parts.append((Segment(column, value), rows))
+        moments: dict[Key, Moments] = {}
+        values: dict[tuple[Systems, str], Array] = {}
 
-    def _terms(
-        self, measured: Mapping[Systems, list[MetricValues]], weights: Array
-    ) -> Iterator[tuple[Systems, str, Terms]]:
-        """The terms of each metric for each system, and for each pair of systems."""
-        of_systems: dict[tuple[Systems, str], Array] = {}
-        for systems, values in measured.items():
-            for (name, metric), of in zip(self._resolved.items(), values, strict=True):
-                per_query = of.per_query(metric.replace_undefined_by)
-                of_systems[systems, name] = per_query
-                counted = of.defined | (not math.isnan(metric.replace_undefined_by))
-                parts = per_query, np.ones(len(weights))
-                if metric.average == "micro":
-                    parts = of.numerator, of.denominator
-                terms = Terms.of(*parts, weights, counted, of.defined)
-                if not math.isfinite(terms.numerators.sum() + terms.denominators.sum()):
-                    raise ValueError(
-                        f"{name!r} is infinite for a query or in the sum over queries, so it has "
-                        "no mean."
-                    )
-                yield systems, name, terms
-        for first, second in permutations(measured, 2):
-            for name in (n for n, metric in self._resolved.items() if metric.average == "macro"):
-                differences = _differences(of_systems[first, name], of_systems[second, name])
-                counted = ~np.isnan(differences)
-                one = np.ones(len(weights))
-                yield first + second, name, Terms.of(differences, one, weights, counted, counted)
+        def count(systems: Systems, name: str, *terms: Array) -> None:
+            for segment, rows in parts:
+                moments[segment, systems, name] = Moments.of(*(of[rows] for of in terms))
+
+        for systems, given in queries.items():
+            measured = measure(given, self._resolved.values(), n_jobs=self.n_jobs)
+            for (name, metric), of in zip(self._resolved.items(), measured, strict=True):
+                value = values[systems, name] = of.per_query(metric.replace_undefined_by)
+                is_ratio = metric.average == "micro"
+                ratio = (of.numerator, of.denominator) if is_ratio else (value, one)
+                count(systems, name, *ratio, weights, ~np.isnan(value), ~of.defined)
+        for first, second in permutations(queries, 2):
+            for name in self._resolved:
+                value = _difference(values[first, name], values[second, name])
+                is_missing = np.isnan(value)
+                count(first + second, name, value, one, weights, ~is_missing, is_missing)
+        stored = ((first_system.ids, values),) if self.per_query else ()
+        n_documents = len(first_system.y_true)
+        added = State(moments, n_documents, bool(weights.any()), stored, last_id)
+        return self._extend(before, added)
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
         """Add the queries of another accumulator of the same metrics.
@@ -329,28 +307,32 @@ class RankingAccumulator:
             raise ValueError(
                 "an accumulator cannot be merged with itself: all its queries would count twice."
             )
-        mine, theirs = self._settings(), other._settings()
-        if mine != theirs:
+        if self._settings() != other._settings():
             raise ValueError(
                 "accumulators can be merged if their metrics and options are the same; got "
-                f"{mine} and {theirs}."
+                f"{self._settings()} and {other._settings()}."
             )
-        self._add_state(other._state)
-        return self
+        return self._extend(self._state, replace(other._state, last_id=None))
 
-    def _add_state(self, other: State) -> None:
-        """Add what another accumulator has counted."""
-        state = self._state
-        systems = [of.systems(1) for of in (state, other) if of.moments]
-        if len(systems) == 2 and systems[0] != systems[1]:
-            raise ValueError(f"both must have the same systems; got {systems[0]} and {systems[1]}.")
-        self._replace(state, state + replace(other, last_id=None))
+    def _extend(self, before: State, added: State) -> RankingAccumulator:
+        """Add to the state `before`, unless it is no longer the present one."""
+        after = before + added
+        if self._state is not before:
+            raise RuntimeError(
+                "another thread changed the accumulator during this call, which has no effect. "
+                "Give each thread an accumulator of its own, and merge them at the end."
+            )
+        self._state = after
+        return self
 
     def _settings(self) -> str:
         """Metrics and options as text, by which accumulators are compared."""
         given = {"like": self.like, "by": self.by, "per_query": self.per_query, **self.options}
-        options = ", ".join(f"{name}={_text(value)}" for name, value in sorted(given.items()))
-        return f"{', '.join(self.names)} ({options})"
+        options = (
+            f"{name}={display_name(value) if callable(value) else repr(value)}"
+            for name, value in sorted(given.items())
+        )
+        return f"{', '.join(self.names)} ({', '.join(options)})"
 
     def result(self) -> dict[str, Any]:
         """Mean, standard error and numbers of queries of each metric.
@@ -382,15 +364,12 @@ class RankingAccumulator:
         ValueError
             As in `result`, and without `by`.
         """
-        if not self.by:
-            raise ValueError("segments need by=, the names of their columns.")
         self._check_not_empty()
-        known = dict.fromkeys(segment for segment, _, _ in self._state.moments)
-        return {
-            segment: self._summaries(segment)
-            for column in self.by
-            for segment in _in_order(s for s in known if s.column == column)
-        }
+        known: list[Any] = list(dict.fromkeys(segment for segment, _, _ in self._state.moments))
+        known = [segment for segment in known if segment != ALL_QUERIES]
+        known.sort(key=lambda s: (s.value == MISSING, type(s.value).__name__, s.value))
+        known.sort(key=lambda s: self.by.index(s.column))
+        return {segment: self._summaries(segment) for segment in known}
 
     def _summaries(self, segment: Segment) -> dict[str, Any]:
         by_system = {
@@ -400,7 +379,7 @@ class RankingAccumulator:
                 )
                 for name, metric in self._resolved.items()
             }
-            for systems in self._state.systems(1) or [()]
+            for systems in self._state.systems()
         }
         return _nested(by_system)
 
@@ -428,26 +407,21 @@ class RankingAccumulator:
             metrics have ``average="micro"``.
         """
         self._check_not_empty()
-        names = [name for (name,) in self._state.systems(1)]
+        names, key = ["".join(systems) for systems in self._state.systems()], Segment(*segment)
         if len(names) < 2:
             raise ValueError("a difference needs several systems: pass y_score as a dict.")
-        baseline = names[0] if baseline is None else baseline
-        if baseline not in names:
-            raise ValueError(
-                f"baseline must be one of {', '.join(map(repr, names))}; got {baseline!r}."
-            )
         if any(metric.average == "micro" for metric in self._resolved.values()):
             raise ValueError('paired differences need average="macro".')
-        if (Segment(*segment), (baseline,), self.names[0]) not in self._state.moments:
+        if all(known != key for known, _, _ in self._state.moments):
             raise ValueError(f"no segment {tuple(segment)!r}; those of by_segment() are known.")
-        key = Segment(*segment)
+        first = names[0] if baseline is None else check_choice("baseline", baseline, tuple(names))
         return {
             model: {
-                name: self._state.moments[key, (baseline, model), name].difference()
+                name: self._state.moments[key, (first, model), name].difference()
                 for name in self.names
             }
             for model in names
-            if model != baseline
+            if model != first
         }
 
     def scores(self) -> dict[str, Any]:
@@ -479,7 +453,10 @@ class RankingAccumulator:
             raise ValueError("the values of queries are stored only with per_query=True.")
         self._check_not_empty()
         stored = self._state.values
-        ids = _joined([ids for ids, _ in stored])
+        parts = [ids for ids, _ in stored]
+        if len({ids.dtype.kind for ids in parts}) > 1:  # numbers and text stay what they are
+            parts = [as_objects(of_python(ids)) for ids in parts]
+        ids = np.concatenate(parts)
         grouping = group_rows(ids, len(ids))
         if len(grouping) < len(ids):
             raise ValueError(
@@ -493,30 +470,12 @@ class RankingAccumulator:
         return grouping.ids, _nested(by_system)
 
     def _check_not_empty(self) -> None:
-        if not self.n_documents:
-            raise ValueError("no documents given; at least one is needed.")
         if not self._state.has_positive_weight:
             raise ValueError(
-                "sample_weight is zero for every query; at least one weight must be positive."
+                "no documents given; at least one is needed."
+                if not self.n_documents
+                else "sample_weight is zero for every query; at least one weight must be positive."
             )
-
-    def _check_not_split(self, first: Any) -> None:
-        """Refuse a batch that starts with the query with which the previous one ended."""
-        before = self._state.last_id
-        if before is not None and first is not None and before == first:
-            raise ValueError(
-                f"query {first} is split: it ends the previous batch and starts this one. Pass "
-                "whole queries to update(), or batches sorted by query to evaluate_batches."
-            )
-
-    def _replace(self, state: State, following: State) -> None:
-        """Take the state that follows from another, unless it is no longer the present one."""
-        if self._state is not state:
-            raise RuntimeError(
-                "another thread changed the accumulator during this call, which has no effect. "
-                "Give each thread an accumulator of its own, and merge them at the end."
-            )
-        self._state = following
 
     def _empty(self) -> RankingAccumulator:
         """An accumulator of the same metrics without documents."""
@@ -532,24 +491,18 @@ class RankingAccumulator:
 
     def _table(self) -> Table:
         title = f"{type(self).__name__} of {self.n_documents:,} documents"
-        systems = [name for (name,) in self._state.systems(1)]
         header = ["", "mean", "std. error", "queries", "undefined"]
         try:
             result = self.result()
         except ValueError:  # no documents so far, or none with a weight
             return Table(title, header, [[name, *["-"] * 4] for name in self.names])
-        by_system = result if systems else {"": result}
+        by_system = {"": result} if () in self._state.systems() else result
         rows = [
-            [
-                f"{system} {name}".strip(),
-                f"{of.mean:.4f}",
-                f"{of.standard_error:.4f}",
-                f"{of.n_queries:,}",
-                f"{of.n_undefined:,}",
-            ]
+            [f"{system} {name}".strip(), f"{of.mean:.4f}", f"{of.standard_error:.4f}",
+             f"{of.n_queries:,}", f"{of.n_undefined:,}"]
             for system, summaries in by_system.items()
             for name, of in summaries.items()
-        ]
+        ]  # fmt: skip
         return Table(title, header, rows)
 
 
@@ -597,40 +550,24 @@ def _resolve_averaged(
     """Metrics by their names, each averaged over queries."""
     resolved = resolve_all(metrics, like=like, **options)
     for name, metric in resolved.items():
-        if metric.average is None:
+        refused = {
+            "average=None: use per_query=True and query_values()": metric.average is None,
+            "propensity": metric.propensity is not None,
+            "clip": metric.clip is not None,
+        }
+        if any(refused.values()):
+            option = next(option for option, is_given in refused.items() if is_given)
             raise ValueError(
-                "average=None gives one value per query, which an accumulator does not store; use "
-                "per_query=True and query_values()."
-            )
-        if metric.propensity is not None or metric.clip is not None:
-            option = "clip" if metric.propensity is None else "propensity"
-            raise ValueError(
-                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no {option}. Use "
-                "evaluate or query_scores, or compute each part by query_scores and join them."
+                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no {option}."
             )
     return resolved
 
 
-def _text(value: Any) -> str:
-    """An option as text, in which a function is its name, and 1.0 is 1."""
-    if isinstance(value, np.ndarray | list | tuple):
-        return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
-        return display_name(value) if callable(value) else repr(value)
-    return f"{float(value):.17g}"
-
-
-def _differences(first: Array, second: Array) -> Array:
+def _difference(first: Array, second: Array) -> Array:
     """The second values minus the first; 0 where they differ only by rounding."""
     scale = np.maximum(np.maximum(np.abs(first), np.abs(second)), 1.0)
-    differences = second - first
-    return np.where(np.abs(differences) <= TOLERANCE * scale, 0.0, differences)
-
-
-def _ends(grouping: Grouping) -> tuple[Any, Any]:
-    """The ids of the first and the last row."""
-    last_rows = grouping.rows_at(grouping.starts + grouping.sizes - 1)
-    return grouping.ids[grouping.first_rows.argmin()], grouping.ids[last_rows.argmax()]
+    difference = second - first
+    return np.where(np.abs(difference) <= TOLERANCE * scale, 0.0, difference)
 
 
 def _nested(by_system: dict[Systems, dict[str, Any]]) -> dict[str, Any]:
@@ -641,100 +578,43 @@ def _nested(by_system: dict[Systems, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _means(result: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: of.mean if isinstance(of, MetricSummary) else _means(of)
-        for name, of in result.items()
-    }
-
-
-def _joined(ids: list[Array]) -> Array:
-    """Ids of several batches as one array, in which numbers and text stay what they are."""
-    if len({one.dtype.kind for one in ids}) == 1:
-        return np.concatenate(ids)
-    return as_objects([value for one in ids for value in of_python(one)])
-
-
-def _segment_names(by: Any) -> tuple[str, ...]:
-    """The names of the columns of segments, given as one name, several or None."""
-    names = (by,) if isinstance(by, str) else tuple(by or ())
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise ValueError(f"by must be the name of a column or a list of distinct ones; got {by!r}.")
-    return names
+    return {name: _means(of) if isinstance(of, dict) else of.mean for name, of in result.items()}
 
 
 def _columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
     """The columns named by `names` among those given to an update."""
-    if segments is None:
-        if names:
-            raise ValueError(
-                f"segments= needs one column for each name of by, {list(names)}; got none."
-            )
-        return {}
-    if not names:
-        raise ValueError("segments= needs an accumulator with by=, the names of the columns.")
-    if not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
-        if len(names) > 1:
-            raise ValueError(f"segments must hold the columns {list(names)} by name.")
+    if bool(names) != (segments is not None):
+        raise ValueError(
+            "segments= holds the columns that by= of the accumulator names; got "
+            f"{'none' if segments is None else 'some'} for by={list(names)}."
+        )
+    if len(names) == 1 and not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
         return {names[0]: segments}
-    available = column_names(segments) or list(segments)
-    if missing := [name for name in names if name not in available]:
-        raise ValueError(f"segments has no column {missing[0]!r}; it has {', '.join(available)}.")
     return {name: segments[name] for name in names}
 
 
-def segments_of(name: str, column: Any, grouping: Grouping) -> Array:
-    """The segment of each query, from one value per row in any order."""
-    values, missing = values_and_missing(column)
-    if values.ndim != 1:
-        raise ValueError(f"segments must hold one value per document; {name!r} is not a column.")
-    if len(values) != grouping.n_rows:
+def segment_values(name: str, column: Any, n_rows: int) -> Array:
+    """A column of segments as objects, in which missing values are a segment of their own."""
+    values, missing = of_segments.values_and_missing(column)
+    if values.shape != (n_rows,):
         raise ValueError(
-            f"segments must hold one value per document ({grouping.n_rows}); {name!r} has "
-            f"{len(values)}."
+            f"segments must hold one value per document ({n_rows}); {name!r} has the shape "
+            f"{values.shape}."
         )
-    if missing.any():
-        refuse_missing_as_text(name, values, missing)
-        values = as_objects(of_python(values))
-        values[missing] = MISSING
-    return as_objects(of_python(constant_within(name, values, grouping)))
+    of_segments.refuse_missing_as_text(name, values, missing)
+    values = as_objects(of_python(values))
+    values[missing] = MISSING
+    return values
 
 
-def _parts(columns: Mapping[str, Array]) -> Iterator[tuple[Segment, Array]]:
-    """Each segment and the positions of its queries."""
-    for name, values in columns.items():
-        position: dict[Any, int] = {}
-        codes = np.array([position.setdefault(v, len(position)) for v in values.tolist()])
-        ends = np.cumsum(np.bincount(codes, minlength=len(position)))
-        order = np.split(np.argsort(codes, kind="stable"), ends[:-1])
-        yield from zip((Segment(name, value) for value in position), order, strict=True)
-
-
-def _in_order(segments: Iterable[Segment]) -> list[Segment]:
-    """Segments of one column by value, the missing one last; values need not be comparable."""
-    listed = list(segments)
-    present = [segment for segment in listed if segment.value != MISSING]
-    try:
-        present.sort(key=lambda segment: segment.value)  # type: ignore[arg-type,return-value]
-    except TypeError:
-        present.sort(key=lambda segment: repr(segment.value))
-    return present + [segment for segment in listed if segment.value == MISSING]
-
-
-def _check_segments(segments: Iterable[Segment]) -> None:
+def _check_segments(segments: set[Segment]) -> None:
     """Refuse columns with too many distinct values to be segments."""
-    counts: Counter[str] = Counter()
-    numbers: Counter[str] = Counter()
-    for column, value in segments:
-        counts[column] += 1
-        numbers[column] += isinstance(value, int | float) and not isinstance(value, bool)
-    for name, count in counts.items():
-        if numbers[name] > MOST_CATEGORIES:
+    for name in {segment.column for segment in segments}:
+        kinds = [type(segment.value) for segment in segments if segment.column == name]
+        n_numbers = kinds.count(int) + kinds.count(float)
+        if n_numbers > of_segments.MOST_CATEGORIES or len(kinds) > MOST_SEGMENTS:
             raise ValueError(
-                f"column {name!r} has more than {MOST_CATEGORIES} distinct numbers, which do not "
-                "define segments. Bin them first, or convert categories to strings."
-            )
-        if count > MOST_SEGMENTS:
-            raise ValueError(
-                f"column {name!r} has more than {MOST_SEGMENTS:,} distinct values. Group them "
-                "into fewer segments first, or use query_scores."
+                f"column {name!r} has more than {of_segments.MOST_CATEGORIES} distinct numbers, or "
+                f"more than {MOST_SEGMENTS:,} distinct values, which do not define segments. Bin "
+                "or group them first, or convert categories to text."
             )

@@ -13,6 +13,9 @@ from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_fraction
 
+# with fewer queries that differ, no interval of Student's covers the difference often enough
+FEWEST_DIFFERING = 6
+
 
 def _interval(
     center: float, error: float, freedom: float, confidence: float
@@ -100,71 +103,33 @@ class DifferenceSummary(NamedTuple):
         Returns
         -------
         tuple of (low, high)
-            Its ends; nan for fewer than two queries.
+            Its ends; nan if fewer than six queries differ.
         """
-        return _interval(self.difference, self.standard_error, self.degrees_of_freedom, confidence)
+        few = self.wins + self.losses < FEWEST_DIFFERING
+        error = math.nan if few else self.standard_error
+        return _interval(self.difference, error, self.degrees_of_freedom, confidence)
 
     def _repr_html_(self) -> str:
         return html_of_fields(self)
 
 
 @dataclass(frozen=True)
-class Terms:
-    """Numerator and denominator of each query, whose ratio of sums is a mean or a difference.
-
-    A weighted mean of values v is the ratio of the sums of ``w * v`` and ``w``, so that one form
-    serves both averages.
-
-    Parameters
-    ----------
-    numerators, denominators : array of shape (n_queries,)
-        Both times the weight of the query, and 0 for a query that does not count.
-    counted, defined : bool array of shape (n_queries,)
-        Whether a query counts, with a positive weight, and whether the metric is defined for it.
-    """
-
-    numerators: Array
-    denominators: Array
-    counted: Array
-    defined: Array
-
-    @classmethod
-    def of(
-        cls, numerators: Array, denominators: Array, weights: Array, counted: Array, defined: Array
-    ) -> Terms:
-        """The terms of queries, of which only those that are counted have values."""
-        weighted = np.where(counted, weights * numerators, 0.0), weights * denominators * counted
-        return cls(*weighted, counted & (weights > 0), defined)
-
-    def moments(self, queries: Array | slice) -> Moments:
-        """The sums over some queries."""
-        numerator, denominator = self.numerators[queries], self.denominators[queries]
-        sums = float(numerator.sum()), float(denominator.sum())
-        residual = numerator - _ratio(*sums) * denominator
-        # sums, because dot products start threads of their own
-        products = (residual**2, residual * denominator, *(denominator**p for p in (2, 3, 4, 5)))
-        undefined, counted = ~self.defined[queries], self.counted[queries]
-        of = (undefined, counted, numerator > 0, numerator < 0)
-        counts = (len(numerator), *(int(np.count_nonzero(mask)) for mask in of))
-        return Moments(counts, sums, tuple(float(product.sum()) for product in products))
-
-
-@dataclass(frozen=True)
 class Moments:
     """Sums over queries that determine a ratio ``numerator / denominator`` and its standard error.
 
-    The residual of a query is ``numerator - ratio * denominator``. Products of residuals refer to
-    the ratio of these queries and are moved when moments are added [1]_; a difference of raw sums
-    of squares would suffer from cancellation.
+    A weighted mean of values v is the ratio of the sums of ``w * v`` and ``w``, so that one form
+    serves both averages. The residual of a query is ``numerator - ratio * denominator``. Products
+    of residuals refer to the ratio of these queries and are moved when moments are added [1]_; a
+    difference of raw sums of squares would suffer from cancellation.
 
     Parameters
     ----------
-    counts : tuple of int
+    counts : int array
         Number of queries, of those for which the metric is undefined, that count, and that have a
         positive and a negative numerator.
-    sums : tuple of float
+    sums : float array
         Sums of numerators and of denominators.
-    products : tuple of float
+    products : float array
         Sums of residual², residual * denominator, and of powers 2 to 5 of the denominators.
 
     References
@@ -173,23 +138,39 @@ class Moments:
        analysis and recommendations. The American Statistician 37(3), 1983.
     """
 
-    counts: tuple[int, ...]
-    sums: tuple[float, float]
-    products: tuple[float, ...]
+    counts: Array
+    sums: Array
+    products: Array
+
+    @classmethod
+    def of(
+        cls, values: Array, sizes: Array, weights: Array, counted: Array, undefined: Array
+    ) -> Moments:
+        """The sums over queries of ``weights * values`` and ``weights * sizes``, if they count."""
+        numerator = np.where(counted, weights * values, 0.0)
+        denominator, counted = weights * sizes * counted, counted & (weights > 0)
+        sums = np.array([numerator.sum(), denominator.sum()])
+        residual = numerator - _ratio(*sums) * denominator
+        # sums, because dot products start threads of their own
+        second = denominator * denominator
+        powers = second, second * denominator, second * second, second * second * denominator
+        products = residual * residual, residual * denominator, *powers
+        of = map(np.count_nonzero, (undefined, counted, numerator > 0, numerator < 0))
+        counts = np.array([len(numerator), *of])
+        return cls(counts, sums, np.array([product.sum() for product in products]))
 
     def __add__(self, other: Moments) -> Moments:
-        sums = self.sums[0] + other.sums[0], self.sums[1] + other.sums[1]
+        sums = self.sums + other.sums
         ratio = _ratio(*sums)
-        products = zip(self._products_about(ratio), other._products_about(ratio), strict=True)
-        counts = zip(self.counts, other.counts, strict=True)
-        return Moments(tuple(map(sum, counts)), sums, tuple(map(sum, products)))
+        products = self._products_about(ratio) + other._products_about(ratio)
+        return Moments(self.counts + other.counts, sums, products)
 
-    def _products_about(self, ratio: float) -> tuple[float, ...]:
+    def _products_about(self, ratio: float) -> Array:
         """The products for residuals about another ratio."""
-        squares, cross, *powers = self.products
+        squares, cross, second = self.products[:3]
         step = _ratio(*self.sums) - ratio
-        moved = squares + 2 * step * cross + step**2 * powers[0], cross + step * powers[0]
-        return (*moved, *powers)
+        moved = squares + 2 * step * cross + step**2 * second, cross + step * second
+        return np.concatenate([moved, self.products[2:]])
 
     def error_and_freedom(self) -> tuple[float, float]:
         """Standard error of the ratio for a random sample of queries, and its degrees of freedom.
@@ -199,31 +180,31 @@ class Moments:
         the matrix A = M' diag(h²) M with M = I - 1 h', of which tr A = Σh² - 2 Σh³ + (Σh²)², and
         the degrees of freedom are Satterthwaite's (tr A)² / tr(A²).
         """
-        if self.counts[2] < 2 or self.sums[1] <= 0:
+        total = float(self.sums[1])
+        if self.counts[2] < 2 or total <= 0:
             return math.nan, math.nan
-        total = self.sums[1]
-        s2, s3, s4, s5 = (power / total**p for p, power in enumerate(self.products[2:], 2))
+        squares, _, *powers = self.products.tolist()
+        s2, s3, s4, s5 = (power / total**p for p, power in enumerate(powers, 2))
         trace = s2 - 2 * s3 + s2**2
         of_square = s4 - 4 * s5 + 2 * s3**2 + 4 * s2 * s4 - 4 * s2**2 * s3 + s2**4
         if trace <= 2.0**-52 * s2 or of_square <= 0:  # the weight of one query is all of it
             return math.nan, math.nan
-        squares = max(self.products[0], 0.0) / total**2
-        return math.sqrt(squares * s2 / trace), trace**2 / of_square
+        return math.sqrt(max(squares, 0.0) / total**2 * s2 / trace), trace**2 / of_square
 
     def summary(self, replace_undefined_by: float) -> MetricSummary:
         """Mean, standard error and numbers of queries."""
+        n, n_undefined, n_counted = self.counts[:3].tolist()
         mean = _ratio(*self.sums) if self.sums[1] else replace_undefined_by
-        mean = mean if self.counts[2] else math.nan
         error, freedom = self.error_and_freedom()
-        return MetricSummary(mean, error, self.counts[0], self.counts[1], freedom)
+        return MetricSummary(mean if n_counted else math.nan, error, n, n_undefined, freedom)
 
     def difference(self) -> DifferenceSummary:
         """The same for differences of two systems, with wins, ties and losses."""
-        _, _, n, wins, losses = self.counts
+        n, wins, losses = self.counts[2:].tolist()
         error, freedom = self.error_and_freedom()
         mean = _ratio(*self.sums) if n else math.nan
         return DifferenceSummary(mean, error, n, wins, n - wins - losses, losses, freedom)
 
 
 def _ratio(numerator: float, denominator: float) -> float:
-    return numerator / denominator if denominator else 0.0
+    return float(numerator / denominator) if denominator else 0.0

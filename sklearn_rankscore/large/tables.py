@@ -6,26 +6,28 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
-from urllib.parse import unquote
 
 import numpy as np
 
 from .._typing import Array, Library
-from .._validation import check_system_names, installed, shown
+from .._validation import check_flag, installed, shown
 from ..metrics.evaluate import Metrics
 from ..query_ids import Grouping
 from ..query_ids.read import as_objects
-from ..ranking import Queries, read_queries
-from .accumulator import RankingAccumulator, StreamedScores, Systems, segments_of
+from ..ranking import read_queries
+from .accumulator import RankingAccumulator, StreamedScores, Systems, segment_values
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 # rows ranked at a time: enough that queries of similar length fill a block, in a few megabytes
 BATCH_ROWS = 2**20
 ROWS_READ = 2**17
+
+BAR: dict[str, Any] = {"unit": "row", "unit_scale": True, "delay": 1}
 
 _AGAIN = "an interrupted run starts again, because it reads some ten million rows per second"
 _GONE = {
@@ -38,47 +40,29 @@ _GONE = {
 }
 
 
-def refuse_gone(options: Mapping[str, Any]) -> None:
-    """Refuse options of earlier versions, with what takes their place."""
-    for name in options:
-        if name in _GONE:
-            raise TypeError(f"there is no option {name}= any more: {_GONE[name]}.")
-
-
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of a table of documents; those of `by` hold segments."""
+    """Names of the columns of a table of documents.
 
-    label: str = "label"
-    score: str | Mapping[str, str] = "score"
-    groups: str | Sequence[str] = "qid"
-    weight: str | None = None
-    by: tuple[str, ...] = ()
+    Parameters
+    ----------
+    label : str
+        The column of relevance.
+    systems : dict of Systems to str
+        The column of scores of each system; () is one without a name.
+    ids : list of str
+        The columns that together identify a query.
+    weight : str or None
+        The column of query weights.
+    by : tuple of str
+        The columns of segments.
+    """
 
-    def __post_init__(self) -> None:
-        if isinstance(self.score, Mapping):
-            check_system_names("score", self.score)
-        names = [self.label, *self.systems.values(), *self.ids, *filter(None, [self.weight])]
-        if wrong := [name for name in names if not isinstance(name, str)]:
-            raise TypeError(
-                f"label, score, groups and weight name columns; got {shown(wrong[0]):.60}. Several "
-                "systems are a dict, score={'a': 'column of a', 'b': 'column of b'}."
-            )
-        if not self.ids or len(set(self.ids)) < len(self.ids):
-            raise ValueError(f"groups must be a column or a list of distinct ones; got {self.ids}.")
-
-    @property
-    def systems(self) -> dict[Systems, str]:
-        """The column of scores of each system; () is one without a name."""
-        if isinstance(self.score, Mapping):
-            return {(name,): column for name, column in self.score.items()}
-        return {(): self.score}
-
-    @property
-    def ids(self) -> list[str]:
-        """The columns that together identify a query."""
-        is_list = isinstance(self.groups, Sequence) and not isinstance(self.groups, str)
-        return list(self.groups) if is_list else [self.groups]  # type: ignore[list-item]
+    label: str
+    systems: dict[Systems, str]
+    ids: list[str]
+    weight: str | None
+    by: tuple[str, ...]
 
     @property
     def required(self) -> list[str]:
@@ -101,110 +85,153 @@ class Columns:
                     f"{place} has {count} {name!r}; it has {', '.join(map(str, known))}."
                 )
 
-    def check_values(self, accumulator: RankingAccumulator) -> None:
-        """Refuse a table of the values of queries that has no columns, or two of one name."""
-        if accumulator.by:
-            raise ValueError("query_scores has no by=: join the column of segments to its result.")
-        if () not in self.systems:
-            raise ValueError("query_scores takes one system: call it for each of them.")
-        known = set(map(str.lower, accumulator.names))  # Spark ignores case
-        if clash := [name for name in self.ids if name.lower() in known]:
+
+def read_options(
+    metrics: Metrics | RankingAccumulator, options: dict[str, Any]
+) -> tuple[RankingAccumulator, Columns]:
+    """The accumulator of a call, which may be given as metrics, and the columns that it names."""
+    for name in _GONE.keys() & options.keys():
+        raise TypeError(f"there is no option {name}= any more: {_GONE[name]}.")
+    usual = {"label": "label", "score": "score", "groups": "qid", "weight": None}
+    given = {name: options.pop(name, default) for name, default in usual.items()}
+    label, score, groups, weight = given.values()
+    by_name = isinstance(score, Mapping)
+    systems: dict[Systems, str] = {(): score}
+    if by_name:
+        systems = {(name,): column for name, column in score.items()}
+    ids = list(groups) if isinstance(groups, list | tuple) else [groups]
+    names = [label, *systems.values(), *ids, *filter(None, [weight]), *(score if by_name else ())]
+    are_names = all(isinstance(name, str) and name for name in names)
+    if not (are_names and systems and len(set(ids)) == len(ids) > 0):
+        raise TypeError(
+            "label, score, groups and weight are names of columns, of which groups may be several "
+            "distinct ones, and score a dict from systems to their columns; got "
+            f"{', '.join(f'{name}={value!r:.80}' for name, value in given.items())}."
+        )
+    if not isinstance(metrics, RankingAccumulator):
+        metrics = RankingAccumulator(metrics, **options)
+    elif any(value is not None for value in options.values()):
+        raise ValueError("pass like=, by=, n_jobs= and options to the RankingAccumulator itself.")
+    return metrics, Columns(label, systems, ids, weight, metrics.by)
+
+
+def plain_table(batch: Any, columns: Columns, place: str, row: int = 0) -> Any:
+    """The columns of a batch as numbers and text; refuse missing values, and name their row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns.check(batch.schema.names, place)
+    table = pa.table({name: _without_views(batch[name]) for name in columns.distinct})
+    for name in columns.required:
+        is_missing = pc.is_null(table[name], nan_is_null=True)
+        if pc.any(is_missing).as_py():
+            fix = "; a document that was not retrieved has the score -inf"
             raise ValueError(
-                f"the column of query ids has the name of a metric, {clash[0]!r}. Rename it first."
+                f"{place}, row {row + pc.index(is_missing, True).as_py()} (counted from 0): column "
+                f"{name!r} has a missing value. Drop or fill it first"
+                f"{fix if name in columns.systems.values() else ''}."
             )
+    return table.cast(_plain(table.schema, columns))
 
 
-def pop_columns(options: dict[str, Any]) -> Columns:
-    """The names given among keyword arguments, from which they are removed."""
-    refuse_gone(options)
-    names = ("label", "score", "groups", "weight")
-    return Columns(**{name: options.pop(name) for name in names if name in options})
+def _without_views(column: Any) -> Any:
+    """Categories of polars with values that Arrow converts; other columns unchanged."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.DictionaryArray) or column.type.value_type != pa.string_view():
+        return column
+    return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.large_string()))
 
 
-@dataclass(frozen=True)
-class Documents:
-    """Documents of whole queries, from a table in which the rows of each query are adjacent.
+def _plain(schema: Any, columns: Columns) -> Any:
+    """A schema without dictionaries, in one type for all text."""
+    import pyarrow as pa
 
-    Parameters
-    ----------
-    columns : Columns
-        Names of the columns.
-    table : pyarrow.Table
-        The rows.
-    starts : int array of shape (n_queries,)
-        The first row of each query.
-    """
+    text = {"string": pa.large_string(), "string_view": pa.large_string()}
+    text |= {"binary": pa.large_binary(), "binary_view": pa.large_binary()}
+    kinds = [schema.field(name).type for name in columns.distinct]
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
+    kinds = [text.get(str(kind), kind) for kind in kinds]
+    return pa.schema(list(zip(columns.distinct, kinds, strict=True)))
 
-    columns: Columns
-    table: Any
-    starts: Array
 
-    @property
-    def ids(self) -> Any:
-        """A table of the ids of the queries."""
-        return self.table.select(self.columns.ids).take(self.starts)
+class NotSortedError(ValueError):
+    """The rows of a stream are not sorted by query."""
 
-    def add_to(
-        self, accumulator: RankingAccumulator, name_of: Callable[..., str] | None = None
-    ) -> None:
-        """Rank the documents; an error names the query, by a function of its ids if given."""
-        try:
-            self._add_to(accumulator)
-        except (TypeError, ValueError) as error:
-            fine, bad = 0, len(self.starts)
-            while bad - fine > 1:
-                middle = (fine + bad) // 2
-                part = self.table[: self.starts[middle]], self.starts[:middle]
-                try:
-                    Documents(self.columns, *part)._add_to(accumulator._empty())
-                except (TypeError, ValueError):
-                    bad = middle
-                else:
-                    fine = middle
-            kind = ValueError if isinstance(error, ValueError) else TypeError
-            query = self.ids[bad - 1 : bad].to_pylist()[0].values()
-            name = _shown_id(*query) if name_of is None else name_of(*query)
-            raise kind(f"query {name}: {error}") from error
 
-    def values(self, accumulator: RankingAccumulator) -> Any:
-        """A table of ids and the values of metrics."""
-        self.add_to(accumulator)
-        ((_, values),) = accumulator._state.values
-        table = self.ids
-        for (_, name), column in values.items():
-            table = table.append_column(name, [column])
-        return table
+def whole_queries(tables: Iterable[Any], columns: Columns) -> Iterator[tuple[Any, Array]]:
+    """Tables of whole queries, and the first row of each, from tables sorted by query."""
+    waiting: list[Any] = []
+    n_new = 0
+    for table in tables:
+        waiting.append(table)
+        n_new += table.num_rows
+        if n_new >= BATCH_ROWS:
+            joined, starts = _joined(waiting, columns.ids)
+            if len(starts) > 1:  # the last query may continue
+                yield joined[: starts[-1]], starts[:-1]
+            waiting, n_new = [joined[starts[-1] :]], 0
+    if sum(part.num_rows for part in waiting):
+        yield _joined(waiting, columns.ids)
 
-    def _add_to(self, accumulator: RankingAccumulator) -> None:
-        ids = [column.to_numpy() for column in self.ids.columns]
+
+def _joined(tables: list[Any], names: list[str]) -> tuple[Any, Array]:
+    """One table and the first row of each query, none of which comes after a larger one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+    ids = table.select(names)
+    differ = [pc.not_equal(column[1:], column[:-1]).to_numpy() for column in ids.columns]
+    starts = np.flatnonzero(np.append(True, np.logical_or.reduce(differ)))
+    queries = ids.take(starts)
+    order = pc.sort_indices(queries, [(name, "ascending") for name in names]).to_numpy()
+    moved = order != np.arange(len(order))
+    if moved.any():
+        row = int(order[moved.argmax()])
+        before, after = (_shown_id(rows) for rows in (queries[row - 1 :], queries[row:]))
+        raise NotSortedError(
+            f"the stream is not sorted by query: {after} comes after {before}. Sort the rows by "
+            "query id in ascending order, or write them to Parquet files for evaluate_parquet."
+        )
+    return table, starts
+
+
+def _shown_id(rows: Any) -> str:
+    """The query id of the first of some rows."""
+    values = tuple(rows[:1].to_pylist()[0].values())
+    return shown(values[0] if len(values) == 1 else values)
+
+
+def add_sorted(run: RankingAccumulator, tables: Iterable[Any], columns: Columns) -> None:
+    """Rank all queries of tables that are sorted by query."""
+    for table, starts in whole_queries(tables, columns):
+        _add_queries(run, table, starts, columns)
+
+
+def _add_queries(run: RankingAccumulator, table: Any, starts: Array, columns: Columns) -> None:
+    """Rank queries; an error names the query, and leaves others behind in `run`."""
+    try:
+        ids = [column.to_numpy() for column in table.select(columns.ids).take(starts).columns]
         names = ids[0] if len(ids) == 1 else as_objects(list(zip(*map(list, ids), strict=True)))
-        sizes = np.diff(self.starts, append=self.table.num_rows)
-        grouping = Grouping(names, self.starts, sizes)
-        options: dict[str, Any] = {"groups": grouping, "allow_zero_weights": True}
-        if self.columns.weight is not None:
-            options["sample_weight"] = _numbers(self.table[self.columns.weight])
-        labels = _numbers(self.table[self.columns.label])
-        queries: dict[Systems, Queries] = {
-            systems: read_queries(labels, _numbers(self.table[name]), **options)
-            for systems, name in self.columns.systems.items()
+        sizes = np.diff(starts, append=table.num_rows)
+        options: dict[str, Any] = {"groups": Grouping(names, starts, sizes)}
+        if columns.weight is not None:
+            options["sample_weight"] = _numbers(table[columns.weight])
+        label = _numbers(table[columns.label])
+        queries = {
+            systems: read_queries(label, _numbers(table[name]), allow_zero_weights=True, **options)
+            for systems, name in columns.systems.items()
         }
-        segments = {name: self._segments(name) for name in self.columns.by}
-        accumulator._add(queries, segments)
-
-    def _segments(self, name: str) -> Array:
-        """The segment of each query."""
-        codes = self.table[name].combine_chunks().dictionary_encode("encode").indices.to_numpy()
-        changes = codes[1:] != codes[:-1]
-        changes[self.starts[1:] - 1] = False
-        if changes.any():
-            raise ValueError(f"segments must be constant within each query; {name!r} varies.")
-        numbers = np.arange(len(self.starts))
-        rows = Grouping(numbers, numbers, np.ones_like(numbers))
-        return segments_of(name, self.table[name].take(self.starts), rows)
-
-
-def _shown_id(*values: Any) -> str:
-    return shown(values[0]) if len(values) == 1 else shown(values)
+        run._add(queries, {name: _segments(name, table[name], starts) for name in columns.by})
+    except (TypeError, ValueError) as error:
+        if len(starts) == 1:
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(f"query {_shown_id(table.select(columns.ids))}: {error}") from error
+        first, second = np.array_split(starts, 2)
+        _add_queries(run, table[: second[0]], first, columns)
+        _add_queries(run, table[second[0] :], second - second[0], columns)
+        raise
 
 
 def _numbers(column: Any) -> Array:
@@ -216,109 +243,46 @@ def _numbers(column: Any) -> Array:
     return np.asarray(column.to_numpy())
 
 
-class NotSortedError(ValueError):
-    """The rows of a stream are not sorted by query."""
+def _segments(name: str, column: Any, starts: Array) -> Array:
+    """The segment of each query."""
+    codes = column.combine_chunks().dictionary_encode("encode").indices.to_numpy()
+    changes = codes[1:] != codes[:-1]
+    changes[starts[1:] - 1] = False
+    if changes.any():
+        raise ValueError(f"segments must be constant within each query; {name!r} varies.")
+    return segment_values(name, column.take(starts), len(starts))
 
 
-def whole_queries(
-    batches: Iterable[Any], columns: Columns, *, ascending: bool = True
-) -> Iterator[Documents]:
-    """Documents of whole queries, from Arrow tables that may end within one."""
-    waiting: list[Any] = []
-    n_new = 0
-    for batch in batches:
-        waiting.append(batch)
-        n_new += batch.num_rows
-        if n_new >= BATCH_ROWS:
-            table, starts = _joined(waiting, columns, ascending=ascending)
-            if len(starts) > 1:  # the last query may continue
-                yield Documents(columns, table[: starts[-1]], starts[:-1])
-            waiting, n_new = [table[starts[-1] :]], 0
-    if sum(part.num_rows for part in waiting):
-        yield Documents(columns, *_joined(waiting, columns, ascending=ascending))
-
-
-def partition_documents(batches: Iterable[Any], columns: Columns) -> Iterator[Documents]:
-    """Documents of a partition of a cluster, whose rows it has sorted."""
-    plain = (plain_batch(batch, columns, "a partition") for batch in batches)
-    return whole_queries(plain, columns, ascending=False)
-
-
-def _joined(tables: list[Any], columns: Columns, *, ascending: bool) -> tuple[Any, Array]:
-    """One table, and the first row of each query."""
-    import pyarrow as pa
-
-    try:
-        table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
-    except pa.ArrowException as error:
-        raise TypeError(f"the types of two batches have none in common ({error}).") from error
-    differ = [_compared("not_equal", table[n][1:], table[n][:-1]) for n in columns.ids]
-    starts = np.flatnonzero(np.append(True, np.logical_or.reduce(differ)))
-    if ascending:
-        _check_ascending(table.select(columns.ids).take(starts))
-    return table, starts
-
-
-def _compared(how: str, first: Any, second: Any) -> Array:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        return np.asarray(getattr(pc, how)(first, second).to_numpy(), dtype=bool)
-    except pa.ArrowNotImplementedError:
-        raise TypeError(
-            f"query ids cannot be of the Arrow type {first.type}. Convert them to text."
-        ) from None
-
-
-def _check_ascending(ids: Any) -> None:
-    """Refuse a query that comes after a larger one, or comes back."""
-    falls = np.zeros(ids.num_rows - 1, dtype=bool)
-    for column in reversed(ids.columns):  # the first that differs decides
-        later, earlier = column[1:], column[:-1]
-        falls = _compared("less", later, earlier) | (_compared("equal", later, earlier) & falls)
-    if falls.any():
-        row = int(falls.argmax())
-        before, after = (_shown_id(*of.values()) for of in ids[row : row + 2].to_pylist())
-        raise NotSortedError(
-            f"the stream is not sorted by query: {after} comes after {before}. Sort the rows by "
-            "query id in ascending order, or write them to Parquet files for evaluate_parquet."
+def read_query_options(
+    metrics: Metrics, options: dict[str, Any]
+) -> tuple[RankingAccumulator, Columns]:
+    """The same for the values of queries, which are columns beside the ids."""
+    empty, columns = read_options(metrics, options | {"per_query": True})
+    if empty.by or () not in columns.systems:
+        raise ValueError(
+            "query_scores takes one system and no by=: call it for each system, and join segments "
+            "to its result."
         )
+    known = set(map(str.lower, empty.names))  # Spark ignores case
+    if clash := [name for name in columns.ids if name.lower() in known]:
+        raise ValueError(
+            f"the column of query ids has the name of a metric, {clash[0]!r}. Rename it first."
+        )
+    return empty, columns
 
 
-def plain_batch(batch: Any, columns: Columns, place: str, row: int = 0) -> Any:
-    """The columns of a batch as numbers and text; refuse missing values, and name their row."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    columns.check(batch.schema.names, place)
-    batch = batch.select(columns.distinct)
-    arrays = [_plain(column) for column in batch.columns]
-    for name, column in zip(columns.distinct, arrays, strict=True):
-        if name not in columns.required:
-            continue
-        is_missing = column.is_null(nan_is_null=True) if pa.types.is_floating(column.type) else None
-        if column.null_count or (is_missing is not None and pc.any(is_missing).as_py()):
-            first = pc.index(column.is_null(nan_is_null=True), True).as_py()
-            fix = "; a document that was not retrieved has the score -inf"
-            raise ValueError(
-                f"{place}, row {row + first} (counted from 0): column {name!r} has a missing value."
-                f" Drop or fill it first{fix if name in columns.systems.values() else ''}."
-            )
-    return pa.Table.from_arrays(arrays, names=columns.distinct)
-
-
-def _plain(column: Any) -> Any:
-    """An array without a dictionary, in one type for all text."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        values = _plain(column.dictionary)
-        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
-    types = {"string": pa.large_string(), "string_view": pa.large_string()}
-    types |= {"binary": pa.large_binary(), "binary_view": pa.large_binary()}
-    kind = types.get(str(column.type))
-    return column if kind is None else column.cast(kind)
+def query_values(
+    empty: RankingAccumulator, tables: Iterable[Any], columns: Columns
+) -> Iterator[Any]:
+    """Tables of query ids and the values of metrics."""
+    for table, starts in whole_queries(tables, columns):
+        run = empty._empty()
+        _add_queries(run, table, starts, columns)
+        ((_, values),) = run._state.values
+        of_queries = table.select(columns.ids).take(starts)
+        for (_, name), column in values.items():
+            of_queries = of_queries.append_column(name, [column])
+        yield of_queries
 
 
 def evaluate_batches(
@@ -378,27 +342,15 @@ def evaluate_batches(
     >>> evaluate_batches(iter([first, second]), "mrr")
     {'mrr': 0.75}
     """
-    installed("pyarrow", "evaluate_batches")
-    accumulator = _accumulator_of(metrics, like, by, n_jobs, options)
-    columns = Columns(label, score, groups, weight, accumulator.by)
+    read = installed("pyarrow", "evaluate_batches").RecordBatchReader.from_stream
+    options |= {"label": label, "score": score, "groups": groups, "weight": weight}
+    options |= {"by": by, "like": like, "n_jobs": n_jobs}
+    accumulator, columns = read_options(metrics, options)
+    streams = [batches] if hasattr(batches, "__arrow_c_stream__") else batches
+    numbered = enumerate(batch for stream in streams for batch in read(stream))
     run = accumulator._empty()
-    numbered = enumerate(_record_batches(batches))
-    plain = (plain_batch(batch, columns, f"batch {i}") for i, batch in numbered)
-    for documents in whole_queries(plain, columns):
-        documents.add_to(run)
+    add_sorted(run, (plain_table(b, columns, f"batch {i}") for i, b in numbered), columns)
     return _added(accumulator, run)
-
-
-def _accumulator_of(
-    metrics: Metrics | RankingAccumulator, like: Any, by: Any, n_jobs: Any, options: dict[str, Any]
-) -> RankingAccumulator:
-    """The accumulator given as metrics, or one of the metrics."""
-    refuse_gone(options)
-    if not isinstance(metrics, RankingAccumulator):
-        return RankingAccumulator(metrics, like=like, by=by, n_jobs=n_jobs, **options)
-    if like is not None or by is not None or n_jobs is not None or options:
-        raise ValueError("pass like=, by=, n_jobs= and options to the RankingAccumulator itself.")
-    return metrics
 
 
 def _added(accumulator: RankingAccumulator, run: RankingAccumulator) -> StreamedScores:
@@ -406,34 +358,6 @@ def _added(accumulator: RankingAccumulator, run: RankingAccumulator) -> Streamed
     scores = StreamedScores(accumulator._empty().merge(accumulator).merge(run))
     accumulator.merge(run)
     return scores
-
-
-def _record_batches(batches: Any) -> Iterator[Any]:
-    """Arrow record batches of a stream, a table, or an iterable of tables."""
-    import pyarrow as pa
-
-    if hasattr(batches, "__arrow_c_stream__"):
-        try:
-            yield from pa.RecordBatchReader.from_stream(batches)
-        except pa.ArrowInvalid as error:  # one column, or a type of one library only
-            raise ValueError(
-                f"pyarrow cannot read the Arrow stream of a {type(batches).__name__}: {error}."
-            ) from error
-    elif isinstance(batches, Iterable) and not isinstance(batches, str | bytes | Mapping):
-        for batch in batches:
-            if not hasattr(batch, "__arrow_c_stream__"):
-                raise TypeError(_no_batches(batch))
-            yield from _record_batches(batch)
-    else:
-        raise TypeError(_no_batches(batches))
-
-
-def _no_batches(value: Any) -> str:
-    return (
-        "batches must be an Arrow stream, such as a result of DuckDB or a RecordBatchReader, or an "
-        f"iterable of tables or record batches; got {type(value).__name__}. Collect lazy frames, "
-        "for files use evaluate_parquet, and for arrays RankingAccumulator.update."
-    )
 
 
 def evaluate_parquet(
@@ -447,7 +371,7 @@ def evaluate_parquet(
     by: str | Sequence[str] | None = None,
     like: Library | None = None,
     memory_limit: str | None = None,
-    progress: bool | Callable[[int, int], object] | None = None,
+    progress: bool | None = None,
     n_jobs: int | None = None,
     **options: Any,
 ) -> StreamedScores:
@@ -481,9 +405,9 @@ def evaluate_parquet(
     memory_limit : str, default=None
         The memory of DuckDB, such as ``"1GB"``, beside which a few hundred megabytes are needed.
         None is its default, 80 % of the memory of the machine.
-    progress : bool or callable, default=None
-        Whether to show a progress bar, which requires tqdm; None shows it on a terminal if tqdm is
-        installed. A function is called with the number of rows that have been read and of all rows.
+    progress : bool, default=None
+        Whether to show a progress bar of tqdm, which appears after a second; None shows it on a
+        terminal.
     n_jobs : int, default=None
         Number of threads for the metrics; None means 1 unless in a joblib context.
     **options
@@ -529,179 +453,117 @@ def evaluate_parquet(
     >>> scores.summaries["mrr"].standard_error
     0.25
     """
-    for library in ("pyarrow", "fsspec", "duckdb"):
+    for library in ("pyarrow", "fsspec", "duckdb", "tqdm"):
         installed(library, "evaluate_parquet")
-    accumulator = _accumulator_of(metrics, like, by, n_jobs, options)
-    columns = Columns(label, score, groups, weight, accumulator.by)
-    files = ParquetFiles(_find_files(path), columns)
+    from tqdm import tqdm
+
+    options |= {"label": label, "score": score, "groups": groups, "weight": weight}
+    options |= {"by": by, "like": like, "n_jobs": n_jobs}
+    accumulator, columns = read_options(metrics, options)
+    disable = None if progress is None else not check_flag("progress", progress)
+    files = ParquetFiles(path, columns)
+    by_hash = files.has_text_ids and not accumulator.per_query
+
+    def run_of(add: Callable[..., None]) -> RankingAccumulator:
+        run = accumulator._empty()
+        with tqdm(total=files.n_rows, disable=disable, **BAR) as bar:
+            add(run, files.tables(bar.update), columns)
+        return run
+
+    sort_and_add = partial(_sort_and_add, files, memory_limit)
     try:
-        run = accumulator._empty()
-        with _progress(progress, files.n_rows) as read:
-            for documents in whole_queries(files.batches(read), columns):
-                documents.add_to(run)
+        run = run_of(add_sorted)
     except NotSortedError:
-        run = accumulator._empty()
-        with _progress(progress, files.n_rows) as read:
-            _add_sorted(files, run, memory_limit, read)
+        try:
+            run = run_of(partial(sort_and_add, by_hash=by_hash))
+        except (TypeError, ValueError):
+            if not by_hash:
+                raise
+            run = run_of(sort_and_add)  # for the error that names the query
     return _added(accumulator, run)
 
 
-@dataclass(frozen=True)
-class ParquetFile:
-    """A file, and the columns that its folders name; None is a missing value."""
-
-    path: str
-    filesystem: Any
-    partition: dict[str, str | None]
-
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """The file of pyarrow, whose errors name the path."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        is_local = "file" in self.filesystem.protocol
-        try:
-            with nullcontext(self.path) if is_local else self.filesystem.open(self.path) as source:
-                options = {"page_checksum_verification": True, "pre_buffer": False}
-                with pq.ParquetFile(source, **options) as file:
-                    yield file
-        except (OSError, pa.ArrowException) as error:
-            if isinstance(error, FileNotFoundError | PermissionError):
-                raise
-            raise ValueError(f"{self.path} cannot be read: {error}") from error
-
-
 class ParquetFiles:
-    """Files whose columns have common types."""
+    """Files whose columns have common types; folders name further columns, which are text."""
 
-    def __init__(self, files: list[ParquetFile], columns: Columns) -> None:
+    def __init__(self, path: Paths, columns: Columns) -> None:
         import pyarrow as pa
+        import pyarrow.dataset as ds
 
-        self.files, self.columns, self.n_rows = files, columns, 0
+        reading = ds.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
+        parquet = ds.ParquetFileFormat(default_fragment_scan_options=reading)
+        self.columns, self.n_rows, self.fragments = columns, 0, []
         self.schema: Any = pa.schema([])
-        self.wide: set[str] = set()
-        partition_types = _partition_types(files)
-        for file in files:
-            with file.opened() as opened:
-                names, of_file = opened.schema_arrow.names, opened.schema_arrow.types
-                types = partition_types | dict(zip(names, of_file, strict=True))
-                columns.check([*names, *(file.partition.keys() - set(names))], file.path)
-                self.n_rows += opened.metadata.num_rows
-                self.wide |= set(columns.ids) - _narrow(opened.metadata)
-            theirs = pa.schema([(n, _plain(pa.array([], types[n])).type) for n in columns.distinct])
+        for name, filesystem in _find_files(path).items():
+            with _errors_naming(name):
+                fragment = parquet.make_fragment(name, filesystem)
+                schema, self.n_rows = fragment.physical_schema, self.n_rows + fragment.count_rows()
+            missing = [(c, pa.string()) for c in columns.distinct if c not in schema.names]
+            of_folders = ds.partitioning(pa.schema(missing), flavor="hive").parse(name)
+            for column in ds.get_partition_keys(of_folders):
+                schema = schema.append(pa.field(column, pa.string()))
+            self.fragments.append(parquet.make_fragment(name, filesystem, of_folders))
+            columns.check(schema.names, name)
             try:
-                both = [self.schema, theirs]
+                both = [self.schema, _plain(schema, columns)]
                 self.schema = pa.unify_schemas(both, promote_options="permissive")
             except pa.ArrowException as error:
                 raise TypeError(
-                    f"{file.path} has other types than the files before: {error}."
+                    f"{name} has other types than the files before: {error}."
                 ) from error
 
-    def narrowed(self, name: str, column: str) -> str:
-        """A column of ids in SQL, as integers of four bytes if all of them fit."""
-        is_narrow = name not in self.wide and "int" in str(self.schema.field(name).type)
-        return f"{column}::uinteger" if is_narrow else column
+    @property
+    def has_text_ids(self) -> bool:
+        """Whether ids are text or bytes, sorted in a fifth of the time by hash values."""
+        kinds = [str(self.schema.field(name).type) for name in self.columns.ids]
+        return any(kind.startswith("large_") for kind in kinds)
 
-    def batches(self, progress: Callable[[int], object]) -> Iterator[Any]:
-        """Tables of the rows of all files, in one schema."""
-        for file in self.files:
+    def tables(self, progress: Callable[[int], object]) -> Iterator[Any]:
+        """The rows of all files, in one schema."""
+        names = self.columns.distinct
+        for fragment in self.fragments:
             row = 0
-            with file.opened() as opened:
-                names = [n for n in self.columns.distinct if n in opened.schema_arrow.names]
-                for batch in opened.iter_batches(batch_size=ROWS_READ, columns=names):
-                    yield self._plain(batch, file, row)
+            with _errors_naming(fragment.path):
+                for batch in fragment.to_batches(
+                    self.schema, names, batch_size=ROWS_READ, batch_readahead=2, use_threads=False
+                ):
+                    yield plain_table(batch, self.columns, fragment.path, row)
                     row += batch.num_rows
                     progress(batch.num_rows)
 
-    def reader(self, failures: list[BaseException], progress: Callable[[int], object]) -> Any:
-        """The rows for DuckDB, which repeats the message of an error only, as c0, c1, ..., n."""
-        import pyarrow as pa
 
-        names = [*(f"c{i}" for i in range(len(self.schema))), "n"]
-
-        def rows() -> Iterator[Any]:
-            n = 0
-            try:
-                for table in self.batches(progress):
-                    numbers = pa.array(np.arange(n, n := n + table.num_rows))
-                    yield from table.append_column("n", numbers).rename_columns(names).to_batches()
-            except Exception as error:
-                failures.append(error)
-                raise
-
-        types = zip(names, [*self.schema.types, pa.int64()], strict=True)
-        return pa.RecordBatchReader.from_batches(pa.schema(list(types)), rows())
-
-    def _plain(self, batch: Any, file: ParquetFile, row: int) -> Any:
-        import pyarrow as pa
-
-        for name in self.columns.distinct:
-            if name not in batch.schema.names:
-                text = pa.array([file.partition[name]] * batch.num_rows, pa.string())
-                batch = batch.append_column(name, text.cast(self.schema.field(name).type))
-        return plain_batch(batch, self.columns, file.path, row).cast(self.schema)
-
-
-def _narrow(metadata: Any) -> set[str]:
-    """Columns of which the statistics say that all values fit into unsigned 32 bits."""
-    fits: dict[str, bool] = {}
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            name, of = column.path_in_schema, column.statistics
-            is_narrow = False
-            if of is not None and of.has_min_max and isinstance(of.min, int):
-                is_narrow = of.min >= 0 and of.max < 2**32
-            fits[name] = fits.get(name, True) and is_narrow
-    return {name for name, is_narrow in fits.items() if is_narrow}
-
-
-def _partition_types(files: list[ParquetFile]) -> dict[str, Any]:
-    """The type of each column in paths: integers if all are, and without zeros in front."""
+@contextmanager
+def _errors_naming(path: str) -> Iterator[None]:
     import pyarrow as pa
 
-    values: dict[str, set[str]] = {}
-    for file in files:
-        for name, value in file.partition.items():
-            values.setdefault(name, set()).update([] if value is None else [value])
-    are_integers = {
-        name: all(re.fullmatch("0|-?[1-9][0-9]{0,17}", text) for text in texts)
-        for name, texts in values.items()
-    }
-    return {name: pa.int64() if are else pa.large_string() for name, are in are_integers.items()}
+    try:
+        yield
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (OSError, pa.ArrowException) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
 
 
-def _find_files(path: Paths) -> list[ParquetFile]:
-    """The files of paths, folders and patterns, with numbers in their names in order."""
+def _find_files(path: Paths) -> dict[str, Any]:
+    """The files of paths, folders and patterns with their filesystems, by the numbers in names."""
     from fsspec.core import url_to_fs
+    from pyarrow import fs
 
-    listed = [path] if isinstance(path, str | os.PathLike) else path
-    if not isinstance(listed, Sequence) or not all(
-        isinstance(p, str | os.PathLike) for p in listed
-    ):
-        raise TypeError(
-            "path must be a file, a folder, a pattern or a list of them; got "
-            f"{type(path).__name__}. For a table in memory use evaluate or evaluate_batches."
-        )
-    files: list[ParquetFile] = []
-    for given in listed:
-        one = os.fspath(given)
-        filesystem, plain = url_to_fs(one)
-        names = [plain]
-        if filesystem.isdir(plain):
-            names = [f for f in filesystem.find(plain) if str(f).endswith(".parquet")]
-        elif not filesystem.exists(plain):
-            names = [f for f in filesystem.glob(plain) if not filesystem.isdir(f)]
-            if not names and not set(plain) & set("*?["):
-                raise FileNotFoundError(f"there is no file or folder {one}.")
+    files: dict[str, Any] = {}
+    for given in [path] if isinstance(path, str | os.PathLike) else path:
+        filesystem, plain = url_to_fs(os.fspath(given))
+        matches = [plain] if filesystem.exists(plain) else filesystem.glob(plain)
+        inside = [name for match in matches for name in filesystem.find(match)]
+        names = [name for name in inside if name in matches or name.endswith(".parquet")]
         if not names:
-            raise ValueError(f"there are no Parquet files {one}; those of a folder are *.parquet.")
-        files += [ParquetFile(f, filesystem, _partition(f)) for f in sorted(names, key=_natural)]
+            raise FileNotFoundError(
+                f"there is no Parquet file {given}; those of a folder are *.parquet."
+            )
+        local = "file" in filesystem.protocol
+        opened = fs.LocalFileSystem() if local else fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+        files |= dict.fromkeys(sorted(names, key=_natural), opened)
     if not files:
         raise ValueError("path is an empty list; name at least one file.")
-    for i, file in enumerate(files):
-        if file.path in {other.path for other in files[:i]}:
-            raise ValueError(f"{file.path} is given twice, so that its rows would count twice.")
     return files
 
 
@@ -709,94 +571,64 @@ def _natural(path: str) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split("([0-9]+)", path)]
 
 
-def _partition(path: str) -> dict[str, str | None]:
-    """The columns in the folders of a path, as Hive and Spark write them."""
-    pairs = (folder.split("=", 1) for folder in re.split(r"[/\\]", path)[:-1] if "=" in folder)
-    values = {unquote(name): unquote(value) for name, value in pairs}
-    return {n: None if v == "__HIVE_DEFAULT_PARTITION__" else v for n, v in values.items()}
-
-
-# the others are sorted by two hash values, which takes a fifth of the time for text
-_SORTED_BY_VALUE = ("int", "uint", "float", "double", "bool", "date", "time", "duration")
-
-
-def _add_sorted(
+def _sort_and_add(
     files: ParquetFiles,
-    run: RankingAccumulator,
     memory_limit: str | None,
-    progress: Callable[[int], object],
+    run: RankingAccumulator,
+    tables: Iterable[Any],
+    columns: Columns,
+    *,
+    by_hash: bool = False,
 ) -> None:
-    """Rank the rows of files as DuckDB sorts them, within its memory and a temporary folder."""
+    """Rank the rows of tables as DuckDB sorts them, within its memory and a temporary folder."""
+    import duckdb
     import pyarrow as pa
 
-    duckdb, columns = installed("duckdb", "evaluate_parquet"), files.columns
-    position = {name: f"c{i}" for i, name in enumerate(columns.distinct)}  # needs no quotes
-    ids = [position[name] for name in columns.ids]
-    kinds = [str(files.schema.field(name).type) for name in columns.ids]
-    keys = {name: files.narrowed(name, position[name]) for name in columns.ids}
-    name_of: Callable[..., str] | None = None
-    if not (run.per_query or all(kind.startswith(_SORTED_BY_VALUE) for kind in kinds)):
-        other = ", ".join(f"'x' || {c}::varchar" for c in ids)
-        keys = {"hash 1": f"hash({', '.join(ids)})", "hash 2": f"hash({other})"}
-        columns = replace(columns, groups=list(keys))
-
-        def id_of(first_hash: int, _: int) -> str:
-            with duckdb.connect() as connection:
-                connection.execute("set enable_progress_bar = false")
-                connection.register("documents", files.reader([], lambda n_rows: None))
-                where = f"{keys['hash 1']} = {first_hash} limit 1"
-                rows = connection.sql(f"select {', '.join(ids)} from documents where {where}")
-                return _shown_id(*rows.fetchall()[0])
-
-        name_of = id_of
-
-    by_order = any(metric.ties in ("stable", "reversed") for metric in run._resolved.values())
-    chosen = ", ".join(keys.get(name) or position[name] for name in columns.distinct)
-    order = ", ".join([*keys.values(), *(["n"] if by_order else [])])
+    names = {name: f"c{i}" for i, name in enumerate(columns.distinct)}  # need no quotes
     failures: list[BaseException] = []
+
+    def rows() -> Iterator[Any]:
+        n = 0
+        try:
+            for table in tables:
+                numbers = pa.array(np.arange(n, n := n + table.num_rows))
+                table = table.append_column("n", numbers).rename_columns([*names.values(), "n"])
+                yield from table.to_batches()
+        except BaseException as error:  # of which DuckDB repeats the message only
+            failures.append(error)
+            raise
+
+    ids = [names[name] for name in columns.ids]
+    keys = dict(zip(columns.ids, ids, strict=True))
+    if by_hash:
+        others = [f"'x' || {name}::varchar" for name in ids]
+        keys = {f"hash {i}": f"hash({', '.join(of)})" for i, of in enumerate((ids, others))}
+        columns = replace(columns, ids=list(keys))
+    chosen = [(names | keys)[name] for name in columns.distinct]
+    by_order = any(metric.ties in ("stable", "reversed") for metric in run._resolved.values())
+    order = [*keys.values(), *(["n"] if by_order else [])]
+    types = [pa.field(names[name], files.schema.field(name).type) for name in names]
+    reader = pa.RecordBatchReader.from_batches(
+        pa.schema([*types, pa.field("n", pa.int64())]), rows()
+    )
     with tempfile.TemporaryDirectory(prefix="rankscore-") as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         config |= {} if memory_limit is None else {"memory_limit": memory_limit}
         with duckdb.connect(config=config) as connection:
             connection.execute("set enable_progress_bar = false")  # it would print to stdout
-            connection.register("documents", files.reader(failures, progress))
+            connection.register("documents", reader)
             try:
-                rows = connection.sql(f"select {chosen} from documents order by {order}")
-                batches = (
-                    pa.Table.from_arrays(list(map(_plain, batch.columns)), names=columns.distinct)
-                    for batch in pa.RecordBatchReader.from_stream(rows)
+                result = connection.sql(
+                    f"select {', '.join(chosen)} from documents order by {', '.join(order)}"
                 )
-                for documents in whole_queries(batches, columns, ascending=False):
-                    documents.add_to(run, name_of)
+                batches = (
+                    pa.Table.from_arrays(batch.columns, names=columns.distinct)
+                    for batch in pa.RecordBatchReader.from_stream(result)
+                )
+                add_sorted(run, batches, columns)
             except Exception as error:
                 if failures:
                     raise failures[0] from None
                 if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
                     raise KeyboardInterrupt from None
                 raise
-
-
-@contextmanager
-def _progress(progress: Any, total: int) -> Iterator[Callable[[int], object]]:
-    """A progress bar of tqdm, which appears after a second, or calls of the user's function."""
-    done = 0
-
-    def called(n_rows: int) -> None:
-        nonlocal done
-        done += n_rows
-        progress(done, total)
-
-    if callable(progress):
-        yield called
-        return
-    if progress:
-        installed("tqdm", "progress=True")
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        yield lambda n_rows: None
-        return
-    disable = None if progress is None else not progress
-    options: dict[str, Any] = {"unit": "row", "unit_scale": True, "delay": 1, "disable": disable}
-    with tqdm(total=total, **options) as bar:
-        yield bar.update

@@ -4,7 +4,6 @@ import math
 import pickle
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from doors import DOORS, shuffled
 from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
@@ -209,23 +208,3 @@ def test_rows_of_ties_keep_their_order(door, tmp_path):
     columns = make_documents()
     total = DOORS[door](columns, METRICS[:5], tmp_path, ties="stable")
     assert total.scores() == pytest.approx(in_memory(columns, METRICS[:5], ties="stable"), **EXACT)
-
-
-@pytest.mark.parametrize("kind", [pa.int8(), pa.bool_(), pa.decimal128(5, 2), pa.float32()])
-def test_types_of_labels(door, kind, tmp_path):
-    if door in ("arrays", "frames", "polars"):
-        pytest.skip("Arrow types")
-    columns = make_documents()
-    columns["label"] = np.ceil(columns["label"])
-    expected = in_memory(columns, METRICS[:4])
-    columns["label"] = pa.array(columns["label"]).cast(pa.int8()).cast(kind)
-    if "shuffled" in door:
-        columns = {n: pa.array(c) for n, c in columns.items()}
-        pytest.importorskip("duckdb")
-        total = DOORS["sorted files"](
-            {n: c.take(np.random.default_rng(0).permutation(len(c))) for n, c in columns.items()},
-            METRICS[:4], tmp_path,
-        )  # fmt: skip
-    else:
-        total = DOORS[door](columns, METRICS[:4], tmp_path)
-    assert total.scores() == pytest.approx(expected, **EXACT)

@@ -31,8 +31,8 @@ def client():
         yield client
 
 
-def killed_in(folder, n):
-    """A metric that kills its process when it is called for the first n times."""
+def killed_in(folder, n, generation=0):
+    """A metric that kills its process, or an ancestor, when it is called for the first n times."""
 
     def killed(block):
         for i in range(n):
@@ -40,7 +40,11 @@ def killed_in(folder, n):
                 os.close(os.open(f"{folder}/{i}", os.O_CREAT | os.O_EXCL))
             except FileExistsError:
                 continue
-            os.kill(os.getpid(), signal.SIGKILL)
+            process = os.getpid()
+            for _ in range(generation):
+                with open(f"/proc/{process}/stat") as file:
+                    process = int(file.read().rpartition(") ")[2].split()[1])
+            os.kill(process, signal.SIGKILL)
         return np.ones(len(block.sizes))
 
     return killed
@@ -61,13 +65,13 @@ def test_a_partition_that_kills_all_dask_workers_is_one_error(client, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def retrying():
-    """A session that tries each task twice, as clusters try it four times."""
+def two_executors():
+    """A session whose two executors are processes of their own, as those of a cluster."""
     builder = requires("pyspark.sql").SparkSession.builder
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         session = (
-            builder.master("local[2,2]")
+            builder.master("local-cluster[2,1,1024]")
             .config("spark.ui.enabled", "false")
             .config("spark.driver.memory", "1g")
             .config("spark.driver.bindAddress", "127.0.0.1")
@@ -81,15 +85,17 @@ def retrying():
         session.stop()
 
 
-def test_spark_workers_killed_while_tasks_run(retrying, tmp_path):
-    df = retrying.createDataFrame(pd.DataFrame(COLUMNS).sample(frac=1, random_state=0))
-    metrics = [*NAMES, killed_in(str(tmp_path), 1)]
+# the interpreter that ranks, which is forked by a daemon, which an executor has started
+@pytest.mark.parametrize("generation", [0, 2])
+def test_spark_workers_killed_while_tasks_run(two_executors, tmp_path, generation):
+    df = two_executors.createDataFrame(pd.DataFrame(COLUMNS).sample(frac=1, random_state=0))
+    metrics = [*NAMES, killed_in(str(tmp_path), 1, generation)]
     scores = spark.evaluate(df, metrics, n_partitions=2)
     assert scores == pytest.approx({**in_memory(COLUMNS, NAMES), "killed": 1.0}, **EXACT)
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_partition_that_kills_all_spark_workers_is_one_error(retrying, tmp_path):
-    df = retrying.createDataFrame(pd.DataFrame(COLUMNS))
-    with pytest.raises(Exception, match=r"failed 2 times, .*Python worker exited"):
+def test_a_partition_that_kills_all_spark_workers_is_one_error(two_executors, tmp_path):
+    df = two_executors.createDataFrame(pd.DataFrame(COLUMNS))
+    with pytest.raises(Exception, match=r"failed 4 times, .*Python worker exited"):
         spark.evaluate(df, killed_in(str(tmp_path), 100), n_partitions=1)

@@ -1,0 +1,281 @@
+"""Spark on this machine and Dask with two processes give the result of the same rows in memory."""
+
+import pickle
+import runpy
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
+from requires import requires
+from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
+from spark_session import ROOT, ignore_pandas_warning
+
+from sklearn_rankscore import RankingAccumulator, compare, dask, query_scores, spark
+
+pytestmark = ignore_pandas_warning
+COLUMNS = make_documents()
+
+
+@pytest.fixture(scope="module")
+def on_spark(session):
+    def frame(columns, n_partitions=5):
+        return session.createDataFrame(pa.table(columns)).repartition(n_partitions)
+
+    return SimpleNamespace(
+        of=spark,
+        frame=frame,
+        rename=lambda df, names: df.withColumnsRenamed(names),
+        collect=lambda df: pa.Table.from_batches(df.toArrow().to_batches()).to_pandas(),
+        error=requires("pyspark.errors").PythonException,
+    )
+
+
+@pytest.fixture(scope="module")
+def on_dask():
+    distributed, dd = requires("distributed"), requires("dask.dataframe")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    with (
+        distributed.LocalCluster(dashboard_address=":0", **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield SimpleNamespace(
+            of=dask,
+            frame=lambda columns, n=5: dd.from_pandas(pd.DataFrame(columns), npartitions=n),
+            rename=lambda df, names: df.rename(columns=names),
+            collect=lambda df: df.compute(),
+            error=ValueError,
+            client=client,
+        )
+
+
+@pytest.fixture(scope="module", params=["on_spark", "on_dask"])
+def cluster(request):
+    return request.getfixturevalue(request.param)
+
+
+def shuffled(columns):
+    order = np.random.default_rng(0).permutation(len(columns["label"]))
+    return {name: column[order] for name, column in columns.items()}
+
+
+@pytest.mark.parametrize(("strings", "weight"), [(True, None), (False, "weight")])
+def test_all_metrics(cluster, strings, weight):
+    columns = make_documents(long=600, strings=strings)
+    df = cluster.frame(shuffled(columns))
+    total = cluster.of.accumulate(df, METRICS, weight=weight)
+    assert total.scores() == pytest.approx(in_memory(columns, weight=weight), **EXACT)
+    whole = RankingAccumulator(METRICS)
+    weights = None if weight is None else columns[weight]
+    whole.update(columns["label"], columns["score"], columns["qid"], sample_weight=weights)
+    for name, expected in whole.result().items():
+        assert total.result()[name] == pytest.approx(expected, nan_ok=True, **EXACT)
+    assert len(pickle.dumps(total)) < 16_000  # no rows come to the driver
+
+
+def test_names_options_and_partitions(cluster):
+    names = {"label": "grade", "score": "a.score", "qid": "sess`ion"}
+    df = cluster.rename(cluster.frame(shuffled(COLUMNS)), names)
+    options = {"label": "grade", "score": "a.score", "groups": "sess`ion", "average": "micro"}
+    scores = cluster.of.evaluate(df, RATIOS, n_partitions=7, **options)
+    assert scores == pytest.approx(in_memory(COLUMNS, RATIOS, average="micro"), **EXACT)
+
+
+def test_unjudged_documents(cluster):
+    columns = with_unjudged(make_documents(strings=True))
+    scores = cluster.of.evaluate(cluster.frame(shuffled(columns)), UNJUDGED)
+    assert scores == pytest.approx(in_memory(columns, UNJUDGED), **EXACT)
+
+
+def test_an_accumulator_of_two_days(cluster):
+    total = RankingAccumulator("mrr").update([1, 0], [1, 2], ["x", "x"])
+    scores = cluster.of.evaluate(cluster.frame(shuffled(COLUMNS)), total)
+    assert total.result()["mrr"].n_queries == 61
+    assert scores["mrr"] == pytest.approx((0.5 + 60 * in_memory(COLUMNS)["mrr"]) / 61)
+
+
+@pytest.mark.parametrize("column", ["label", "score", "qid"])
+def test_missing_values_are_refused(cluster, column):
+    columns = {name: c.astype(float) for name, c in COLUMNS.items()}
+    columns[column][columns["qid"] == 3] = np.nan
+    message = rf"a partition, row [0-9]+ .counted from 0.: column '{column}' has a missing value"
+    if column == "label":
+        message = r"query 3\.0: y_true contains NaN .*(\n.*)*unjudged='drop'"
+    df = cluster.frame(shuffled(columns))
+    with pytest.raises(ValueError, match=f"^{message}"):
+        cluster.of.evaluate(df, "mrr")
+    with pytest.raises(cluster.error, match=message):
+        cluster.collect(cluster.of.query_scores(df, "mrr"))
+
+
+INVALID = [
+    ("evaluate", {}, {"label": "grade"}, "the DataFrame has no column 'grade'; it has qid, label"),
+    ("evaluate", {"label": COLUMNS["label"] * 10}, {}, r"query \d+: y_true must lie in"),
+    ("evaluate", {"label": COLUMNS["label"].astype(str)}, {}, "y_true must hold numbers"),
+    ("query_scores", {}, {"metrics": "nonsense"}, "not a known metric"),
+    ("evaluate", {}, {"n_partitions": "3"}, "n_partitions must be an integer of at"),
+    ("evaluate", {}, {"n_partitions": 0}, "n_partitions must be an integer of at"),
+    ("evaluate", {}, {"groups": 3}, "are names of columns, .*groups=3"),
+    ("evaluate", {}, {"group": "qid"}, "no option group= any more: groups= names"),
+    ("query_scores", {}, {"batch_rows": 9}, "no option batch_rows= any more"),
+    ("query_scores", {}, {"score": {"a": "score"}}, "query_scores takes one system"),
+    ("query_scores", {}, {"by": "weight"}, "query_scores takes .* no by="),
+    ("accumulate", {}, {"metrics": "dcg@3(propensity=score)"}, "Spark and Dask take no propensity"),
+]
+
+
+@pytest.mark.parametrize(("function", "columns", "options", "message"), INVALID)
+def test_invalid_input_is_refused(cluster, function, columns, options, message):
+    df = cluster.frame(shuffled(COLUMNS | columns))
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(cluster.of, function)(df, **{"metrics": "err", **options})
+
+
+def test_other_frames_are_refused(cluster):
+    with pytest.raises(ValueError, match="the DataFrame has 2 columns 'score'"):
+        cluster.of.evaluate(cluster.rename(cluster.frame(COLUMNS), {"weight": "score"}), "mrr")
+    kind = cluster.of.__name__.rpartition(".")[2].capitalize()
+    with pytest.raises(TypeError, match=f"must be a {kind} DataFrame; got DataFrame"):
+        cluster.of.evaluate(pd.DataFrame(COLUMNS), "mrr")
+    nothing = {name: column[:0] for name, column in COLUMNS.items()}
+    with pytest.raises(ValueError, match="no documents"):
+        cluster.of.evaluate(cluster.frame(nothing, 1), "mrr")
+
+
+def test_functions_of_a_notebook(cluster):
+    """They cannot be pickled by their names."""
+    factor = 2.0
+    metrics = ["ndcg@5", lambda block: block.sizes * factor]
+    options = {"gain": lambda labels: labels**factor, "replace_undefined_by": np.nan}
+    whole = RankingAccumulator(metrics, **options)
+    whole.update(COLUMNS["label"], COLUMNS["score"], COLUMNS["qid"])
+    df = cluster.frame(shuffled(COLUMNS))
+    summaries = cluster.of.accumulate(df, metrics, **options).result()
+    for name, expected in whole.result().items():
+        assert summaries[name] == pytest.approx(expected, **EXACT)
+
+
+def test_a_column_of_ids_with_the_name_of_a_metric(cluster):
+    df = cluster.rename(cluster.frame(shuffled(COLUMNS)), {"qid": "MRR"})
+    expected = pytest.approx(in_memory(COLUMNS, ["mrr"]), **EXACT)
+    assert cluster.of.evaluate(df, "mrr", groups="MRR") == expected
+    message = "column of query ids has the name of a metric, 'MRR'"  # Spark ignores case
+    with pytest.raises(ValueError, match=message):
+        cluster.of.query_scores(df, "mrr", groups="MRR")
+
+
+def test_segments_and_ids_of_several_columns(cluster):
+    columns = make_segments()
+    expected = expected_segments(columns)
+    columns |= {"user": columns["qid"] // 10, "session": np.char.mod("s%d", columns["qid"] % 10)}
+    columns["level"] = pd.Series(columns["level"]).astype("Int64").to_numpy(object, na_value=None)
+    df = cluster.frame(shuffled({name: c for name, c in columns.items() if name != "qid"}))
+    options = {"by": BY, "groups": ["user", "session"]}
+    scores = cluster.of.evaluate(df, SEGMENT_METRICS, **options)
+    check(scores.accumulator.by_segment(), expected)
+    assert scores.keys() == {("", "all queries")} | scores.accumulator.by_segment().keys()
+    values = cluster.collect(cluster.of.query_scores(df, "mrr", groups=["user", "session"]))
+    assert [*values.columns] == ["user", "session", "mrr"]
+    values = values.sort_values(["user", "session"])
+    mrr = in_memory(columns, ["mrr"], average=None)["mrr"]
+    np.testing.assert_allclose(values["mrr"], mrr, rtol=0, atol=1e-12)
+
+
+def test_two_systems(cluster):
+    columns = COLUMNS | {"other": np.round(COLUMNS["score"] + 1 / (1 + COLUMNS["qid"]), 0)}
+    systems = {"a": "score", "b": "other"}
+    scores = cluster.of.evaluate(cluster.frame(shuffled(columns)), "mrr", score=systems)
+    known = columns["label"], {name: columns[c] for name, c in systems.items()}, "mrr"
+    d = compare(query_scores(*known, groups=columns["qid"])).differences[0]
+    mine = scores.differences["b"]["mrr"]
+    assert mine[:2] == pytest.approx((d.difference, d.standard_error), **EXACT)
+    assert mine[2:6] == (d.queries, d.wins, d.ties, d.losses)
+
+
+SPARK_IDS = [
+    "lpad(qid, 4, '0')",
+    "int(qid)",
+    "decimal(qid)",
+    "double(qid) / 3 - 5",
+    "timestamp_seconds(qid)",
+    "date_add(date'2020-01-01', int(qid))",
+]
+
+
+@pytest.mark.parametrize("ids", SPARK_IDS)
+def test_ids_of_spark_keep_their_type(on_spark, ids):
+    columns = make_documents(long=300)
+    df = on_spark.frame(shuffled(columns)).selectExpr(f"{ids} as qid", "label", "score")
+    values = spark.query_scores(df, METRICS)
+    assert values.schema["qid"] == df.schema["qid"]
+    rows = sorted(values.collect())
+    assert [row["qid"] for row in rows] == sorted(
+        r["qid"] for r in df.select("qid").distinct().collect()
+    )
+    for name, expected in in_memory(columns, average=None).items():
+        np.testing.assert_allclose([row[name] for row in rows], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["int32", "string", "object", "category", "datetime64[s]"])
+@pytest.mark.parametrize("n_queries", [3, 60])
+def test_ids_of_dask_keep_their_type(on_dask, kind, n_queries):
+    columns = make_documents(n_queries, strings=kind in ("string", "object", "category"))
+    frame = pd.DataFrame(shuffled(columns)).astype({"qid": kind})
+    with requires("dask").config.set({"dataframe.convert-string": False}):
+        values = dask.query_scores(on_dask.frame(frame), METRICS)
+        collected = values.compute().sort_values("qid")
+    assert values.dtypes.to_dict() == collected.dtypes.to_dict()
+    assert collected["qid"].dtype == frame["qid"].dtype
+    assert collected["qid"].tolist() == sorted(set(frame["qid"]))
+    for name, expected in in_memory(columns, average=None).items():
+        np.testing.assert_allclose(collected[name], expected, rtol=0, atol=1e-12)
+
+
+def test_names_of_spark_that_differ_by_case(on_spark):
+    columns = COLUMNS | {"QID": COLUMNS["qid"] % 2, "Label": COLUMNS["score"]}
+    df = on_spark.frame(shuffled(columns))
+    assert spark.evaluate(df, "mrr") == pytest.approx(in_memory(COLUMNS, ["mrr"]), **EXACT)
+    assert spark.query_scores(df, "mrr").count() == len(set(COLUMNS["qid"]))
+
+
+def test_ids_that_spark_compares_in_other_ways_are_refused(on_spark):
+    """Strings that differ by case only are equal in the shuffle and the sort."""
+    ids = np.array(["a", "A"], dtype=object)[np.arange(40) % 2]
+    df = on_spark.frame({"qid": ids, "label": np.arange(40), "score": np.arange(40)}, 1)
+    df = df.selectExpr("collate(qid, 'UTF8_LCASE') as qid", "label", "score")
+    with pytest.raises(ValueError, match="not sorted by query: 'A' comes after 'a'"):
+        spark.evaluate(df, "mrr", n_partitions=1)
+
+
+def test_an_index_of_dask_is_refused(on_dask):
+    with pytest.raises(ValueError, match=r"'qid' is the index of .*: pass df.reset_index\(\)"):
+        dask.evaluate(on_dask.frame(COLUMNS).set_index("qid"), "mrr")
+
+
+@pytest.mark.parametrize("types", [("int64", "float64"), ("int32", "int64"), ("M8[s]", "M8[ns]")])
+def test_partitions_of_different_types_are_refused(on_dask, types):
+    """The shuffle compares hash values, which differ between types; converted, they are right."""
+    rows = pd.DataFrame(shuffled(COLUMNS))
+    parts = [
+        rows.iloc[i::2].astype({"qid": "M8[s]"} if "M8" in kind else {}).astype({"qid": kind})
+        for i, kind in enumerate(types)
+    ]
+    df = requires("dask.dataframe").from_map(lambda i: parts[i], range(2), meta=parts[0].iloc[:0])
+    with pytest.raises(ValueError, match=r"'qid' of a partition has the type .*df.astype"):
+        dask.evaluate(df, "mrr")
+    measured = dask.evaluate(df.astype({"qid": types[1]}), METRICS)
+    assert measured == pytest.approx(in_memory(COLUMNS), nan_ok=True, **EXACT)
+
+
+def test_grid_search_on_the_cluster(on_dask):
+    search = runpy.run_path(str(ROOT / "examples" / "cluster_search.py"))["search"]
+    alone, client = search(None), on_dask.client
+    before = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+    distributed = search(client)
+    after = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+    assert after > before  # the models were fitted by tasks of the cluster
+    scores = [of.cv_results_["mean_test_score"] for of in (alone, distributed)]
+    np.testing.assert_array_equal(*scores)
+    assert distributed.best_params_ == alone.best_params_
