@@ -71,7 +71,7 @@ def _suggested(metric: str, rest: str) -> str:
     if name not in METRICS:  # it has options of its own
         return metric
     cutoff, options = re.fullmatch(r"(@[^()]*)?(.*)", rest).groups("")  # type: ignore[union-attr]
-    cutoff = f"@{number}" if number else cutoff
+    cutoff = f"@{number}" if number and not cutoff else cutoff
     return name + (cutoff if "k" in METRICS[name].options else "") + options
 
 
