@@ -75,7 +75,7 @@ def measure_stream(n, batch_rows, names):
 
 
 def main():
-    """Print the table of `docs/guide/scale.md`."""
+    """Print the table of `benchmarks/memory.md`."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--documents", type=int, default=5_000_000)
     n = parser.parse_args().documents

@@ -139,7 +139,6 @@ html_sidebars = {
         "changelog",
         "versions",
         "faq",
-        "cheat_sheet",
     )
 }
 # names and addresses of the versions in the menu; the host sets READTHEDOCS_VERSION
@@ -193,9 +192,10 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "subsection_order": [
         f"../examples/{folder}"
-        for folder in ("comparing", "model_selection", "metrics", "recommending")
+        for folder in ("model_selection", "comparing", "recommending", "metrics")
     ],
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery.InOrderOfUse",
+    "reset_modules": ("matplotlib", "gallery.palette"),
     # examples on the pages of the objects that they use, and links from code to those pages
     "backreferences_dir": "api/backreferences",
     "doc_module": ("sklearn_rankscore",),

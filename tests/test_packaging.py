@@ -59,4 +59,4 @@ def test_the_readme_works_away_from_the_repository():
 
 
 def test_the_readme_is_short():
-    assert len(README.split()) < 800
+    assert len(README.split()) <= 700

@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -145,13 +146,26 @@ def test_every_page_is_in_the_contents():
             assert re.search(rf"^{page.stem}$", contents, re.M), page.name
 
 
+def test_the_pages_can_be_read():
+    """Words, with a letter or digit, of all pages but the changelog and the generated ones."""
+    pages = [page for page in [*PAGES, DOCS / "api.rst"] if page.is_relative_to(DOCS)]
+    pages = [page for page in pages if page.parent.name != "api"]
+    assert sum(len(re.findall(r"\S*\w\S*", page.read_text("utf-8"))) for page in pages) <= 18_000
+
+
+def test_the_gallery_has_a_place_for_each_example():
+    order = runpy.run_path(str(DOCS / "_ext" / "gallery.py"))["ORDER"]
+    assert sorted(order) == sorted(path.stem for path in (ROOT / "examples").rglob("*.py"))
+
+
 def test_guide_and_examples_are_linked_in_both_directions():
     """Each example is linked from a page, and each narrative example links to the guide."""
     pages = [page for page in PAGES if page.parent in (DOCS, DOCS / "guide")]
+    link = re.compile(r"\{doc\}`(?:[^`<]*<)?([./\w]*gallery/[\w/]+)>?`")
     linked = {
         (page.parent / name).resolve().relative_to(DOCS / "gallery").as_posix()
         for page in pages
-        for name in re.findall(r"\{doc\}`([./\w]*gallery/[\w/]+)`", page.read_text("utf-8"))
+        for name in link.findall(page.read_text("utf-8"))
     }
     examples = {path.relative_to(ROOT / "examples") for path in (ROOT / "examples").rglob("*.py")}
     expected = {path.with_suffix("").as_posix() for path in examples}

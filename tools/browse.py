@@ -3,24 +3,22 @@
     python tools/browse.py docs/_build/html
 
 Each page is shown at 1,400 and 420 pixels, in the light and in the dark theme. Errors of the
-console, failed requests (all those to other hosts fail), images that are not shown, TeX that was
-not rendered, pages wider than the window, and text with little contrast are reported. Then the
-searches of `SEARCHES` are made. The exit status is 1 if anything was reported.
+console, failed requests (all those to other hosts fail), images that are not shown, links to pages
+or places that do not exist, TeX that was not rendered, pages wider than the window, and text with
+little contrast are reported. Then the searches of `SEARCHES` are made. The exit status is 1 if
+anything was reported.
 """
 
 import contextlib
 import functools
 import http.server
-import itertools
-import json
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+from playwright.sync_api import Error, sync_playwright
 
 ROOT = "/en/latest/"  # the path of the site on its host, from which the links of 404.html start
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -38,7 +36,7 @@ SEARCHES = {
 
 # the faults of a page that do not depend on width and theme
 CONTENT = r"""
-(async () => {
+async () => {
   const faults = [];
   for (const image of document.images) {
     image.loading = "eager";
@@ -53,16 +51,15 @@ CONTENT = r"""
     if (tex) faults.push("TeX: " + tex[0]);
   }
   return faults;
-})()
+}
 """
 
 # the faults of a page at the present width, in a theme
 LAYOUT = r"""
-(() => {
-  document.documentElement.dataset.theme = "%s";
+theme => {
+  document.documentElement.dataset.theme = theme;
   const faults = [], root = document.scrollingElement;
-  if (root.scrollWidth > innerWidth)
-    faults.push(`${root.scrollWidth} pixels wide`);
+  if (root.scrollWidth > innerWidth) faults.push(`${root.scrollWidth} pixels wide`);
   const parse = color => color.match(/[\d.]+/g).map(Number);
   const luminance = color => {
     const [r, g, b] = color.map(c => c / 255).map(
@@ -94,153 +91,50 @@ LAYOUT = r"""
       faults.push(`contrast ${contrast.toFixed(1)}: ${texts.currentNode.data.trim().slice(0, 40)}`);
   }
   return faults.slice(0, 5);
-})()
+}
 """
-
-RESULTS = """
-new Promise(resolve => {
-  const started = Date.now();
-  const look = () => {
-    const links = [...document.querySelectorAll("#search-results ul.search li > a")];
-      if (links.length >= 3 || Date.now() - started > 5000) {
-      resolve(links.slice(0, 3).map(link => link.href));
-    } else setTimeout(look, 20);
-  };
-  look();
-})
-"""
+LINKS = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
+PLACES = "[...document.querySelectorAll('[id], a[name]')].map(e => e.id || e.name)"
+RESULTS = "#search-results ul.search li > a"
 
 
-# Chromium reads commands from descriptor 3, and writes to 4
-START = """
-import fcntl, os, sys
-pipes = [fcntl.fcntl(int(pipe), fcntl.F_DUPFD, 10) for pipe in sys.argv[1:3]]
-for descriptor, pipe in zip((3, 4), pipes):
-    os.dup2(pipe, descriptor)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
+class Browser:
+    """A page of Chromium, and what went wrong on it."""
 
+    def __init__(self, chromium, host):
+        self.page, self.host, self._faults = chromium.new_page(), host, []
+        self.page.on("pageerror", lambda error: self._faults.append(f"error: {error}"))
+        self.page.on("console", self._hear)
 
-class Chromium:
-    """A browser without network, controlled by the DevTools protocol through a pipe."""
+    def _hear(self, message):
+        if message.type == "error":
+            where = message.location.get("url", "")
+            self._faults.append(f"console: {message.text} {where}")
 
-    def __init__(self, profile):
-        program = next(filter(None, map(shutil.which, BROWSERS)), None)
-        if program is None:
-            sys.exit("please install Chromium")
-        (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        options += ["--remote-debugging-pipe", f"--user-data-dir={profile}", "--no-first-run"]
-        options += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
-        pipes = (theirs_in, theirs_out)
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", START, *map(str, pipes), program, *options],
-            pass_fds=pipes,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(theirs_in)
-        os.close(theirs_out)
-        self._out, self._in = os.fdopen(ours_out, "wb"), os.fdopen(ours_in, "rb")
-        self._session = {}
-        self._numbers, self._rest, self.events = itertools.count(1), b"", []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        session = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = {"sessionId": session["sessionId"]}
+    def faults(self, path):
+        """Return the faults of a page, the places on it, and its links within the site."""
+        self._faults = []
+        self.page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        self.page.goto(self.host + ROOT + path, wait_until="load")
+        faults = self.page.evaluate(CONTENT)
+        for width in WIDTHS:
+            self.page.set_viewport_size({"width": width, "height": 900})
+            for theme in THEMES:
+                layout = self.page.evaluate(LAYOUT, theme)
+                faults += [f"{width} pixels, {theme}: {fault}" for fault in layout]
+        links = [link for link in self.page.evaluate(LINKS) if link.startswith(self.host)]
+        return faults + self._faults, set(self.page.evaluate(PLACES)), links
 
-    def call(self, method, **params):
-        """Call a method of the protocol, and return its result."""
-        number = next(self._numbers)
-        message = {"id": number, "method": method, "params": params, **self._session}
-        self._out.write(json.dumps(message).encode() + b"\0")
-        self._out.flush()
-        while (answer := self._read()).get("id") != number:
-            self.events.append(answer)
-        if "error" in answer:
-            raise RuntimeError(f"{method}: {answer['error']}")
-        return answer["result"]
-
-    def wait_for(self, name):
-        """Wait for an event."""
-        while (event := self._read()).get("method") != name:
-            self.events.append(event)
-
-    def evaluate(self, code):
-        """Return the value of an expression of JavaScript."""
-        answer = self.call(
-            "Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True
-        )
-        if "exceptionDetails" in answer:
-            raise RuntimeError(str(answer["exceptionDetails"]))
-        return answer["result"].get("value")
-
-    def close(self):
-        """End the browser."""
-        self._session = {}
-        self.call("Browser.close")
-        self._process.wait(timeout=30)
-        self._in.close()
-        self._out.close()
-
-    def _read(self):
-        while b"\0" not in self._rest:
-            if not (chunk := os.read(self._in.fileno(), 1 << 16)):
-                sys.exit("Chromium ended")
-            self._rest += chunk
-        message, self._rest = self._rest.split(b"\0", 1)
-        return json.loads(message)
-
-
-def faults_of_events(events):
-    """Yield the errors of the console, among which are requests that failed."""
-    for event in events:
-        params = event.get("params", {})
-        match event.get("method"):
-            case "Runtime.exceptionThrown":
-                details = params["exceptionDetails"]
-                yield "error: " + details.get("exception", {}).get("description", details["text"])
-            case "Runtime.consoleAPICalled" if params["type"] == "error":
-                yield "console: " + str([a.get("value") for a in params["args"]])
-            case "Log.entryAdded" if params["entry"]["level"] == "error":
-                yield f"log: {params['entry']['text']} {params['entry'].get('url', '')}"
-
-
-def open_page(browser, url):
-    """Show a page at the first width."""
-    browser.events.clear()
-    resize(browser, WIDTHS[0])
-    browser.call("Page.navigate", url=url)
-    browser.wait_for("Page.loadEventFired")
-
-
-def resize(browser, width):
-    """Set the width of the window."""
-    browser.call(
-        "Emulation.setDeviceMetricsOverride",
-        width=width, height=900, deviceScaleFactor=1, mobile=False,
-    )  # fmt: skip
-
-
-def faults_of_page(browser, host, path):
-    """Yield what is wrong with a page."""
-    open_page(browser, host + ROOT + path)
-    yield from browser.evaluate(CONTENT)
-    for width in WIDTHS:
-        resize(browser, width)
-        for theme in THEMES:
-            for fault in browser.evaluate(LAYOUT % theme):
-                yield f"{width} pixels, {theme}: {fault}"
-    yield from faults_of_events(browser.events)
-
-
-def faults_of_searches(browser, host, searches):
-    """Yield the searches that do not lead to their page."""
-    for words in searches:
+    def search(self, words):
+        """Return the first three results of a search."""
         query = words.replace("@", "%40").replace(" ", "+")
-        open_page(browser, f"{host}{ROOT}search.html?q={query}")
-        results = [url.removeprefix(host + ROOT) for url in browser.evaluate(RESULTS)]
-        expected = results[:1] if "@" in words else results  # a name leads to its function first
-        if not any(url.startswith(SEARCHES[words]) for url in expected):
-            yield f"the search for {words!r} finds {results}"
+        self.page.goto(f"{self.host}{ROOT}search.html?q={query}")
+        with contextlib.suppress(Error):
+            self.page.wait_for_function(
+                f"document.querySelectorAll('{RESULTS}').length > 2", timeout=5000
+            )
+        urls = self.page.eval_on_selector_all(RESULTS, "links => links.map(link => link.href)")
+        return [url.removeprefix(self.host + ROOT) for url in urls[:3]]
 
 
 @contextlib.contextmanager
@@ -267,17 +161,42 @@ def served(site):
         server.shutdown()
 
 
-def visit(host, paths, searches):
-    """The faults of some pages and searches, in a browser of its own."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Chromium(profile)
-        for domain in ("Page", "Runtime", "Log"):
-            browser.call(f"{domain}.enable")
+def broken(links, places, site, host):
+    """Yield the links of a page that lead to no file, or to no place on a page."""
+    for link in sorted(set(links)):
+        url, place = urldefrag(link)
+        path = unquote(url.removeprefix(host).partition("?")[0])
+        file = site / path.removeprefix(ROOT)
+        file = file / "index.html" if file.is_dir() else file
+        name = file.relative_to(site).as_posix() if file.is_relative_to(site) else ""
+        if not path.startswith(ROOT) or not file.exists():
+            yield f"link to {path}"
+        elif place and name in places and unquote(place) not in places[name] | {"top"}:
+            yield f"link to {path}#{place}"
+
+
+def visit(site, paths, searches=()):
+    """Return the faults of some pages and searches."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        sys.exit("please install Chromium")
+    options = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    with served(site) as host, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=options)
+        browser = Browser(chromium, host)
+        visited = {path: browser.faults(path) for path in paths}
+        places = {path: ids for path, (_, ids, _) in visited.items()}
         faults = [
-            f"{path}: {fault}" for path in paths for fault in faults_of_page(browser, host, path)
+            f"{path}: {fault}"
+            for path, (own, _, links) in visited.items()
+            for fault in [*own, *broken(links, places, site, host)]
         ]
-        faults += faults_of_searches(browser, host, searches)
-        browser.close()
+        for words in searches:
+            results = browser.search(words)
+            expected = results[:1] if "@" in words else results  # a name leads to its function
+            if not any(url.startswith(SEARCHES[words]) for url in expected):
+                faults.append(f"the search for {words!r} finds {results}")
+        chromium.close()
     return faults
 
 
@@ -286,12 +205,9 @@ def main(arguments):
     site = Path(arguments[0]).resolve()
     paths = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
     paths = [path for path in paths if not path.startswith(("_static", "_downloads"))]
-    searches = SEARCHES if "search.html" in paths else {}
     if not paths:
         sys.exit(f"{site} has no HTML files")
-    with served(site) as host, ThreadPoolExecutor() as pool:
-        jobs = [pool.submit(visit, host, paths[half::2], [*searches][half::2]) for half in (0, 1)]
-        faults = [fault for job in jobs for fault in job.result()]
+    faults = visit(site, paths, SEARCHES if "search.html" in paths else ())
     print(*faults, f"{len(paths)} HTML files, {len(faults)} faults", sep="\n")
     return int(bool(faults))
 

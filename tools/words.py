@@ -1,4 +1,4 @@
-"""Find words that the vocabulary of the project has replaced; `docs/architecture.md` lists them.
+"""Find words that the vocabulary of the project has replaced; `docs/glossary.md` lists them.
 
     python tools/words.py [FILE ...]
 

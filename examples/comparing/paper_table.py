@@ -57,8 +57,8 @@ import matplotlib.pyplot as plt
 figure, axes = plt.subplots(figsize=(5.5, 2.8), layout="constrained")
 for place, result in enumerate(scores.values()):
     low, high = result.interval()["ndcg@10"]
-    axes.plot([place, place], [low, high], color="tab:blue")
-    axes.plot(place, result.mean()["ndcg@10"], "o", color="tab:blue")
+    axes.plot([place, place], [low, high], color="C0")
+    axes.plot(place, result.mean()["ndcg@10"], "o", color="C0")
 axes.set(xticks=range(len(scores)), xticklabels=scores, ylabel="NDCG@10")
 axes.set_title("Intervals of single systems overlap more than the pairs")
 plt.show()

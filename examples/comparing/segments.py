@@ -39,15 +39,9 @@ print(comparison)
 # %%
 import matplotlib.pyplot as plt
 
-rows = list(comparison)
-labels = [row.segment.value for row in rows]
-figure, axes = plt.subplots(figsize=(5.5, 2.6), layout="constrained")
-for place, row in enumerate(rows):
-    axes.plot(row.interval, [place, place], color="tab:blue")
-    axes.plot(row.difference, place, "o", color="tab:blue")
-axes.axvline(0, color="gray", linestyle=":")
-axes.set(yticks=range(len(rows)), yticklabels=labels, xlabel="difference in NDCG@5, trees - ridge")
-axes.invert_yaxis()
+from sklearn_rankscore import ForestDisplay
+
+ForestDisplay.from_comparison(comparison)
 plt.show()
 
 # %%

@@ -33,7 +33,7 @@ print(f"exact expectation: {exact:.4f}")
 import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
-axes.hist(shuffled, bins=25, color="tab:blue", alpha=0.6)
+axes.hist(shuffled, bins=25, color="C0", alpha=0.6)
 axes.axvline(exact, color="black", label="exact expectation")
 axes.set(xlabel="NDCG@5 of the same scores", ylabel="orders of the rows")
 axes.legend()

@@ -39,7 +39,7 @@ curve = [
 ]
 figure, axes = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
 axes.plot(rounds, curve, "o-", label="test queries")
-axes.axvline(ranker.n_iter_, color="tab:orange", linestyle="--", label="stopped here")
+axes.axvline(ranker.n_iter_, color="C1", linestyle="--", label="stopped here")
 axes.set(xlabel="trees", ylabel="NDCG@10", xscale="log", title="NDCG@10 by the number of trees")
 axes.legend()
 plt.show()

@@ -46,7 +46,7 @@ import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
 for place, scores in enumerate([whole, cut]):
-    axes.plot([place] * len(scores), scores, "o", color="tab:blue", alpha=0.6)
+    axes.plot([place] * len(scores), scores, "o", color="C0", alpha=0.6)
     axes.hlines(scores.mean(), place - 0.2, place + 0.2, color="black")
 axes.set(xticks=[0, 1], xticklabels=["QueryKFold", "KFold"], xlim=(-0.5, 1.5))
 axes.set(ylabel="NDCG@10 of a fold", title="Cutting queries flatters the ranker")

@@ -32,6 +32,7 @@ EXTRAS = {
     "dask": CLUSTERS,
     "distributed": CLUSTERS,
     "pyspark": CLUSTERS,
+    "playwright": "browser",
 }
 #: how to install what no extra can name
 COMMANDS = {

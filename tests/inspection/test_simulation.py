@@ -14,7 +14,7 @@ from sklearn_rankscore import QueryScores, compare
 
 pytestmark = pytest.mark.slow
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "comparing.md"
+GUIDE = Path(__file__).parents[2] / "benchmarks" / "coverage.md"
 SIZES = (10, 20, 50, 100)
 REPETITIONS = 1_000
 

@@ -52,7 +52,7 @@ def test_rax(ranked, recorded, k):
 
 def test_the_table_of_the_guide(ranked):
     """ "On real data": the second pair of columns is without the labels of every third query."""
-    guide = (Path(__file__).parents[2] / "docs" / "guide" / "conventions.md").read_text("utf-8")
+    guide = (Path(__file__).parents[2] / "benchmarks" / "conventions.md").read_text("utf-8")
     rows = re.findall(r"^\| `like=\"(\w+)\"` \| (.*) \|$", guide, re.M)
     assert [like for like, _ in rows] == list(CONVENTIONS)
     y_true, y_score, groups = ranked

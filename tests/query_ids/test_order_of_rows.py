@@ -70,9 +70,9 @@ OF_IDS = {  # beside X
     "cross-validation": lambda g: ms.cross_val_score(
         Ridge(), FEATURES, Y.to_numpy(), groups=g, **BY_MRR
     ),
-    "search, another splitter": lambda g: ms.GridSearchCV(
-        RANKER, {}, scoring="mrr", cv=ms.GroupKFold(3)
-    ).fit(FEATURES, Y.to_numpy(), groups=g),
+    "another splitter": lambda g: ms.cross_val_score(
+        Ridge(), FEATURES, Y.to_numpy(), groups=g, scoring="mrr", cv=ms.GroupKFold(3)
+    ),
     "rank": lambda g: FITTED.rank(FEATURES, groups=g),
     "score": lambda g: FITTED.score(FEATURES, Y.to_numpy(), groups=g),
     "scorer": lambda g: get_scorer("mrr")(FITTED, FEATURES, Y.to_numpy(), groups=g),
@@ -89,6 +89,9 @@ OF_VALUES = {  # anything else of rows
     ),
     "propensity of clicks": lambda v: rs.propensity_summary(Y, v),
     "sample_weight": lambda v: RANKER.fit(X, Y, sample_weight=v),
+    "weights of folds": lambda v: ms.cross_validate(
+        RANKER, FEATURES, Y, cv=CV, **BY_ID, params={"sample_weight": v}
+    ),
     "target": lambda v: get_scorer("dcg")(FITTED, FEATURES, Y, **BY_ID, target=v),
     "names": lambda v: rs.RankChangeDisplay.from_predictions(
         Y, {"a": S, "b": X["x1"]}, **BY_ID, query=1, names=v

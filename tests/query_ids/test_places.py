@@ -32,6 +32,8 @@ PLACES = {  # X and the place of its ids
     "a name and a level": (BY_DAY, ["user", "session"]),
     "text": (FRAME.assign(user=USERS.astype(str), session=pd.Categorical(QID % 3)),
              ["user", "session"]),
+    "scalars of NumPy": (FRAME.assign(user=np.fromiter(USERS, object), session=QID % 3),
+                         ["user", "session"]),
     "times": (FRAME.assign(user=USERS, session=DAYS.astype("M8[ns]")), ["user", "session"]),
     "days": (pl.DataFrame({"a": X[:, 0], "user": USERS, "session": DAYS}), ["user", "session"]),
 }  # fmt: skip

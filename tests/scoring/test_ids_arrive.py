@@ -423,8 +423,9 @@ def test_a_list_of_ids_that_are_names_of_columns():
     for groups in (ids, ids.tolist()):
         folds = [test for _, test in rs.QueryKFold(2).split(frame, groups=groups)]
         assert {tuple(sorted(set(ids[test]))) for test in folds} == {("a",), ("b",)}
-    # two names are two columns, whose values together are the id
-    assert sum(len(test) for _, test in rs.QueryKFold(2).split(frame, groups=["a", "b"])) == 8
+    # one name is a column; two are two columns, whose values together are the id
+    for names in (["a"], ["a", "b"]):
+        assert sum(len(test) for _, test in rs.QueryKFold(2).split(frame, groups=names)) == 8
 
 
 def test_calls_at_the_same_time_keep_their_own_ids():

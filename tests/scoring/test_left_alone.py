@@ -322,6 +322,7 @@ FACTS = [
     "Lazy.asked",
     "get_scorer_names()",
     "list(_scorer._SCORERS), len(_scorer._SCORERS), len(dict(_scorer._SCORERS))",
+    "'r2' in _scorer._SCORERS, 'no such scorer' in _scorer._SCORERS, _scorer._SCORERS.get('no')",
     "[(name, repr(scorer)) for name, scorer in _scorer._SCORERS.items()]",
     "pickle.dumps(dict(_scorer._SCORERS)), b'rankscore' in pickle.dumps(_scorer._SCORERS)",
     "sorted(copy.copy(_scorer._SCORERS)), sorted(_scorer._SCORERS | {'mine': 1})",

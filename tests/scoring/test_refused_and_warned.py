@@ -236,6 +236,9 @@ def test_what_is_no_place_of_ids(source):
             next(rs.QueryKFold(3, groups=source).split(FRAME, Y, **given))
         with pytest.raises(TypeError, match=message):
             rs.QueryRanker(Ridge(), groups=source).fit(X, Y, **given)
+    if np.isscalar(source) or callable(source):  # which is no id of a row either
+        with pytest.raises(TypeError, match=message):
+            rs.query_train_test_split(X, Y, groups=source)
 
 
 def test_ids_of_all_rows_are_right_for_all_rows():
