@@ -238,7 +238,7 @@ def precision_at_k(
 @metric(
     "precision",
     formulas.precision,
-    aliases=("P", "prec", "pre"),
+    aliases=("P", "prec", "pre", "set_P"),
     ratio=True,
     denominators=("k", "min", "attainable"),
     adjustable="within cut-off",
@@ -340,7 +340,7 @@ def recall_at_k(
 @metric(
     "recall",
     formulas.recall,
-    aliases=("R",),
+    aliases=("R", "set_recall"),
     ratio=True,
     denominators=("relevant", "min"),
     adjustable="within cut-off",
@@ -440,6 +440,7 @@ def f1_at_k(
 @metric(
     "f1",
     formulas.f1,
+    aliases=("set_F",),
     ratio=True,
     denominators=("k", "min"),
     adjustable="within cut-off",
@@ -596,7 +597,8 @@ def hits_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | 
 
     Notes
     -----
-    Tied documents share the mean relevance of their tie group [1]_.
+    Tied documents share the mean relevance of their tie group [1]_. Of all queries together,
+    trec_eval prints the sum of num_rel_ret, not the mean.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References

@@ -74,6 +74,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "mrr": _REVERSED,
         "precision": _REVERSED,
         "recall": _REVERSED,
+        "f1": _REVERSED,
         "hits": _REVERSED,
         "hit_rate": _REVERSED,
         "r_precision": _REVERSED,

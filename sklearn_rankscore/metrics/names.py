@@ -71,7 +71,7 @@ def _suggested(metric: str, rest: str) -> str:
     if name not in METRICS:  # it has options of its own
         return metric
     cutoff, options = re.fullmatch(r"(@[^()]*)?(.*)", rest).groups("")  # type: ignore[union-attr]
-    cutoff = f"@{number}" if number else cutoff
+    cutoff = f"@{number}" if number and not cutoff else cutoff
     return name + (cutoff if "k" in METRICS[name].options else "") + options
 
 
@@ -192,7 +192,8 @@ AMBIGUOUS: dict[str, str] = {
 }
 
 # what others write: ir_measures, whose rel is the lowest relevant label, "P(rel=2)@5"; trec_eval
-# and MTEB, "P_10" and "ndcg_at_10"; ranx, "rbp.95"; XGBoost, "ndcg@10-"; CatBoost, "NDCG:top=10"
+# and MTEB, "P_10", "relative_P_5" and "ndcg_at_10"; ranx, "rbp.95"; XGBoost, "ndcg@10-"; CatBoost,
+# "NDCG:top=10;type=Exp"
 _WITH_REL = re.compile(r"([^@()]+)\(\s*rel\s*=\s*(\d+)\s*\)\s*(@\s*\d+)?")
 _WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)\s*")
 _XGBOOST = re.compile(r"((?:ndcg|map)(?:@[1-9]\d*)?)-")
@@ -218,6 +219,8 @@ def respelled(name: str) -> str:
         return f"{match[1]}{match[3] or ''}(threshold={int(match[2]) - 1})"
     if match := _WITH_CUTOFF.fullmatch(written.lower()):
         return f"{match[1] or match[2]}@{match[3]}{bracket}{options}"
+    if match := re.fullmatch(r"relative_p[_.](\d+)", written.lower()):
+        return f"precision@{match[1]}({', '.join(['denominator=attainable', *given])})"
     if match := re.fullmatch(r"rbp(\.\d+)", written.lower()):
         return f"rbp({', '.join([f'p=0{match[1]}', *given])})"
     if match := _XGBOOST.fullmatch(written.lower()):

@@ -40,6 +40,7 @@ TREC_EVAL = {
     "recip_rank": "mrr",
     "Rprec": "r_precision",
     "num_rel_ret": "hits",
+    **{name: name for name in ("set_P", "set_recall", "set_F")},
     **{
         f"{theirs}.{k}": f"{ours}@{k}"
         for k in CUTOFFS
@@ -51,6 +52,7 @@ TREC_EVAL = {
             ("success", "hit_rate"),
         ]
     },
+    **{f"relative_P.{k}": f"relative_P_{k}" for k in CUTOFFS},
 }
 
 
