@@ -161,7 +161,7 @@ def test_margins_by_metric_and_their_correction(differences):
         "b": QueryScores(ids, values, ["dcg", "hits"]),
     }
     both = compare(pair, margin={"dcg": 0.05, "hits": 0.02}, test="t", correction=None)
-    adjusted = compare(pair, margin={"hits": 0.02, "dcg": 0.05}, test="t")
+    adjusted = compare(pair, margin={"hits": 0.02, "dcg": 0.05}, test="t", family="metrics")
     for one, metric, margin in zip(both, ["dcg", "hits"], [0.05, 0.02], strict=True):
         (alone,) = compare(systems(differences), test="t", margin=margin)
         assert one.equivalence_p_value == pytest.approx(alone.equivalence_p_value)
