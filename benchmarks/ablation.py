@@ -21,9 +21,22 @@ import numpy as np
 from data import SHAPES, Data, machine, make, with_scores
 
 from sklearn_rankscore import evaluate
-from sklearn_rankscore.ranking import queries, ties
-from sklearn_rankscore.ranking.fast import choices, documents, engine, keys
+from sklearn_rankscore.ranking import queries
+from sklearn_rankscore.ranking.fast import (
+    candidates,
+    collisions,
+    documents,
+    engine,
+    grades,
+    keys,
+    row_sorts,
+    score_order,
+    width_buckets,
+)
+from sklearn_rankscore.ranking.fast.positions import Positions
+from sklearn_rankscore.ranking.ties import TiedRows
 
+PACKAGE = "sklearn_rankscore.ranking"
 KINDS = [
     "few ties",
     "LightGBM, 5 rounds",
@@ -33,6 +46,14 @@ KINDS = [
 ]
 COLUMNS = ["30,000 x 120", "300,000 x 10", "3,000 x 1,200", "30,000 lognormal"]
 NEVER = 2**60
+
+
+def _copied_by_index(
+    rows: np.ndarray, values: np.ndarray, starts: np.ndarray, positions: Positions | None
+) -> None:
+    rows[:] = values[starts[:, None] + np.arange(rows.shape[1])]
+    if positions is not None:
+        positions.write(rows)
 
 
 def _gathered_by_index(values: np.ndarray, starts: np.ndarray, width: int) -> np.ndarray:
@@ -46,28 +67,32 @@ def _no_grades(labels: np.ndarray, values: object) -> tuple[None, float, float]:
 # what is replaced, by what: (module, name, replacement)
 OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "labels as bytes, keys": [(queries, "encode_grades", _no_grades)],
-    "keys of 32 bits": [(choices, "SHALLOW", -1)],
-    "longer keys where short ones collide": [(choices, "COLLIDING", 1e9)],
-    "exact keys where many tie": [
-        (choices, "MANY_TIES", 1e9),
-        (choices, "MANY_TIES_IN_SHORT", 1e9),
-    ],
+    "keys of 32 bits": [(keys, "SHALLOW", -1)],
+    "longer keys where short ones collide": [(keys, "COLLIDING", 1e9)],
+    "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
+    "decimals as integers": [(documents, "_scale_of_decimals", lambda _: 1.0)],
     "few distinct scores as ranks": [(keys, "write_ranks", lambda *_: False)],
-    "columns in keys": [(choices, "COLUMN_BESIDE_SINGLE", 0)],
-    "candidates": [(choices, "FEW", 0)],
-    "gains of bytes by comparisons": [(choices, "COMPARED", NEVER)],
-    "sorting network": [(choices, "NETWORK_ROWS", NEVER)],
-    "ties of short rows by column": [(ties, "TieColumns", ties.TieGroups)],
-    "tournament": [(choices, "TOURNAMENT_RATIO", NEVER)],
-    "rows copied as one item": [
-        (documents, "gather", _gathered_by_index),
-        (keys, "gather", _gathered_by_index),
+    "positions in keys": [(keys, "POSITIONED", 0)],
+    "candidates": [(candidates, "FEW", 0)],
+    "gains of bytes by comparisons": [(grades, "COMPARED", NEVER)],
+    "sorting network": [
+        (module, "SHORT", 0)
+        for module in (candidates, engine, grades, keys, row_sorts, score_order, width_buckets)
     ],
-    "padding to similar width": [(documents, "padded_width", lambda sizes: sizes)],
-    "small buckets joined": [(choices, "SMALL_BUCKET", 0)],
-    "larger blocks of few ranks": [(choices, "LARGE_BLOCK", documents.BLOCK_DOCUMENTS)],
-    "keys written in steps": [(choices, "STEP", 2**30)],
-    "freed memory retained": [(engine, "retain_freed_memory", lambda: None)],
+    "ties of short rows by column": [
+        (collisions, "ShortTiedRows", TiedRows),
+        (engine, "MANY_ROWS", 1),
+    ],
+    "tournament": [(row_sorts, "MEDIUM", NEVER)],
+    "counting sort of grades": [(grades, "SORTED_GRADES", NEVER), (grades, "COUNTED_GRADES", -1)],
+    "rows copied as one item": [
+        (keys, "_copy_rows", _copied_by_index),
+        (documents, "_gather", _gathered_by_index),
+    ],
+    "padding to similar width": [(width_buckets, "padded_width", lambda sizes: sizes)],
+    "small buckets joined": [(width_buckets, "SMALL_BUCKET", 0)],
+    "larger blocks of few ranks": [(width_buckets, "LARGE_BLOCK", width_buckets.BLOCK_DOCUMENTS)],
+    "keys computed in chunks": [(keys, "CHUNK", 2**30)],
 }
 
 

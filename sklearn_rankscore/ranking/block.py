@@ -6,19 +6,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
 from .._validation import check_choice
 from .label_functions import complement
-from .plain import Labels, rank_rows, rows_of_lists, stable_order
+from .plain import Labels, rank_rows, rows_of_lists
 from .queries import Queries
 from .ties import BY_INPUT_ORDER, SHORT, TIES, TiedRows, accumulate, leading
 
+Result = TypeVar("Result")
+
 # documents in a block: few enough that the arrays of a block fit into the memory that is retained
-# (`fast/engine.py`), and enough that threads seldom wait
+# (`fast/memory.py`), and enough that threads seldom wait
 BLOCK_DOCUMENTS = 2**19
 
 # from this size on a query fills a block alone and needs no padding
@@ -97,8 +99,7 @@ class Block:
         self.queries, self.sizes, self.retrieved = queries, sizes, retrieved
         self._labels, self._ranked, self._tied = labels, ranked, tied
         self._scores_of = scores_of
-        self._cache: dict[Any, Array] = {}
-        self._derived: dict[Any, Block] = {}
+        self._cache: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Block of {len(self.sizes):,} queries with up to {self.sizes.max():,} documents>"
@@ -157,10 +158,7 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             Zeros at ranks that no document holds.
         """
-        key = "by_rank", gain, ties
-        if key not in self._cache:
-            self._cache[key] = self._by_rank(gain, ties)
-        return self._cache[key]
+        return self._cached(("by_rank", gain, ties), self._by_rank, gain, ties)
 
     def ideal(self, gain: ArrayFunction) -> Array:
         """Return the gain at each rank of the ideal order, which ranks by descending gain.
@@ -175,10 +173,8 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             Documents that were not retrieved are included.
         """
-        key = "ideal", gain
-        if key not in self._cache:
-            self._cache[key] = self._labels.ideal(gain, self._ranked.shape[1])
-        return self._cache[key]
+        depth = self._ranked.shape[1]
+        return self._cached(("ideal", gain), self._labels.ideal, gain, depth)
 
     def total(self, gain: ArrayFunction) -> Array:
         """Return the sum of the gains of all documents of each query.
@@ -193,10 +189,7 @@ class Block:
         ndarray of float of shape (n_queries,)
             Documents that were not retrieved are included.
         """
-        key = "total", gain
-        if key not in self._cache:
-            self._cache[key] = self._labels.total(gain)
-        return self._cache[key]
+        return self._cached(("total", gain), self._labels.total, gain)
 
     def survival(self, continue_prob: ArrayFunction, ties: Ties = "average") -> Array:
         """Return the probability that a user reads past each rank.
@@ -215,9 +208,7 @@ class Block:
             The product of `continue_prob` over the documents up to each rank.
         """
         key = "survival", continue_prob, ties
-        if key not in self._cache:
-            self._cache[key] = self._survival(continue_prob, ties)
-        return self._cache[key]
+        return self._cached(key, self._survival, continue_prob, ties)
 
     def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
         """Return each rank's offset in its tie group, and the size of the group.
@@ -234,14 +225,9 @@ class Block:
             nothing is tied or if `ties` is not "average".
         """
         check_choice("ties", ties, TIES)
-        tied = self._tied
-        if ties != "average" or tied is None:
+        if ties != "average" or self._tied is None:
             return 0, 1
-        offset, size = tied.groups.offset(), tied.groups.size()
-        return (
-            self._among_others(tied, offset, lambda: np.zeros_like(self._ranked, offset.dtype)),
-            self._among_others(tied, size, lambda: np.ones_like(self._ranked, size.dtype)),
-        )
+        return self._tied.offsets(self._ranked), self._tied.sizes(self._ranked)
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
@@ -269,8 +255,7 @@ class Block:
         before, every_row = leading(share <= 0) % share.shape[1], np.arange(len(share))
         size = np.ones_like(before)
         if ties == "average" and self._tied is not None:
-            rows = self._tied.rows
-            size[rows] = self._tied.groups.size()[np.arange(len(rows)), before[rows]]
+            size = self._tied.sizes_at(before)
         count = np.rint(share[every_row, before] * size).astype(np.intp)
         first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
         missing = np.flatnonzero(count == 0)
@@ -294,59 +279,46 @@ class Block:
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
 
+    def _cached(self, key: Any, compute: Callable[..., Result], *arguments: Any) -> Result:
+        if key not in self._cache:
+            self._cache[key] = compute(*arguments)
+        return self._cache[key]  # type: ignore[no-any-return]
+
+    def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
+        """A function of the labels of ranked documents."""
+        padded = self.retrieved is self.sizes
+        return self._labels.values(function, labels, retrieved, padded=padded)
+
     def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
-        tied = self._tied
-        if tied is None:
-            return self._untied(gain)
-        labels = self._labels_in_input_order(tied) if ties in BY_INPUT_ORDER else tied.labels
-        values = tied.groups.apply_tie_rule(self._of_tied(tied, gain, labels), ties)
-        return self._among_others(tied, values, lambda: self._untied(gain))
-
-    def _untied(self, function: ArrayFunction) -> Array:
-        """A function of the label at each rank, as if nothing were tied."""
-        values = self._labels.values(function, self._ranked, self.retrieved)
-        return values.astype(np.float64, copy=False)
-
-    def _of_tied(self, tied: TiedRows, function: ArrayFunction, labels: Array) -> Array:
-        """A function of the labels of the rows with ties."""
-        every_row = len(tied.rows) == len(self._ranked)
-        ends = self.retrieved if every_row else self.retrieved[tied.rows]
-        return self._labels.values(function, labels, ends)
-
-    def _labels_in_input_order(self, tied: TiedRows) -> Array:
-        """Labels by rank of the rows with ties, equal scores in input order."""
-        if tied.in_input_order:
-            return tied.labels
-        if "in input order" not in self._cache:
-            order = stable_order(self._scores_of(tied.rows))[:, : tied.groups.window]
-            labels = np.take_along_axis(self._labels.labels[tied.rows], order, axis=1)
-            self._cache["in input order"] = np.asarray(labels, order=tied.groups.order)
-        return self._cache["in input order"]
-
-    def _among_others(self, tied: TiedRows, values: Array, untied: Callable[[], Array]) -> Array:
-        """Values of the rows with ties among those of all rows, which `untied` computes."""
-        every_row = len(tied.rows) == len(self._ranked)
-        if every_row and values.flags.c_contiguous == self._ranked.flags.c_contiguous:
-            return values  # in the same memory order, on which the rounding of sums depends
-        of_all = untied()
-        of_all[tied.rows] = values
-        return of_all
+        if self._tied is None:
+            padded = self.retrieved is self.sizes
+            return self._labels.values(gain, self._ranked, self.retrieved, padded=padded)
+        groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
+        labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
+        read = self._labels.summands if groups.takes_bytes else self._labels.values
+        values = read(gain, labels, retrieved, padded=self.retrieved is self.sizes)
+        tied = groups.apply_tie_rule(values, ties)
+        return self._tied.among_others(
+            tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)
+        )
 
     def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, Array, Array] | None:
         """The rows with ties, and their offsets and sizes as `tie_groups` returns them."""
-        tied = self._tied
-        if ties != "average" or tied is None:
+        if ties != "average" or self._tied is None:
             return None
-        every_row = len(tied.rows) == len(self._ranked)
-        return slice(None) if every_row else tied.rows, tied.groups.offset(), tied.groups.size()
+        groups, every_row = self._tied.tie_groups, len(self._tied.rows) == len(self._ranked)
+        return slice(None) if every_row else self._tied.rows, groups.offset(), groups.size()
 
     def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
-        stop_prob, tied = complement(continue_prob), self._tied
-        if ties != "average" or tied is None:
+        stop_prob = complement(continue_prob)
+        if ties != "average" or self._tied is None:
             return accumulate(np.multiply, 1.0 - self._by_rank(stop_prob, ties))
-        survival = tied.groups.survival(1.0 - self._of_tied(tied, stop_prob, tied.labels))
-        untied = lambda: accumulate(np.multiply, 1.0 - self._untied(stop_prob))  # noqa: E731
-        return self._among_others(tied, survival, untied)
+        rows = self._tied.rows
+        stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
+        tied = self._tied.tie_groups.survival(1.0 - stops)
+        others = partial(self._values, stop_prob, self._ranked, self.retrieved)
+        untied = lambda: accumulate(np.multiply, 1.0 - others())  # noqa: E731
+        return self._tied.among_others(tied, self._ranked, untied)
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:
         labels, scores = self._labels.labels[rows], self._scores_of(rows)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, ArrayFunction
-from .block import Block
+from .._typing import Array, ArrayFunction, Ties
+from .block import Block, FirstGroup
+from .label_functions import linear
 from .plain import Labels, stable_order, zero_from
-from .ties import tied_rows
+from .ties import accumulate, expected_products
 
 
 def in_random_order(block: Block) -> Block:
@@ -18,42 +19,103 @@ def in_random_order(block: Block) -> Block:
 
     With ``ties="average"``, a formula then has its expectation over all orders of the documents.
     """
-    if "random" not in block._derived:
-        labels, sizes, ranked = block._labels.labels, block.sizes, block._ranked
-        width, rows = labels.shape[1], np.arange(len(labels))
-        equals_next = np.arange(1, width) < sizes[:, None]
-        tied = None
-        if equals_next.any():
-            tied = tied_rows(width, rows, labels, equals_next, ranked.shape[1], in_input_order=True)
-        no_scores = lambda some: np.where(  # noqa: E731
-            np.arange(width) < sizes[some, None], 0.0, -np.inf
-        )
-        order: Any = "F" if ranked.flags.fnc else "C"
-        ranked = np.array(labels[:, : ranked.shape[1]], order=order)
-        random = Block(block.queries, sizes, sizes, block._labels, ranked, tied, no_scores)
-        block._derived["random"] = _with_sums_of(block, random)
-    return block._derived["random"]
+    return block._cached("random", RandomOrder, block)
 
 
 def in_ideal_order(block: Block, gain: ArrayFunction) -> Block:
     """The block with all documents of each query retrieved and ranked by descending gain."""
-    key = "ideal order", gain
-    if key not in block._derived:
-        labels, sizes = block._labels.labels, block.sizes
-        gains = block._labels.of_all(gain)
+    return block._cached(("ideal order", gain), _ideal_order, block, gain)
+
+
+class RandomOrder(Block):
+    """A block of which each query is a single tie group.
+
+    What a formula asks for follows from the number of documents and the sum of their gains, which
+    `given`, the block in the order of the scores, has computed once. No document is ranked.
+    """
+
+    def __init__(self, given: Block) -> None:
+        sizes, ranked = given.sizes, given._ranked
+        super().__init__(given.queries, sizes, sizes, given._labels, ranked, None, given._scores_of)
+        self._given = given
+
+    def total(self, gain: ArrayFunction) -> Array:
+        """The sum of the gains of all documents of each query."""
+        return self._given.total(gain)
+
+    def ideal(self, gain: ArrayFunction) -> Array:
+        """The gain at each rank of the ideal order."""
+        return self._given.ideal(gain)
+
+    def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
+        """Each rank's offset in its tie group, and the size of the group."""
+        if ties != "average":
+            return 0, 1
+        within = self._within()
+        return np.where(within, self.ranks - 1, 0), np.where(within, self.sizes[:, None], 1)
+
+    def first_group(
+        self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
+    ) -> FirstGroup:
+        """The group of all documents, if one of them meets the condition."""
+        count = np.rint(self.total(condition)).astype(np.intp)
+        return FirstGroup(np.zeros_like(count), np.where(count > 0, self.sizes, 0), count)
+
+    def complete(self) -> Block:
+        """The block itself, because all documents are retrieved."""
+        return self
+
+    def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, Array, Array] | None:
+        offset, size = map(np.asarray, self.tie_groups(ties))
+        return (slice(None), offset, size) if offset.ndim else None
+
+    def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
+        if ties == "average":
+            means = self.total(gain) / np.maximum(self.sizes, 1)
+            return np.where(self._within(), means[:, None], 0.0)
+        # of pairs alone: ties in the best order
+        best = -self._ascending(lambda labels: -gain(labels), np.inf)[:, : len(self.ranks)]
+        return zero_from(self.sizes, best)
+
+    def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
+        labels, sizes, some = self._labels.labels, self.sizes, np.flatnonzero(self.sizes)
+        factors = self._labels.values(continue_prob, labels, sizes).ravel()
+        n_degrees = np.minimum(sizes, len(self.ranks))
+        survival = np.ones((len(sizes), len(self.ranks)))
+        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = expected_products(
+            factors, some * labels.shape[1], sizes[some], n_degrees[some]
+        )
+        # beyond the last document of a query nobody stops
+        return accumulate(np.minimum, survival)
+
+    def _ascending(self, function: ArrayFunction, padding: float) -> Array:
+        """A function of the labels of each query in ascending order, followed by padding."""
+        labels = self._labels.labels
+        values = self._labels.values(function, labels, self.sizes)
+        values[np.arange(labels.shape[1]) >= self.sizes[:, None]] = padding
+        values.sort(axis=1)
+        return values
+
+    def _within(self) -> Array:
+        return np.asarray(self.ranks <= self.sizes[:, None])
+
+
+def _ideal_order(block: Block, gain: ArrayFunction) -> Block:
+    labels, sizes, depth = block._labels.labels, block.sizes, len(block.ranks)
+    beyond = np.arange(labels.shape[1]) >= sizes[:, None]
+
+    def scores_of(rows: Any) -> Array:
+        gains = block._labels.values(gain, labels[rows], sizes[rows])
         gains[np.isnan(gains)] = -np.finfo(np.float64).max  # unjudged documents come last
-        gains[np.arange(labels.shape[1]) >= sizes[:, None]] = -np.inf
-        columns = stable_order(gains)[:, : block._ranked.shape[1]]
-        ranked = np.take_along_axis(labels, columns, axis=1)
-        ideal = Block(block.queries, sizes, sizes, block._labels, ranked, None, gains.__getitem__)
-        block._derived[key] = _with_sums_of(block, ideal)
-    return block._derived[key]
+        gains[beyond[rows]] = -np.inf
+        return gains
 
-
-def _with_sums_of(block: Block, other: Block) -> Block:
-    """The other block, which need not compute again what no order changes."""
-    other._cache.update({k: v for k, v in block._cache.items() if k[0] in ("ideal", "total")})
-    return other
+    if gain is linear and labels.size and labels.min() >= 0:
+        ranked = np.sort(np.where(beyond, 0, labels), axis=1)[:, ::-1][:, :depth]
+    else:
+        order = stable_order(scores_of(slice(None)))
+        ranked = np.take_along_axis(labels, order, axis=1)[:, :depth]
+    return Block(block.queries, sizes, sizes, block._labels, ranked, None, scores_of)
 
 
 class WeightedLabels(Labels):
@@ -73,7 +135,9 @@ class WeightedLabels(Labels):
         super().__init__(rows, sizes)
         self.y_true, self.weights = y_true, weights
 
-    def values(self, function: ArrayFunction, labels: Array, ends: Array) -> Array:
+    def values(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
         """A function of the labels of some rows times their weights, 0 from each row's end on."""
         gains = function(self.y_true[labels].astype(np.float64))
         return zero_from(ends, np.asarray(gains * self.weights[labels], dtype=np.float64))
@@ -83,5 +147,5 @@ def weighted_block(block: Block, y_true: Array, weights: Array) -> Block:
     """A block of labels that are row numbers as one of the labels of these rows, with weights."""
     weighted = copy.copy(block)
     weighted._labels = WeightedLabels(block._labels.labels, block.sizes, y_true, weights)
-    weighted._cache, weighted._derived = {}, {}
+    weighted._cache = {}
     return weighted

@@ -25,11 +25,8 @@ def is_tabulated(function: ArrayFunction) -> bool:
 
 @lru_cache(maxsize=1024)
 def table(function: ArrayFunction, n_labels: int) -> Array:
-    """0, then the values of the labels 0, 1, …, n_labels - 1; bytes if all are small integers."""
-    values = np.append(0.0, function(np.arange(n_labels, dtype=np.float64)))
-    with np.errstate(invalid="ignore"):
-        as_bytes = values.astype(np.uint8)
-    return as_bytes if np.array_equal(as_bytes, values) else values
+    """0, then the values of the labels 0, 1, …, n_labels - 1."""
+    return np.append(0.0, function(np.arange(n_labels, dtype=np.float64)))
 
 
 @tabulated

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._columns import as_numbers, descending
 from .._typing import Array, ArrayFunction
-from .ties import SHORT, TiedRows, tied_rows
+from .ties import SHORT, ShortTiedRows, TiedRows
 
 
 def stable_order(scores: Array) -> Array:
@@ -68,12 +68,13 @@ def rank_rows(
     equals_next = ordered[:, 1:] == ordered[:, :-1]
     if sizes.min() < width:
         equals_next &= np.arange(1, width) < sizes[:, None]
-    tied, rows = None, np.flatnonzero(equals_next[:, :depth].any(axis=1))
-    if len(rows):
-        # all rows are one slice, such as that of a single query of millions of documents
-        some = slice(None) if len(rows) == len(ranked) else rows
-        in_order, equal = ranked[some], equals_next[some]
-        tied = tied_rows(width, rows, in_order, equal, depth, in_input_order=True)
+    tied = None
+    if equals_next[:, :depth].any():
+        rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
+        every_row = len(rows) == len(ranked)  # such as a single query of millions of documents
+        in_order, equal = (a if every_row else a[rows] for a in (ranked, equals_next))
+        tied_rows = ShortTiedRows if width <= SHORT else TiedRows
+        tied = tied_rows(rows, in_order, equal, depth, lambda: in_order)
     # short rows are stored by column, on which the rounding of sums depends
     return retrieved, np.array(ranked[:, :depth], order="F" if width <= SHORT else "C"), tied
 
@@ -93,30 +94,40 @@ class Labels:
         self.labels, self.sizes = labels, sizes
         self._is_full = bool(sizes.min() == labels.shape[1])
 
-    def values(self, function: ArrayFunction, labels: Array, ends: Array) -> Array:
-        """A function of some of the labels, 0 from each row's end on; bytes are small integers."""
+    def values(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """A function of some of the labels, 0 from each row's end on.
+
+        If `padded`, only padding follows the ends, and no document without a rank.
+        """
         values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
-        return values if ends is self.sizes and self._is_full else zero_from(ends, values)
+        return values if padded and self._is_full else zero_from(ends, values)
+
+    def summands(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """The same values, which may be bytes if all are small integers."""
+        return self.values(function, labels, ends, padded=padded)
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
-        return np.asarray(np.einsum("qd->q", self.of_all(function)))
+        return np.asarray(np.einsum("qd->q", self._all(function)))
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
-        negated = -self.of_all(function)
+        negated = -self._all(function)
         negated.sort(axis=1)
         if (negated[:, -1] <= 0).all():
             return np.asarray(-negated[:, :depth])
         # the zeros of padding stand above negative gains; NaN is sorted behind all of them
-        negated = -self.of_all(function)
+        negated = -self._all(function)
         negated[np.arange(negated.shape[1]) >= self.sizes[:, None]] = np.nan
         negated.sort(axis=1)
         return zero_from(self.sizes, np.asarray(-negated[:, :depth]))
 
-    def of_all(self, function: ArrayFunction) -> Array:
-        """A function of all labels as floats, 0 from each row's end on."""
-        return self.values(function, self.labels, self.sizes).astype(np.float64, copy=False)
+    def _all(self, function: ArrayFunction) -> Array:
+        return self.values(function, self.labels, self.sizes)
 
 
 def zero_from(ends: Array, values: Array) -> Array:

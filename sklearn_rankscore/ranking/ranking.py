@@ -16,7 +16,7 @@ from ..query_ids import Grouping
 from .aggregate import MetricValues
 from .block import Block, Task, plan_blocks
 from .fast import engine
-from .fast.choices import SHALLOW
+from .fast.keys import SHALLOW
 from .plain import Labels
 from .queries import Queries, apply_rule
 from .threads import check_n_jobs, number_of_threads, parallel_for
@@ -84,7 +84,7 @@ class Ranking:
         jobs, n_queries = self._threads(n_jobs), len(self.queries.grouping.sizes)
         results = [MetricValues(n_queries) for _ in formulas]
         if self._is_cached and self._blocks is None:
-            self._blocks = [rank() for rank in self._tasks(jobs)]
+            self._blocks = [task() for task in self._tasks(jobs)]
 
         def measure(ranked: Block | Task) -> None:
             block = ranked if isinstance(ranked, Block) else ranked()

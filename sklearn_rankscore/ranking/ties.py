@@ -8,7 +8,7 @@ half as large as the one before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -33,9 +33,12 @@ LOG = -np.log(NEGLIGIBLE)
 # threads, which wait for Python's lock between operations, seldom wait
 AT_ONCE = 50_000
 
-# groups up to this size are computed one document after another, larger ones in the way that costs
-# least
+# groups up to this size are computed from coefficients, together with others of the same size;
+# larger ones in the way that costs least
 SMALL = 16
+
+# coefficients of groups up to this size, and up to this degree of larger ones, are finite
+LARGE, FEW_DEGREES = 1000, 31
 
 # the highest ratio of terms of an alternating sum
 RATIO = 1 / 2
@@ -70,6 +73,7 @@ class TieGroups:
     """
 
     order: Literal["C", "F"] = "C"  # memory order of what is read and returned
+    takes_bytes = False  # whether values may be bytes
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, width = len(equals_next), equals_next.shape[1] + 1
@@ -109,12 +113,15 @@ class TieGroups:
         """Length of the group of each position, 1 outside of groups."""
         return self.broadcast(self.sizes, np.ones(self.shape, dtype=np.intp))
 
+    def size_at(self, columns: Array) -> Array:
+        """Length of the group at one position of each row."""
+        return np.asarray(self.size()[np.arange(len(columns)), columns])
+
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order.
 
         It may overwrite the values, for the sake of queries of millions of documents.
         """
-        values = values.astype(np.float64, copy=False)
         if check_choice("ties", ties, TIES) == "average":
             starts = self.rows * self.window + self.starts
             means = reduce_groups(np.add, values.ravel(), starts, self.sizes) / self.sizes
@@ -123,17 +130,12 @@ class TieGroups:
             return self._mirrored(values)
         if ties not in ("optimistic", "pessimistic"):
             return values[:, : self.shape[1]]
-        values = self._ascending(values)
-        return self._mirrored(values) if ties == "optimistic" else values[:, : self.shape[1]]
-
-    def _ascending(self, values: Array) -> Array:
-        """Values of the window, those of each group in ascending order."""
         ascending = values[:, 1:] >= values[:, :-1]
-        if (ascending | ~self._equals_next).all():
-            return values
-        group = np.zeros(values.shape, dtype=np.intp)
-        np.cumsum(~self._equals_next, axis=1, out=group[:, 1:])
-        return np.take_along_axis(values, np.lexsort((values, group), axis=1), axis=1)
+        if not (ascending | ~self._equals_next).all():
+            group = np.zeros(values.shape, dtype=np.intp)
+            np.cumsum(~self._equals_next, axis=1, out=group[:, 1:])
+            values = np.take_along_axis(values, np.lexsort((values, group), axis=1), axis=1)
+        return self._mirrored(values) if ties == "optimistic" else values[:, : self.shape[1]]
 
     def _mirrored(self, values: Array) -> Array:
         """Values with the order within each group reversed."""
@@ -151,8 +153,6 @@ class TieGroups:
         The first j of m tied documents are a random subset, so their expected product is the
         elementary symmetric mean of degree j; tie groups are independent of one another.
         """
-        # in one order, because the rounding depends on it
-        continue_prob = -self._ascending(-continue_prob)
         within = np.array(continue_prob[:, : self.shape[1]])
         # the product over a whole group stands at its last position, and 1 at its others
         products, heads = self.broadcast(np.ones(len(self.rows)), within.copy()), self._heads()
@@ -175,19 +175,87 @@ class TieGroups:
         return np.asarray(self.rows * self.shape[1] + self.starts)
 
 
-class TieColumns:
+class TiedRows:
+    """The rows of a block in which ties matter for the ranks up to the cut-off.
+
+    Parameters
+    ----------
+    rows : int array of shape (n_tied,)
+        Positions in the block.
+    labels : array of shape (n_tied, n_documents)
+        Labels by rank, those of equal scores in any fixed order.
+    equals_next : bool array of shape (n_tied, n_documents - 1)
+        Whether the score at each rank equals the one at the next rank.
+    depth : int
+        Number of ranks that matter.
+    in_input_order : callable
+        Returns the labels by rank, those of equal scores in input order.
+    """
+
+    groups: type[TieGroups] = TieGroups
+
+    def __init__(
+        self,
+        rows: Array,
+        labels: Array,
+        equals_next: Array,
+        depth: int,
+        in_input_order: Callable[[], Array],
+    ) -> None:
+        self.rows, self.tie_groups = rows, self.groups(equals_next, depth)
+        self._labels = {False: self._in_window(labels)}
+        self._in_input_order = in_input_order
+
+    def labels(self, *, in_input_order: bool = False) -> Array:
+        """Labels by rank up to the end of the last group, those of equal scores in any order."""
+        if in_input_order not in self._labels:
+            self._labels[in_input_order] = self._in_window(self._in_input_order())
+        return self._labels[in_input_order]
+
+    def _in_window(self, labels: Array) -> Array:
+        return np.asarray(labels[:, : self.tie_groups.window], order=self.tie_groups.order)
+
+    def offsets(self, ranked: Array) -> Array:
+        """Each rank's offset in its tie group, in all rows of a block."""
+        offset = self.tie_groups.offset()
+        return self.among_others(offset, ranked, lambda: np.zeros_like(ranked, offset.dtype))
+
+    def sizes(self, ranked: Array) -> Array:
+        """The size of each rank's tie group, in all rows of a block."""
+        size = self.tie_groups.size()
+        return self.among_others(size, ranked, lambda: np.ones_like(ranked, size.dtype))
+
+    def sizes_at(self, columns: Array) -> Array:
+        """The size of the tie group at one rank of each row of a block."""
+        size = np.ones(len(columns), dtype=np.intp)
+        size[self.rows] = self.tie_groups.size_at(columns[self.rows])
+        return size
+
+    def among_others(self, values: Array, ranked: Array, untied: Callable[[], Array]) -> Array:
+        """Values of all rows of a block, of which `untied` computes those without ties."""
+        if len(self.rows) == len(ranked) and values.flags.c_contiguous == ranked.flags.c_contiguous:
+            return values  # in the same memory order, on which the rounding of sums depends
+        of_all = untied()
+        of_all[self.rows] = values
+        return of_all
+
+
+class TieColumns(TieGroups):
     """`TieGroups` in many short rows: averages cost some operations per column.
 
     Other tie rules and `survival` need the positions of groups: a `TieGroups` that is created when
     one of them is asked for.
     """
 
-    order: Literal["C", "F"] = "F"
+    order, takes_bytes = "F", True
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, n_tests = equals_next.shape
-        self.shape, self.window, self._equals_next = (n_rows, depth), n_tests + 1, equals_next
+        self.shape, self.window = (n_rows, depth), n_tests + 1
+        self._equals_next = np.asarray(equals_next, order="F")
+        self._groups: TieGroups | None = None
         self._masks: dict[int, Array] = {}
+        # the number of documents of a group up to each position, and in the whole group
         self._until = np.ones((self.window, n_rows), dtype=np.uint8)
         self._sum_up_to(self._until)
         self._sizes = self._until.copy()
@@ -195,19 +263,26 @@ class TieColumns:
 
     def offset(self) -> Array:
         """Number of positions of the group before each position, 0 outside of groups."""
-        return self._until[: self.shape[1]].T.astype(np.int32) - 1
+        offset = self._until[: self.shape[1]].T.astype(np.int32)
+        offset -= 1
+        return offset
 
     def size(self) -> Array:
         """Length of the group of each position, 1 outside of groups."""
         return self._sizes[: self.shape[1]].T.astype(np.int32)
 
+    def size_at(self, columns: Array) -> Array:
+        """Length of the group at one position of each row."""
+        return np.asarray(self._sizes[columns, np.arange(len(columns))])
+
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order."""
-        if ties == "stable":
-            return values[:, : self.shape[1]]
         if ties != "average":
-            groups, rows = self._by_position(values)
-            return np.asfortranarray(groups.apply_tie_rule(rows, ties))
+            values = values.astype(np.float64, copy=False)
+            if ties == "stable":
+                return values[:, : self.shape[1]]
+            groups = self._positions()
+            return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
         # two bytes hold the sum of as many bytes as a short row has
         sums = np.array(values.T, dtype=np.uint16 if values.dtype == np.uint8 else np.float64)
         self._sum_up_to(sums)
@@ -218,8 +293,8 @@ class TieColumns:
 
     def survival(self, continue_prob: Array) -> Array:
         """Expected product of `continue_prob` over the first ranks, over all orders of the ties."""
-        groups, rows = self._by_position(continue_prob)
-        return np.asfortranarray(groups.survival(rows))
+        groups = self._positions()
+        return np.asfortranarray(groups.survival(_rows(continue_prob, groups)))
 
     def _sum_up_to(self, columns: Array) -> None:
         """Add to each value those before it in its group."""
@@ -240,50 +315,24 @@ class TieColumns:
     def _mask(self, n_bytes: int) -> Array:
         """One row per column: all bits of a number where its score equals the next, else none."""
         if n_bytes not in self._masks:
-            mask = self._equals_next.T.astype(f"i{n_bytes}", order="C")
+            mask = self._equals_next.T.view(np.int8).astype(f"i{n_bytes}")
             self._masks[n_bytes] = np.negative(mask, out=mask)
         return self._masks[n_bytes]
 
-    def _by_position(self, values: Array) -> tuple[TieGroups, Array]:
-        groups = TieGroups(np.ascontiguousarray(self._equals_next), self.shape[1])
-        return groups, np.ascontiguousarray(values[:, : groups.window])
+    def _positions(self) -> TieGroups:
+        if self._groups is None:
+            self._groups = TieGroups(np.ascontiguousarray(self._equals_next), self.shape[1])
+        return self._groups
 
 
-@dataclass(frozen=True)
-class TiedRows:
-    """The rows of a block in which ties matter for the ranks up to the cut-off.
-
-    Parameters
-    ----------
-    rows : int array of shape (n_tied,)
-        Positions in the block.
-    labels : array of shape (n_tied, n_ranks)
-        Labels by rank up to the end of the last group that starts within the cut-off.
-    groups : TieGroups or TieColumns
-        The groups of equal scores.
-    in_input_order : bool
-        Whether the labels of equal scores are in input order, not in any order.
-    """
-
-    rows: Array
-    labels: Array
-    groups: TieGroups | TieColumns
-    in_input_order: bool
+def _rows(values: Array, groups: TieGroups) -> Array:
+    return np.ascontiguousarray(values[:, : groups.window])
 
 
-def tied_rows(
-    width: int,
-    rows: Array,
-    labels: Array,
-    equals_next: Array,
-    depth: int,
-    *,
-    in_input_order: bool = False,
-) -> TiedRows:
-    """Some rows of a block of that width, given whether each score equals the next one."""
-    groups = (TieColumns if width <= SHORT else TieGroups)(equals_next, depth)
-    labels = np.array(labels[:, : groups.window], order=groups.order)
-    return TiedRows(rows, labels, groups, in_input_order)
+class ShortTiedRows(TiedRows):
+    """`TiedRows` of few documents each."""
+
+    groups = TieColumns
 
 
 def leading(flags: Array) -> Array:
@@ -317,57 +366,57 @@ def expected_products(factors: Array, starts: Array, sizes: Array, n_degrees: Ar
     ascend. The result holds one group after another; no value depends on other groups.
     """
     result, first = np.zeros(n_degrees.sum()), np.cumsum(n_degrees) - n_degrees
-    by_size = (np.flatnonzero(sizes == size) for size in range(1, SMALL + 1))
-    steps: list[Any] = [
-        (_from_documents, some, n_degrees[some], None, sizes[some]) for some in by_size if len(some)
-    ]
-    large = np.flatnonzero(sizes > SMALL)
-    if len(large):
-        steps += _ways(large, factors, starts[large], sizes[large], n_degrees[large])
-    for compute, members, tops, limits, depths in steps:
-        step = max(1, AT_ONCE // int(depths.max()))
-        for part in (slice(a, a + step) for a in range(0, len(members), step)):
-            some, top = members[part], tops[part]
-            limit = None if limits is None else limits[part]
-            means = compute(factors, starts[some], sizes[some], top, limit)
-            # rounding must not make differences, which are probabilities, negative
-            accumulate(np.minimum, np.minimum(means, 1.0, out=means).T)
-            degree = np.arange(len(means))[:, None]
-            within = degree < top
-            result[(first[some] + degree)[within]] = means[within]
+    for compute, members, tops, limits in _plan(factors, starts, sizes, n_degrees):
+        means = compute(factors, starts[members], sizes[members], tops, limits)
+        # rounding must not make differences, which are probabilities, negative
+        accumulate(np.minimum, np.minimum(means, 1.0, out=means).T)
+        degree = np.arange(len(means))[:, None]
+        place, within = first[members] + degree, degree < tops
+        if within.all():
+            result[place] = means
+        else:
+            result[place[within]] = means[within]
     return result
 
 
-def _ways(
-    members: Array, factors: Array, starts: Array, sizes: Array, n_degrees: Array
-) -> list[tuple[Any, Array, Array, Array | None, Array]]:
-    """Large groups by the way that costs least: that, the groups, and where degrees and sums end.
+def _plan(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Iterator[Any]:
+    """A way to compute some groups, these groups, their highest degrees, and where sums may end.
 
     It depends on each group alone; otherwise its rounding would depend on other groups.
     """
-    given = starts, sizes
+    for size in range(1, SMALL + 1):
+        for some in _parts(np.flatnonzero(sizes == size), size):
+            yield _from_coefficients, some, n_degrees[some], None
+    large = np.flatnonzero(sizes > SMALL)
+    if not len(large):
+        return
+    m, given = sizes[large], (starts[large], sizes[large])
     total, highest = (reduce_groups(f, factors, *given) for f in (np.add, np.maximum))
     n_stopping = reduce_groups(np.add, (factors < 1.0).astype(np.int32), *given)
     # a mean product is at most the mean factor to the power of the degree (Maclaurin)
-    mean = np.clip(total / sizes, 1e-300, 1 - 1e-16)
-    tops = np.minimum(n_degrees, (-LOG / np.log(mean)).astype(np.intp) + 1)
-    most = _most_stops(sizes - total, n_stopping)
+    mean = np.clip(total / m, 1e-300, 1 - 1e-16)
+    tops = np.minimum(n_degrees[large], (-LOG / np.log(mean)).astype(np.intp) + 1)
+    most = _most_stops(m - total, n_stopping)
     n_terms = _number_of_terms(tops, total / np.maximum(highest, 1e-300))
-    call = CALL * np.minimum(sizes / AT_ONCE, 1.0)  # of each group, as several are computed at once
+    call = CALL * np.minimum(m / AT_ONCE, 1.0)  # of each group, as several are computed at once
+    finite = (m <= LARGE) | (tops <= FEW_DEGREES)
     way = np.argmin([
-        sizes * (3 * tops + 4 * call),
+        np.where(finite, m * (2 * tops + 2 * call), np.inf),
         n_stopping * (4 * most + 4 * call) + most * (5 * tops + 5 * call),
-        3 * n_terms * sizes + tops * (4 * n_terms + 6 * call),
+        3 * n_terms * m + tops * (4 * n_terms + 6 * call),
     ], axis=0)  # fmt: skip
-    depths = np.choose(way, [np.maximum(tops, sizes // 16), np.maximum(tops, n_stopping), sizes])
-    limits = np.choose(way, [tops, most, n_terms]).astype(np.intp)
-    functions = _from_documents, _from_stops, _from_power_sums
-    similar = (way * 64 + np.frexp(tops)[1]) * 64 + np.frexp(depths)[1]
-    chosen = ((code, np.flatnonzero(similar == code)) for code in np.unique(similar).tolist())
-    return [
-        (functions[code >> 12], members[some], tops[some], limits[some], depths[some])
-        for code, some in chosen
-    ]
+    depth = np.choose(way, [np.maximum(tops, m // 16), np.maximum(tops, n_stopping), m])
+    similar = (way * 64 + np.frexp(tops)[1]) * 64 + np.frexp(depth)[1]
+    for code in np.flatnonzero(np.bincount(similar)).tolist():
+        members = np.flatnonzero(similar == code)
+        for some in _parts(members, int(depth[members].max())):
+            limits = np.choose(way[some], [tops[some], most[some], n_terms[some]])
+            yield WAYS[code >> 12], large[some], tops[some], limits.astype(np.intp)
+
+
+def _parts(members: Array, depth: int) -> Iterator[Array]:
+    step = max(1, AT_ONCE // depth)
+    return (members[start : start + step] for start in range(0, len(members), step))
 
 
 def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
@@ -376,25 +425,30 @@ def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array
     return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
 
 
-def _from_documents(
-    factors: Array, starts: Array, sizes: Array, tops: Array, limits: Array | None
-) -> Array:
-    """One document after another: the i-th is among the first j of i with probability j / i.
+def _in_columns(factors: Array, starts: Array, sizes: Array, padding: float) -> Array:
+    """The factors of each group in a column, followed by padding."""
+    row = np.arange(sizes.max())[:, None]
+    columns = factors.take(starts + row, mode="clip")
+    columns[row >= sizes] = padding
+    return columns
 
-    M_ij = ((i - j) M_(i-1)j + j q_i M_(i-1)(j-1)) / i, in which nothing cancels.
-    """
-    order, degree = np.argsort(-sizes, kind="stable"), np.arange(1, int(tops.max()) + 1)[:, None]
-    means = np.ones((len(degree) + 1, len(sizes)))
-    starts, lengths = starts[order], sizes[order]
-    for i in range(1, int(lengths[0]) + 1):
-        n, n_groups = min(i, len(degree)), np.searchsorted(-lengths, -i, side="right")
-        before = means[:n, :n_groups] * factors[starts[:n_groups] + (i - 1)]
-        before *= degree[:n] / i
-        means[1 : n + 1, :n_groups] *= (i - degree[:n]) / i
-        means[1 : n + 1, :n_groups] += before
-    result = np.empty((len(degree), len(sizes)))
-    result[:, order] = means[1:]
-    return result
+
+def _from_coefficients(
+    factors: Array, starts: Array, sizes: Array, tops: Array, limits: None
+) -> Array:
+    """The coefficients of the product of 1 + q x over the documents, over those of (1 + x)^m."""
+    top = int(tops.max())
+    e = np.zeros((top + 1, len(sizes)))
+    e[0] = 1.0
+    for i, q in enumerate(_in_columns(factors, starts, sizes, 0.0), start=1):
+        n = min(i, top)
+        e[1 : n + 1] += q * e[:n]
+    n_subsets = np.ones(len(sizes))
+    for j, mean in enumerate(e[1:]):
+        n_subsets *= np.maximum(sizes - j, 1)
+        n_subsets /= j + 1
+        mean /= n_subsets
+    return e[1:]
 
 
 def _most_stops(expected: Array, n_stopping: Array) -> Array:
@@ -409,18 +463,19 @@ def _from_stops(factors: Array, starts: Array, sizes: Array, tops: Array, most: 
     If k of m would, then none of them is among the first j with the probability
     C(m - k, j) / C(m, j) = (m - j) / m · (m - j - 1) / (m - 1) · … of k ratios.
     """
-    stopping = [group[group < 1.0] for group in _each(factors, starts, sizes)]
-    n_stops, lengths = int(most.max()), np.array([len(group) for group in stopping])
-    columns = np.ones((int(lengths.max()), len(sizes)))
-    for column, group in zip(columns.T, stopping, strict=True):
-        column[: len(group)] = group
+    groups = [factors[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
+    stopping = [group[group < 1.0] for group in groups]
+    lengths = np.array([len(group) for group in stopping])
+    edges = np.cumsum(lengths) - lengths
+    n_stops = int(most.max())
     probability = np.zeros((n_stops + 1, len(sizes)))
     probability[0] = 1.0
-    for i, q in enumerate(columns, start=1):
-        n = min(i, n_stops)
-        more = (1.0 - q) * probability[:n]
-        probability[: n + 1] *= q
-        probability[1 : n + 1] += more
+    if lengths.any():
+        for i, q in enumerate(_in_columns(np.concatenate(stopping), edges, lengths, 1.0), start=1):
+            n = min(i, n_stops)
+            more = (1.0 - q) * probability[:n]
+            probability[: n + 1] *= q
+            probability[1 : n + 1] += more
     probability[np.arange(n_stops + 1)[:, None] > most] = 0.0  # as if it were alone
     left = sizes - np.arange(1.0, int(tops.max()) + 1)[:, None]
     means, none_of = np.repeat(probability[-1:], len(left), axis=0), np.empty_like(left)
@@ -452,15 +507,17 @@ def _from_power_sums(
     if len(sizes) == 1:  # doubled, because NumPy may sum a single column in another order
         doubled = (np.repeat(each, 2) for each in (starts, sizes, tops, n_terms))
         return _from_power_sums(factors, *doubled)[:, :1]
-    power_sums, edges = np.empty((int(n_terms.max()), len(sizes))), np.cumsum(sizes) - sizes
-    given = np.concatenate(_each(factors, starts, sizes))
+    top, edges = int(tops.max()), np.cumsum(sizes) - sizes
+    power_sums = np.empty((int(n_terms.max()), len(sizes)))
+    groups = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+    given = np.concatenate([factors[start:end] for start, end in groups])
     power = given.copy()
     for sums in power_sums:
         np.add.reduceat(power, edges, out=sums)
         power *= given
     power_sums[1::2] *= -1.0
     power_sums[np.arange(len(power_sums))[:, None] >= n_terms] = 0.0  # as if it were alone
-    means, terms = np.empty((int(tops.max()), len(sizes))), np.zeros(power_sums.shape)
+    means, terms = np.empty((top, len(sizes))), np.zeros(power_sums.shape)
     terms[0] = 1.0  # the means of the degrees j, j - 1, …, times C(m, j - i) / C(m, j)
     for j, mean in enumerate(means):
         np.einsum("is,is->s", power_sums, terms, out=mean)
@@ -470,7 +527,4 @@ def _from_power_sums(
     return means
 
 
-def _each(factors: Array, starts: Array, sizes: Array) -> list[Array]:
-    """The factors of each group."""
-    groups = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
-    return [factors[start:end] for start, end in groups]
+WAYS = (_from_coefficients, _from_stops, _from_power_sums)

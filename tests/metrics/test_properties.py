@@ -12,8 +12,7 @@ from hypothesis_profiles import examples
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.metrics.names import METRICS
 from sklearn_rankscore.ranking import block
-from sklearn_rankscore.ranking.fast import choices
-from sklearn_rankscore.ranking.fast import documents as fast_documents
+from sklearn_rankscore.ranking.fast import width_buckets
 
 INF = math.inf
 SCORES = [-INF, -2.0, -1.0, -0.0, 0.0, 1.0, 3.0]
@@ -286,8 +285,8 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(
     y = random.integers(0, 2, n) if labels == "grades" else random.random(n)
     names = [*METRICS, "ndcg@3", "map@5", "err@4", "hit_rate@2"]
     before = evaluate(y, s, names, groups=g, average=None)
-    monkeypatch.setattr(choices, "LARGE_BLOCK", documents_in_a_block)
-    for module in (block, fast_documents):
+    monkeypatch.setattr(width_buckets, "LARGE_BLOCK", documents_in_a_block)
+    for module in (block, width_buckets):
         monkeypatch.setattr(module, "BLOCK_DOCUMENTS", documents_in_a_block)
     after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)
     np.testing.assert_equal(

@@ -155,38 +155,6 @@ def test_tie_groups_beyond_the_cut_off_do_not_hide_others():
     np.testing.assert_allclose(mrr_score(y, s, k=2, average=None), expected, rtol=1e-15)
 
 
-@pytest.mark.parametrize("width", [4, 40])
-def test_an_infinite_gain_stays_in_its_tie_group(width):
-    y, s = [[9, 0, 1, 3, *[0] * (width - 4)]], [[8, 8, 7, 7, *[6] * (width - 4)]]
-    gain = lambda labels: np.where(labels == 9, np.inf, labels)  # noqa: E731
-    assert Block.from_lists(y, s).by_rank(gain)[0, :4].tolist() == [np.inf, np.inf, 2.0, 2.0]
-
-
-@pytest.mark.parametrize("n_queries", [1, 200])
-@pytest.mark.parametrize("width", [2, 16, 300])
-@pytest.mark.parametrize("share", [0.3, 0.9])
-def test_means_of_tie_groups_of_any_width(width, share, n_queries):
-    """Also where all labels are as large as a byte can hold."""
-    random = np.random.default_rng(width)
-    s = np.cumsum(random.random((n_queries, width)) > share, axis=1)[:, ::-1]
-    y = random.choice([0, 1, 62], (n_queries, width))
-    gains = np.array([[0, *range(62), 255]])[0, y]
-    expected = [
-        [gains[q, s[q] == score].mean() for score in np.sort(s[q])[::-1]] for q in range(n_queries)
-    ]
-    seen = {}
-
-    def record(block):
-        of_rank = block.by_rank(
-            lambda labels: np.where(labels == 62, 255.0, np.maximum(labels - 1, 0))
-        )
-        seen.update(zip(block.queries.tolist(), of_rank, strict=True))
-        return block.sizes
-
-    evaluate(y, s, record)
-    np.testing.assert_allclose([seen[q] for q in range(n_queries)], expected, rtol=1e-14)
-
-
 def test_some_queries_may_weigh_nothing():
     given = {"groups": [0, 0, 1, 1], "sample_weight": [0, 0, 3, 3]}
     assert mrr_score([0, 1, 1, 0], [2, 1, 2, 1], **given) == 1.0

@@ -12,7 +12,17 @@ from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.metrics.names import METRICS
 from sklearn_rankscore.ranking import block as blocks_of
 from sklearn_rankscore.ranking import queries, ranking
-from sklearn_rankscore.ranking.fast import choices, documents, engine, grades, keys, sorts
+from sklearn_rankscore.ranking.fast import (
+    candidates,
+    collisions,
+    documents,
+    engine,
+    grades,
+    keys,
+    row_sorts,
+    score_order,
+    width_buckets,
+)
 
 NAMES = ["ndcg@3", "ndcg", "map@5", "mrr", "precision@2", "err@4", "hit_rate@1", "spearman"]
 CUT_OFF = ["ndcg@3", "map@5", "mrr@4", "precision@2", "err@4", "hit_rate@1"]
@@ -31,14 +41,20 @@ def ragged(draw, longest=60):
 
 @contextmanager
 def settings(**values):
-    """Other numbers, which always or never choose one of the ways."""
+    """Other constants, which always or never take one of the shortcuts."""
+    modules = {"grades": grades, "keys": keys, "row_sorts": row_sorts, "buckets": width_buckets}
+    modules |= {"candidates": candidates, "documents": documents, "collisions": collisions}
+    modules |= {"engine": engine, "block": blocks_of}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             if name == "SHORT":
-                for module in (documents, engine, grades, keys, sorts):
+                for module in (
+                    *(candidates, engine, grades, keys, row_sorts, score_order, width_buckets),
+                ):
                     patch.setattr(module, name, value)
             else:
-                patch.setattr(blocks_of if name == "LONG" else choices, name, value)
+                module, _, constant = name.partition("__")
+                patch.setattr(modules[module], constant, value)
         yield
 
 
@@ -112,38 +128,58 @@ def _row(block, i):
     return row
 
 
-MANY_TIES = {"SMALL_CALL": 0, "MANY_TIES": -1, "MANY_TIES_IN_SHORT": -1}
+MANY_TIES = {
+    "documents__SAMPLED_CALL": 0,
+    "documents__MANY": -1,
+    "documents__MANY_IN_SHORT": -1,
+}
 SHORTCUTS = {
-    "sorting networks": ({"NETWORK_ROWS": 0}, {"NETWORK_ROWS": 10**9}),
+    "sorting networks": (
+        {"row_sorts__ROWS_PER_COMPARISON": 0},
+        {"row_sorts__ROWS_PER_COMPARISON": 10**9},
+    ),
     "tournaments": (
-        {"SHORT": 1, "MEDIUM": 0, "TOURNAMENT_RATIO": 1},
-        {"SHORT": 1, "TOURNAMENT_RATIO": 10**9},
+        {"SHORT": 1, "row_sorts__MEDIUM": 1, "row_sorts__TOURNAMENT_RATIO": 1},
+        {"SHORT": 1, "row_sorts__MEDIUM": 10**9},
     ),
-    "few ranks": ({"SHORT": 1, "SHALLOW": 10**9}, {"SHORT": 1, "SHALLOW": -1}),
+    "counted grades": (
+        {"SHORT": 1, "grades__SORTED_GRADES": 1},
+        {"SHORT": 1, "grades__SORTED_GRADES": 10**9},
+    ),
+    "sums of bytes": (
+        {"SHORT": 1, "grades__SORTED_GRADES": 1, "grades__BYTE_SUM": 2},
+        {"SHORT": 1, "grades__SORTED_GRADES": 1},
+    ),
     "joined buckets": (
-        {"SMALL_BUCKET": 10**9, "SMALL_SHORT_BUCKET": 10**9},
-        {"SMALL_BUCKET": 0, "SMALL_SHORT_BUCKET": 0},
+        {"buckets__SMALL_BUCKET": 10**9, "buckets__SMALL_SHORT_BUCKET": 10**9},
+        {"buckets__SMALL_BUCKET": 0, "buckets__SMALL_SHORT_BUCKET": 0},
     ),
-    "buckets joined for a cut-off": ({"LARGE_BLOCK": 10**9}, {"LARGE_BLOCK": 1}),
-    "steps": ({"STEP": 1}, {"STEP": 10**9}),
-    "padding of long queries": ({"LONG": 10**9}, {"LONG": 1}),
+    "buckets joined for a cut-off": ({"buckets__LARGE_BLOCK": 10**9}, {"buckets__LARGE_BLOCK": 1}),
+    "chunks": ({"keys__CHUNK": 1}, {"keys__CHUNK": 10**9}),
+    "padding of long queries": ({"block__LONG": 10**9}, {"block__LONG": 1}),
+    "a table of sizes": ({"buckets__TABLED_SIZES": 10**9}, {"buckets__TABLED_SIZES": 3}),
     "keys for many ties": (
-        {**MANY_TIES, "CROWDED": 0},
-        {"MANY_TIES": 10**9, "MANY_TIES_IN_SHORT": 10**9},
+        {**MANY_TIES, "keys__CROWDED": 0},
+        {"documents__MANY": 10**9, "documents__MANY_IN_SHORT": 10**9},
     ),
     "longer keys for close scores": (
-        {"SMALL_CALL": 0, "COLLIDING": 0},
-        {"SMALL_CALL": 0, "COLLIDING": 10**9},
+        {"documents__SAMPLED_CALL": 0, "keys__COLLIDING": 0},
+        {"documents__SAMPLED_CALL": 0, "keys__COLLIDING": 10**9},
     ),
-    "short keys that are exact": ({**MANY_TIES, "SHALLOW": 10**9}, {**MANY_TIES, "SHALLOW": -1}),
-    "columns in keys": (MANY_TIES, {**MANY_TIES, "COLUMN_BESIDE_SINGLE": 0}),
-    "columns beside scores": ({}, {"COLUMN_BESIDE_DOUBLE": 0}),
+    "steps": ({"candidates__STEP": 3}, {"candidates__STEP": 10**9}),
+    "short keys that are exact": (
+        {**MANY_TIES, "keys__SHALLOW": 10**9},
+        {**MANY_TIES, "keys__SHALLOW": -1},
+    ),
     "rows without ties beside others": (
-        {**MANY_TIES, "MANY_ROWS": 0},
-        {**MANY_TIES, "MANY_ROWS": 1},
+        {**MANY_TIES, "engine__MANY_ROWS": 0},
+        {**MANY_TIES, "engine__MANY_ROWS": 1},
     ),
-    "candidates": ({"SHORT": 1, "FEW": 1}, {"SHORT": 1, "FEW": 0}),
-    "gains by comparisons": ({"COMPARED": 0}, {"COMPARED": 10**9}),
+    "candidates": (
+        {"SHORT": 1, "candidates__FEW": 1},
+        {"SHORT": 1, "candidates__FEW": 0},
+    ),
+    "parts of a look-up": ({"grades__LOOK_UP": 3}, {"grades__LOOK_UP": 10**9}),
 }
 
 
@@ -218,10 +254,10 @@ def test_queries_alone_have_the_same_bits_as_among_others(longest, scale, plain_
             assert_equal_bits(alone, {name: values[[i]] for name, values in among.items()})
 
 
-@pytest.mark.parametrize("n_documents", [1, 64, 2**10])
+@pytest.mark.parametrize("documents", [1, 64, 2**10])
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
 @pytest.mark.parametrize("scale", [1, 0.7])  # the rounding of sums of the second depends on order
-def test_blocks_of_any_size_and_threads_give_the_same_bits(n_documents, n_jobs, scale, monkeypatch):
+def test_blocks_of_any_size_and_threads_give_the_same_bits(documents, n_jobs, scale, monkeypatch):
     random = np.random.default_rng(0)
     g = random.integers(0, 60, 3000)
     y, s = random.integers(0, 5, 3000) * scale, random.normal(size=3000).round(1)
@@ -229,10 +265,9 @@ def test_blocks_of_any_size_and_threads_give_the_same_bits(n_documents, n_jobs, 
         before = evaluate(y, s, names, groups=g, average=None)
         with monkeypatch.context() as blocks:
             blocks.setattr(ranking, "PARALLEL_SHALLOW", 0)
-            blocks.setattr(choices, "LARGE_BLOCK", n_documents)
-            blocks.setattr(choices, "STEP", n_documents)
-            for module in (blocks_of, documents):
-                blocks.setattr(module, "BLOCK_DOCUMENTS", n_documents)
+            blocks.setattr(width_buckets, "LARGE_BLOCK", documents)
+            for module in (blocks_of, width_buckets):
+                blocks.setattr(module, "BLOCK_DOCUMENTS", documents)
             after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)
         assert_equal_bits(after, before)
 
@@ -254,7 +289,7 @@ def test_documents_that_were_not_retrieved_precede_padding(width, scale):
 
 def test_padding_collides_with_nothing(monkeypatch):
     """Rows shorter than the cut-off are not sorted twice."""
-    monkeypatch.setattr(engine, "_rank_again", None)
+    monkeypatch.setattr(engine, "resolve_collisions", None)
     g = np.repeat(np.arange(9), np.arange(17, 26))
     s = np.random.default_rng(0).permutation(len(g)) * 1.0
     assert evaluate(np.ones(len(g)), s, "ndcg@30", groups=g) == {"ndcg@30": 1.0}
@@ -312,7 +347,7 @@ def test_long_keys_in_short_rows():
     """A sorting network that stops early leaves no keys to sort again."""
     random = np.random.default_rng(0)
     y, s = random.integers(0, 5, (8000, 16)), random.normal(size=(8000, 16)).round(1)
-    with settings(SHALLOW=-1, MANY_TIES=10**9):
+    with settings(keys__SHALLOW=-1, documents__MANY=10**9):
         fast = evaluate(y, s, "ndcg@10", average=None)
     expected = plain(y, s, None, ["ndcg@10"])
     np.testing.assert_allclose(fast["ndcg@10"], expected["ndcg@10"], rtol=1e-12)

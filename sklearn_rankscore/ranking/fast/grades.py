@@ -11,17 +11,23 @@ from ..._typing import Array, ArrayFunction
 from ..label_functions import is_tabulated, table
 from ..plain import Labels, zero_from
 from ..ties import SHORT
-from . import choices
-from .sorts import smallest
+from .row_sorts import smallest
 
 # the largest label that is encoded
 HIGHEST_GRADE = 62
 
-# number of labels that are encoded at once, which are still in cache when they are read again
-ENCODED = 2**16
+# number of labels that are encoded at once, and per call of `take`
+ENCODED, LOOK_UP = 2**16, 2**19
+
+# rows up to this width are sorted if there are few documents or many grades; all other rows use a
+# counting sort, because sorting few distinct values is slow
+SORTED_GRADES, COUNTED_DOCUMENTS, COUNTED_GRADES = 128, 2**15, 7
 
 # number of flags whose sum fits into a byte
 BYTE_SUM = 128
+
+# from this number of labels on they are looked up by comparisons, unless a table has more steps
+COMPARED, FEW_STEPS = 2**10, 8
 
 
 def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
@@ -30,20 +36,29 @@ def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, floa
     `labels` were made of `values`. Code 0 is reserved for padding. If a label is NaN, minimum and
     maximum are nan.
     """
-    flat, codes = labels.ravel(), np.empty(labels.size, dtype=np.uint8)
-    is_integer = labels.dtype.kind != "f"
-    if is_integer:  # viewed as unsigned, negative labels are large
-        flat = flat.view(flat.dtype.str.replace("i", "u"))
-    with np.errstate(invalid="ignore"):
-        for start in range(0, len(flat), ENCODED):
-            part, code = flat[start : start + ENCODED], codes[start : start + ENCODED]
-            np.copyto(code, part, casting="unsafe")
-            highest = part.max() if is_integer else code.max()
-            if highest > HIGHEST_GRADE or not (is_integer or np.array_equal(code, part)):
-                return None, *check_range(labels, values, "y_true", allow_nan=True)
+    codes = np.empty(labels.size, dtype=np.uint8)
+    if not _copy_small_integers(labels.ravel(), codes):
+        return None, *check_range(labels, values, "y_true", allow_nan=True)
     low, high = float(codes.min()), float(codes.max())
     codes += 1
     return codes.reshape(labels.shape), low, high
+
+
+def _copy_small_integers(labels: Array, codes: Array) -> bool:
+    """Copy labels to bytes, unless some are not small integers."""
+    is_integer = labels.dtype.kind != "f"
+    if is_integer:  # viewed as unsigned, negative labels are large
+        labels = labels.view(labels.dtype.str.replace("i", "u"))
+    with np.errstate(invalid="ignore"):
+        # in parts, which are still in cache when they are read again
+        for start in range(0, len(labels), ENCODED):
+            part, code = labels[start : start + ENCODED], codes[start : start + ENCODED]
+            if is_integer and part.max() > HIGHEST_GRADE:
+                return False
+            np.copyto(code, part, casting="unsafe")
+            if not is_integer and not (np.array_equal(code, part) and code.max() <= HIGHEST_GRADE):
+                return False
+    return True
 
 
 class GradedLabels(Labels):
@@ -54,11 +69,20 @@ class GradedLabels(Labels):
         self.n_grades = n_grades
         self._highest: dict[int, Array] = {}
 
-    def values(self, function: ArrayFunction, labels: Array, ends: Array) -> Array:
-        """A function of some of the labels, 0 from each row's end on; bytes are small integers."""
+    def values(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """A function of some of the labels, 0 from each row's end on."""
+        values = self.summands(function, labels, ends, padded=padded)
+        return values.astype(np.float64, copy=False)
+
+    def summands(
+        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+    ) -> Array:
+        """The same values, as bytes if all are small integers."""
         if is_tabulated(function):
-            values = look_up(table(function, self.n_grades), labels)
-            return values if ends is self.sizes else zero_from(ends, values)
+            values = look_up(table(function, self.n_grades), labels, as_bytes=True)
+            return values if padded else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
         return zero_from(ends, np.array(function(occurring), dtype=np.float64))
@@ -66,7 +90,7 @@ class GradedLabels(Labels):
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
         if is_tabulated(function):
-            steps = np.diff(table(function, self.n_grades).astype(np.float64))
+            steps = np.diff(table(function, self.n_grades))
             (grades,) = steps.nonzero()
             if len(grades) == 1 and steps[grades] == 1.0:  # such as whether it is relevant
                 return count_flags(self.labels > grades).astype(np.float64)
@@ -80,20 +104,20 @@ class GradedLabels(Labels):
         if (values[2:] >= values[1:-1]).all():
             if depth not in self._highest:
                 self._highest[depth] = highest(self.labels, self.sizes, self.n_grades, depth)
-            return look_up(values, self._highest[depth]).astype(np.float64, copy=False)
+            return look_up(values, self._highest[depth])
         # the grades in ascending order of value take the place of the labels
         order = np.append(0, 1 + np.argsort(values[1:], kind="stable"))
         position_of = np.empty(len(values), dtype=np.uint8)
         position_of[order] = np.arange(len(values))
         positions = look_up(position_of, self.labels)
-        best = highest(positions, self.sizes, self.n_grades, depth)
-        return look_up(values[order], best).astype(np.float64, copy=False)
+        return look_up(values[order], highest(positions, self.sizes, self.n_grades, depth))
 
 
 def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
     """The n highest grades of each row in descending order; 0 where there are no more."""
     width = labels.shape[1]
-    if width <= SHORT or n > choices.SHALLOW:
+    few = labels.size < COUNTED_DOCUMENTS or n_grades > COUNTED_GRADES
+    if width <= SHORT or (width <= SORTED_GRADES and few):
         complement = ~labels
         if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
             complement = complement.astype(np.int32)
@@ -123,25 +147,43 @@ def count_flags(flags: Array) -> Array:
     return np.asarray(parts.sum(axis=1, dtype=np.intp) + rest)
 
 
-def look_up(table: Array, codes: Array) -> Array:
-    """Entries of a table that begins with 0, in the memory order of the codes."""
-    if table.dtype == np.uint8 and codes.size >= choices.COMPARED:
-        steps = np.diff(table)  # modulo 256, as are their sums
-        (grades,) = steps.nonzero()
-        if len(grades) <= choices.FEW_STEPS:
-            return _sum_steps(grades.tolist(), steps[grades].tolist(), codes)
-    if codes.flags.fnc:  # stored by column
-        return table.take(codes.T, mode="clip").T
-    return np.asarray(table.take(codes, mode="clip"))
+def look_up(table: Array, codes: Array, *, as_bytes: bool = False) -> Array:
+    """Entries of a table that begins with 0, in the memory order of the codes.
+
+    `as_bytes` permits bytes where all entries are small integers.
+    """
+    if codes.size >= COMPARED and (steps := _steps(table)) is not None:
+        values = _sum_steps(steps, codes)
+        return values if as_bytes else values.astype(table.dtype, copy=False)
+    order: Any = "F" if codes.flags.f_contiguous else "C"
+    flat = codes.ravel(order)
+    values = np.empty(flat.shape, table.dtype)
+    # in parts, because codes are converted to indices of eight bytes
+    for start in range(0, len(flat), LOOK_UP):
+        part = slice(start, start + LOOK_UP)
+        table.take(flat[part], out=values[part], mode="clip")
+    return values.reshape(codes.shape, order=order)
 
 
-def _sum_steps(grades: list[int], steps: list[int], codes: Array) -> Array:
+def _steps(table: Array) -> list[tuple[int, int]] | None:
+    """The codes after which entries change, and by how much; None if these are not a few bytes."""
+    with np.errstate(invalid="ignore"):
+        entries = table.astype(np.uint8)
+    if not np.array_equal(entries, table):
+        return None
+    steps = np.diff(entries)  # modulo 256, as are their sums
+    (codes,) = steps.nonzero()
+    if len(codes) > FEW_STEPS:
+        return None
+    return list(zip(codes.tolist(), steps[codes].tolist(), strict=True))
+
+
+def _sum_steps(steps: list[tuple[int, int]], codes: Array) -> Array:
     """The steps up to each code: operations on bytes cost a fraction of a look-up."""
     total, reached = np.zeros_like(codes), np.empty_like(codes, dtype=bool)
     step_or_0 = reached.view(np.uint8)
-    for grade, step in zip(grades, steps, strict=True):
-        np.greater(codes, grade, out=reached)
-        if step != 1:
-            step_or_0 *= np.uint8(step)
+    for code, step in steps:
+        np.greater(codes, code, out=reached)
+        step_or_0 *= np.uint8(step)
         total += step_or_0
     return total

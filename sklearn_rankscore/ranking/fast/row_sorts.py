@@ -8,16 +8,25 @@ import numpy as np
 
 from ..._typing import Array
 from ..ties import SHORT
-from . import choices
+
+# short rows are sorted by a network over columns, because NumPy's sort costs more per row; with
+# fewer rows than this for each comparison of the network, they are sorted one by one
+ROWS_PER_COMPARISON = 50
+
+# up to these widths NumPy's sorts of integers of 32 and of 64 bits are free of branches
+MEDIUM, MEDIUM_LONG = 512, 256
+
+# wider rows use a tournament if they have at least this many times as many columns as are needed
+TOURNAMENT_RATIO = 16
 
 
 def smallest(rows: Array, n: int, *, overwrite: bool = True) -> Array:
     """The n smallest values of each row or all of them, in ascending order."""
     width = rows.shape[1]
-    if width > 2 * choices.MEDIUM and width >= choices.TOURNAMENT_RATIO * n:
+    if width > MEDIUM and width >= TOURNAMENT_RATIO * n:
         return _tournament(rows, n)
     rows = rows if overwrite else rows.copy()
-    if width <= SHORT and len(rows) >= choices.NETWORK_ROWS:
+    if width <= SHORT and len(rows) >= ROWS_PER_COMPARISON * len(_comparisons(width)):
         return _sort_columns(np.asfortranarray(rows), n)
     rows.sort(axis=1)
     return rows
