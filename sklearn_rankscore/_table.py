@@ -120,8 +120,8 @@ class Table:
         The cells.
     n_labels : int, default=1
         Number of columns that name the rows, and are always shown.
-    note : str, default=""
-        What the marks mean.
+    note : str or sequence of str, default=""
+        What the marks mean: sentences without the last period, of which each begins a line of text.
     digits : int, default=None
         Decimals of all numbers; None means those of each number.
     """
@@ -130,7 +130,7 @@ class Table:
     header: Sequence[object]
     rows: Sequence[Sequence[Any]]
     n_labels: int = 1
-    note: str = ""
+    note: str | Sequence[str] = ""
     digits: int | None = None
 
     def narrowed(self, columns: Iterable[str] | None = None, digits: int | None = None) -> Table:
@@ -152,6 +152,10 @@ class Table:
             rows=[[row[i] for i in kept] for row in self.rows],
         )
 
+    def _note(self, form: Form = "text", between: str = "\n") -> str:
+        sentences = [self.note] if isinstance(self.note, str) else self.note
+        return f".{between}".join(clean(sentence, form) for sentence in sentences if sentence)
+
     def text(self) -> str:
         """Columns padded to equal width, two spaces apart."""
         are_left = self._are_left()
@@ -160,12 +164,12 @@ class Table:
             for name, cells, is_left in zip(self.header, self._columns(), are_left, strict=True)
         ]
         lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-        return "\n".join(filter(None, [clean(self.title), *lines, clean(self.note)]))
+        return "\n".join(filter(None, [clean(self.title), *lines, self._note()]))
 
     def html(self) -> str:
         """An HTML table."""
         rows = self._rendered("html")
-        note = f"<p>{clean(self.note, 'html')}</p>" if self.note else ""
+        note = f"<p>{self._note('html', '<br>')}</p>" if self.note else ""
         words = [i for i, is_left in enumerate(self._are_left()) if is_left and i >= self.n_labels]
         return html_table(self.header, rows, self.title, self.n_labels, words) + note
 
@@ -175,7 +179,7 @@ class Table:
         rule = ["---" if is_left else "---:" for is_left in self._are_left()]
         rows = [header, rule, *self._rendered("markdown")]
         table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        texts = [clean(self.title, "markdown"), table, clean(self.note, "markdown")]
+        texts = [clean(self.title, "markdown"), table, self._note("markdown", " ")]
         return "\n\n".join(filter(None, texts))
 
     def latex(self, caption: str | None = None, label: str | None = None) -> str:
@@ -183,7 +187,7 @@ class Table:
         title = clean(self.title, "latex") if caption is None else caption
         heading = [f"  \\caption{{{title}}}"] if title else []
         heading += [] if label is None else [f"  \\label{{{label}}}"]
-        note = [f"  \\par\\smallskip {clean(self.note, 'latex')}"] if self.note else []
+        note = [f"  \\par\\smallskip {self._note('latex', ' ')}"] if self.note else []
         tabular = indent(self.tabular(), "  ")
         lines = [r"\begin{table}", r"  \centering", *heading, tabular, *note, r"\end{table}"]
         return "\n".join(lines)

@@ -354,7 +354,7 @@ class Comparison(Tabular):
         rest = no_test_note(d.rest_p_value for d in self if d.rest_p_value is not None)
         family = self.family_note(with_segments=any(d.segment != ALL_QUERIES for d in self))
         stated = [family and f"p-values: {family}", few_distinct_note(self, self.method), rest]
-        note = ".\n".join(filter(None, stated))
+        note = list(filter(None, stated))
         return Table(self._title(), header, rows, n_labels=len(labels), note=note)
 
     def _title(self) -> str:

@@ -414,7 +414,7 @@ class SegmentScores(Tabular):
             )
             for s in self.scores
         ]  # fmt: skip
-        note = ".\n".join(filter(None, [FAMILY, no_test_note(s.rest_p_value for s in self.scores)]))
+        note = [FAMILY, no_test_note(s.rest_p_value for s in self.scores)]
         return Table("Means by segment", header, rows, n_labels=3, note=note)
 
 

@@ -217,8 +217,8 @@ def test_queries_of_unequal_weights_count_by_their_effective_number(n_won, few):
 
 
 def test_rounding_errors_have_no_sign():
-    assert f"{Interval(-1e-17, 0.1):+.4f}" == "[+0.0000, +0.1000]"
-    assert f"{Interval(-0.0, -1e-9):.3f}" == "[0.000, -0.000]"
+    assert f"{Interval(-1e-17, 0.1):+.4f}" == "[0.0000, +0.1000]"
+    assert f"{Interval(-0.0, -1e-9):.3f}" == "[0.000, 0.000]"
 
 
 def test_undefined_differences_have_no_sign():
