@@ -100,7 +100,7 @@ class RowsDisplay(Plot):
                 )  # fmt: skip
         if is_signed:
             ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
-        ax.locator_params(axis="x", nbins=3 if is_narrow(ax) else 6)
+        ax.locator_params(axis="x", nbins=3 if is_narrow(ax) else 4)
         draw_grid(ax, "x")
         return at
 
