@@ -184,7 +184,7 @@ def compare(
     statistics = partial(
         _pair_statistics,
         estimate=interval_estimate(difference_interval, confidence, method, n_resamples, seed),
-        with_bound=method == "auto",
+        needs_range=method == "auto",
         p_values_of=partial(paired_p_values, test=test, n_resamples=n_resamples, seed=seed),
         directions_of=partial(directions, test=test if correction != "tukey" else "permutation"),
     )
@@ -266,7 +266,7 @@ def _pair_statistics(
     margin: Array | None = None,
     *,
     estimate: Callable[..., Array],
-    with_bound: bool,
+    needs_range: bool,
     p_values_of: Callable[..., Array],
     directions_of: Callable[..., Array],
 ) -> Array:
@@ -288,7 +288,7 @@ def _pair_statistics(
             few,
             p_values_of(differences, weights),
             # few queries show a direction if the bound for those that were not seen does
-            np.where(few & ~(excludes_0 & with_bound), 0, directions_of(differences, weights)),
+            np.where(few & ~(excludes_0 & needs_range), 0, directions_of(differences, weights)),
             margins[0],
             margins.max(axis=0),  # equivalence is shown by both one-sided tests
             *((signs == sign).sum(axis=0) for sign in (1, 0, -1)),

@@ -204,7 +204,7 @@ def join(
     *retrieved, relevant = np.split(number, ends)
 
     def name(number: int) -> Any:
-        code = document[first[number]]
+        code: Any = document[first[number]]
         if judged.has_text:
             return None if code.startswith(NOWHERE) else code
         return items[code] if code < len(items) else None

@@ -403,10 +403,11 @@ class RankChangeDisplay(Display):
                 rank, name = self.ranks[document, side], literal(self.names[document])
                 style["fontweight"] = "bold" if self.relevant[document] else "normal"
                 ax.annotate(f"{rank:g}", (x, rank), **style)
-                further = {"xytext": (3.5 * shift, 0)}
-                ax.annotate(in_lines(name, SIDE), (x, rank), **style | further)
+                further: dict[str, Any] = style | {"xytext": (3.5 * shift, 0)}
+                ax.annotate(in_lines(name, SIDE), (x, rank), **further)
             if beyond := _beyond(self.ranks[shown, side], self.k):
-                ax.annotate(beyond, (x, lowest), **style | {"fontweight": "normal"})
+                style["fontweight"] = "normal"
+                ax.annotate(beyond, (x, lowest), **style)
 
 
 def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:

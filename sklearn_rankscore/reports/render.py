@@ -554,8 +554,8 @@ def _query_table(
             *(str(column[row]) for column in segments.values()),
             int(system.sizes[row]),
             int(system.relevant[row]),
-            *(Number(column[row], f".{digits}f") for column in columns.values()),
-            *([] if difference is None else [Number(difference[row], f"+.{digits}f")]),
+            *(Number(float(column[row]), f".{digits}f") for column in columns.values()),
+            *([] if difference is None else [Number(float(difference[row]), f"+.{digits}f")]),
         ]
         for row in rows
     ]

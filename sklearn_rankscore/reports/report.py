@@ -197,7 +197,7 @@ def ranking_report(
     """
     digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
     resolved, cells = read_cells(metrics, k, threshold=threshold, like=like, **options)
-    with_bounds, limit = check_flag("bounds", bounds), check_number("threshold", threshold or 0)
+    needs_ranges, limit = check_flag("bounds", bounds), check_number("threshold", threshold or 0)
     inference: Any = {
         "confidence": confidence, "method": method, "n_resamples": n_resamples,
         "random_state": random_state,
@@ -208,7 +208,7 @@ def ranking_report(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
         data = (y_true, scores, groups)
-        return _measure(queries, resolved, limit, by, inference, n_jobs, data, with_bounds)
+        return _measure(queries, resolved, limit, by, inference, n_jobs, data, needs_ranges)
 
     if isinstance(y_score, Mapping):
         systems = by_system(compute, y_true, y_score, groups)
@@ -233,7 +233,7 @@ def _measure(
     inference: Mapping[str, Any],
     n_jobs: int | None,
     data: Sequence[Any],
-    with_bounds: bool,
+    needs_ranges: bool,
 ) -> SystemMeasurements:
     """Properties of the data, and means with intervals, of all queries and by segment.
 
@@ -260,7 +260,7 @@ def _measure(
         scores = replace(scores, segments=columns)
     return SystemMeasurements(
         facts, queries.sizes, n_relevant, scores, scores.interval(**inference), random_order,
-        _bounds_of_means(queries, metrics) if with_bounds else {},
+        _bounds_of_means(queries, metrics) if needs_ranges else {},
         None if segments is None else scores.by(**inference),
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ import simulations  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-PAGE = ROOT / "benchmarks" / "coverage.md"
+TABLES = ROOT / "benchmarks" / "coverage.md"
 # means that no sample of ten queries shows, and losses that few samples of some dozen show
 NOT_COVERED = {
     ("DCG, lognormal", 10),
@@ -25,10 +25,10 @@ NOT_COVERED = {
 }
 
 
-def rows_of_the_page():
+def recorded_rows():
     """Population, weights and coverage by number of queries, of means and of differences."""
     sizes = []
-    for line in PAGE.read_text("utf-8").splitlines():
+    for line in TABLES.read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[1:2] == ["weights"] and cells[0] in ("means", "differences"):
             sizes = [int(cell) for cell in cells[2:]]
@@ -36,8 +36,8 @@ def rows_of_the_page():
             yield cells[0], cells[1], dict(zip(sizes, cells[2:], strict=True))
 
 
-def test_the_page_has_a_row_of_every_population_and_holds_the_target():
-    rows = list(rows_of_the_page())
+def test_there_is_a_row_of_every_population_and_holds_the_target():
+    rows = list(recorded_rows())
     names = {name for name, *_ in rows}
     assert names == {*simulations.MEANS, *simulations.DIFFERENCES}
     assert len(rows) == len(names) * len(simulations.WEIGHTS)
@@ -48,8 +48,8 @@ def test_the_page_has_a_row_of_every_population_and_holds_the_target():
             assert is_covered or (name, n) in NOT_COVERED, (name, n)
 
 
-@pytest.mark.parametrize("row", list(rows_of_the_page()), ids=lambda row: ", ".join(row[:2]))
-def test_coverage_is_that_of_the_page(row, monkeypatch):
+@pytest.mark.parametrize("row", list(recorded_rows()), ids=lambda row: ", ".join(row[:2]))
+def test_coverage_is_that_of_the_table(row, monkeypatch):
     name, weights, shares = row
     monkeypatch.setattr(simulations, "REPETITIONS", 400)
     is_mean = name in simulations.MEANS
