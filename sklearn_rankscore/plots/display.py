@@ -84,7 +84,8 @@ class Plot:
         if self._is_own_figure and height:
             self.figure_.set_figheight(self.figure_.get_figheight() + height / 72)  # type: ignore[union-attr]
         if title:
-            ax.set_title(title, fontsize="medium", pad=height + 6, wrap=True)
+            lines = in_lines(title, 36 if is_narrow(ax) else 66)
+            ax.set_title(lines, fontsize="medium", pad=height + 6)
 
     def _place_legend(self, title: str | None) -> float:
         """A legend with as many columns as fit above the axes; its height in points."""

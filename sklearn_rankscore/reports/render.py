@@ -62,7 +62,7 @@ CSS = """
   border-bottom: 1px solid rgba(128, 128, 128, .3); }
 .rankscore tbody th { text-align: left; font-weight: normal; }
 .rankscore thead th:first-child { text-align: left; }
-.rankscore .prose th { white-space: normal; }
+.rankscore tbody th + th { white-space: normal; }
 .rankscore thead th { vertical-align: bottom; white-space: normal; }
 .rankscore figure { margin: 1.2em 0 2em; } .rankscore figcaption { font-weight: 600; }
 .rankscore svg { display: block; width: 100%; min-width: 30rem; max-width: 52rem; height: auto; }

@@ -49,7 +49,7 @@ def refused_with_its_line(qrels_file, run_file, judged, capsys):
     run_file.write_text("".join([*lines, again]))
     message = f"{run_file}, line {len(lines) + 1}: duplicate document"
     with pytest.raises(ValueError, match=re.escape(message)):
-        from_trec(qrels_file, run_file)
+        from_trec(qrels_file, run_file, complete=False)
     assert main(["evaluate", str(qrels_file), str(run_file)]) == 1
     assert message in capsys.readouterr().err
 

@@ -91,7 +91,7 @@ def test_what_is_missing_is_said_in_python_and_on_the_command_line(run, capsys):
     with pytest.warns(UserWarning, match=message):
         from_trec("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run.gz"})
     main(["evaluate", "qrels.txt", "dense.run.gz"])
-    message = "1 judged query of 30 occur in no run and are left out of the means"
+    message = "no run has results for 1 judged query of 30, left out of the means as by trec_eval"
     assert f"rankscore: warning: {message}" in capsys.readouterr().err
     with pytest.warns(UserWarning, match=f"{message}.*complete=True"):
         from_trec("qrels.txt", "dense.run.gz")

@@ -319,7 +319,7 @@ def test_losses_of_fewer_than_six_queries_are_marked(method):
     (line,) = (line for line in rows if "*" in line)
     assert "rare" in line
     end = "range of the metric" if method == "auto" else "method='t' is then too low"
-    assert note.startswith("* fewer than six queries")
+    assert note.startswith("* effectively fewer than six queries")
     assert note.endswith(end)
 
 
