@@ -444,8 +444,8 @@ def _select_queries(judged: Table, runs: dict[str, Table], complete: bool | None
         return selected
     if n_lacking := n - len(selected):
         warn(
-            f"no run has results for {counted(n_lacking, 'judged query')} of {n:,}, left out of the "
-            "means as by trec_eval; complete=True (-c on the command line) counts them, and "
+            f"no run has results for {counted(n_lacking, 'judged query')} of {n:,}, left out of "
+            "the means as by trec_eval; complete=True (-c on the command line) counts them, and "
             "complete=False leaves them out without this note."
         )
     for name, run in runs.items():
