@@ -158,7 +158,6 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"
 myst_substitutions = {"release": release}
 myst_heading_anchors = 3
 
-autosummary_generate = True
 autodoc_typehints = "none"  # in particular no overloads: docstrings document the types
 maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
