@@ -20,7 +20,8 @@ import sklearn_rankscore as rs
 LEVEL, USERS = pd.Index(QID, name="qid"), QID // 3
 FRAME, LABELS = pd.DataFrame(X, columns=list("abc")), Y % 10
 DAYS = np.datetime64("2020-01-01") + QID % 3
-INSTANTS = np.datetime64("2020-01-01", "ns") + (QID % 3 + 1).astype("m8[ns]")  # for which Python has no type
+# for which Python has no type
+INSTANTS = np.datetime64("2020-01-01", "ns") + (QID % 3 + 1).astype("m8[ns]")
 TWO = {"user": USERS, "session": QID % 3}  # together they tell queries apart
 BY_DAY = FRAME.assign(user=USERS).set_index(pd.Index(QID % 3, name="session"))
 PLACES = {  # X and the place of its ids
