@@ -338,14 +338,3 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(_text, value))
     return str(value)
-
-
-# for the command line, until it uses `clean`
-def latex_text(text: str) -> str:
-    """Text in which LaTeX's own characters are escaped."""
-    return clean(text, "latex")
-
-
-def markdown_text(text: str) -> str:
-    """Text in which Markdown's own characters are escaped."""
-    return clean(text, "markdown")

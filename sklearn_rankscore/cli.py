@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import errno
-import io
 import json
 import math
 import os
@@ -14,12 +12,13 @@ import sys
 import warnings
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
 import numpy as np
 
-from ._table import Table
+from ._table import Table, clean
 from ._typing import SignificanceTest
 from ._validation import did_you_mean
 from .inspection import QueryScores, compare, query_scores
@@ -39,10 +38,6 @@ FORMATS = ("table", "markdown", "latex", "csv", "json")
 # the options of a comparison, and their defaults
 COMPARISON = {"test": "permutation", "confidence": 0.95, "seed": 0}
 LONGEST_ARGUMENT, LONGEST_MESSAGE = 10_000, 2_000
-# what would move the cursor, color the terminal, begin a row or reverse the order of letters
-UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
 DESCRIPTION = """\
 QRELS and RUN are TREC files (also .gz, .bz2, .xz), CSV, TSV or Parquet files with named columns, or
 - for standard input. A run is named after its file; NAME=PATH gives it another name. All runs are
@@ -93,13 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def printable(text: Any) -> str:
-    """Text from outside, in which no character is a row, a command of a terminal or invisible."""
-    return UNSAFE.sub(lambda character: f"\\u{ord(character[0]):04x}", str(text))
-
-
 def _say(kind: str, message: Any) -> None:
-    text = printable(message)
+    text = clean(message)
     shown = text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
     print(f"rankscore: {kind}: {shown}", file=sys.stderr)
 
@@ -128,7 +118,7 @@ class Parser(argparse.ArgumentParser):
         """Print the error, and exit with status 2."""
         if message.startswith("unrecognized"):
             message += "; metrics are separated by commas and have cut-offs, as in -m map,ndcg@10"
-        shown = printable(message)[:LONGEST_MESSAGE]
+        shown = clean(message)[:LONGEST_MESSAGE]
         sys.stderr.write(f"{self.prog}: error: {shown}\nTry '{self.prog} --help'.\n")
         sys.exit(WRONG_ARGUMENTS)
 
@@ -220,7 +210,7 @@ def _check(arguments: Namespace) -> None:
     given = arguments.metrics or DEFAULT_METRICS
     # separated by commas outside of parentheses
     names = [name for part in given for name in re.split(r",(?![^(]*\))", part)]
-    arguments.metrics = {printable(name): name for name in names}
+    arguments.metrics = {clean(name): name for name in names}
     for name, metric in resolve_all(arguments.metrics, like=arguments.like).items():
         if metric.propensity is not None or metric.clip is not None:
             raise ValueError(f"{name}: files have no propensities; use evaluate in Python.")
@@ -284,7 +274,7 @@ def _named(runs: list[str]) -> dict[str, str]:
         name, equals, path = run.partition("=")
         if not equals or os.path.exists(run):
             name, path = "stdin" if run == "-" else _stem(run), run
-        name = printable(name)
+        name = clean(name)
         if not name.strip():
             raise ValueError(f"the run {run!r} has an empty name. Name runs by NAME=PATH.")
         if name in named:
@@ -315,19 +305,18 @@ def evaluate(arguments: Namespace) -> str:
     digits, form = arguments.digits, arguments.format
     if form == "json":
         return _json(_as_dict(scores, comparison, per_query=arguments.per_query), digits)
-    header, rows = _rows(scores, per_query=arguments.per_query)
+    if form == "csv" and comparison is not None:
+        compared = _compared(comparison)
+        table = Table("", list(compared[0]), [list(row.values()) for row in compared])
+        return replace(table, digits=digits).csv()
+    table = replace(_table_of_runs(scores, per_query=arguments.per_query), digits=digits)
     if form == "csv":
-        if comparison is not None:
-            compared = _compared(comparison)
-            header, rows = list(compared[0]), [list(row.values()) for row in compared]
-        return _csv([header, *rows], digits)
-    digits = 4 if digits is None else digits
+        return table.csv()
     results: list[Any] = []
     if comparison is None or arguments.per_query:
-        cells = [[f"{v:.{digits}f}" if isinstance(v, float) else v for v in row] for row in rows]
-        results.append(Table("", header, cells, 1 + arguments.per_query))
+        results.append(table)
     if comparison is not None:
-        results += [comparison.system_table(digits=digits), comparison]
+        results += [comparison.system_table(digits=4 if digits is None else digits), comparison]
     return "\n\n".join(_formatted(result, form) for result in results) + "\n"
 
 
@@ -377,7 +366,7 @@ def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> 
     file = read_columns(path)
     query, label = file.name("query", columns), file.name("relevance", columns)
     systems = {}
-    for system, name in (scores or {printable(_stem(path)): file.name("score", columns)}).items():
+    for system, name in (scores or {clean(_stem(path)): file.name("score", columns)}).items():
         if name not in file.columns:
             raise ValueError(
                 f"{path}: no column {name!r} for --scores; it has {', '.join(file.columns)}."
@@ -389,16 +378,17 @@ def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> 
     return {"y_true": file.numbers(label), "y_score": systems, "groups": ids}
 
 
-def _rows(scores: dict[str, QueryScores], *, per_query: bool) -> tuple[list[str], list[list[Any]]]:
-    """A header, and one row per run, after one per query if asked for."""
+def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:
+    """One row per run, after one per query if asked for."""
     names = next(iter(scores.values())).metrics
     rows: list[list[Any]] = []
     for run, of_run in scores.items():
         if per_query:
             for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True):
-                rows.append([run, printable(query), *values])
-        rows.append([run, *(["all"] if per_query else []), *map(float, of_run.mean().values())])
-    return ["run", *(["query"] if per_query else []), *names], rows
+                rows.append([run, str(query), *values])
+        rows.append([run, *(["all"] if per_query else []), *of_run.mean().values()])
+    header = ["run", *(["query"] if per_query else []), *names]
+    return Table("", header, rows, 1 + per_query)
 
 
 def _compared(comparison: Comparison) -> list[dict[str, Any]]:
@@ -447,21 +437,7 @@ def _json(result: Any, digits: int | None) -> str:
         return float(value) if digits is None else round(float(value), digits)
 
     lines = json.dumps(plain(result), indent=2, ensure_ascii=False).split("\n")
-    return "\n".join(map(printable, lines)) + "\n"
-
-
-def _csv(rows: list[list[Any]], digits: int | None) -> str:
-    """CSV, in which no text is a formula of a spreadsheet."""
-
-    def cell(value: Any) -> str:
-        if isinstance(value, float):
-            return repr(float(value)) if digits is None else f"{value:.{digits}f}"
-        text = str(value)
-        return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows([cell(v) for v in row] for row in rows)
-    return buffer.getvalue()
+    return "\n".join(map(clean, lines)) + "\n"
 
 
 def metrics(_: Namespace) -> str:

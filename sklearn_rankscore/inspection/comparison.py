@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from .._table import Number, Table, html_of_fields, number_text
+from .._table import Number, PValue, Table, html_of_fields, number_text
 from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number, examples
 from ..metrics.segment import ALL_QUERIES, Segment
 from .intervals import TOLERANCE, Interval
 from .segments import no_test_note
 from .significance import detectable_effect, queries_for_power, significance_level
-from .tabular import Columns, Tabular, p_text
+from .tabular import Columns, Tabular
 
 Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]
@@ -324,20 +324,20 @@ class Comparison(Tabular):
     def _table(self) -> Table:
         p = "p" if self.correction is None else f"p ({self.correction})"
         interval = f"{self.confidence * 100:g} % interval"
-        cells: dict[str, Callable[[Difference], str]] = {
+        cells: dict[str, Callable[[Difference], Any]] = {
             "metric": lambda d: d.metric,
             "model": lambda d: d.model,
             "versus": lambda d: d.baseline,
             "column": lambda d: d.segment.column,
             "segment": lambda d: str(d.segment.value),
-            "queries": lambda d: f"{d.queries:,}",
+            "queries": lambda d: int(d.queries),
             "share": lambda d: f"{d.share:.1%}",
-            "baseline": lambda d: f"{d.baseline_mean:.4f}",
-            "mean": lambda d: f"{d.model_mean:.4f}",
-            "difference": lambda d: number_text(d.difference, "+.4f"),
-            interval: lambda d: f"{d.interval:+.4f}{'*' if d.few_distinct else ''}",
-            p: lambda d: p_text(d.adjusted_p_value),
-            "p (differs from the rest)": lambda d: _or_empty(d.rest_p_value),
+            "baseline": lambda d: d.baseline_mean,
+            "mean": lambda d: d.model_mean,
+            "difference": lambda d: Number(d.difference, "+.4f"),
+            interval: lambda d: Number(d.interval, "+.4f", mark="*" if d.few_distinct else ""),
+            p: lambda d: PValue(d.adjusted_p_value),
+            "p (differs from the rest)": lambda d: _of_segment(d.rest_p_value),
             "wins/ties/losses": lambda d: f"{d.wins}/{d.ties}/{d.losses}",
             "verdict": lambda d: d.verdict or "",
         }
@@ -388,8 +388,8 @@ def _ratio(difference: float, deviation: float) -> float:
     return difference / deviation if difference else 0.0
 
 
-def _or_empty(p_value: float | None) -> str:
-    return "" if p_value is None else p_text(p_value)
+def _of_segment(p_value: float | None) -> PValue | str:
+    return "" if p_value is None else PValue(p_value)
 
 
 @dataclass(frozen=True, repr=False)

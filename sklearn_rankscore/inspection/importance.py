@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._columns import column_at, column_names
 from .._sklearn_compat import num_samples, safe_indexing
-from .._table import Table, html_of_fields, number_text
+from .._table import Number, Table, html_of_fields
 from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed
 from .._validation import check_choice, check_count, counted
 from ..metrics.evaluate import Metrics
@@ -148,8 +148,9 @@ class QueryImportances(Tabular):
         place = "within queries" if self.within == "query" else "over all rows"
         header = ("", "", "importance", f"{self.confidence * 100:g} % interval", "std of repeats")
         rows = [
-            (e.metric, e.feature, number_text(e.importance, "+.4f"),
-             f"{e.interval:+.4f}{'*' if e.few_distinct else ''}", f"{np.std(e.repeats):.4f}")
+            (e.metric, e.feature, Number(e.importance, "+.4f"),
+             Number(e.interval, "+.4f", mark="*" if e.few_distinct else ""),
+             float(np.std(e.repeats)))
             for e in self
         ]  # fmt: skip
         queries = counted(len(self.baseline), "query")

@@ -414,7 +414,7 @@ class QueryScores(Tabular):
         means, errors = self.mean(), self.standard_error()
         counts = self.included().sum(axis=0)
         rows = [
-            (metric, f"{means[metric]:.4f}", f"{errors[metric]:.4f}", f"{count}")
+            (metric, means[metric], errors[metric], int(count))
             for metric, count in zip(self.metrics, counts, strict=True)
         ]
         title = f"QueryScores of {counted(len(self), 'query')}"

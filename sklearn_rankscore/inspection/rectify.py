@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from scipy import stats
 
-from .._table import Table, html_of_fields
+from .._table import Number, Table, html_of_fields
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction
 from ..query_ids.read import as_keys
@@ -131,9 +131,8 @@ class RectifiedScores(Tabular):
                   "power", "queries", "effective")  # fmt: skip
         rows = [
             (m.metric, f"{m.system} - {m.versus}" if m.versus else m.system,
-             f"{m.human_mean:.4f}", f"{m.machine_mean:.4f}", f"{m.estimate:.4f}",
-             f"{m.interval:.4f}", f"{m.power:.2f}", f"{m.human_queries:,}",
-             f"{m.effective_queries:,.0f}")
+             m.human_mean, m.machine_mean, m.estimate, Number(m.interval), f"{m.power:.2f}",
+             int(m.human_queries), f"{m.effective_queries:,.0f}")
             for m in self
         ]  # fmt: skip
         n = f"{self.means[0].human_queries:,} human and {self.means[0].machine_queries:,} machine"

@@ -55,10 +55,7 @@ class ScoreBounds(Tabular):
         return columns
 
     def _table(self) -> Table:
-        rows = [
-            (metric, f"{low:.4f}", f"{high:.4f}", f"{high - low:.4f}")
-            for metric, (low, high) in self.mean().items()
-        ]
+        rows = [(metric, low, high, high - low) for metric, (low, high) in self.mean().items()]
         title = f"ScoreBounds of {counted(len(self.lower), 'query')}"
         return Table(title, ("mean", "low", "high", "width"), rows)
 

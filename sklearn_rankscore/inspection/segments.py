@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Number
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._table import Table, html_of_fields
+from .._table import Number, PValue, Table, html_of_fields
 from .._typing import Array
 from .._validation import examples
 from ..metrics.segment import (
@@ -30,7 +30,7 @@ from ..query_ids.read import as_key, as_keys, as_objects, of_python
 from ..ranking.aggregate import scaled_weights
 from .intervals import Interval, has_few_distinct
 from .significance import holm_by_family
-from .tabular import Tabular, p_text
+from .tabular import Tabular
 
 # of query_scores.py, which builds on this file
 QueryScores: TypeAlias = Any
@@ -62,7 +62,7 @@ def read_segments(
     the order of the columns in `rows`. Beside other columns, one of the query ids says which query
     each value belongs to, and is no segment itself.
     """
-    if isinstance(segments, str | Number):
+    if isinstance(segments, str | Real):
         raise TypeError(f"segments must be values of queries, or of documents; got {segments!r}.")
     if hasattr(segments, "columns"):
         # the columns of a PyArrow table are arrays, and its names are apart
@@ -154,7 +154,7 @@ def select_segments(
     names = [segments] if isinstance(segments, str) else segments
     if names is None:
         names = list(stored)
-    if isinstance(segments, Number):
+    if isinstance(segments, Real):
         known = f" of {', '.join(map(repr, stored))}" if stored else ""
         raise TypeError(
             f"segments are selected by their names{known}, or given by their values; got "
@@ -409,8 +409,8 @@ class SegmentScores(Tabular):
         header = ("", "", "", "queries", "share", "mean", interval, "p (differs from the rest)")
         rows = [
             (
-                s.metric, s.segment.column, str(s.segment.value), f"{s.queries:,}",
-                f"{s.share:.1%}", f"{s.mean:.4f}", f"{s.interval:.4f}", p_text(s.rest_p_value),
+                s.metric, s.segment.column, str(s.segment.value), int(s.queries),
+                f"{s.share:.1%}", s.mean, Number(s.interval), PValue(s.rest_p_value),
             )
             for s in self.scores
         ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from .._table import Table, p_text
+from .._table import Table
 from .._typing import DataFrameLibrary
 from .._validation import check_choice, check_count, installed
 from ..query_ids.read import of_python
@@ -17,8 +17,6 @@ from ..query_ids.read import of_python
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-__all__ = ["Tabular", "p_text"]
 
 # of the printed table, by name
 Columns: TypeAlias = str | Iterable[str] | None

@@ -498,8 +498,7 @@ class RankingAccumulator:
             return Table(title, header, [[name, *["-"] * 4] for name in self.names])
         by_system = {"": result} if () in self._state.systems() else result
         rows = [
-            [f"{system} {name}".strip(), f"{of.mean:.4f}", f"{of.standard_error:.4f}",
-             f"{of.n_queries:,}", f"{of.n_undefined:,}"]
+            [f"{system} {name}".strip(), of.mean, of.standard_error, of.n_queries, of.n_undefined]
             for system, summaries in by_system.items()
             for name, of in summaries.items()
         ]  # fmt: skip
