@@ -90,9 +90,9 @@ class ColumnFile:
                 "a TREC file, which has no names, must not end in .csv or .tsv."
             )
         usual = ", ".join(str(n) for n in NAMES[field] if isinstance(n, str))
-        fix = f"Name it by --columns {field}=NAME." + {
+        fix = f"Rename it, or on the command line name it by --columns {field}=NAME." + {
             "relevance": " If every row is relevant, add a column of ones.",
-            "score": " Ranks, 1 for the best, are named by --columns rank=NAME.",
+            "score": " Ranks, 1 for the best, are a column 'rank'.",
         }.get(field, "")
         if field in given:
             fix = did_you_mean(name, self.columns).strip() or "The names are for all files."

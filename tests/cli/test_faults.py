@@ -58,7 +58,7 @@ BAD_QRELS = [
 ]  # fmt: skip
 BAD_RUNS = [
     ("1,Q0,a,1,0.5,x\n", r"BAD: a column is named twice|names no columns"),
-    ("qid,docno,bm25\n1,a,2.5\n", r"such as score, sim, prediction; .* by --columns rank=NAME"),
+    ("qid,docno,bm25\n1,a,2.5\n", r"such as score, sim, prediction; .* are a column 'rank'"),
     ("qid,docno,rank\n1,a,9.25\n1,b,8\n", r"must hold ranks, .*; got 9\.25\. .*score=rank"),
     ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column rank: must hold ranks, .*; got -1\.0\. "),
     ("qid,docno,rank\n1,a,1000000000\n", r"column rank has ranks up to 1000000000, and 999"),
