@@ -29,6 +29,10 @@ ALL_OF_ONE = 2.0**-52
 # with fewer, the permutation test cannot reject at the level of 5 %, because 2 / 2**5 > .05
 FEWEST_DISTINCT = 6
 
+# a query at an end of the range, such as one in n may be without being seen, would move the mean by
+# this many standard errors
+FARTHEST = 15
+
 # queries that are checked first, because they suffice nearly always
 SOME = 200
 
@@ -146,7 +150,8 @@ def skewness_of_mean(values: Array, weights: Array) -> Array:
     """
     by_metric = np.ascontiguousarray(values.T)  # so that no metric is rounded by the others
     residuals = by_metric - by_metric.mean(axis=1, keepdims=True)
-    second, third = (np.mean(residuals**power, axis=1) for power in (2, 3))
+    squares = residuals * residuals  # a power of 3 is computed by logarithms
+    second, third = np.mean(squares, axis=1), np.mean(squares * residuals, axis=1)
     scaled = weights / weights.max()
     of_weights = (scaled**3).sum() / (scaled**2).sum() ** 1.5
     varies = np.ptp(values, axis=0) > TOLERANCE
@@ -185,14 +190,14 @@ def skewed_interval(values: Array, weights: Array, confidence: float) -> Array:
 def difference_interval(
     values: Array, weights: Array, confidence: float, low: Array, high: Array
 ) -> Array:
-    """`skewed_interval`, but where too few queries differ from all others `bounded_interval`.
+    """`skewed_interval`, but where `shows_too_little` of the differences `bounded_interval`.
 
     Without a finite range it is then nan, as the p-values of `one_sided_p_values` are.
     """
     ends = skewed_interval(values, weights, confidence)
-    few = has_few_distinct(values, effective_share(weights))
-    ends[:, few] = np.nan
-    bounded = few & np.isfinite(low) & np.isfinite(high)
+    weak = shows_too_little(values, weights, low, high)
+    ends[:, weak] = np.nan
+    bounded = weak & np.isfinite(low) & np.isfinite(high)
     ends[:, bounded] = bounded_interval(
         values[:, bounded], weights, confidence, low[bounded], high[bounded]
     )
@@ -208,6 +213,18 @@ def mean_interval(
     for which, interval in ((bounded, bounded_interval), (~bounded, difference_interval)):
         ends[:, which] = interval(values[:, which], weights, confidence, low[which], high[which])
     return ends
+
+
+def shows_too_little(values: Array, weights: Array, low: Array, high: Array) -> Array:
+    """Whether no error of each mean can be estimated: few values differ, or all by next to nothing.
+
+    Small wins do not tell whether one query in some dozen loses much, as the range [low, high] of
+    the values allows.
+    """
+    effective = effective_share(weights)
+    few = has_few_distinct(values, effective)
+    move = np.where(np.isfinite(high - low), (high - low) / 2, 0) / (effective * len(values))
+    return np.asarray(few | (FARTHEST * standard_error(values, weights) < move))
 
 
 def has_few_distinct(values: Array, effective: Array | float, rows: Array | None = None) -> Array:

@@ -18,9 +18,8 @@ from .intervals import (
     TOLERANCE,
     bounded_tail,
     degrees_of_freedom,
-    effective_share,
-    has_few_distinct,
     mean,
+    shows_too_little,
     skewness_of_mean,
     standard_error,
     without_skewness,
@@ -213,11 +212,11 @@ def one_sided_p_values(
 ) -> Array:
     """p-values of a difference of at most -margin and of at least margin, of shape (2, n_metrics).
 
-    One-sided t-tests, of which skewness makes none more liberal; where too few queries differ from
-    all others, the test of the interval that follows from the range [low, high], and nan without a
+    One-sided t-tests, of which skewness makes none more liberal; where they show too little,
+    the test of the interval that follows from the range [low, high], and nan without a
     range.
     """
-    few = has_few_distinct(differences, effective_share(weights))
+    few = shows_too_little(differences, weights, low, high)
     known = np.isfinite(low) & np.isfinite(high)
     at = np.broadcast_to(-np.asarray(margin, dtype=np.float64), few.shape)
     center, error = mean(differences, weights), standard_error(differences, weights)

@@ -155,8 +155,9 @@ def test_few_differences_of_unbounded_values_have_no_interval(n_other):
     assert comparison["dcg", "b"].few_distinct
     assert np.isnan(comparison["dcg", "b"].interval).all()
     assert repr(comparison).splitlines()[-1] == (
-        "* effectively fewer than six queries differ from the most common value; the interval is a "
-        "bound that follows from the range of the metric, and nan if this range is not known"
+        "* effectively fewer than six queries differ from the most common value, or all by next to "
+        "nothing beside the range of the metric; the interval is a bound that follows from the "
+        "range of the metric, and nan if this range is not known"
     )
 
 
