@@ -301,6 +301,7 @@ def module(*arguments, **options):
     return subprocess.run(command, capture_output=True, check=False, **options)
 
 
+@pytest.mark.slow
 def test_standard_input_and_output():
     done = module("evaluate", "qrels.txt", "-", "-mmap", input=BM25.encode())
     assert done.stdout.split()[-1] == f"{expected()['bm25']['map']:.4f}".encode()
@@ -313,6 +314,7 @@ def test_standard_input_and_output():
     assert (stopped.stdout.split()[:2], stopped.stderr) == (["run", "query"], "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
 def test_every_encoding_of_standard_output(encoding, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", encoding)

@@ -163,20 +163,6 @@ def test_repeated_features_need_a_choice(tmp_path):
     assert load_letor(path, repeated_features="last")[0][1].tolist() == [0.25, 6]
 
 
-def test_the_example_data_of_tensorflow_ranking(data_path):
-    folder = data_path / "tf_ranking"
-    parts = load_letor(
-        [folder / f"{part}.txt" for part in ("train", "vali", "test")], repeated_features="last"
-    )
-    assert [X.shape for X, _, _ in parts] == [(119, 136), (36, 136), (36, 136)]
-    assert set(parts[0][1]) == {0, 1, 2}
-    line = (folder / "train.txt").read_text().splitlines()[0].split()
-    expected = dict(pair.split(":") for pair in line[2:])  # the last value of a feature
-    assert {
-        str(i): value for i, value in enumerate(parts[0][0][0], start=1) if value
-    } == pytest.approx({i: float(value) for i, value in expected.items()})
-
-
 @pytest.mark.parametrize(
     "line", ["1 qid:1 1:1e400", "-1e400 qid:1 1:2", "1 qid:1 1:inf", "1 qid:1 1:1e39"]
 )

@@ -1,6 +1,7 @@
 """Lists of items: published examples, the oracle, ranx, and errors."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import oracle
@@ -8,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from requires import requires
 
 from sklearn_rankscore import (
     evaluate,
@@ -132,8 +132,9 @@ def test_equals_the_oracle(metric, k, repeats):
 
 # a warning of numba when it compiles ranx
 @pytest.mark.filterwarnings("ignore:unsafe cast from uint64 to int64")
+@pytest.mark.integration
 def test_equals_ranx():
-    ranx = requires("ranx")
+    ranx = import_module("ranx")
     rng = np.random.default_rng(1)
     actual, predicted = random_lists(rng, n_queries=60, graded=True)
     # ranx refuses queries without judgments or results
@@ -250,9 +251,11 @@ def test_inputs_are_not_changed():
     assert (actual, predicted) == ({"q": {"a": 1}}, {"q": ["b", "a"]})
 
 
-@pytest.mark.parametrize("library", ["torch", "pyarrow"])
+@pytest.mark.parametrize(
+    "library", [pytest.param("torch", marks=pytest.mark.integration), "pyarrow"]
+)
 def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
-    make = pa.array if library == "pyarrow" else requires("torch").tensor
+    make = pa.array if library == "pyarrow" else import_module("torch").tensor
     actual, predicted = [[1, 2], [3]], [[2, 9], [8, 3]]
     expected = map_score(**from_ranked_lists(actual, predicted))
     arrays = list(map(make, predicted))
@@ -267,10 +270,10 @@ def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
         assert values == {"map": expected}
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=pytest.mark.integration)])
 @pytest.mark.parametrize("read", [from_ranked_lists, from_trec])
 def test_a_score_may_be_an_array_or_tensor_without_dimensions(read, library):
-    make = np.array if library == "numpy" else requires("torch").tensor
+    make = np.array if library == "numpy" else import_module("torch").tensor
     actual, scores = {"q": {"a": 0, "b": 2}}, {"q": {"a": 0.5, "b": 0.25}}
     tensors = {"q": {document: make(score) for document, score in scores["q"].items()}}
     expected = read(actual, scores)

@@ -119,6 +119,7 @@ def test_some_users_are_rows_of_the_matrix():
     assert recall_at_k(**one, k=4) == by_user[7]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_users_with_a_hundred_recommendations():
     rng = np.random.default_rng(0)
     n_users, n_items, k = 100_000, 20_000, 100

@@ -89,6 +89,7 @@ def test_scores_at_several_cutoffs(data):
         DifferenceCurveDisplay.from_predictions(y, models["one"], groups=groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("display", [CutoffCurveDisplay, DifferenceCurveDisplay])
 @pytest.mark.parametrize("size", [None, (4, 3), (12, 4)])
 @pytest.mark.parametrize(

@@ -268,6 +268,7 @@ def test_each_model_has_its_own_spelling_of_a_metric():
     np.testing.assert_array_equal(first.get_xydata(), second.get_xydata())
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_only_to_draw():
     code = (
         "import sys, sklearn_rankscore as rs\n"

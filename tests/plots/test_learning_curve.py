@@ -51,6 +51,7 @@ def test_points_are_cross_validated_scores(data):
     assert display.ax_.get_ylabel() == "MRR"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["column", "array", "name", "names", "splitter"])
 @pytest.mark.parametrize(
     "model",
@@ -128,6 +129,7 @@ def test_sizes_are_those_on_which_each_fold_trains(data):
     assert given.max_queries.tolist() == [5, 14]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [None, (5, 4)])
 @pytest.mark.parametrize(
     ("sizes", "are_all_shown"),

@@ -53,6 +53,7 @@ def test_there_are_eleven():
     assert len(DISPLAYS) == 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("display", DISPLAYS)
 @pytest.mark.parametrize("width", [6.4, 12.8, None])
 @pytest.mark.parametrize("style", ["default", "dark_background"])
@@ -86,6 +87,7 @@ THREE = [*LONG, "a neural network with two towers"]
 DEVICES = ["a television in the living room", "desktop", "phone"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "display", ["CutoffCurveDisplay", "DifferenceCurveDisplay", "LabelScoresDisplay"]
 )
@@ -105,6 +107,7 @@ def test_a_figure_has_room_for_the_legend_of_many_systems(display, data):
     assert figure.get_size_inches().tolist() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [None, (5, 6), (6.4, 4.8)])
 def test_many_rows_of_long_names_do_not_overlap(size, data):
     X, y, groups = data
@@ -196,6 +199,7 @@ def test_colors_differ_for_all_types_of_color_vision(cones):
         assert np.linalg.norm(seen[one] - seen[other]) >= least, (one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_reference_lines_and_text_stand_out(display, style, data):
@@ -219,6 +223,7 @@ def test_names_are_drawn_literally(display, data):
         ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [None, (4, 3)])
 @pytest.mark.parametrize("scale", [1e-8, 1e6])
 @pytest.mark.parametrize("display", ["CutoffCurveDisplay", "QueryDeltaDisplay", "ForestDisplay"])

@@ -141,6 +141,7 @@ def test_any_property(data):
         QueryPropertyDisplay.from_predictions(y, models["one"], groups=groups, property="length")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_values", "name"), [(20, "category"), (9, "a longer category")])
 def test_many_values_of_a_property_do_not_overlap(data, n_values, name):
     y, models, groups = data
@@ -203,6 +204,7 @@ def test_numbers_of_queries_that_differ_by_model_are_shown_as_a_range():
     assert same.ax_.get_xlabel() == "kind\nnumber of queries"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_values", [3, 8, 10])
 @pytest.mark.parametrize(("most", "written"), [(400, "200–400"), (4000, "2,000–4,000")])
 @pytest.mark.parametrize("size", [None, (5, 4)])

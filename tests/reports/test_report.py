@@ -102,6 +102,7 @@ def test_rows_and_columns():
     assert rows[1][rows[0].index(shown) :].startswith(f"{chance:.2f}  ")
 
 
+@pytest.mark.slow
 def test_lists_of_some_documents_are_not_compared_with_a_random_order_of_them():
     actual = {"ann": [1, 2, 30], "bob": [3, 40], "cho": [5]}
     lists = {"ann": [1, 10, 11, 12], "bob": [13, 14, 3, 15]}

@@ -1,6 +1,7 @@
 """The HTML of a ranking report: complete, correct, safe and readable without network."""
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 import sklearn
 from html_structure import Structure
-from requires import requires_browser
 
 import sklearn_rankscore as rs
 from sklearn_rankscore import compare, evaluate, make_ranking, query_scores, ranking_report
@@ -172,6 +172,7 @@ def test_plots_are_those_that_the_data_allow(data, html):
     assert "<svg" not in flat.to_html()
 
 
+@pytest.mark.slow
 def test_plots_have_the_font_of_the_user(report):
     with mpl.rc_context({"font.family": "DejaVu Serif", "axes.facecolor": "red"}):
         html = report.to_html()
@@ -190,6 +191,7 @@ def test_a_file_is_written(report, tmp_path):
     assert "<svg" not in shorter
 
 
+@pytest.mark.slow
 def test_without_matplotlib_there_are_no_plots():
     code = (
         "import sys\nsys.modules['matplotlib'] = None\nimport sklearn_rankscore as rs\n"
@@ -199,6 +201,7 @@ def test_without_matplotlib_there_are_no_plots():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # sizes that the browser gives the parts, as attributes of the document
 MEASURE = """<script>
 const root = document.documentElement;
@@ -217,7 +220,7 @@ root.setAttribute('loaded', performance.getEntriesByType('resource').length);
 
 def in_browser(html, width, tmp_path):
     """The attributes of the document, and what the browser writes."""
-    browser = requires_browser()
+    browser = next(filter(None, map(shutil.which, BROWSERS)))
     path = tmp_path / "report.html"
     path.write_text(html.replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
     done = subprocess.run(
@@ -232,6 +235,7 @@ def in_browser(html, width, tmp_path):
     return dict(re.findall(r'(\w+)="([^"]*)"', opening)), done
 
 
+@pytest.mark.integration
 def test_tables_of_long_names_fit_on_a_screen(data, tmp_path):
     y, models, groups, _ = data
     long = "a ranker, whose name has the length of a whole sentence: {}".format
@@ -242,6 +246,7 @@ def test_tables_of_long_names_fit_on_a_screen(data, tmp_path):
 
 
 @pytest.mark.parametrize("width", [500, 1200])
+@pytest.mark.integration
 def test_a_browser_shows_it(html, width, tmp_path):
     attributes, done = in_browser(html, width, tmp_path)
     assert "CONSOLE" not in done.stderr
