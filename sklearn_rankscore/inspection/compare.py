@@ -119,8 +119,7 @@ def compare(
         and more differ, whose sum is taken as normal: the largest error seen is 0.019, and
         0.003 for p-values below 0.05, both for precision at 10, whose differences are few multiples
         of a step. The randomized Tukey HSD test of more than 5,000 values, where the models differ,
-        is that of the studentized range of normal means. Where few queries dominate, both tests
-        resample these, and take only the sum of all others as normal.
+        is that of the studentized range of normal means, unless few queries dominate.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 

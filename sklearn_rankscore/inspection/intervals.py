@@ -23,8 +23,8 @@ T = TypeVar("T")
 # sums of the same terms in a different order differ by rounding, and must still count as equal
 TOLERANCE = 1e-12
 
-# with less weight on all other queries the mean is the value of one, and has no estimated error
-ALL_OF_ONE = 2.0**-52
+# with a larger share of the weight the mean is the value of one query, and has no estimated error
+ALL_OF_ONE = 0.99
 
 # with fewer, the permutation test cannot reject at the level of 5 %, because 2 / 2**5 > .05
 FEWEST_DISTINCT = 6
@@ -82,31 +82,16 @@ def standard_error(values: Array, weights: Array) -> Array:
     estimator CR2 of a regression on a constant: R. M. Bell, D. F. McCaffrey. Bias Reduction in
     Standard Errors for Linear Regression with Multi-Stage Samples. Survey Methodology 28, 2002.
     """
-    if len(values) < 2:
+    share = weights / weights.sum()
+    if share.max() > ALL_OF_ONE:
         return np.full(values.shape[1], np.nan)
-    share, rest = _shares(weights)
-    if rest.min() < ALL_OF_ONE:
-        return np.full(values.shape[1], np.nan)
-    factor = _factors(share, rest)
-    squares = _weighted_sum((values - mean(values, weights)) ** 2, factor)
+    squares = _weighted_sum((values - mean(values, weights)) ** 2, _factors(share))
     return np.asarray(np.sqrt(squares))
 
 
-def _shares(weights: Array) -> tuple[Array, Array]:
-    """The share of each query in the total weight, and that of all others."""
-    total, largest = weights.sum(), np.argmax(weights)
-    share, rest = weights / total, (total - weights) / total
-    rest[largest] = np.delete(weights, largest).sum() / total  # 1 - share would cancel
-    return share, rest
-
-
-def _factors(share: Array, rest: Array) -> Array:
+def _factors(share: Array) -> Array:
     """The factor of each squared residual in the squared standard error."""
-    largest = np.argmax(share)
-    others = float((np.delete(share, largest) ** 2).sum())
-    of_others = others + share[largest] ** 2 - share**2  # the squared shares of all others
-    of_others[largest] = others  # where the difference would cancel
-    return np.asarray(share**2 / (rest**2 + of_others))
+    return np.asarray(share**2 / (1 - 2 * share + (share**2).sum()))
 
 
 def degrees_of_freedom(weights: Array) -> float:
@@ -115,28 +100,18 @@ def degrees_of_freedom(weights: Array) -> float:
     Satterthwaite's approximation for values of equal variance, (tr A)² / tr(A²), where the squared
     error is the quadratic form of A; Bell and McCaffrey, as above.
     """
-    share, rest = _shares(weights)
-    if rest.min() < ALL_OF_ONE:
+    share = weights / weights.sum()
+    if share.max() > ALL_OF_ONE:
         return np.nan
-    factor, largest = _factors(share, rest), np.argmax(weights)
-    # the query of the largest weight by itself, whose terms cancel to a square of `rest`
-    first, first_share, first_rest = (float(of[largest]) for of in (factor, share, rest))
-    share, factor = np.delete(share, largest), np.delete(factor, largest)
-    others = float((share**2).sum())
-    total = first_share**2 + others
+    factor, total = _factors(share), float((share**2).sum())
+    # A_kj² = f_k f_j (Σh² - h_k - h_j)² outside of the diagonal, and the trace is Σh²
     zero, one, two = (float((factor * share**power).sum()) for power in range(3))
-    cross = (total * zero) ** 2 - 4 * total * zero * one + 2 * zero * two + 2 * one**2
-    diagonal = float((factor**2 * (1 - 4 * share + 2 * total)).sum())
-    own, between = first * (first_rest**2 + others), others - first_share * first_rest
-    with_first = 2 * first * (between**2 * zero - 2 * between * one + two)
-    trace = own + zero * (1 + total) - 2 * one
-    return trace**2 / (own**2 + with_first + diagonal + cross)
+    outside = (total * zero) ** 2 - 4 * total * zero * one + 2 * zero * two + 2 * one**2
+    return total**2 / (outside + float((factor**2 * (1 - 4 * share + 2 * total)).sum()))
 
 
 def t_interval(values: Array, weights: Array, confidence: float) -> Array:
     """Student's t interval of the mean, of shape (2, n_metrics)."""
-    if len(values) < 2:
-        return np.full((2, values.shape[1]), np.nan)
     t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
     center, margin = mean(values, weights), t * standard_error(values, weights)
     return np.array([center - margin, center + margin])
@@ -178,8 +153,6 @@ def _with_skewness(quantile: float, skewness: Array) -> Array:
 
 def skewed_interval(values: Array, weights: Array, confidence: float) -> Array:
     """Student's t interval, each end of which skewness can only move away from the mean."""
-    if len(values) < 2:
-        return np.full((2, values.shape[1]), np.nan)
     t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
     center, error = mean(values, weights), standard_error(values, weights)
     skewness = skewness_of_mean(values, weights)
