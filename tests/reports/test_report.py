@@ -14,7 +14,6 @@ from sklearn_rankscore import (
     query_scores,
     ranking_report,
 )
-from sklearn_rankscore.plots.queries import _of_one
 
 # a: one relevant document on top; b: nothing relevant, all tied; c: one document;
 # d: two pairs of ties, and one document that was not retrieved
@@ -210,10 +209,3 @@ def test_refuses_arguments_out_of_range(data, given, message):
     y, score, groups = data
     with pytest.raises(ValueError, match=message):
         ranking_report(y, score, groups=groups, **given)
-
-
-def test_one_metric_of_several_knows_its_range():
-    y, s, groups = np.tile([1, 0], 10), np.tile([2.0, 1.0], 10), np.repeat(np.arange(10), 2)
-    scores = query_scores(y, s, ["mrr", "rbp"], groups=groups, like="ranx")
-    assert np.isnan(_of_one(scores, "rbp").interval()["rbp"]).all()
-    assert _of_one(scores, "mrr").interval()["mrr"].high == 1
