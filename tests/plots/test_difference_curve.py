@@ -89,19 +89,15 @@ def test_scores_at_several_cutoffs(data):
         DifferenceCurveDisplay.from_predictions(y, models["one"], groups=groups)
 
 
-@pytest.mark.parametrize("display", [CutoffCurveDisplay, DifferenceCurveDisplay])
-@pytest.mark.parametrize("size", [None, (4, 3), (12, 4)])
+@pytest.mark.parametrize("size", [None, (4, 3)])
 @pytest.mark.parametrize(
-    "k",
-    [
-        [1, 5, 10, 50, 100, 500, 1000], [5, 10, 15, 20, 30, 100, 200, 500, 1000], [9, 990, 1000],
-        [999, 1000, 5000], [990, 992, *range(993, 1100, 7)],
-    ],
-)  # fmt: skip
-def test_cutoffs_do_not_overlap(data, display, size, k):
+    "k", [[1, 5, 10, 50, 100, 500, 1000], [9, 990, 1000], [999, 1000, 5000], range(990, 1100, 7)]
+)
+def test_cutoffs_do_not_overlap(data, size, k):
     y, models, groups = data
     ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
-    ax = display.from_predictions(y, models, groups=groups, metric="recall", k=k, ax=ax).ax_
+    given = {"groups": groups, "metric": "recall", "k": k, "ax": ax}
+    ax = CutoffCurveDisplay.from_predictions(y, models["one"], **given).ax_
     ax.figure.canvas.draw()
     labels = ax.get_xticklabels()
     if len(k) <= 10:
