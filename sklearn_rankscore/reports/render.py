@@ -197,9 +197,13 @@ class RankingReport(TableText):
     @classmethod
     def _of(cls, contents: Contents) -> RankingReport:
         tables = list(_tables(contents))
-        shown = [p.text() for p in tables if isinstance(p, Table) or p.level > 2]
+        texts = [
+            part.text() if isinstance(part, Table) else clean(part.text)
+            for part in tables
+            if isinstance(part, Table) or part.level > 2
+        ]
         html = f"<style>{_css()}</style><div class='rankscore'>{_html(tables)}</div>"
-        self = cls("\n\n".join(shown), html)
+        self = cls("\n\n".join(texts), html)
         systems = contents.systems.items()
         self._contents, self.comparison = contents, contents.comparison
         self.scores = {name: system.scores for name, system in systems}
@@ -259,29 +263,12 @@ class RankingReport(TableText):
 class Heading(NamedTuple):
     """The title of the parts below it; those of level 2 are in the HTML alone."""
 
-    name: str
+    text: str
     level: int = 2
 
-    def text(self) -> str:
-        """The title without markup."""
-        return clean(self.name)
 
-    def html(self) -> str:
-        """The title as HTML."""
-        return f"<h{self.level}>{clean(self.name, 'html')}</h{self.level}>"
-
-
-class Figure(NamedTuple):
-    """A plot as HTML."""
-
-    shown: str
-
-    def html(self) -> str:
-        """The plot."""
-        return self.shown
-
-
-Part: TypeAlias = Heading | Table | Figure
+# a text is HTML
+Part: TypeAlias = Heading | Table | str
 
 
 def _css() -> str:
@@ -290,10 +277,15 @@ def _css() -> str:
 
 def _html(parts: Iterable[Part]) -> str:
     """Parts as HTML; a table scrolls within itself where it is too wide."""
-    return "\n".join(
-        f"<div class='scroll'>{part.html()}</div>" if isinstance(part, Table) else part.html()
-        for part in parts
-    )
+    shown = []
+    for part in parts:
+        if isinstance(part, Heading):
+            shown.append(f"<h{part.level}>{clean(part.text, 'html')}</h{part.level}>")
+        elif isinstance(part, Table):
+            shown.append(f"<div class='scroll'>{part.html()}</div>")
+        else:
+            shown.append(part)
+    return "\n".join(shown)
 
 
 def _tables(contents: Contents) -> Iterator[Heading | Table]:
@@ -486,13 +478,12 @@ def _figures(contents: Contents) -> list[Part]:
     try:
         import matplotlib as _  # noqa: F401
     except ImportError:
-        missing = Figure("<p>The plots require matplotlib, which was not installed.</p>")
-        return [Heading("Plots"), missing]
-    shown = [_figure(f"figure{i}", *of) for i, of in enumerate(_displays(contents))]
-    return [Heading("Plots"), *shown] if shown else []
+        return [Heading("Plots"), "<p>The plots require matplotlib, which was not installed.</p>"]
+    figures = [_figure(f"figure{i}", *of) for i, of in enumerate(_displays(contents))]
+    return [Heading("Plots"), *figures] if figures else []
 
 
-def _figure(name: str, title: str, draw: Callable[..., Any], height: float = 4.5) -> Figure:
+def _figure(name: str, title: str, draw: Callable[..., Any], height: float = 4.5) -> str:
     """The display as SVG that takes the text color of its surroundings; `name` is unique."""
     from matplotlib import rcParams, style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -517,7 +508,7 @@ def _figure(name: str, title: str, draw: Callable[..., Any], height: float = 4.5
     shown = clean(title, "html")
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
     caption = f"<figcaption>{shown}</figcaption>"
-    return Figure(f"<figure>{caption}<div class='scroll'>{svg.strip()}</div></figure>")
+    return f"<figure>{caption}<div class='scroll'>{svg.strip()}</div></figure>"
 
 
 def _displays(contents: Contents) -> Iterator[tuple[Any, ...]]:
