@@ -51,11 +51,15 @@ def test_points_are_cross_validated_scores(data):
     assert display.ax_.get_ylabel() == "MRR"
 
 
-@pytest.mark.parametrize("way", ["column", "array", "name", "names", "splitter"])
 @pytest.mark.parametrize(
-    "model",
-    [Ridge(), make_pipeline(StandardScaler(), Ridge()), LGBM, make_pipeline(QueryRanker(LGBM))],
-    ids=["regressor", "pipeline", "booster", "pipeline of a ranker"],
+    ("way", "model"),
+    [
+        ("column", Ridge()),
+        ("array", make_pipeline(StandardScaler(), Ridge())),
+        ("name", LGBM),
+        ("names", make_pipeline(QueryRanker(LGBM))),
+        ("splitter", Ridge()),
+    ],
 )
 def test_models_that_are_not_in_a_query_ranker(data, model, way):
     X, y = data

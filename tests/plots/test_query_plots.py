@@ -6,7 +6,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 
 from sklearn_rankscore import (
@@ -73,21 +72,6 @@ def test_scatter_draws_equal_points_once_with_their_number():
         QueryScatterDisplay.from_query_scores({"a": a})
     with pytest.raises(ValueError, match="no query to plot"):
         QueryScatterDisplay.from_query_scores({"a": a.select(slice(4, 5)), "b": b.select([4])})
-
-
-@pytest.mark.parametrize("size", [(8, 5), (4, 5), (5, 8)])
-def test_long_names_fit_beside_the_scatter(data, size):
-    y, models, groups = data
-    long = "a ranker with a name that takes all of the figure, and some more of it {}".format
-    _, ax = plt.subplots(figsize=size, layout="constrained")
-    named = {long(name): score for name, score in models.items()}
-    QueryScatterDisplay.from_predictions(y, named, groups=groups, ax=ax)
-    ax.figure.canvas.draw()
-    area = ax.figure.bbox.padded(1)
-    for label in (ax.xaxis.label, ax.yaxis.label):
-        box = label.get_window_extent()
-        assert area.x0 <= box.x0 <= box.x1 <= area.x1
-        assert area.y0 <= box.y0 <= box.y1 <= area.y1
 
 
 @pytest.mark.parametrize("property", ["documents", "relevant"])
