@@ -11,7 +11,7 @@ from .._columns import as_numbers, check_in_memory, column_names
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, did_you_mean, shown
 from ..query_ids.lookup import index_level
-from .join import ALONE, arguments, find_repeated, join, match, select_queries
+from .join import ALONE, Documents, arguments, find_repeated, join, match, select_queries
 from .table import Table, at_ranks, check_ranks, distinct
 
 ColumnName: TypeAlias = str | int
@@ -40,7 +40,7 @@ def from_frames(
     unjudged: UnjudgedDocuments = "irrelevant",
     exclude: Any = None,
     ignore_identical_ids: bool = False,
-) -> Any:
+) -> Documents:
     """Build the arguments of a metric from long DataFrames, such as a log and a top-N list.
 
     Parameters
@@ -244,7 +244,7 @@ def _column(name: str, frame: Any, column: Any) -> Any:
 
 def _of_one_frame(
     labels: Array, systems: dict[str, Table], unjudged: str, *, has_documents: bool
-) -> Any:
+) -> Documents:
     """Arguments of a metric, in the order of the rows."""
     for table in systems.values():
         if table.has_ranks and len(at_ranks(table, 0).query) > len(labels):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Number
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, Unjudged
 from .._validation import counted, shown, stacklevel_of_caller
 from ..query_ids.read import as_objects, order_by_code
 from .table import Table, at_ranks
@@ -94,7 +94,7 @@ def join(
     identical: Sequence[Any] | None = None,
     advice: str | None = None,
     by_id: bool = False,
-) -> Any:
+) -> Documents:
     """Label the documents of each system with their relevance, and add those that were missed.
 
     Parameters
@@ -145,6 +145,18 @@ def join(
     return _label(ids[selected], items, judged, named, unjudged, advice, by_id)
 
 
+class Documents(TypedDict):
+    """Labels, scores and query ids of documents, and a rule for labels of NaN.
+
+    Scores are an array, or a dict of arrays by system.
+    """
+
+    y_true: Array
+    y_score: Any
+    groups: Array
+    unjudged: NotRequired[Unjudged]
+
+
 def select_queries(
     ids: Array, judged: Table, systems: Mapping[str, Table], complete: bool | None
 ) -> Array:
@@ -184,7 +196,7 @@ def select_queries(
 def _label(
     ids: Array, items: Any, judged: Table, systems: dict[str, Table], unjudged: str,
     advice: str | None, by_id: bool,
-) -> Any:  # fmt: skip
+) -> Documents:  # fmt: skip
     tables = [*systems.values(), judged]
     query = np.concatenate([table.query for table in tables])
     document = np.concatenate([table.document for table in tables])
@@ -233,11 +245,11 @@ def _label(
     return arguments(labels, scores, ids[query], unjudged)
 
 
-def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: str) -> Any:
-    """`MetricArguments`, or `SystemArguments` if the systems have names."""
-    named = scores if scores.keys() != {ALONE} else scores[ALONE]
-    rule = {} if unjudged == "nan" else {"unjudged": unjudged}
-    return {"y_true": labels, "y_score": named, "groups": groups, **rule}
+def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: str) -> Documents:
+    """What readers return; scores by system if the systems have names."""
+    named: Any = scores if scores.keys() != {ALONE} else scores[ALONE]
+    documents: Any = {"y_true": labels, "y_score": named, "groups": groups}
+    return documents if unjudged == "nan" else {**documents, "unjudged": unjudged}
 
 
 def _number(query: Array, document: Array, n_queries: int) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from .._columns import as_column, as_numbers, check_in_memory, check_range, colu
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
-from .join import ALONE, in_common, join, occurrences
+from .join import ALONE, Documents, in_common, join, occurrences
 from .table import Table, distinct
 from .trec import as_nested
 
@@ -28,7 +28,7 @@ def from_ranked_lists(
     unjudged: UnjudgedDocuments = "irrelevant",
     exclude: Any = None,
     ignore_identical_ids: bool = False,
-) -> Any:
+) -> Documents:
     """Build the arguments of a metric from relevant items and predicted items by rank.
 
     Parameters
@@ -141,7 +141,7 @@ def from_ranked_lists(
     )  # fmt: skip
 
 
-def from_relevance_lists(relevances: Any) -> Any:
+def from_relevance_lists(relevances: Any) -> Documents:
     """Build the arguments of a metric from the relevance of documents by rank.
 
     Parameters
@@ -237,7 +237,7 @@ def from_recommendations(
     *,
     unjudged: UnjudgedDocuments = "irrelevant",
     exclude: Any = None,
-) -> Any:
+) -> Documents:
     """Build the arguments of a metric from a user-item matrix and recommended items.
 
     Parameters

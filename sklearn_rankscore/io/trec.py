@@ -15,7 +15,7 @@ from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, colum
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, did_you_mean, shown
 from ..query_ids.read import as_ids, as_objects, of_python
-from .join import ALONE, join, select_queries
+from .join import ALONE, Documents, join, select_queries
 from .table import Table, check_ranks, distinct
 from .text import Columns, has_columns, read_columns, read_lines
 
@@ -249,7 +249,7 @@ def from_trec(
     complete: bool | None = None,
     unjudged: UnjudgedDocuments = "irrelevant",
     ignore_identical_ids: bool = False,
-) -> Any:
+) -> Documents:
     r"""Build the arguments of a metric from TREC relevance judgments and one or several runs.
 
     Parameters
@@ -353,7 +353,7 @@ def join_trec(
     complete: bool | None,
     unjudged: Any,
     ignore_identical_ids: bool,
-) -> Any:
+) -> Documents:
     """What `from_trec` returns; `columns` are the names of columns in files by field."""
     runs = {
         name: read_source(of, "run", f"run {name!r}" if name else "run", columns, bool(complete))
