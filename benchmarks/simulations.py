@@ -11,8 +11,8 @@ import zlib
 import numpy as np
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection.intervals import difference_interval, mean_interval
-from sklearn_rankscore.inspection.significance import paired_p_values
+from sklearn_rankscore.comparison.intervals import difference_interval, mean_interval
+from sklearn_rankscore.comparison.significance import paired_p_values
 
 REPETITIONS = 1_000
 

@@ -21,8 +21,8 @@ import numpy as np
 from ._table import Table, clean
 from ._typing import SignificanceTest
 from ._validation import did_you_mean
-from .inspection import QueryScores, compare, query_scores
-from .inspection.comparison import Comparison
+from .comparison import QueryScores, compare, query_scores
+from .comparison.results import Comparison
 from .io.table import check_ranks, distinct
 from .io.text import OPENERS, SEPARATORS, has_columns, read_columns
 from .io.trec import NAMES, as_texts, join_trec, name_column

@@ -14,8 +14,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count, check_flag
-from ..inspection import Comparison, QueryScores, cross_val_query_scores
-from ..inspection.intervals import with_progress
+from ..comparison import Comparison, QueryScores, cross_val_query_scores
+from ..comparison.intervals import with_progress
 from ..metrics.evaluate import MetricLike
 from ..metrics.names import parse_name, with_cutoff
 from ..model_selection.k_fold import check_query_cv

@@ -25,9 +25,9 @@ from .._typing import (
     Unjudged,
 )  # fmt: skip
 from .._validation import counted, installed
-from ..inspection import QueryScores, compare, query_scores
-from ..inspection.compare import check_query_scores
-from ..inspection.segments import Segments
+from ..comparison import QueryScores, compare, query_scores
+from ..comparison.compare import check_query_scores
+from ..comparison.segments import Segments
 from ..metrics.evaluate import Metrics
 from ..metrics.names import canonical_name
 from ..query_ids.lookup import check_same_rows, find_explicit_ids, no_groups_error, source_or_ids

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice, check_count, check_number, examples
-from ..inspection.segments import SegmentColumn, bin_segments
+from ..comparison.segments import SegmentColumn, bin_segments
 from ..metrics.evaluate import by_system
 from ..metrics.segment import MISSING
 from ..query_ids.lookup import check_same_order

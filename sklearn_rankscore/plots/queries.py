@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, QueryIds, Seed
 from .._validation import check_choice, check_number
-from ..inspection import Comparison, Interval, QueryScores
-from ..inspection.compare import align, baseline_first, paired_differences, value_differences
-from ..inspection.segments import Segments, select_segments
+from ..comparison import Comparison, Interval, QueryScores
+from ..comparison.compare import align, baseline_first, paired_differences, value_differences
+from ..comparison.segments import Segments, select_segments
 from ..ranking import read_queries
 from .display import (
     DifferencesOfSystems,

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike
 
 from .._typing import IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count, check_flag
-from ..inspection import (
+from ..comparison import (
     Comparison,
     QueryImportances,
     QueryScores,
     compare,
     query_permutation_importance,
 )  # fmt: skip
-from ..inspection.compare import align
-from ..inspection.importance import Within
-from ..inspection.segments import select_segments
+from ..comparison.compare import align
+from ..comparison.importance import Within
+from ..comparison.segments import select_segments
 from ..metrics.evaluate import MetricLike
 from ..metrics.segment import ALL_QUERIES, Segment
 from .display import (

@@ -20,9 +20,9 @@ import numpy as np
 from .._table import Number, Table, clean
 from .._typing import Array
 from .._validation import check_flag
-from ..inspection import Comparison, Interval, QueryScores, SegmentScores
-from ..inspection.compare import paired_differences
-from ..inspection.comparison import few_distinct_note
+from ..comparison import Comparison, Interval, QueryScores, SegmentScores
+from ..comparison.compare import paired_differences
+from ..comparison.results import few_distinct_note
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..plots import (
     CutoffCurveDisplay,

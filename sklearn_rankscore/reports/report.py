@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
 from .._validation import check_count, check_cutoff, check_flag, check_number
-from ..inspection import Interval, QueryScores, compare
-from ..inspection.query_scores import measure_per_query, resolve_per_query
-from ..inspection.segments import Segments, columns_or_levels, read_segments
+from ..comparison import Interval, QueryScores, compare
+from ..comparison.query_scores import measure_per_query, resolve_per_query
+from ..comparison.segments import Segments, columns_or_levels, read_segments
 from ..metrics.evaluate import MetricLike, Metrics, by_system
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..metrics.metric import Metric

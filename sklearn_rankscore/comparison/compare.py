@@ -15,16 +15,6 @@ from .._validation import check_choice, check_count, check_number, counted, exam
 from ..metrics.segment import ALL_QUERIES
 from ..query_ids.read import as_keys
 from ..ranking.aggregate import scaled_weights
-from .comparison import (
-    Comparison,
-    Correction,
-    Difference,
-    Family,
-    Margin,
-    Pairs,
-    Verdict,
-    agreed_sign,
-)
 from .intervals import (
     TOLERANCE,
     Interval,
@@ -37,6 +27,16 @@ from .intervals import (
     with_progress,
 )
 from .query_scores import QueryScores, subset, value_ranges, with_fields
+from .results import (
+    Comparison,
+    Correction,
+    Difference,
+    Family,
+    Margin,
+    Pairs,
+    Verdict,
+    agreed_sign,
+)
 from .segments import (
     SegmentColumn,
     Segments,

@@ -23,7 +23,7 @@ from sklearn_rankscore import (
     query_permutation_importance,
     query_scores,
 )
-from sklearn_rankscore.inspection import importance as permuted_features
+from sklearn_rankscore.comparison import importance as permuted_features
 
 METRICS = ["ndcg@10", "map@5", "query_auc"]
 

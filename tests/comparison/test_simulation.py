@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection.intervals import difference_interval, mean_interval
+from sklearn_rankscore.comparison.intervals import difference_interval, mean_interval
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection.significance import holm, permutation_p_values
+from sklearn_rankscore.comparison.significance import holm, permutation_p_values
 
 
 def p_values(differences, weights=None, test="permutation", **options):

@@ -26,7 +26,6 @@ from ..query_ids.lookup import (
 from ..rankers.training_data import DroppedColumns
 from ..scoring.predictions import predict_scores, read_predictions
 from .compare import difference_ranges
-from .comparison import few_distinct_note
 from .intervals import (
     Interval,
     difference_interval,
@@ -35,6 +34,7 @@ from .intervals import (
     with_progress,
 )
 from .query_scores import QueryScores, measure_per_query, resolve_per_query
+from .results import few_distinct_note
 from .tabular import Tabular
 
 CALLER = "query_permutation_importance"

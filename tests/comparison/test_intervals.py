@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare, ndcg_score, query_scores
-from sklearn_rankscore.inspection.intervals import (
+from sklearn_rankscore.comparison.intervals import (
     Interval,
     degrees_of_freedom,
     has_few_distinct,

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores
-from sklearn_rankscore.inspection.significance import holm
+from sklearn_rankscore.comparison.significance import holm
 
 
 def scores(values, ids=None, metrics=None, weights=None):
