@@ -109,6 +109,8 @@ def test_differences_without_segments_are_one_row_per_metric(data):
     table = text.split("two compared with one by the permutation test\n")[1].splitlines()
     assert table[0].split() == ["difference", "[95", "%", "interval]", "@1", "@10"]
     assert [line.split()[0] for line in table[1:3]] == ["ndcg", "map"]
+    family = "adjusted by holm for all comparisons with one, each metric by itself"
+    assert table[-1] == f"p-values of the attribute comparison: {family}"
     assert "compared" not in ranking_report(y, {"one": models["one"]}, groups=groups, **K)
 
 
