@@ -23,12 +23,13 @@ from ._typing import SignificanceTest
 from ._validation import did_you_mean
 from .inspection import QueryScores, compare, query_scores
 from .inspection.comparison import Comparison
-from .io.columns import NAMES, SEPARATORS, has_columns, read_columns
-from .io.text import OPENERS
-from .io.trec import check_scores_of_file, join_trec
+from .io.table import check_ranks, distinct
+from .io.text import OPENERS, SEPARATORS, has_columns, read_columns
+from .io.trec import NAMES, as_texts, join_trec, name_column
 from .metrics.conventions import CONVENTIONS
 from .metrics.names import METRICS
 from .metrics.resolve import resolve_all
+from .query_ids.read import of_python
 
 __all__ = ["main"]
 
@@ -364,18 +365,21 @@ def _count_ties(documents: dict[str, Any]) -> int:
 
 def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
     file = read_columns(path)
-    query, label = file.name("query", columns), file.name("relevance", columns)
+    query, label = (name_column(file, field, columns) for field in ("query", "relevance"))
     systems = {}
-    for system, name in (scores or {clean(_stem(path)): file.name("score", columns)}).items():
-        if name not in file.columns:
+    for system, name in (
+        scores or {clean(_stem(path)): name_column(file, "score", columns)}
+    ).items():
+        if name not in file.names:
             raise ValueError(
-                f"{path}: no column {name!r} for --scores; it has {', '.join(file.columns)}."
-                f"{did_you_mean(name, file.columns)}"
+                f"{path}: no column {name!r} for --scores; it has {', '.join(file.names)}."
+                f"{did_you_mean(name, file.names)}"
             )
         systems[system] = numbers = file.numbers(name)
-        check_scores_of_file(file, name, numbers)
-    ids = np.array(file.ids(query), dtype=object)
-    return {"y_true": file.numbers(label), "y_score": systems, "groups": ids}
+        check_ranks(numbers, "score", name, f"{path}, column {name}")
+    code, ids = distinct(file.ids(query), f"{path}: the query ids")
+    texts = np.array(as_texts(of_python(ids), "query", path), dtype=object)
+    return {"y_true": file.numbers(label), "y_score": systems, "groups": texts[code]}
 
 
 def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:

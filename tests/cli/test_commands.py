@@ -195,7 +195,7 @@ def test_files_with_named_columns(suffix, run):
     for top_file in ("top", "float"):  # ids in a column with missing ones are floats
         given = [f"truth{suffix}", f"{top_file}{suffix}", "-m", metric]
         mine = run(*given, "--columns", "document=movie", form="json")["runs"][top_file]
-        names = {"query": "User", "document": "movie", "relevance": "rating", "rank": "rank"}
+        names = {"groups": "User", "document": "movie", "relevance": "rating", "rank": "rank"}
         assert mine == pytest.approx(evaluate(metrics=metric, **from_frames(truth, top, **names)))
 
 
@@ -220,8 +220,8 @@ def test_ranks_and_scores(run, files, capsys):
     assert run(*given, "--columns", "rank=position", form="csv")[0]["mrr"] == "1.0"
     assert run("truth.csv", "gap.csv", "-m", "mrr", form="csv")[0]["mrr"] == repr(1 / 9)
     for columns, message in (
-        ("score=position", "column position: its name and values are those of ranks"),
-        ("rank=score", "top.csv, column score: must hold ranks"),
+        ("score=position", "top.csv, column position is given as score, of which"),
+        ("rank=score", "top.csv, column score must hold ranks"),
         ("score=scroe", "Did you mean 'score'?"),
     ):
         assert main(["evaluate", *given, "--columns", columns]) == 1

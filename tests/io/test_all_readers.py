@@ -103,7 +103,7 @@ def by_reader(read, qrels, run):
 
 
 def of_frames(library, kind):
-    names = {"query": "query_id", "document": "doc_id", "relevance": "rel", "score": "score"}
+    names = {"groups": "query_id", "document": "doc_id", "relevance": "rel", "score": "score"}
     return by_reader(
         lambda truth, top: from_frames(truth, top, **names, unjudged="nan"),
         lambda data: long(data, "rel", library, kind),

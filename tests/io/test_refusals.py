@@ -28,7 +28,7 @@ NAN = math.nan
 
 
 def frames(truth, predictions=TOP, **change):
-    columns = {"query": "user", "document": "item", "score": "score", **change}
+    columns = {"groups": "user", "document": "item", "score": "score", **change}
     return from_frames(truth, predictions, **columns)
 
 
@@ -55,8 +55,8 @@ FRAMES = [
         r"predictions\['b'\] has no column 'user'.*same name in all frames",
     ),
     (lambda: frames(LOG, score=["score", "rank"]), ValueError, "Name one column.*score= as a dict"),
-    (lambda: frames(LOG, query=["user", "item"]), ValueError, "ids of several are tuples"),
-    (lambda: frames(LOG, query="usr"), ValueError, "Did you mean 'user'"),
+    (lambda: frames(LOG, groups=["user", "item"]), ValueError, "ids of several are tuples"),
+    (lambda: frames(LOG, groups="usr"), ValueError, "Did you mean 'user'"),
     (lambda: frames(LOG, score="scor"), ValueError, "predictions has no column 'scor'"),
     (lambda: frames(LOG, relevance="y"), ValueError, "truth has no column 'y'"),
     (lambda: frames(LOG, {}), TypeError, "at least one system"),
@@ -65,7 +65,7 @@ FRAMES = [
     (lambda: frames(LOG, document=None), TypeError, "document= is needed"),
     (lambda: frames(LOG, score=None), TypeError, "pass either score=.*; got neither"),
     (lambda: frames(LOG, rank="rank"), TypeError, "pass either score=.*; got both"),
-    (lambda: frames(LOG, missing_queries="error"), ValueError, "must be one of 'count', 'drop'"),
+    (lambda: frames(LOG, complete=None), TypeError, "complete must be True or False"),
     (lambda: frames(LOG.rename(columns={"user": "USER"})), ValueError, "Did you mean 'USER'"),
     (lambda: frames(LOG, exclude=TOP[:0]), ValueError, "exclude has no rows"),
     (lambda: frames(LOG, exclude=LOG[["user"]]), ValueError, "exclude has no column 'item'"),
@@ -75,7 +75,7 @@ FRAMES = [
             TOP.assign(rank=[1, 3, 1]), None, relevance="score", score=None, rank="rank"
         ),
         ValueError,
-        "truth, column 'rank', lacks ranks of some query.* negatives as score=",
+        "lacks ranks of some query.* negatives as score=",
     ),
     (
         lambda: frames(pd.concat([LOG, LOG])),
@@ -120,12 +120,12 @@ TREC = [
     (
         lambda: from_trec(pd.DataFrame({"qid": [1], "doc": ["a"]}), RUN),
         ValueError,
-        "one of 'doc_id'",
+        "no column for the document, such as doc_id, .*; it has qid, doc",
     ),
     (
         lambda: from_trec(pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}), RUN),
         ValueError,
-        r"'grade', 'rating'; it has \['qid', 'docno', 'x'\].*use from_frames",
+        r"such as .* grade, rating; it has qid, docno, x.*from_frames",
     ),
     (
         lambda: from_trec(pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "rel": 1}), RUN),
@@ -153,7 +153,7 @@ TREC = [
     (lambda: from_trec(QRELS, {}), ValueError, "the run has no rows"),
     (lambda: from_trec(QRELS, {"": "a.run"}), TypeError, "names as keys"),
     (lambda: from_trec(QRELS, ["a.run", "b.run"]), TypeError, "dict by name, such as.*list of 2"),
-    (lambda: from_trec(QRELS, {"r": {"a": 1}}), ValueError, "the run and the qrels have no query"),
+    (lambda: from_trec(QRELS, {"r": {"a": 1}}), ValueError, "qrels and run have no query"),
 ]
 
 
@@ -174,8 +174,8 @@ LISTS = [
     (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError, "the first is 'r'"),
     (
         lists({1: ["a"]}, {"1": ["a"]}),
-        TypeError,
-        "are 1 in actual and '1' in predicted.*keys of JSON",
+        ValueError,
+        "first is '1', where `actual` has ids such as 1",
     ),
     (lists(BY_ID, [["a"]]), TypeError, r"both be dicts by query id.*series\.to_dict\(\)"),
     (lists(pd.Series({1: "a"}), pd.Series({2: ["a"]})), ValueError, "have different indexes"),

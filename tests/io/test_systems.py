@@ -176,7 +176,7 @@ def test_series_of_other_indexes_are_refused():
 
 def test_a_system_without_a_name_is_refused():
     top = pd.DataFrame({"q": [1], "d": ["a"], "s": [1.0]})
-    columns = {"query": "q", "document": "d"}
+    columns = {"groups": "q", "document": "d"}
     interactions = csr_array([[1, 0]])
     for call in (
         lambda: from_frames(top, {"": top}, score="s", **columns),
@@ -215,6 +215,6 @@ def test_frames_of_one_call_have_the_same_rows():
     truth = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
     top = pd.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
     tops = {"a": top[:1], "b": top[1:]}
-    documents = from_frames(truth, tops, query="user", document="item", rank="rank")
+    documents = from_frames(truth, tops, groups="user", document="item", rank="rank")
     assert documents["y_score"]["a"].tolist() == [-1, -np.inf]
     assert documents["y_score"]["b"].tolist() == [-np.inf, -1]

@@ -124,7 +124,7 @@ def of_all_formats(unjudged):
     judged, ranked = {"a": 2, "b": 0, "d": 1}, ["x", "a", "y", "b"]
     truth = pd.DataFrame({"q": 1, "d": [*judged], "label": judged.values()})
     top = pd.DataFrame({"q": 1, "d": ranked, "rank": range(1, 5)})
-    columns = {"query": "q", "document": "d", "relevance": "label", "rank": "rank"}
+    columns = {"groups": "q", "document": "d", "relevance": "label", "rank": "rank"}
     run = dict(zip(ranked, [4.0, 3.0, 2.0, 1.0], strict=True))
     yield from_trec({"q": judged}, {"q": run}, unjudged=unjudged)
     yield from_frames(truth, top, **columns, unjudged=unjudged)
@@ -264,14 +264,14 @@ def test_from_frames():
     top = pd.DataFrame(
         {"user": [1, 1, 1, 1], "item": ["oil", "jam", "tea", "ham"], "rank": [1, 2, 3, 4]}
     )
-    given = {"query": "user", "document": "item", "rank": "rank", "relevance": "stars"}
+    given = {"groups": "user", "document": "item", "rank": "rank", "relevance": "stars"}
     documents = from_frames(log, top, **given, unjudged="nan")
     assert str(documents["y_true"].tolist()) == "[nan, 0.0, 5.0, nan]"
     assert ndcg_score(**documents, unjudged="drop") == pytest.approx(1 / np.log2(3))
     assert str(from_frames(log[:2], top[:3], **given)["y_true"].tolist()) == "[nan, 0.0, 5.0]"
     with pytest.raises(ValueError, match="truth, column 'stars', contains NaN"):
         from_frames(log, top, **given)
-    one = {"query": "user", "relevance": "stars", "score": "stars"}
+    one = {"groups": "user", "relevance": "stars", "score": "stars"}
     with pytest.raises(ValueError, match="truth, column 'stars', contains NaN"):
         from_frames(log.assign(score=1), **{**one, "score": "score"})
     labels = from_frames(log.assign(score=1), **{**one, "score": "score"}, unjudged="nan")["y_true"]
@@ -295,7 +295,7 @@ def test_a_negative_label_is_one_whether_or_not_other_documents_are_unjudged(sou
                 pd.DataFrame([(q, d, x) for q, of in data.items() for d, x in of.items()])
                 for data in (truth, top)
             )
-            names = {"query": 0, "document": 1, "relevance": 2, "score": 2}
+            names = {"groups": 0, "document": 1, "relevance": 2, "score": 2}
             documents = from_frames(*frames, **names, unjudged=unjudged)
         rules = {rule: f"mrr(unjudged={rule})" for rule in ("irrelevant", "drop")}
         assert evaluate(metrics=rules, **documents) == {"irrelevant": 0.75, "drop": 0.75}

@@ -89,13 +89,7 @@ def test_scores_at_several_cutoffs(data):
         DifferenceCurveDisplay.from_predictions(y, models["one"], groups=groups)
 
 
-<<<<<<< HEAD
-@pytest.mark.slow
-@pytest.mark.parametrize("display", [CutoffCurveDisplay, DifferenceCurveDisplay])
-@pytest.mark.parametrize("size", [None, (4, 3), (12, 4)])
-=======
 @pytest.mark.parametrize("size", [None, (4, 3)])
->>>>>>> green-pics
 @pytest.mark.parametrize(
     "k", [[1, 5, 10, 50, 100, 500, 1000], [9, 990, 1000], [999, 1000, 5000], range(990, 1100, 7)]
 )

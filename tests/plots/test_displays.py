@@ -217,20 +217,6 @@ def test_refuses_what_are_no_scores_by_name(display):
         display.from_query_scores({"a": scores, "b": scores.values})
 
 
-<<<<<<< HEAD
-def test_each_model_has_its_own_spelling_of_a_metric():
-    values = np.random.default_rng(0).random((9, 2))
-    spelt = {
-        name: QueryScores(range(9), values, [f"{name}@5", f"{name}@10"])
-        for name in ("ndcg", "NDCG")
-    }
-    first, second = CutoffCurveDisplay.from_query_scores(spelt).lines_
-    np.testing.assert_array_equal(first.get_xydata(), second.get_xydata())
-
-
-@pytest.mark.slow
-=======
->>>>>>> green-pics
 def test_matplotlib_is_imported_only_to_draw():
     code = (
         "import sys, sklearn_rankscore as rs\n"

@@ -51,11 +51,6 @@ def test_points_are_cross_validated_scores(data):
     assert display.ax_.get_ylabel() == "MRR"
 
 
-<<<<<<< HEAD
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["column", "array", "name", "names", "splitter"])
-=======
->>>>>>> green-pics
 @pytest.mark.parametrize(
     ("way", "model"),
     [
@@ -126,11 +121,6 @@ def test_sizes_are_those_on_which_each_fold_trains(data):
     assert given.max_queries.tolist() == [5, 14]
 
 
-<<<<<<< HEAD
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [None, (5, 4)])
-=======
->>>>>>> green-pics
 @pytest.mark.parametrize(
     ("sizes", "are_all_shown"),
     [

@@ -213,13 +213,7 @@ def test_names_are_drawn_literally(display, data):
         ]  # fmt: skip
 
 
-<<<<<<< HEAD
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [None, (4, 3)])
-@pytest.mark.parametrize("scale", [1e-8, 1e6])
-=======
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
->>>>>>> green-pics
 @pytest.mark.parametrize("display", ["CutoffCurveDisplay", "QueryDeltaDisplay", "ForestDisplay"])
 def test_no_legend_or_name_covers_a_power_of_ten(display, scale, data):
     X, y, groups = data
