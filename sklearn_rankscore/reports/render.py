@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, overload
@@ -271,7 +270,7 @@ Part: TypeAlias = Heading | Table | str
 
 
 def _css() -> str:
-    return (files(__package__) / "report.css").read_text("utf-8")
+    return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
 def _html(parts: Iterable[Part]) -> str:
