@@ -101,18 +101,6 @@ def test_bpref_and_infap_equal_trec_eval(judgments):
     assert again.tolist() == ours["bpref"].tolist()
 
 
-@pytest.mark.parametrize("judged_only", [False, True])
-def test_the_first_call_is_that_of_trec_eval_for_all_metrics_together(judgments, judged_only):
-    names = {"bpref": "bpref", "map": "map", "ndcg_cut_5": "ndcg@5"}
-    names |= {} if judged_only else {"infAP": "infap"}  # of which -J leaves no pool
-    measures = [name.replace("cut_", "cut.") for name in names]
-    theirs = by_trec_eval(*judgments, measures, judged_docs_only_flag=judged_only)
-    documents = from_trec(*judgments, **({"unjudged": "drop"} if judged_only else {}))
-    ours = evaluate(metrics=[*names.values()], **documents, like="trec_eval", average=None)
-    for name, values in theirs.items():
-        np.testing.assert_allclose(ours[names[name]], values, rtol=1e-6, atol=1e-9, err_msg=name)
-
-
 RULES = ("irrelevant", "drop", "nan")
 
 
