@@ -2,20 +2,29 @@
 
 import os
 import sys
+from importlib.util import find_spec
 
 # before NumPy is loaded: several test processes share few cores
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
-from requires import requires_imports
 
-pytest_plugins = ["passed_tests"]
+# whose examples need the library
+collect_ignore = [
+    f"sklearn_rankscore/{library}.py"
+    for library, needed in (("dask", "dask"), ("spark", "pyspark"))
+    if not find_spec(needed)
+]
 
 
-def pytest_runtest_setup(item):
-    """Skip a doctest that imports an optional library where the library is absent."""
-    if examples := getattr(getattr(item, "dtest", None), "examples", ()):
-        requires_imports("".join(example.source for example in examples))
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """A ranker of CatBoost, or a search by Optuna, needs more than the extra `test`."""
+    for item in items:
+        folder = item.path.parent.name
+        needed = ("catboost", "optuna") if folder in ("rankers", "tests") else ("optuna",)
+        if any(library in item.name.lower() for library in needed):
+            item.add_marker("integration")
 
 
 @pytest.fixture(autouse=True)

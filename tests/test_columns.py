@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from requires import requires
 from sklearn.linear_model import Ridge
 
 from sklearn_rankscore import (
@@ -125,7 +126,7 @@ def test_long_doubles_that_double_precision_makes_equal_are_refused(name):
 @pytest.mark.parametrize("kind", ["relation", "lazy frame"])
 def test_tables_that_are_not_in_memory_are_refused(kind):
     X, y = make_ranking(n_queries=12, as_frame=True, random_state=0)
-    rows = requires("duckdb").from_df(X) if kind == "relation" else pl.from_pandas(X).lazy()
+    rows = duckdb.from_df(X) if kind == "relation" else pl.from_pandas(X).lazy()
     ranker = QueryRanker(Ridge()).fit(X, y)
     for name, call in (
         ("X", lambda: QueryRanker(Ridge()).fit(rows, y)),
@@ -160,24 +161,28 @@ class OnlyDLPack:
         self.__dlpack__, self.__dlpack_device__ = values.__dlpack__, values.__dlpack_device__
 
 
-@pytest.mark.parametrize("library", ["dlpack", "array_api_strict"])
+@pytest.mark.parametrize(
+    "library", ["dlpack", pytest.param("array_api_strict", marks=pytest.mark.integration)]
+)
 def test_arrays_of_other_libraries(library):
-    convert = OnlyDLPack if library == "dlpack" else requires(library).asarray
+    convert = OnlyDLPack if library == "dlpack" else import_module(library).asarray
     arrays = {name: convert(values) for name, values in DATA.items()}
     assert evaluate(metrics="ndcg", **arrays) == evaluate(metrics="ndcg", **DATA)
 
 
 @pytest.mark.parametrize("name", DATA)
+@pytest.mark.integration
 def test_another_device_is_refused(name):
-    xp = requires("array_api_strict")
+    xp = import_module("array_api_strict")
     elsewhere = xp.asarray(DATA[name], device=xp.Device("device1"))
     with pytest.raises(TypeError, match=rf"{name} is an array that NumPy cannot read.*to the CPU"):
         ndcg_score(**{**DATA, name: elsewhere})
 
 
 @pytest.mark.slow
+@pytest.mark.integration
 def test_tensors():
-    torch = requires("torch")
+    torch = import_module("torch")
     arrays = {name: torch.tensor(values) for name, values in DATA.items()}
     arrays["y_score"].requires_grad_()
     assert evaluate(metrics="ndcg", **arrays) == evaluate(metrics="ndcg", **DATA)
@@ -215,9 +220,10 @@ print("equal")
 
 
 @pytest.mark.slow
+@pytest.mark.integration
 def test_scoring_a_torch_model():
     """scikit-learn asks for an environment variable that is set before SciPy is imported."""
-    requires("torch")
+    import_module("torch")
     environment = os.environ | {"SCIPY_ARRAY_API": "1"}
     command = [sys.executable, "-c", TORCH_MODEL]
     run = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -7,12 +7,12 @@ and none a number of divided queries.
 
 import re
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
-from requires import requires
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
@@ -75,7 +75,7 @@ FOREST = RandomForestRegressor(5, max_depth=4, random_state=0)
 
 
 def make_catboost():
-    catboost = requires("catboost")
+    catboost = import_module("catboost")
     return catboost.CatBoostRanker(
         iterations=5, depth=3, verbose=0, thread_count=1, allow_writing_files=False
     )
@@ -194,7 +194,7 @@ def refit_by_hand():
 
 
 def search_of_optuna(**options):
-    optuna, tools = requires("optuna"), requires("optuna_integration.sklearn")
+    optuna, tools = import_module("optuna"), import_module("optuna_integration.sklearn")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     space = {"estimator__num_leaves": optuna.distributions.CategoricalDistribution([7])}
     options = {"cv": CV, "scoring": "ndcg@10", "n_trials": 1, "error_score": "raise", **options}
@@ -202,7 +202,7 @@ def search_of_optuna(**options):
 
 
 def study_of_optuna():
-    optuna = requires("optuna")
+    optuna = import_module("optuna")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
     def objective(trial):

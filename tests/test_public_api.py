@@ -93,6 +93,7 @@ def test_all_that_is_imported_into_the_package_is_public():
     assert sorted(chain.from_iterable(names)) == sklearn_rankscore.__all__
 
 
+@pytest.mark.slow
 def test_a_part_is_imported_when_a_name_of_it_is_used():
     """Metrics and scoring strings do not wait for plots, reports and the like."""
     code = """

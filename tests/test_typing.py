@@ -2,7 +2,9 @@
 
 import inspect
 import json
+import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,6 @@ import matplotlib as mpl
 import polars as pl
 import pytest
 from matplotlib import pyplot as plt
-from requires import requires_program
 
 from sklearn_rankscore import make_ranking
 
@@ -46,7 +47,7 @@ WRONG = {
 
 def pyright(*paths):
     """The errors that pyright reports, one dict each."""
-    executable = requires_program("pyright", extra="lint")
+    executable = shutil.which("pyright", path=os.path.dirname(sys.executable))
     command = [executable, "--outputjson", "--pythonpath", sys.executable, *paths]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     reported = json.loads(run.stdout)["generalDiagnostics"]
@@ -73,10 +74,12 @@ def test_the_calls_run(name):
     FUNCTIONS[name](**{parameter: given[parameter] for parameter, _ in annotations})
 
 
+@pytest.mark.integration
 def test_pyright_accepts_the_calls():
     assert [f"{e['range']['start']['line'] + 1}: {e['message']}" for e in pyright(CALLS)] == []
 
 
+@pytest.mark.integration
 def test_pyright_reports_wrong_calls(tmp_path):
     """Each wrong call stands on a line of one file, because pyright takes seconds to start."""
     path = tmp_path / "wrong.py"

@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CODE = ("sklearn_rankscore", "tests", "examples", "benchmarks", "tools")
+CODE = ("sklearn_rankscore", "tests", "integration_tests", "examples", "benchmarks", "tools")
 FILES = ["README.md", "CONTRIBUTING.md", "docs/**/*.md", "docs/**/*.rst", "docs/conf.py"]
 FILES += [f"{folder}/**/*.{end}" for folder in CODE for end in ("py", "md", "rst")]
 SKIPPED = {"_build", "gallery", "words.py", "test_words.py"}

@@ -23,7 +23,7 @@ from ..metrics.resolve import has_option, list_metrics
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.label_functions import relevant
 from ..ranking.queries import AS_GIVEN, is_judged
-from .render import Cell, Measurements, RankingReport, SystemMeasurements
+from .render import Cell, Contents, RankingReport, System
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
 
@@ -203,7 +203,7 @@ def ranking_report(
         "random_state": random_state,
     }  # fmt: skip
 
-    def compute(scores: Any, groups: Any) -> SystemMeasurements:
+    def compute(scores: Any, groups: Any) -> System:
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
@@ -221,8 +221,8 @@ def ranking_report(
     if as_dict:
         summaries = {name: system.summary(comparison, name) for name, system in systems.items()}
         return summaries.get("", summaries)
-    conventions = {"like": like, "threshold": threshold, **options}
-    return RankingReport(Measurements(systems, cells, comparison, inference, digits, conventions))
+    contents = Contents(systems, cells, comparison, inference, digits, like)
+    return RankingReport._of(contents)
 
 
 def _measure(
@@ -234,7 +234,7 @@ def _measure(
     n_jobs: int | None,
     data: Sequence[Any],
     needs_ranges: bool,
-) -> SystemMeasurements:
+) -> System:
     """Properties of the data, and means with intervals, of all queries and by segment.
 
     Propensities and segments that are given by name are looked up in `data`.
@@ -258,7 +258,7 @@ def _measure(
         rows: dict[str, Any] = dict(zip(("y_true", "y_score", "groups"), data, strict=True))
         columns = read_segments(segments, queries.ids, queries.grouping, rows)
         scores = replace(scores, segments=columns)
-    return SystemMeasurements(
+    return System(
         facts, queries.sizes, n_relevant, scores, scores.interval(**inference), random_order,
         _bounds_of_means(queries, metrics) if needs_ranges else {},
         None if segments is None else scores.by(**inference),
@@ -337,7 +337,18 @@ def read_cells(
     if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
         options["threshold"] = threshold
     resolved = resolve_per_query(list(cells), like=like, **options)
-    return resolved, dict(zip(resolved, cells.values(), strict=True))
+    of_resolved = zip(resolved.items(), cells.values(), strict=True)
+    return resolved, {n: cell._replace(options=_options_text(m)) for (n, m), cell in of_resolved}
+
+
+def _options_text(metric: Metric) -> str:
+    """``"gain=linear, ties=average, …"`` for a named metric."""
+    if metric.definition is None:
+        return "a function of a block"
+    undefined = metric.replace_undefined_by
+    options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}
+    shown = {name: getattr(v, "__name__", v) for name, v in options.items() if name != "k"}
+    return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
 def metric_cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:

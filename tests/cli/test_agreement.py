@@ -2,13 +2,13 @@
 
 import json
 import re
+from importlib import import_module
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
-from requires import requires
 
 from sklearn_rankscore import evaluate, from_frames, from_trec
 from sklearn_rankscore.cli import main
@@ -56,7 +56,7 @@ def refused_with_its_line(qrels_file, run_file, judged, capsys):
 
 def trec_eval(judged, run):
     measures = {"ndcg", "ndcg_cut.3", "map", "map_cut.3", "P.5", "recall.5", "recip_rank"}
-    pytrec_eval = requires("pytrec_eval")
+    pytrec_eval = import_module("pytrec_eval")
     # for which it does not return if all judgments of a query are negative
     judged = {q: {d: max(r, 0) for d, r in of_query.items()} for q, of_query in judged.items()}
     return pytrec_eval.RelevanceEvaluator(judged, measures | {"Rprec", "success.5"}).evaluate(run)
@@ -75,6 +75,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("n", [40, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.integration
 def test_all_ways_agree(n, folder, capsys):
     n_queries = 0
 

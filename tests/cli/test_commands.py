@@ -263,6 +263,7 @@ def module(*arguments, **options):
     return subprocess.run(command, capture_output=True, check=False, **options)
 
 
+@pytest.mark.slow
 def test_standard_input_and_output():
     done = module("evaluate", "qrels.txt", "-", "-mmap", input=BM25.encode())
     assert done.stdout.split()[-1] == f"{expected()['bm25']['map']:.4f}".encode()
@@ -276,6 +277,7 @@ def test_standard_input_and_output():
 
 
 @pytest.mark.parametrize(("encoding", "name"), [("cp1252", r"\u65e5"), ("utf-8", "日")])
+@pytest.mark.slow
 def test_every_encoding_of_standard_output(encoding, name, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", encoding)
     done = module("evaluate", "qrels.txt", "日=bm25.run", "b=bm25.run", "--baseline", "b", "-mmap")

@@ -274,6 +274,7 @@ print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used, file=sy
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zero.run", "letters.csv.gz"])
 def test_endless_files_need_little_memory(name, folder):
     command = [sys.executable, "-c", LIMITED, name]

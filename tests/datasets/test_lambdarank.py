@@ -15,27 +15,6 @@ from sklearn_rankscore import QueryKFold, load_lambdarank, query_train_test_spli
 FOLDER = resources.files("sklearn_rankscore.datasets").joinpath("data")
 
 
-@pytest.mark.parametrize("part", ["train", "test"])
-def test_it_equals_the_original_files(part, data_path):
-    """Read by LightGBM's own rules: a label, features, and sizes of queries in a second file."""
-    source = data_path / "lambdarank" / f"rank.{part}"
-    X, y, groups = load_lambdarank(return_X_y=True, subset=part)
-    expected = np.zeros_like(X)
-    lines = source.read_text().splitlines()
-    for row, line in enumerate(lines):
-        label, *pairs = line.split()
-        assert y[row] == int(label)
-        for pair in pairs:
-            number, value = pair.split(":")
-            expected[row, int(number) - 1] = float(value)
-    np.testing.assert_array_equal(X, expected)
-    sizes = np.loadtxt(f"{source}.query", dtype=int)
-    first = {"train": 0, "test": 201}[part]
-    np.testing.assert_array_equal(groups, first + np.repeat(np.arange(len(sizes)), sizes))
-    original = (data_path / "lambdarank" / "LICENSE").read_bytes()
-    assert FOLDER.joinpath("lambdarank_LICENSE").read_bytes() == original
-
-
 def test_the_packaged_files_are_small_and_unchanged():
     """Checksums of the text, taken when the files were made from the original."""
     files = {part: FOLDER.joinpath(f"lambdarank_{part}.txt.bz2").read_bytes() for part in SHA256}

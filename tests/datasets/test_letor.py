@@ -106,20 +106,6 @@ def test_features_in_another_order_and_repeated_ones(tmp_path):
     assert load_letor(path, repeated_features="last")[0][1].tolist() == [0.25, 6]
 
 
-def test_the_example_data_of_tensorflow_ranking(data_path):
-    folder = data_path / "tf_ranking"
-    parts = load_letor(
-        [folder / f"{part}.txt" for part in ("train", "vali", "test")], repeated_features="last"
-    )
-    assert [X.shape for X, _, _ in parts] == [(119, 136), (36, 136), (36, 136)]
-    assert set(parts[0][1]) == {0, 1, 2}
-    line = (folder / "train.txt").read_text().splitlines()[0].split()
-    expected = dict(pair.split(":") for pair in line[2:])  # the last value of a feature
-    assert {
-        str(i): value for i, value in enumerate(parts[0][0][0], start=1) if value
-    } == pytest.approx({i: float(value) for i, value in expected.items()})
-
-
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u1"])
 def test_features_of_any_numeric_type(tmp_path, dtype):
     features = load_letor(write(tmp_path, "1 qid:1 1:3 2:7\n"), dtype=dtype)[0]

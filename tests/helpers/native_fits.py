@@ -1,10 +1,11 @@
 """Boosters used directly, with their own parameters for queries, weights and rounds."""
 
+from importlib import import_module
+
 import lightgbm
 import numpy as np
 import xgboost
 from gathered_rows import gather
-from requires import requires
 from sklearn.base import clone
 from training_rounds import sizes_of
 
@@ -28,7 +29,7 @@ START = {"L": "init_score", "X": "base_margin", "C": "baseline"}
 def make(name, n_rounds=N_ROUNDS, **params):
     """An estimator of LightGBM, XGBoost or CatBoost; the first letter of a name tells which."""
     if name[0] == "C":
-        module, rounds = requires("catboost"), {"iterations": n_rounds}
+        module, rounds = import_module("catboost"), {"iterations": n_rounds}
     else:
         module, rounds = {"L": lightgbm, "X": xgboost}[name[0]], {"n_estimators": n_rounds}
     return getattr(module, name)(**{"learning_rate": 0.3, **PARAMS[name[0]], **rounds, **params})

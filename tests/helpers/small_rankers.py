@@ -1,7 +1,8 @@
 """A small ranker of each boosting library."""
 
+from importlib import import_module
+
 from lightgbm import LGBMRanker
-from requires import requires
 from xgboost import XGBRanker
 
 LGBM = LGBMRanker(n_estimators=30, num_leaves=7, verbose=-1, n_jobs=1)
@@ -9,7 +10,7 @@ XGB = XGBRanker(n_estimators=30, max_depth=3, n_jobs=1)
 
 
 def make_catboost_ranker(**params):
-    return requires("catboost").CatBoostRanker(
+    return import_module("catboost").CatBoostRanker(
         verbose=0, thread_count=1, allow_writing_files=False, **params
     )
 

@@ -159,6 +159,7 @@ NESTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NESTED)
 @pytest.mark.parametrize("place", ["groups", "index", "params"])
 def test_ids_reach_what_is_inside_as_in_cross_val_score(arrays, name, place):

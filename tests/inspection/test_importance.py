@@ -1,10 +1,11 @@
 """Permutation importance by query, against scikit-learn's and definitions."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
-from requires import requires
 from scipy import stats
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -50,6 +51,7 @@ class Recorder(RegressorMixin, BaseEstimator):
         return np.asarray(X)[:, 0] * 2.0 + np.asarray(X)[:, 1:].sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pandas", "index", "numpy", "random_state"])
 def test_all_rows_as_in_scikit_learn(kind):
     X, y = frame()
@@ -181,7 +183,7 @@ def test_a_model_that_compares_rows_is_given_one_copy_at_a_time():
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_frames_of_other_libraries(library):
-    module = requires(library)
+    module = import_module(library)
     X, y = frame()
     model = QueryRanker(Ridge()).fit(X, y)
     expected = query_permutation_importance(model, X, y, METRICS, random_state=0)
@@ -203,7 +205,6 @@ def test_frames_of_other_libraries(library):
 
 def test_categories_missing_values_and_column_order():
     """Dtypes of a frame are kept, and X itself is not changed."""
-    pd = requires("pandas")
     X, y = frame()
     X["kind"] = pd.Categorical(np.where(X["x0"] > 0, "b", "a"))
     X["count"] = pd.array(np.where(X["x1"] > 1, None, 1), dtype="Int64")

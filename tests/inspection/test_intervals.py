@@ -4,10 +4,10 @@ import pickle
 import time
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
-from requires import requires
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare, ndcg_score, query_scores
@@ -236,9 +236,10 @@ def test_few_distinct_by_counting(n):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.integration
 def test_standard_error_is_that_of_statsmodels(weighted):
     """Whose residuals are divided by their expected squares for variances of 1 / w (HC2)."""
-    sm = requires("statsmodels.api")
+    sm = import_module("statsmodels.api")
     random = np.random.default_rng(2)
     values, weights = random.random(25), random.lognormal(size=25) if weighted else np.ones(25)
     share = weights / weights.sum()

@@ -1,10 +1,10 @@
 """All pairs of several systems: tests, corrections, and the table of a paper."""
 
+from importlib import import_module
 from itertools import permutations, product
 
 import numpy as np
 import pytest
-from requires import requires
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
@@ -44,8 +44,9 @@ def test_all_pairs_are_those_of_two_systems_each():
     assert [one.adjusted_p_value for one in compared] == pytest.approx(expected)
 
 
+@pytest.mark.integration
 def test_pairs_agree_with_ranx():
-    ranx = requires("ranx")
+    ranx = import_module("ranx")
     random = np.random.default_rng(1)
     labels = random.integers(0, 3, size=(30, 12))
     qrels = ranx.Qrels(
@@ -105,6 +106,7 @@ def test_tukey_of_many_queries_is_its_limit(monkeypatch):
     assert limit != permuted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_heavy", [3, 4])
 def test_tukey_of_many_queries_of_which_few_decide(n_heavy):
     """Two systems: each permutation flips the sign of a query, and only few of these count."""
@@ -121,6 +123,7 @@ def test_tukey_of_many_queries_of_which_few_decide(n_heavy):
     assert one.adjusted_p_value == pytest.approx(one.p_value, abs=0.015)
 
 
+@pytest.mark.slow
 def test_tukey_of_three_systems_of_which_few_queries_decide():
     random = np.random.default_rng(0)
     weights = np.ones(2000)

@@ -1,10 +1,10 @@
 """Sample sizes, non-inferiority and equivalence, against statsmodels and simulation."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import pytest
-from requires import requires
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
@@ -25,16 +25,18 @@ def differences():
 
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("difference", [0.003, -0.02, 0.1])
+@pytest.mark.integration
 def test_queries_needed_are_those_of_statsmodels(differences, difference, power):
-    solver = requires("statsmodels.stats.power").TTestPower()
+    solver = import_module("statsmodels.stats.power").TTestPower()
     compared = compare(systems(differences), test="t", confidence=0.9)
     effect = abs(difference) / differences.std(ddof=1)
     expected = math.ceil(solver.solve_power(effect_size=effect, alpha=0.1, power=power))
     assert compared.queries_needed(difference, power) == {("dcg", "b"): expected}
 
 
+@pytest.mark.integration
 def test_detectable_difference_is_that_of_statsmodels(differences):
-    solver = requires("statsmodels.stats.power").TTestPower()
+    solver = import_module("statsmodels.stats.power").TTestPower()
     compared = compare(systems(differences), test="t")
     for n in (None, 25, 4000):
         effect = solver.solve_power(nobs=n or 60, alpha=0.05, power=0.8)
@@ -78,8 +80,9 @@ def test_sample_sizes_at_the_limits(differences):
         observed.queries_needed(math.nan)
 
 
+@pytest.mark.integration
 def test_one_sided_tests_without_skewness_are_ttost_paired(differences):
-    ttost_paired = requires("statsmodels.stats.weightstats").ttost_paired
+    ttost_paired = import_module("statsmodels.stats.weightstats").ttost_paired
     differences = np.concatenate([differences, 2 * differences.mean() - differences])
     second = differences + 0.5
     for margin in (0.005, 0.03, 0.2):
@@ -117,6 +120,7 @@ def test_losses_as_frequent_as_the_margin_are_rarely_no_worse(n, margin):
     assert probabilities[p_values <= 0.05].sum() < 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "lost", "loss"), [(50, 0.2, 0.3), (100, 0.1, 0.3)])
 def test_losses_of_the_margin_are_rarely_no_worse_with_unequal_weights(n, lost, loss):
     """A tenth of the queries have ten times the weight, and few or none of these are losses."""

@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from requires import requires
 from sklearn.linear_model import Ridge
 
 from sklearn_rankscore import (
@@ -57,9 +56,9 @@ WORK = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("work", "total", "unit"), WORK, ids=[work.__name__ for work, *_ in WORK])
 def test_a_bar_is_shown_on_a_terminal_with_tqdm(work, total, unit, monkeypatch, capsys):
-    requires("tqdm")
     monkeypatch.setattr(progress, "DELAY", 0)
     expected = work()
     assert capsys.readouterr().err == ""  # no terminal
@@ -77,7 +76,6 @@ def test_a_bar_is_shown_on_a_terminal_with_tqdm(work, total, unit, monkeypatch, 
 
 
 def test_short_work_shows_nothing(monkeypatch):
-    requires("tqdm")
     monkeypatch.setattr(sys, "stderr", Terminal())
     compare_by_segment()
     assert sys.stderr.getvalue().strip() == ""

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracle import all_orders
-from requires import requires
 
 from sklearn_rankscore import from_trec, make_ranking, query_scores, rank_overlap
 
@@ -148,7 +147,6 @@ def test_weights_segments_and_other_forms_of_input():
     weighted = rank_overlap(a, b, k=3, sample_weight=[0, 1, 0, 0, 3, 0], segments=list("uvuvuv"))
     assert weighted.mean()["rbo"] == pytest.approx((wide["rbo"][1] + 3 * wide["rbo"][4]) / 4)
     assert {s.segment.value for s in weighted.by()} == {"u", "v"}
-    pd = requires("pandas")
     index = pd.Index(np.repeat(range(6), 8), name="qid")
     series = rank_overlap(pd.Series(a.ravel(), index), pd.Series(b.ravel(), index), k=3)
     np.testing.assert_array_equal(series.values, wide.values)

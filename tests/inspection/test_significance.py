@@ -75,6 +75,7 @@ def test_differences_that_rounding_tells_apart_are_equal():
     assert p_values(others / 5 - hits / 5) == pytest.approx([expected])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_resamples", [999, 40_000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_random_flips_estimate_the_exact_p_value(weighted, n_resamples):
@@ -117,6 +118,7 @@ SIZES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 def test_the_normal_limit_has_the_error_that_is_stated(name):
     random = np.random.default_rng(0)

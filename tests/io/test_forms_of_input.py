@@ -2,11 +2,11 @@
 
 import re
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from requires import requires
 from scipy import sparse
 
 from sklearn_rankscore import (
@@ -29,7 +29,7 @@ def test_lazy_tables_are_refused():
     ):
         with pytest.raises(TypeError, match=r"is not in memory; read it first"):
             read()
-    relation = requires("duckdb").sql("select 1 as a")
+    relation = duckdb.sql("select 1 as a")
     with pytest.raises(TypeError, match="is not in memory; read it first"):
         from_ranked_lists(relation, relation)
 

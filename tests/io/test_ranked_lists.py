@@ -1,6 +1,7 @@
 """Lists of items: published examples, the oracle, ranx, and errors."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import oracle
@@ -8,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from requires import requires
 
 from sklearn_rankscore import (
     evaluate,
@@ -198,9 +198,11 @@ def test_training_items_and_the_query_itself_are_left_out():
     assert mrr_score(**by_position, average=None).tolist() == [1, 0.5]
 
 
-@pytest.mark.parametrize("library", ["torch", "pyarrow"])
+@pytest.mark.parametrize(
+    "library", [pytest.param("torch", marks=pytest.mark.integration), "pyarrow"]
+)
 def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
-    make = pa.array if library == "pyarrow" else requires("torch").tensor
+    make = pa.array if library == "pyarrow" else import_module("torch").tensor
     actual, predicted = [[1, 2], [3]], [[2, 9], [8, 3]]
     expected = map_score(**from_ranked_lists(actual, predicted))
     arrays = list(map(make, predicted))
@@ -215,10 +217,10 @@ def test_each_list_may_be_a_tensor_or_an_array_of_pyarrow(library):
         assert values == {"map": expected}
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=pytest.mark.integration)])
 @pytest.mark.parametrize("read", [from_ranked_lists, from_trec])
 def test_a_score_may_be_an_array_or_tensor_without_dimensions(read, library):
-    make = np.array if library == "numpy" else requires("torch").tensor
+    make = np.array if library == "numpy" else import_module("torch").tensor
     actual, scores = {"q": {"a": 0, "b": 2}}, {"q": {"a": 0.5, "b": 0.25}}
     tensors = {"q": {document: make(score) for document, score in scores["q"].items()}}
     expected = read(actual, scores)

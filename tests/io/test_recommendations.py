@@ -106,6 +106,7 @@ def test_training_items_are_left_out(form):
     assert recall_at_k(**documents, k=2, average=None).tolist() == [1, 1]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_users_with_a_hundred_recommendations():
     rng = np.random.default_rng(0)
     n_users, n_items, k = 100_000, 20_000, 100

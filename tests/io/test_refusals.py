@@ -1,12 +1,13 @@
 """What readers refuse: the slips of users, and the part of the message that says what is wrong."""
 
 import math
+from importlib import import_module
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from requires import requires
 from scipy.sparse import csr_array
 
 from sklearn_rankscore import (
@@ -41,7 +42,7 @@ FRAMES = [
     (lambda: frames("log.csv"), TypeError, "truth must be a DataFrame.*got a str"),
     (lambda: frames(pl.from_pandas(LOG).lazy()), TypeError, "truth is not in memory"),
     (
-        lambda: frames(requires("duckdb").connect().execute("select 1 as user")),
+        lambda: frames(duckdb.connect().execute("select 1 as user")),
         TypeError,
         "truth must be a DataFrame in memory.*got a DuckDBPyConnection",
     ),
@@ -281,8 +282,9 @@ def test_each_is_one_error(call, error, message):
         call()
 
 
+@pytest.mark.integration
 def test_a_tensor_is_no_item():
-    item = requires("torch").tensor(1)
+    item = import_module("torch").tensor(1)
     with pytest.raises(TypeError, match=r"holds the Tensor tensor\(1\).* by tolist\(\)"):
         from_ranked_lists([[1]], [[item]])
 

@@ -1,12 +1,12 @@
 """TREC files: numbers of trec_eval on random data, formats, and errors."""
 
 import gzip
+from importlib import import_module
 from io import BytesIO, StringIO
 
 import numpy as np
 import pandas as pd
 import pytest
-from requires import requires
 
 from sklearn_rankscore import evaluate, from_trec
 
@@ -44,7 +44,7 @@ def files(qrels, run):
 
 def trec_eval(qrels, run):
     measures = {"ndcg", "ndcg_cut.1,5", "map", "map_cut.5", "P.5", "recall.5", "recip_rank"}
-    pytrec_eval = requires("pytrec_eval")
+    pytrec_eval = import_module("pytrec_eval")
     return pytrec_eval.RelevanceEvaluator(qrels, measures | {"Rprec", "success.5"}).evaluate(run)
 
 
@@ -57,6 +57,7 @@ def test_every_negative_label_counts_as_minus_1():
     np.testing.assert_array_equal(from_trec(*files(junk, run), complete=False)["y_true"], expected)
 
 
+@pytest.mark.integration
 def test_ties_are_broken_by_descending_bytes_of_document_ids():
     qrels, run = {"q": {"d10": 1, "d9": 0, "é": 0}}, {"q": dict.fromkeys(["d9", "é", "d10"], 1.0)}
     documents = from_trec(*files(qrels, run))
@@ -66,6 +67,7 @@ def test_ties_are_broken_by_descending_bytes_of_document_ids():
 
 
 @pytest.mark.parametrize("apart", [1e-12, 1e-9, 1e-6])
+@pytest.mark.integration
 def test_scores_are_kept_in_double_precision(apart):
     """As in trec_eval 10, whose m_recip_rank is 1 here; pytrec_eval rounds to single precision."""
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.1 + apart, "b": 0.1}}
@@ -74,6 +76,7 @@ def test_scores_are_kept_in_double_precision(apart):
     assert trec_eval(qrels, run)["q"]["recip_rank"] == (1 if apart == 1e-6 else 0.5)
 
 
+@pytest.mark.integration
 def test_huge_and_infinite_scores_are_retrieved():
     run = {"q": {"a": -np.inf, "b": 1e300, "c": np.inf}}
     qrels = {"q": {"a": 1, "b": 1}}

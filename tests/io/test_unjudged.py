@@ -4,13 +4,13 @@ import copy
 import math
 import pickle
 import warnings
+from importlib import import_module
 from io import StringIO
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from requires import requires
 from scipy.sparse import csr_array
 
 from sklearn_rankscore import (
@@ -51,7 +51,7 @@ def judgments(request):
 
 
 def by_trec_eval(qrels, run, measures, **options):
-    pytrec_eval = requires("pytrec_eval")
+    pytrec_eval = import_module("pytrec_eval")
     measured = pytrec_eval.RelevanceEvaluator(qrels, set(measures), **options).evaluate(run)
     names = [measure.replace(".", "_") for measure in measures]
     return {name: [measured[query][name] for query in sorted(measured)] for name in names}
@@ -74,6 +74,7 @@ MEASURES = ["map", "ndcg", "recip_rank", "Rprec"] + [
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
+@pytest.mark.integration
 def test_metrics_equal_trec_eval_and_its_option_j(judgments, judged_only):
     theirs = by_trec_eval(*judgments, MEASURES, judged_docs_only_flag=judged_only)
     documents = from_trec(*judgments, unjudged="nan")
@@ -88,6 +89,7 @@ def test_metrics_equal_trec_eval_and_its_option_j(judgments, judged_only):
         assert all(np.array_equal(ours[name], again[name]) for name in ours)
 
 
+@pytest.mark.integration
 def test_bpref_and_infap_equal_trec_eval(judgments):
     theirs = by_trec_eval(*judgments, ["bpref", "infAP"])
     documents = from_trec(*judgments)
@@ -171,9 +173,10 @@ def test_labels_keep_what_is_known_of_them_through_pickles_copies_and_processes(
     assert joblib.Parallel(n_jobs=2)([call, call]) == [expected, expected]
 
 
+@pytest.mark.integration
 def test_bpref_equals_ranx():
     """With an irrelevant document for each query, without which ranx divides by zero."""
-    ranx = requires("ranx")
+    ranx = import_module("ranx")
     qrels, run = random_judgments_and_run(4, [0, 0, 1, 2])
     for number, of_query in enumerate(qrels.values()):
         of_query |= {"d998": 0, "d999": 1 + number % 2}
@@ -191,8 +194,9 @@ def test_bpref_equals_ranx():
 
 
 @pytest.mark.parametrize("k", [1, 3, 10, None])
+@pytest.mark.integration
 def test_judged_equals_ir_measures(k):
-    ir_measures = requires("ir_measures")
+    ir_measures = import_module("ir_measures")
     qrels, run = random_judgments_and_run(5, [0, 0, 1, 2])
     measure = ir_measures.Judged if k is None else ir_measures.Judged @ k
     theirs = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}

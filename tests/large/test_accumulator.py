@@ -113,6 +113,7 @@ def test_weighted_error_is_unbiased_for_equal_variances(weights, average):
     assert summary.degrees_of_freedom == pytest.approx(freedom, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_cover():
     """As those of QueryScores; 1,000 samples of 200 queries of unequal weights."""
     random, covered = np.random.default_rng(0), 0

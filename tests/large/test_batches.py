@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from many_queries import EXACT, METRICS, in_memory, make_documents
-from requires import requires
 
 import sklearn_rankscore.large.tables as tables
 from sklearn_rankscore import RankingAccumulator, evaluate_batches
@@ -39,7 +39,6 @@ def test_batches_may_end_anywhere(cuts, rows, seed):
 
 
 def test_whatever_streams():
-    duckdb = requires("duckdb")
     expected = pytest.approx(in_memory(COLUMNS), **EXACT)
     for batches in (
         duckdb.from_arrow(TABLE).order("qid"),

@@ -61,6 +61,7 @@ def test_errors_and_intervals_are_those_of_query_scores(door, strings, tmp_path)
         assert result[name].interval(0.9) == pytest.approx(tuple(intervals[name]), **EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_segments(door, weight, tmp_path):
     columns = make_segments(long=200)
@@ -68,6 +69,7 @@ def test_segments(door, weight, tmp_path):
     check(total.by_segment(), expected_segments(columns, weight), weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_differences_are_those_of_compare(door, weight, tmp_path):
     columns = make_segments()
@@ -127,6 +129,7 @@ IDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", IDS)
 def test_types_of_ids(door, kind, tmp_path):
     columns = make_documents()

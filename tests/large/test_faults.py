@@ -11,11 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from many_queries import EXACT, in_memory, make_documents
-from requires import requires
 
 from sklearn_rankscore import evaluate_parquet
 
-requires("duckdb")
 pytestmark = pytest.mark.slow
 
 RUN = """

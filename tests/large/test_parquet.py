@@ -2,19 +2,18 @@
 
 import math
 
+import fsspec
 import numpy as np
+import polars
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from doors import shuffled, table_of
 from many_queries import EXACT, METRICS, in_memory, make_documents
-from requires import requires
 
 from sklearn_rankscore import RankingAccumulator, evaluate_parquet
 
-requires("duckdb")
-fsspec = requires("fsspec")
 COLUMNS = make_documents()
 EXPECTED = pytest.approx(in_memory(COLUMNS, ["mrr"]), **EXACT)
 
@@ -70,7 +69,6 @@ def test_columns_in_folders(writer, tmp_path):
         flavor = ds.partitioning(schema, flavor="hive")
         ds.write_dataset(table_of(columns), tmp_path, format="parquet", partitioning=flavor)
     else:
-        polars = requires("polars")
         columns["country"] = np.where(columns["qid"] % 3 == 2, "fr", columns["country"])
         parts = polars.PartitionBy(tmp_path, key=["country", "level"], include_key=False)
         polars.from_arrow(table_of(columns)).write_parquet(parts)
@@ -218,6 +216,7 @@ def test_progress(in_order, tmp_path, capsys, monkeypatch):
     assert f"{n}/{n}" in capsys.readouterr().err.rpartition("\r")[2]
 
 
+@pytest.mark.slow
 def test_a_limit_of_memory_is_kept_by_sorting_on_disk(tmp_path, monkeypatch):
     """Ten times as many rows as fit; nothing is left on the disk, and nothing else is written."""
     random, n = np.random.default_rng(0), 2_000_000

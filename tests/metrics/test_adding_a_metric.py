@@ -174,6 +174,7 @@ def run(copy, without, *command):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_metric_takes_four_additions(copy):
     assert len(ADDITIONS) == 4
     used = run(copy, None, "-c", USE)

@@ -53,6 +53,7 @@ def labels(above, within):
     return y_true[order], y_score[order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("within", WITHIN)
 @pytest.mark.parametrize("above", [(0, 0, 0, 0), (0, 1, 0, 2), (0, 7, 20, 3), (0, 500, 9, 1)])
 def test_one_group_of_ties(above, within):

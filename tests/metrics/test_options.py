@@ -3,12 +3,12 @@
 import itertools
 import pickle
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
-from requires import requires
 
 from sklearn_rankscore import (
     dcg_score,
@@ -56,8 +56,9 @@ def test_gains_by_label_as_a_dict_or_series_in_any_order(form):
 
 
 @pytest.mark.parametrize("name", ["ndcg@2", "map", "mrr@1", "ndcg(gain=exponential)", "hits@3"])
+@pytest.mark.integration
 def test_scorers_are_stored_without_pickle(name):
-    skops = requires("skops.io")
+    skops = import_module("skops.io")
     scorer = make_ranking_scorer(name)
     stored = skops.dumps(scorer)
     loaded = skops.loads(stored, trusted=skops.get_untrusted_types(data=stored))

@@ -266,6 +266,7 @@ def long_set(labels, n_queries=30):
     return y_true[order], np.concatenate(y_score)[order], groups[order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "k"),
     [slow_if(f"{m}-{k}", m, k, slow=k is None) for m, k in CUT if k in (5, None)],

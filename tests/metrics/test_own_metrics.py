@@ -167,6 +167,7 @@ print(scorer, scorer.score_labels(np.array([3, 1, 0]), np.array([3, 2, 1]), grou
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("register", [True, False])
 def test_a_process_that_gets_a_scorer_computes_it(tmp_path, register):
     """The module is imported for its formula, whether that registers the metric itself or not."""

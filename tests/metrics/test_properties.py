@@ -272,6 +272,7 @@ def test_exceptions_are_needed(name, metric):
         assert values(metric, y, y, **k) != values(metric, y, y)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:in nearly all queries:UserWarning")
 @pytest.mark.parametrize("documents_in_a_block", [1, 7, 64, 2**10])
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])

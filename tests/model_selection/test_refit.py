@@ -71,6 +71,7 @@ def data():
     return make_ranking(n_queries=60, as_frame=True, random_state=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("random", [False, True])
 def test_searches_refit_it(data, several, random):

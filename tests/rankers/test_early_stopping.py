@@ -1,6 +1,7 @@
 """Early stopping ends at the round that a loop over the rounds of the bare booster finds best."""
 
 import pickle
+from importlib import import_module
 
 import lightgbm
 import numpy as np
@@ -20,7 +21,6 @@ from native_fits import (
     predict_rounds,
 )
 from ranking_rows import BY_ID, FRAME, IDS, ROWS, X, Y, last
-from requires import requires
 from sklearn.base import clone
 from sklearn.metrics import max_error
 from sklearn.pipeline import make_pipeline
@@ -153,7 +153,7 @@ def test_held_out_queries_start_from_their_scores(is_piped, ranker, tmp_path):
             return start_w + predict_rounds(native, X_w, n)
         if letter == "X":
             return predict_rounds(native, X_w, n, base_margin=start_w)
-        pool = requires("catboost").Pool(X_w, group_id=q, baseline=start_w)
+        pool = import_module("catboost").Pool(X_w, group_id=q, baseline=start_w)
         return predict_rounds(native, pool, n)
 
     n = best_number_of_rounds(scores, y_w, q, "ndcg@10", n_without=N_ROUNDS)
@@ -192,7 +192,7 @@ def test_true_watches_the_first_metric_of_the_booster(case):
         if name[0] == "L":
             sets = {"eval_X": (X_w,), "eval_y": (y_w,), "eval_group": [sizes_of(q)], **of_fit}
         elif name[0] == "C":
-            sets = {"eval_set": requires("catboost").Pool(X_w, y_w, group_id=q)}
+            sets = {"eval_set": import_module("catboost").Pool(X_w, y_w, group_id=q)}
         elif name == "XGBRanker":
             sets["eval_qid"] = [q]
         log, falls = log_of(fit(model, *train[1:], train[0], **sets)), ("rmse", "max_error")
@@ -217,9 +217,9 @@ SPECIAL = {
     "one_drop": ("XGBRegressor", {"booster": "dart", "one_drop": 1}),
     "dropout of any trees": ("XGBRegressor", {"rate_drop": 0.3}),
     "linear": ("XGBRanker", {"booster": "gblinear", "max_depth": None}),
-    "one against all": ("CatBoostClassifier", {"loss_function": "MultiClassOneVsAll"}),
-    "multiclass": ("CatBoostClassifier", {}),
-    "cross entropy": ("CatBoostClassifier", {"loss_function": "CrossEntropy"}),
+    "CatBoost, one against all": ("CatBoostClassifier", {"loss_function": "MultiClassOneVsAll"}),
+    "CatBoost, multiclass": ("CatBoostClassifier", {}),
+    "CatBoost, cross entropy": ("CatBoostClassifier", {"loss_function": "CrossEntropy"}),
     "missing": ("XGBRanker", {"missing": 0.0}),
 }
 
@@ -232,7 +232,9 @@ def test_the_watched_metric_is_that_of_the_predictions(case):
     rounded, (name, params) = np.where(np.abs(X) < 0.3, 0, X), SPECIAL[case]
     model = make(name, **params)
     train, watched = hold_out(model, rounded, GRADES, ids=IDS)
-    if case == "cross entropy":  # labels are probabilities, those of the set are no others' classes
+    if (
+        case == "CatBoost, cross entropy"
+    ):  # labels are probabilities, those of the set are no others' classes
         train[2], watched[2] = train[2] / 4, watched[2] / 5
 
     def fitted(**options):

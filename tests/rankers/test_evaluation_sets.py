@@ -1,5 +1,7 @@
 """Evaluation sets given to `fit` are treated like the training rows."""
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +10,6 @@ from gathered_rows import gather
 from lightgbm import LGBMRanker
 from native_fits import fit, is_ranker, log_of, make
 from ranking_rows import BY_ID, IDS, IDS_VALID, INDEX, ROWS, VALID, X_VALID, Y_VALID, X, Y, last
-from requires import requires
 from sklearn import config_context
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
@@ -45,7 +46,7 @@ def native_log(name, rows, valid, weights=None, start=None, **params):
         sets["base_margin_eval_set"] = None if start is None else [start]
     else:
         of_rows = {"group_id": q, "group_weight": weights} if ranks else {"weight": weights}
-        sets = {"eval_set": requires("catboost").Pool(X, y, baseline=start, **of_rows)}
+        sets = {"eval_set": import_module("catboost").Pool(X, y, baseline=start, **of_rows)}
         # CatBoost wants scores to start from in both or in none
         params |= {} if start is None else {"start": np.zeros(len(rows[1]))}
     return log_of(fit(model, *rows, **sets, **params))

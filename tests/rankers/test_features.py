@@ -139,6 +139,7 @@ READ = {
 CASES = [(case, name) for case, (*_, names) in READ.items() for name in names]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "name"), CASES)
 def test_the_booster_reads_the_same_numbers(case, name):
     given, native, _ = READ[case]
@@ -164,8 +165,8 @@ TEXT_OF_ARROW = pl.DataFrame(COLORED).to_arrow(compat_level=pl.CompatLevel.oldes
 FAILS = {
     "text": ("LGBMRanker", as_polars(pl.String)),
     "text of Arrow": ("LGBMRanker", TEXT_OF_ARROW),
-    "missing text": ("CatBoostRanker", as_polars(pl.String, True)),
-    "missing category": ("CatBoostRanker", as_polars(pl.Categorical, True)),
+    "CatBoost, missing text": ("CatBoostRanker", as_polars(pl.String, True)),
+    "CatBoost, missing category": ("CatBoostRanker", as_polars(pl.Categorical, True)),
     "text, XGBoost": ("XGBRanker", as_polars(pl.String)),
     "text of Arrow, XGBoost": ("XGBRanker", TEXT_OF_ARROW),
 }

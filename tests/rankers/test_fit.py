@@ -72,8 +72,11 @@ def test_a_ranker_is_fitted_to_rows_gathered_by_query(way, ranker):
 
 # boosters that depend on the order of the queries
 OF_ORDER = {
-    "has_time": ("CatBoostRanker", {"has_time": True}),
-    "ordered": ("CatBoostRanker", {"loss_function": "QueryRMSE", "boosting_type": "Ordered"}),
+    "CatBoost, has_time": ("CatBoostRanker", {"has_time": True}),
+    "CatBoost, ordered": (
+        "CatBoostRanker",
+        {"loss_function": "QueryRMSE", "boosting_type": "Ordered"},
+    ),
     "LightGBM": ("LGBMRanker", {"subsample": 0.5, "subsample_freq": 1}),
     "XGBoost": ("XGBRanker", {"subsample": 0.5}),
 }

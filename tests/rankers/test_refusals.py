@@ -1,13 +1,13 @@
 """Calls of a QueryRanker that are refused, with the class of the error and what it tells."""
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from native_fits import make
-from requires import requires
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaggingRegressor, HistGradientBoostingRegressor
@@ -53,7 +53,7 @@ def stop(metric="ndcg@5", model=LGBM, params=None, **of_fit):
 
 
 def pool():
-    return requires("catboost").Pool(X, Y, group_id=IDS)
+    return import_module("catboost").Pool(X, Y, group_id=IDS)
 
 
 class AnyKeyword(BaseEstimator):
@@ -65,7 +65,7 @@ NO_GROUPS = [
     *((fit(model, groups=None, params=params), f"No query ids reached {name}")
       for model, name, params in (
           (LGBM, "LGBMRanker.fit", {}), (XGB, "XGBRanker.fit", {}),
-          (catboost, "CatBoostRanker.fit", {}), (Ridge(), "Ridge.fit", {"max_queries": 3}),
+          (Ridge(), "Ridge.fit", {"max_queries": 3}),
           (make("LGBMRegressor"), "LGBMRegressor", {"early_stopping": "ndcg@5"}))),
     (fit(eval_set=[(X, Y)]), r"an evaluation set of .*eval_qid=\[ids\]"),
     (lambda: FITTED.score(X, Y), "No query ids"),
@@ -78,7 +78,6 @@ OF_THE_RANKER = [
     (fit(groups=None, group=SIZES), "got group=.*groups=np.repeat"),
     (fit(XGB, group=SIZES), "got group="),
     (fit(AnyKeyword(), params={"group_param": "lists"}, lists=IDS), "got lists="),
-    (fit(catboost, group_id=IDS), "got group_id="),
     (fit(make_pipeline("passthrough", XGB), xgbranker__qid=IDS), "got xgbranker__qid="),
     (fit(make_pipeline("passthrough", LGBM), lgbmranker__sample_weight=Y), "weights as sample_w"),
 ]  # fmt: skip
@@ -94,7 +93,7 @@ DATA = [
     (fit(eval_set=[(SWAPPED[0], Y)], eval_qid=[IDS]), BYTES),
     (lambda: fit()().predict(SWAPPED[0]), BYTES),
     *((lambda row=row, model=model: fit(model)().predict(row), ONE_ROW)
-      for row in (X[0], X[0].tolist(), FRAME.iloc[0], []) for model in (LGBM, XGB, catboost)),
+      for row in (X[0], X[0].tolist(), FRAME.iloc[0], []) for model in (LGBM, XGB)),
     (fit(X=X[:0], y=Y[:0], groups=IDS[:0]), "X has no rows; a fit needs"),
     (fit(y=None), "requires y to be passed, but the target y is None"),
     (fit(y=np.column_stack([Y, Y])), "1d"),
@@ -103,7 +102,6 @@ DATA = [
     (fit(sample_weight=np.ones((N, 2))), "1d array"),
     (fit(sample_weight=WITH_NAN), "sample_weight contains NaN.*7"),
     (fit(XGB, sample_weight=GROWING), "one weight per query"),
-    (fit(catboost, sample_weight=GROWING), "one weight per query"),
 ]  # fmt: skip
 PARAMETERS = [
     (fit(params={"max_queries": 0}), "integer of at least 1"),
@@ -112,23 +110,20 @@ PARAMETERS = [
     (lambda: FITTED.rank(X, groups=IDS, ties="first"), "ties must be one of"),
     (lambda: FITTED.rank(X, 0, groups=IDS), "k must be at least 1"),
     (lambda: QueryRanker(Ridge()).set_params(beta=2), "Invalid parameter 'beta'"),
-    (fit(catboost, pairs=[[1, 0]]), "pairs number rows"),
-    (fit(make_pipeline("passthrough", catboost()), catboostranker__pairs=[[1, 0]]), "pairs number"),
 ]  # fmt: skip
 SETS = [
     (fit(eval_set=[(X, WITH_NAN)], eval_qid=[IDS]), "y contains NaN"),
     (fit(eval_set=(X, Y), eval_group=[[N - 1]]), "eval_group .*sum up to its rows"),
     (fit(**VALID, eval_sample_weight=ONES), "eval_sample_weight must be a list .* there are 1"),
     (fit(**VALID, eval_init_score=[ONES] * 2), "eval_init_score must be a list .*are 1"),
-    (lambda: fit(catboost, eval_set=pool())(), "eval_set must be a list of pairs"),
     *((fit(model, eval_set=given), "eval_set must be a list of pairs")
       for given in ([1, 2], "valid", [(1, 2, 3)], [("x", "y")])
-      for model in (LGBM, XGB, catboost)),
+      for model in (LGBM, XGB)),
     (fit(eval_X=X), "eval_X and eval_y must have equal lengths; got 1 and 0"),
     *((fit(lambda model=model: make(model, 5), y=np.minimum(Y, 2), eval_qid=[IDS, IDS],
            eval_set=[(X, np.minimum(Y, 2)), (X, np.minimum(Y, 3))]),
        rf"evaluation set 1, .*the labels \[3\], but {model} knows .* \[0, 1, 2\]. Join")
-      for model in ("LGBMClassifier", "XGBClassifier", "CatBoostClassifier")),
+      for model in ("LGBMClassifier", "XGBClassifier")),
 ]  # fmt: skip
 UNDEFINED = "which is undefined for each of the {} queries to watch.*Choose another metric"
 STOPPING = [
@@ -147,7 +142,7 @@ STOPPING = [
     (stop("ndcg", make("LGBMRegressor"), y=Y - 2), "negative"),
     *((stop(metric, lambda model=model: make(model, 5), **VALID), UNDEFINED.format(5))
       for metric in ("map(threshold=4)", "query_auc", "ndcg(replace_undefined_by=nan)")
-      for model in ("LGBMRanker", "XGBRanker", "CatBoostRanker", "CatBoostRegressor")),
+      for model in ("LGBMRanker", "XGBRanker")),
     (stop("map(threshold=4)"), UNDEFINED.format(3)),
     (  # only queries that count define it
         stop("map", eval_set=[(X, Y * SOME)], eval_qid=[IDS], eval_sample_weight=[1.0 * ~SOME]),
@@ -159,10 +154,28 @@ STOPPING = [
 OTHERS = [
     (fit(eval_att=[1]), TypeError, "eval_att"),
     (fit(init_model=QueryRanker(LGBM)), NotFittedError, "not fitted"),
+]
+OF_CATBOOST = [
+    (fit(catboost, groups=None), NoGroupsError, "No query ids reached CatBoostRanker.fit"),
     (
         lambda: GridSearchCV(QueryRanker(catboost(cat_features=[0])), {}).fit(X, Y, groups=IDS),
         RuntimeError, r"write a tuple, as cat_features=\('color', 'brand'\)",
     ),
+    *((call, (TypeError, ValueError), message) for call, message in (
+        (fit(catboost, group_id=IDS), "got group_id="),
+        (lambda: fit(catboost)().predict(X[0]), ONE_ROW),
+        (fit(catboost, sample_weight=GROWING), "one weight per query"),
+        (fit(catboost, pairs=[[1, 0]]), "pairs number rows"),
+        (fit(lambda: make_pipeline("passthrough", catboost()), catboostranker__pairs=[[1, 0]]),
+         "pairs number"),
+        (lambda: fit(catboost, eval_set=pool())(), "eval_set must be a list of pairs"),
+        (fit(catboost, eval_set=[("x", "y")]), "eval_set must be a list of pairs"),
+        (fit(lambda: make("CatBoostClassifier", 5), y=np.minimum(Y, 2), eval_qid=[IDS],
+             eval_set=[(X, np.minimum(Y, 3))]),
+         r"evaluation set 0, .*the labels \[3\], but CatBoostClassifier knows"),
+        *((stop("query_auc", lambda model=model: make(model, 5), **VALID), UNDEFINED.format(5))
+          for model in ("CatBoostRanker", "CatBoostRegressor")),
+    )),
 ]  # fmt: skip
 VALUES = [*DATA, *PARAMETERS, *SETS, *STOPPING]
 
@@ -181,13 +194,21 @@ def test_the_call_is_refused(call, error, message):
         call()
 
 
+@pytest.mark.parametrize(("call", "error", "message"), OF_CATBOOST)
+def test_a_call_with_catboost_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize("model", ["LGBMRegressor", "XGBRegressor", "CatBoostRegressor"])
+def test_an_evaluation_set_has_no_weights_of_rows_unless_they_are_given(model):
+    call = stop(model=make(model, 5), sample_weight=GROWING, eval_set=[(X, Y)], eval_qid=[IDS])
+    assert call().n_iter_ > 0
+
+
 def test_what_is_close_to_the_refused_calls_is_taken():
     for metric in ("map@5(threshold=3)", "query_auc(threshold=3)"):
         assert stop(metric, params={"validation_fraction": 15})().n_iter_ > 0
-    for model in ("LGBMRegressor", "XGBRegressor", "CatBoostRegressor"):
-        # an evaluation set has no weights of rows unless they are given
-        call = stop(model=make(model, 5), sample_weight=GROWING, eval_set=[(X, Y)], eval_qid=[IDS])
-        assert call().n_iter_ > 0
     for fraction in (0.05, 0.9, 1, np.int64(1), np.float32(0.2)):
         assert stop(params={"validation_fraction": fraction, "random_state": 4})().n_iter_ > 0
     fit(make("LGBMRanker", 5, early_stopping_round=-1))()  # which does not stop

@@ -1,13 +1,13 @@
 """lightgbm_metric, xgboost_metric and catboost_metric equal the boosters' own metrics."""
 
 import pickle
+from importlib import import_module
 
 import lightgbm
 import numpy as np
 import pytest
 import xgboost
 from native_fits import make
-from requires import requires
 from sklearn.base import clone
 from sklearn.metrics import ndcg_score as scikit_learns_ndcg
 from training_rounds import ROUNDS, STOPPING_ROUNDS, best_round, recomputed, sizes_of
@@ -60,7 +60,7 @@ def train_xgboost(parts, metric, weight=None):
 def train_catboost(parts, metric, weight=None, **params):
     (X, y, ids), (X_test, y_test, ids_test) = parts
     model = make("CatBoostRanker", ROUNDS, depth=4, random_seed=0, eval_metric=metric, **params)
-    pool = requires("catboost").Pool(X_test, y_test, group_id=ids_test, group_weight=weight)
+    pool = import_module("catboost").Pool(X_test, y_test, group_id=ids_test, group_weight=weight)
     model.fit(X, y, group_id=ids, eval_set=pool, early_stopping_rounds=STOPPING_ROUNDS)
     log = model.get_evals_result()["validation"]
     values = log[metric if isinstance(metric, str) else "CatBoostMetric"]
@@ -112,7 +112,7 @@ def test_catboost_refuses_sets_that_the_metric_does_not_know(real):
     (X, y, ids), (X_test, y_test, ids_test) = real
     mixed = np.random.default_rng(0).permutation(len(y_test))
     of_mixed = catboost_metric("ndcg", (y, ids), (y_test[mixed], ids_test[mixed]))
-    error = requires("catboost").CatBoostError
+    error = import_module("catboost").CatBoostError
     for metric in (catboost_metric("ndcg", (y, ids)), of_mixed):
         with pytest.raises(error, match=r"768 rows with labels .*early_stopping='ndcg@10'"):
             train_catboost(real, metric)
@@ -215,13 +215,17 @@ def test_what_the_metrics_return():
     assert "mrr@3" in repr(xgboost_metric("mrr@3"))
 
 
-def test_metrics_survive_clone_and_pickle():
-    of_xgboost = xgboost_metric("mrr(threshold=0)")
-    of_catboost = catboost_metric("mrr(threshold=0)", (Y, IDS))
-    for name, metric, value in (
-        ("XGBRanker", of_xgboost, lambda metric: metric(SCORES, dmatrix(IDS))[1]),
-        ("CatBoostRanker", of_catboost, lambda metric: metric.evaluate([SCORES], Y, None)[0]),
-    ):
-        kept = clone(make(name, eval_metric=metric)).get_params()["eval_metric"]
-        for again in (kept, pickle.loads(pickle.dumps(kept))):
-            assert value(again) == 0.75
+@pytest.mark.parametrize("ranker", ["XGBRanker", "CatBoostRanker"])
+def test_metrics_survive_clone_and_pickle(ranker):
+    metric, value = {
+        "XGBRanker": (
+            xgboost_metric("mrr(threshold=0)"), lambda metric: metric(SCORES, dmatrix(IDS))[1]
+        ),
+        "CatBoostRanker": (
+            catboost_metric("mrr(threshold=0)", (Y, IDS)),
+            lambda metric: metric.evaluate([SCORES], Y, None)[0],
+        ),
+    }[ranker]  # fmt: skip
+    kept = clone(make(ranker, eval_metric=metric)).get_params()["eval_metric"]
+    for again in (kept, pickle.loads(pickle.dumps(kept))):
+        assert value(again) == 0.75

@@ -84,6 +84,7 @@ def test_all_metrics_at_the_same_time_with_n_jobs(frequent_switching):
     assert {name: value for each in results for name, value in each.items()} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes(method):

@@ -183,6 +183,7 @@ SHORTCUTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shortcut", SHORTCUTS)
 @given(data=ragged(), ties=st.sampled_from(oracle.TIES))
 def test_a_shortcut_changes_no_bit(shortcut, data, ties):
@@ -236,6 +237,7 @@ def test_a_query_alone_has_the_same_bits_as_among_others(monkeypatch):
         assert alone == {name: values[i] for name, values in among.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain_up_to", [0, 256, np.inf])
 @pytest.mark.parametrize("longest", [16, 70])
 @pytest.mark.parametrize("scale", [1, 0.24])  # labels that are grades, and others
@@ -254,6 +256,7 @@ def test_queries_alone_have_the_same_bits_as_among_others(longest, scale, plain_
             assert_equal_bits(alone, {name: values[[i]] for name, values in among.items()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("documents", [1, 64, 2**10])
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
 @pytest.mark.parametrize("scale", [1, 0.7])  # the rounding of sums of the second depends on order

@@ -67,6 +67,7 @@ def test_grades(size, pool):
         np.testing.assert_allclose(of_one(factors, n), exact(factors, n), rtol=1e-12, atol=1e-17)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "n"), [(2, 2), (31, 31), (93, 93), (730, 700), (1500, 1500)])
 @pytest.mark.parametrize("least", [0, 0.9])
 @pytest.mark.parametrize("share", [1.0, 0.1])
@@ -78,6 +79,7 @@ def test_distinct_factors(size, n, least, share):
     np.testing.assert_allclose(of_one(factors, n), exact(factors, n), rtol=1e-12, atol=1e-17)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("factors", "counts", "n"),
     [

@@ -112,16 +112,6 @@ def test_differences_without_segments_are_one_row_per_metric(data):
     assert "compared" not in ranking_report(y, {"one": models["one"]}, groups=groups, **K)
 
 
-def test_numbers_are_cut_into_quartiles(data):
-    y, models, groups, _ = data
-    length = np.bincount(groups)[groups]
-    report = ranking_report(
-        y, models["one"], groups=groups, by=length, metrics="mrr", k=None, output_dict=True
-    )
-    expected = pd.qcut(pd.Series(np.bincount(groups)), 4).value_counts(sort=False)
-    assert [row["queries"] for row in report["segments"]] == expected.tolist()
-
-
 def test_the_report_is_a_text_with_its_parts(data):
     y, models, groups, device = data
     report = ranking_report(y, models, groups=groups, by=device, random_state=0, **K)

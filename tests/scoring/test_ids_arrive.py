@@ -218,6 +218,7 @@ IN_PROCESSES = [("cross_validate", "groups="), ("grid", "groups=, GroupKFold"),
                 ("grid", "level in Arrow"), ("nested", "routed qid")]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "way"), IN_PROCESSES)
 def test_two_processes(tool, way):
     assert call(tool, way, n_jobs=2) == expected(way)

@@ -358,6 +358,7 @@ def facts(statement):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", FACTS)
 def test_same_state_of_the_process(expression):
     measured, expected = (

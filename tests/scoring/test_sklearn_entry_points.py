@@ -238,6 +238,7 @@ IMPORTS = {  # the package is imported by the search, or before scikit-learn
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IMPORTS)
 def test_the_order_of_imports(name, tmp_path):
     search = clone(SEARCH) if name == "first" else clone(SEARCH).fit(X, Y)

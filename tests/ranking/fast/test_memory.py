@@ -26,6 +26,7 @@ print(min(faults[2:]))  # the system may take memory back while others need it
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries of C do otherwise")
 def test_freed_memory_is_used_again():
     """In one of ten processes: for seconds, the system may take back all that is free."""

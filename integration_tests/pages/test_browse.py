@@ -5,10 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from requires import requires, requires_browser
 
-SCRIPT = Path(__file__).resolve().parents[1] / "tools" / "browse.py"
-ICON = Path(__file__).resolve().parents[1] / "docs" / "_static" / "favicon.svg"
+SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "browse.py"
+ICON = Path(__file__).resolve().parents[2] / "docs" / "_static" / "favicon.svg"
 
 PAGES = {
     "fine": '<p>About $5 and $6, <code>\\frac</code></p><img src="icon.svg" loading="lazy">',
@@ -57,7 +56,6 @@ LINKS = {
 
 @pytest.fixture(scope="module")
 def browse():
-    requires("playwright")
     return runpy.run_path(str(SCRIPT))
 
 
@@ -66,9 +64,7 @@ def write(folder, name, body):
     (folder / name).write_text(f"<!DOCTYPE html>{head}<main>{body}</main>", "utf-8")
 
 
-@pytest.mark.slow
 def test_each_fault_is_reported(tmp_path, browse):
-    requires_browser()
     shutil.copy(ICON, tmp_path / "icon.svg")
     for name, body in PAGES.items():
         write(tmp_path, f"{name}.html", body)
@@ -80,9 +76,7 @@ def test_each_fault_is_reported(tmp_path, browse):
         assert all(part in fault for part, fault in zip(expected, reported, strict=True)), reported
 
 
-@pytest.mark.slow
 def test_broken_links_are_reported(tmp_path, browse):
-    requires_browser()
     shutil.copy(ICON, tmp_path / "icon.svg")
     (tmp_path / "folder").mkdir()
     write(tmp_path, "folder/index.html", "<p>x</p>")

@@ -4,11 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+import pytrec_eval
+import ranx
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from library_samples import CUTOFFS, Sample, assert_same
-from requires import requires
 from scipy.stats import kendalltau, spearmanr
 from sklearn import metrics
 
@@ -27,7 +28,6 @@ def as_judgements_and_run(sample):
 
 def by_trec_eval(sample, *measures):
     judgements, run = as_judgements_and_run(sample)
-    pytrec_eval = requires("pytrec_eval")
     measured = pytrec_eval.RelevanceEvaluator(judgements, set(measures)).evaluate(run)
     names = [measure.replace(".", "_") for measure in measures]
     assert len(measured) == len(judgements)
@@ -100,7 +100,6 @@ def test_rbp_of_trec_eval_10_divides_labels_by_the_highest_of_the_query(labels):
 
 
 def by_ranx(sample, *measures):
-    ranx = requires("ranx")
     judgements, run = as_judgements_and_run(sample)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="unsafe cast from uint64 to int64")

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from requires import requires
+from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 
 ignore_pandas_warning = pytest.mark.filterwarnings(
     "ignore:PySpark does not yet fully support pandas:FutureWarning:pyspark"
@@ -15,11 +15,10 @@ ignore_pandas_warning = pytest.mark.filterwarnings(
 
 @pytest.fixture(scope="module")
 def session():
-    builder = requires("pyspark.sql").SparkSession.builder
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     running = (
-        builder.master("local[2]")
+        SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", "1g")
         .config("spark.driver.bindAddress", "127.0.0.1")

@@ -3,10 +3,11 @@
 RecBole 1.2.1 does not run with NumPy 2, from which it takes `np.float`: its formulas are cited.
 """
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
-from requires import requires
 from scipy.sparse import csr_matrix
 
 from sklearn_rankscore import evaluate, from_frames, from_ranked_lists, from_trec
@@ -30,7 +31,7 @@ def ours(like, names, actual, predicted):
 
 
 def test_implicit():
-    evaluation = requires("implicit.evaluation")
+    evaluation = import_module("implicit.evaluation")
     actual, predicted = lists()
     rows = [(u, i) for u, relevant in actual.items() for i in relevant]
     u, i = np.array(rows).T
@@ -48,7 +49,7 @@ def test_implicit():
 
 
 def test_implicit_by_its_formulas():
-    """implicit 0.7.2, implicit/evaluation.pyx, lines 444 to 473."""
+    """Implicit 0.7.2, implicit/evaluation.pyx, lines 444 to 473."""
     actual, predicted = lists()
     hits = [[i in relevant for i in predicted[u][:K]] for u, relevant in actual.items()]
     sizes = [len(relevant) for relevant in actual.values()]
@@ -79,7 +80,7 @@ def frames(actual, predicted):
 # pandas 3 warns of an argument of the library
 @pytest.mark.filterwarnings("ignore")
 def test_recommenders():
-    theirs = requires("recommenders.evaluation.python_evaluation")
+    theirs = import_module("recommenders.evaluation.python_evaluation")
     truth, top = frames(*lists(1))
     documents = from_frames(
         truth, top, groups="userID", document="itemID", relevance="rating", score="prediction"
@@ -97,7 +98,7 @@ def test_recommenders():
 
 @pytest.mark.filterwarnings("ignore")
 def test_rectools():
-    metrics = requires("rectools.metrics")
+    metrics = import_module("rectools.metrics")
     truth, top = frames(*lists(2))
     truth = truth.rename(columns={"userID": "user_id", "itemID": "item_id"})
     top = top.rename(columns={"userID": "user_id", "itemID": "item_id"})
@@ -117,7 +118,7 @@ def test_rectools():
 
 
 def test_recbole_by_its_formulas():
-    """recbole 1.2.1, recbole/evaluator/metrics.py, lines 62, 88, 126, 159, 186 and 227."""
+    """Recbole 1.2.1, recbole/evaluator/metrics.py, lines 62, 88, 126, 159, 186 and 227."""
     actual, predicted = lists(3)
     users = [u for u in actual if actual[u]]
     index = np.array([[i in actual[u] for i in predicted[u][:K]] for u in users])
@@ -139,7 +140,7 @@ def test_recbole_by_its_formulas():
 
 
 def test_beir():
-    retrieval = requires("beir.retrieval.evaluation")
+    retrieval = import_module("beir.retrieval.evaluation")
     rng = np.random.default_rng(4)
     actual, predicted = lists(4)
     actual = {u: items for u, items in actual.items() if items}

@@ -5,12 +5,13 @@ queries without relevant documents, which they count without their weight, and t
 CatBoost's MAP, PrecisionAt, RecallAt and QueryAUC ignore.
 """
 
+import catboost
 import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from catboost.utils import eval_metric
 from library_samples import CUTOFFS, Sample, assert_same
-from requires import requires
 
 from sklearn_rankscore import evaluate
 
@@ -143,8 +144,7 @@ def test_xgboost_without_a_cutoff_means_32():
 
 def by_catboost(sample, labels, metric, weight=None):
     y = sample.labels[labels]
-    value = requires("catboost.utils").eval_metric
-    return value(y, sample.score, metric, group_id=sample.qid, group_weight=weight)[0]
+    return eval_metric(y, sample.score, metric, group_id=sample.qid, group_weight=weight)[0]
 
 
 CATBOOST = [
@@ -222,7 +222,7 @@ def test_catboost_pair_accuracy(sample):
 
 def test_catboost_pair_accuracy_of_given_pairs():
     """PairAccuracy is pooled over all queries and counts a tie as wrong."""
-    catboost, rng = requires("catboost"), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(20), rng.integers(1, 9, 20))
     y, X = rng.integers(0, 3, len(qid)), rng.integers(0, 3, (len(qid), 2))
     pairs = np.argwhere((qid[:, None] == qid) & (y[:, None] > y))

@@ -4,27 +4,28 @@ import os
 import signal
 import sys
 
+import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import pytest
+from dask import config as dask_config
 from many_queries import EXACT, in_memory, make_documents
-from requires import requires
+from pyspark.sql import SparkSession
 from spark_session import ROOT, ignore_pandas_warning
 
 from sklearn_rankscore import dask as rank_dask
 from sklearn_rankscore import spark
 
-pytestmark = [pytest.mark.slow, ignore_pandas_warning]
+pytestmark = ignore_pandas_warning
 NAMES = ["ndcg@10", "map@5", "query_auc"]
 COLUMNS = make_documents(300)
 
 
 @pytest.fixture(scope="module")
 def client():
-    distributed = requires("distributed")
-    dask = requires("dask")
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 2}),
+        dask_config.set({"distributed.scheduler.allowed-failures": 2}),
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -52,22 +53,22 @@ def killed_in(folder, n, generation=0):
 
 def test_dask_workers_killed_while_tasks_run(client, tmp_path):
     frame = pd.DataFrame(COLUMNS).sample(frac=1, random_state=0)
-    df = requires("dask.dataframe").from_pandas(frame, npartitions=4)
+    df = dd.from_pandas(frame, npartitions=4)
     scores = rank_dask.evaluate(df, [*NAMES, killed_in(str(tmp_path), 2)], n_partitions=4)
     assert scores == pytest.approx({**in_memory(COLUMNS, NAMES), "killed": 1.0}, **EXACT)
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_partition_that_kills_all_dask_workers_is_one_error(client, tmp_path):
-    df = requires("dask.dataframe").from_pandas(pd.DataFrame(COLUMNS), npartitions=2)
-    with pytest.raises(requires("distributed").KilledWorker, match="all those workers died"):
+    df = dd.from_pandas(pd.DataFrame(COLUMNS), npartitions=2)
+    with pytest.raises(distributed.KilledWorker, match="all those workers died"):
         rank_dask.evaluate(df, killed_in(str(tmp_path), 100), n_partitions=1)
 
 
 @pytest.fixture(scope="module")
 def two_executors():
     """A session whose two executors are processes of their own, as those of a cluster."""
-    builder = requires("pyspark.sql").SparkSession.builder
+    builder = SparkSession.builder
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         session = (

@@ -4,12 +4,15 @@ import pickle
 import runpy
 from types import SimpleNamespace
 
+import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from dask import config as dask_config
 from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
-from requires import requires
+from pyspark.errors import PythonException
 from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
 from spark_session import ROOT, ignore_pandas_warning
 
@@ -29,13 +32,12 @@ def on_spark(session):
         frame=frame,
         rename=lambda df, names: df.withColumnsRenamed(names),
         collect=lambda df: pa.Table.from_batches(df.toArrow().to_batches()).to_pandas(),
-        error=requires("pyspark.errors").PythonException,
+        error=PythonException,
     )
 
 
 @pytest.fixture(scope="module")
 def on_dask():
-    distributed, dd = requires("distributed"), requires("dask.dataframe")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     with (
         distributed.LocalCluster(dashboard_address=":0", **options) as cluster,
@@ -225,7 +227,7 @@ def test_ids_of_spark_keep_their_type(on_spark, ids):
 def test_ids_of_dask_keep_their_type(on_dask, kind, n_queries):
     columns = make_documents(n_queries, strings=kind in ("string", "object", "category"))
     frame = pd.DataFrame(shuffled(columns)).astype({"qid": kind})
-    with requires("dask").config.set({"dataframe.convert-string": False}):
+    with dask_config.set({"dataframe.convert-string": False}):
         values = dask.query_scores(on_dask.frame(frame), METRICS)
         collected = values.compute().sort_values("qid")
     assert values.dtypes.to_dict() == collected.dtypes.to_dict()
@@ -264,7 +266,7 @@ def test_partitions_of_different_types_are_refused(on_dask, types):
         rows.iloc[i::2].astype({"qid": "M8[s]"} if "M8" in kind else {}).astype({"qid": kind})
         for i, kind in enumerate(types)
     ]
-    df = requires("dask.dataframe").from_map(lambda i: parts[i], range(2), meta=parts[0].iloc[:0])
+    df = dd.from_map(lambda i: parts[i], range(2), meta=parts[0].iloc[:0])
     with pytest.raises(ValueError, match=r"'qid' of a partition has the type .*df.astype"):
         dask.evaluate(df, "mrr")
     measured = dask.evaluate(df.astype({"qid": types[1]}), METRICS)

@@ -5,9 +5,10 @@ at most 0, breaks ties arbitrarily, and its AUROC applies a sigmoid in single pr
 outside [0, 1], which ties large ones.
 """
 
+from importlib import import_module
+
 import numpy as np
 import pytest
-from requires import requires
 
 from sklearn_rankscore import evaluate
 
@@ -21,7 +22,7 @@ SCORES = (RNG.permutation(len(GROUPS)) + 1.0) / len(GROUPS)
 
 
 def theirs(name, y_true=BINARY, y_score=SCORES, **options):
-    retrieval, torch = requires("torchmetrics.retrieval"), requires("torch")
+    retrieval, torch = import_module("torchmetrics.retrieval"), import_module("torch")
     metric = getattr(retrieval, f"Retrieval{name}")(**options)
     value = metric(torch.tensor(y_score), torch.tensor(y_true), indexes=torch.tensor(GROUPS))
     return pytest.approx(float(value), rel=1e-6)

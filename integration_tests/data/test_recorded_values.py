@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sklearn_rankscore import evaluate
+from sklearn_rankscore import convention_report, evaluate
 from sklearn_rankscore.metrics.conventions import CONVENTIONS
 
 KS = [1, 5, 10]
@@ -175,3 +175,17 @@ def test_small_cases(like, y_true, name, theirs):
 @pytest.mark.parametrize(("like", "y_true", "name", "theirs"), cases(ALL_TIED))
 def test_small_cases_of_equal_scores(like, y_true, name, theirs):
     assert value((y_true, np.zeros(4), None), name, like) == rounded(theirs)
+
+
+def test_published_numbers_of_the_recorded_data(data_path):
+    """Rows of the libraries on the recorded ranking, as they reported it themselves."""
+    folder = data_path / "recorded"
+    csv = folder / "lightgbm_rank_test.csv"
+    qid, y_true, y_score = np.loadtxt(csv, delimiter=",", skiprows=1, unpack=True)
+    theirs = json.loads((folder / "lightgbm_rank_test.json").read_text())
+    report = convention_report(y_true, y_score, groups=qid, output_dict=True)
+    assert report["lightgbm"] == pytest.approx(theirs["lightgbm@5"], abs=1e-6)
+    assert report["rax"]["ndcg@5"] == pytest.approx(
+        theirs["rax@5 (segments)"]["ndcg_metric"], abs=1e-6
+    )
+    assert report["catboost"]["map@5"] == pytest.approx(theirs["catboost@5"]["MAP:top=5"], abs=1e-6)
