@@ -8,9 +8,8 @@ import math
 import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, overload
@@ -22,7 +21,6 @@ from .._typing import Array
 from .._validation import check_flag
 from ..inspection import Comparison, Interval, QueryScores, SegmentScores
 from ..inspection.compare import paired_differences
-from ..inspection.comparison import few_distinct_note
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..plots import (
     CutoffCurveDisplay,
@@ -272,7 +270,7 @@ Part: TypeAlias = Heading | Table | str
 
 
 def _css() -> str:
-    return (files(__package__) / "report.css").read_text("utf-8")
+    return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
 def _html(parts: Iterable[Part]) -> str:
@@ -299,8 +297,7 @@ def _tables(contents: Contents) -> Iterator[Heading | Table]:
         yield from _system_tables(system, contents)
     if contents.comparison is not None:
         yield Heading("Differences")
-        for model in list(contents.systems)[1:]:
-            yield _difference_table(contents.comparison, model, contents)
+        yield contents.comparison._table().narrowed(digits=contents.digits)
 
 
 def _facts_table(contents: Contents) -> Table:
@@ -367,27 +364,6 @@ def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
             for s in system.segments
         ]
         yield _by_cutoff(by_segment, f"mean by segment {level}", with_segments=True)
-
-
-def _difference_table(comparison: Comparison, model: str, contents: Contents) -> Table:
-    """Differences of one model: one row per metric and segment, one column per cut-off."""
-    own = [d for d in comparison if d.model == model]
-    spec = f"+.{contents.digits}f"
-    entries = [
-        Entry(
-            contents.cells[d.metric],
-            Number(d.difference, spec, d.interval, "*" if d.few_distinct else ""),
-            d.segment, d.queries, d.share,
-        )
-        for d in own
-    ]  # fmt: skip
-    with_segments = any(d.segment != ALL_QUERIES for d in own)
-    corner = f"difference [{comparison.confidence * 100:g} % interval]"
-    table = _by_cutoff(entries, corner, with_segments=with_segments)
-    title = f"{model} compared with {comparison.baseline} by the {comparison.test} test"
-    family = comparison.family_note(with_segments=with_segments)
-    adjusted = f"p-values of the attribute comparison: {family}"
-    return replace(table, title=title, note=[few_distinct_note(own, comparison.method), adjusted])
 
 
 def _by_cutoff(entries: list[Entry], corner: str, *, with_segments: bool = False) -> Table:

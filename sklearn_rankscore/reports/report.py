@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,26 +28,14 @@ from .render import Cell, Contents, RankingReport, System
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
 
 
-class Report(TypedDict):
-    """What `ranking_report` returns with ``output_dict=True``."""
-
-    data: dict[str, float]
-    metrics: dict[str, dict[str, float]]
-    segments: NotRequired[list[dict[str, Any]]]
-
-
 @overload
 def ranking_report(
     y_true: ArrayLike,
-    y_score: Mapping[str, ArrayLike],
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     output_dict: Literal[True],
     **options: Any,
-) -> dict[str, Report]: ...
-@overload
-def ranking_report(
-    y_true: ArrayLike, y_score: ArrayLike, *, output_dict: Literal[True], **options: Any
-) -> Report: ...
+) -> dict[str, Any]: ...
 @overload
 def ranking_report(
     y_true: ArrayLike,

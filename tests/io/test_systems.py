@@ -168,4 +168,4 @@ def test_systems_may_have_numbers_as_names():
         assert "0.75" in table.to_markdown()
         assert "0.75" in table.to_latex()
     report = ranking_report(y, numbered, groups=groups, metrics="mrr", by={0: "x", 1: "y"})
-    assert "2 compared with 1" in report.to_html()
+    assert "Compared with 1 by the permutation test" in report.to_html()
