@@ -343,7 +343,7 @@ def _entries(queries: Any, name: str) -> list[Any]:
             raise TypeError(
                 f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
                 "and each cell an item. For frames with one row per query and item, use "
-                "from_frames(truth, predictions, query=..., document=..., score=... or rank=...)."
+                "from_frames(truth, predictions, groups=..., document=..., score=... or rank=...)."
             )
         import narwhals
 

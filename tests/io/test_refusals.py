@@ -41,19 +41,13 @@ FRAMES = [
     (lambda: frames(LOG, [TOP, TOP]), TypeError, "predictions must be a DataFrame.*dict of DataFr"),
     (lambda: frames("log.csv"), TypeError, "truth must be a DataFrame.*got a str"),
     (lambda: frames(pl.from_pandas(LOG).lazy()), TypeError, "truth is not in memory"),
-    (
-        lambda: frames(duckdb.connect().execute("select 1 as user")),
-        TypeError,
-        "truth must be a DataFrame in memory.*got a DuckDBPyConnection",
-    ),
+    (lambda: frames(duckdb.connect().execute("select 1 as user")),
+     TypeError, "truth must be a DataFrame in memory.*got a DuckDBPyConnection"),
     (lambda: frames(LOG.assign(event="view"), relevance="event"), TypeError, "'event', must hold"),
     (lambda: frames(LOG.rename(columns={"item": "x"})), ValueError, "truth has no column 'item'"),
     (lambda: frames(LOG.iloc[:, [0, 1, 1]]), ValueError, "more than one column 'item'"),
-    (
-        lambda: frames(LOG, {"a": TOP, "b": TOP.drop(columns="user")}),
-        ValueError,
-        r"predictions\['b'\] has no column 'user'.*same name in all frames",
-    ),
+    (lambda: frames(LOG, {"a": TOP, "b": TOP.drop(columns="user")}),
+     ValueError, r"predictions\['b'\] has no column 'user'.*same name in all frames"),
     (lambda: frames(LOG, score=["score", "rank"]), ValueError, "Name one column.*score= as a dict"),
     (lambda: frames(LOG, groups=["user", "item"]), ValueError, "ids of several are tuples"),
     (lambda: frames(LOG, groups="usr"), ValueError, "Did you mean 'user'"),
@@ -70,78 +64,46 @@ FRAMES = [
     (lambda: frames(LOG, exclude=TOP[:0]), ValueError, "exclude has no rows"),
     (lambda: frames(LOG, exclude=LOG[["user"]]), ValueError, "exclude has no column 'item'"),
     (lambda: ranks("rank", TOP.assign(rank=[1, 2, 10**9])), ValueError, "ranks up to 1000000000"),
-    (
-        lambda: frames(
-            TOP.assign(rank=[1, 3, 1]), None, relevance="score", score=None, rank="rank"
-        ),
-        ValueError,
-        "lacks ranks of some query.* negatives as score=",
-    ),
+    (lambda: frames(TOP.assign(rank=[1, 3, 1]), None, relevance="score", score=None, rank="rank"),
+     ValueError, "lacks ranks of some query.* negatives as score="),
     (
         lambda: frames(pd.concat([LOG, LOG])),
         ValueError,
         r"truth, row 4: duplicate document 'tea' for query 'ann'.*duplicates\(\['user', 'item'\]",
     ),
-    (
-        lambda: frames(LOG, pd.concat([TOP, TOP])),
-        ValueError,
-        "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name",
-    ),
+    (lambda: frames(LOG, pd.concat([TOP, TOP])),
+     ValueError, "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name"),
     (lambda: ranks("score"), ValueError, r"must hold ranks, 1 for the best, or .*; got 0\.5\."),
     (lambda: ranks("rank", TOP.assign(rank=[7.25, 4, 2])), ValueError, r"got 7\.25\. Pass scores"),
     (lambda: ranks("rank", TOP.assign(rank=[1, None, 2])), ValueError, "NaN .* leave out its row"),
     (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, r"position 1\).* score -inf"),
     (lambda: frames(LOG.assign(y=NAN), relevance="y"), ValueError, "NaN.*unjudged='drop'"),
     (lambda: frames(LOG.assign(user=[None, 1, 2, 3])), ValueError, "must not have missing values"),
-    (
-        lambda: frames(LOG.assign(user=range(4))),
-        TypeError,
-        "numbers, such as .* text, such as 'ann'",
-    ),
+    (lambda: frames(LOG.assign(user=range(4))),
+     TypeError, "numbers, such as .* text, such as 'ann'"),
     (lambda: frames(LOG.assign(user="zoe")), ValueError, "no query in common: truth has 'zoe', pr"),
     (lambda: frames(LOG.assign(item=[["a"]] * 4)), TypeError, "must hold hashable ids"),
     (lambda: frames(LOG, TOP[:0]), ValueError, "predictions has no rows"),
     (lambda: frames(LOG[:0]), ValueError, "truth has no rows"),
     (lambda: frames(TOP, None), TypeError, "a single frame .* relevance= is needed"),
-    (
-        lambda: frames(TOP, None, relevance="rank", exclude=LOG),
-        TypeError,
-        "are options for two frames",
-    ),
-    (
-        lambda: frames(pd.concat([TOP, TOP]), None, relevance="rank"),
-        ValueError,
-        "truth, row 3: duplicate document 'oil' for query 'ann'. Remove it",
-    ),
-]
+    (lambda: frames(TOP, None, relevance="rank", exclude=LOG),
+     TypeError, "are options for two frames"),
+    (lambda: frames(pd.concat([TOP, TOP]), None, relevance="rank"),
+     ValueError, "truth, row 3: duplicate document 'oil' for query 'ann'. Remove it"),
+]  # fmt: skip
 
 QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 0.5}}
 TREC = [
-    (
-        lambda: from_trec(pd.DataFrame({"qid": [1], "doc": ["a"]}), RUN),
-        ValueError,
-        "no column for the document, such as doc_id, .*; it has qid, doc",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}), RUN),
-        ValueError,
-        r"such as .* grade, rating; it has qid, docno, x.*from_frames",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "rel": 1}), RUN),
-        ValueError,
-        "document ids must not have missing values",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": ["q"] * 2, "docno": ["a"] * 2, "rel": 1}), RUN),
-        ValueError,
-        "qrels, row 1: duplicate document 'a' for query 'q'",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": ["q"], "docno": [1.5], "rel": [1]}), RUN),
-        ValueError,
-        r"document ids of the type float, such as 1\.5",
-    ),
+    (lambda: from_trec(pd.DataFrame({"qid": [1], "doc": ["a"]}), RUN),
+     ValueError, "no column for the document, such as doc_id, .*; it has qid, doc"),
+    (lambda: from_trec(pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}), RUN),
+     ValueError, r"such as .* grade, rating; it has qid, docno, x.*from_frames"),
+    (lambda: from_trec(pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "rel": 1}), RUN),
+     ValueError, "document ids must not have missing values"),
+    (lambda: from_trec(pd.DataFrame({"qid": ["q"] * 2, "docno": ["a"] * 2, "rel": 1}), RUN),
+     ValueError, "qrels, row 1: duplicate document 'a' for query 'q'"),
+    (lambda: from_trec(pd.DataFrame({"qid": ["q"], "docno": [1.5], "rel": [1]}), RUN),
+     ValueError, r"document ids of the type float, such as 1\.5"),
     (lambda: from_trec({"q": ["a"]}, RUN), TypeError, r"for each query; got the list .* for 'q'"),
     (lambda: from_trec(5, RUN), TypeError, "qrels must be a path, .*got a int"),
     (lambda: from_trec("no/such/file", RUN), FileNotFoundError, "no/such/file"),
@@ -154,7 +116,7 @@ TREC = [
     (lambda: from_trec(QRELS, {"": "a.run"}), TypeError, "names as keys"),
     (lambda: from_trec(QRELS, ["a.run", "b.run"]), TypeError, "dict by name, such as.*list of 2"),
     (lambda: from_trec(QRELS, {"r": {"a": 1}}), ValueError, "qrels and run have no query"),
-]
+]  # fmt: skip
 
 
 class Unhashable:
@@ -172,23 +134,13 @@ LISTS = [
     (lists([["a"], ["b"]], [["a"]]), ValueError, "actual has 2 queries, predicted has 1"),
     (lists([["a"], ["b"]], {"x": [["a"]]}), ValueError, "predicted 'x' has 1"),
     (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError, "the first is 'r'"),
-    (
-        lists({1: ["a"]}, {"1": ["a"]}),
-        ValueError,
-        "first is '1', where `actual` has ids such as 1",
-    ),
+    (lists({1: ["a"]}, {"1": ["a"]}), ValueError, "first is '1', where `actual` has ids such as 1"),
     (lists(BY_ID, [["a"]]), TypeError, r"both be dicts by query id.*series\.to_dict\(\)"),
     (lists(pd.Series({1: "a"}), pd.Series({2: ["a"]})), ValueError, "have different indexes"),
-    (
-        lists(pd.Series(["a"] * 2, index=[1, 1]), pd.Series([["a"]] * 2, index=[1, 1])),
-        ValueError,
-        "duplicate query ids",
-    ),
-    (
-        lists(csr_array([[1]]), [[0]]),
-        TypeError,
-        "got a csr_array; a sparse matrix goes into from_recommendations",
-    ),
+    (lists(pd.Series(["a"] * 2, index=[1, 1]), pd.Series([["a"]] * 2, index=[1, 1])),
+     ValueError, "duplicate query ids"),
+    (lists(csr_array([[1]]), [[0]]),
+     TypeError, "got a csr_array; a sparse matrix goes into from_recommendations"),
     (lists(LOG, TOP), TypeError, "actual is a DataFrame with the columns .*use from_frames"),
     (lists({1: {"a": 1}}, {"bm25": TOP}), ValueError, "lacks 1 query .* is 'bm25', where"),
     (lists([["a"]], (np.array([[1]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
@@ -199,35 +151,23 @@ LISTS = [
     (lists(BY_ID, {"q": [("a", 0.5)]}), TypeError, "are text, such as 'a', and tuples, such as"),
     (lists([["a"]], [{"a"}]), TypeError, "query 0 is the set"),
     (lists(BY_ID, {"q": None}), TypeError, "an empty one if it has none; that of query 'q' is"),
-    (
-        lists(pd.Series([["a"]] * 2), pd.Series([["a"], NAN])),
-        TypeError,
-        "that of query 1 is the float nan",
-    ),
+    (lists(pd.Series([["a"]] * 2), pd.Series([["a"], NAN])),
+     TypeError, "that of query 1 is the float nan"),
     (lists(["a", "b"], ["a", "b"]), TypeError, "query 0 is the str 'a'"),
     (lists([["a"]], [5]), TypeError, "query 0 is the int 5"),
     (lists("abc", [["a"]]), TypeError, "actual must be a sequence or dict"),
     (lists({"a", "b"}, [["a"], ["b"]]), TypeError, "got a set"),
     (lists(5, [["a"]]), TypeError, "got a int"),
     (lists([], []), ValueError, "actual is empty"),
-    (
-        lambda: from_ranked_lists([["a"]], [["a"]], exclude=[["b"], ["c"]]),
-        ValueError,
-        "actual has 1 queries, exclude has 2",
-    ),
-    (
-        lambda: from_ranked_lists([["a"]], [["a"]], exclude={0: ["b"]}),
-        TypeError,
-        "actual and exclude",
-    ),
+    (lambda: from_ranked_lists([["a"]], [["a"]], exclude=[["b"], ["c"]]),
+     ValueError, "actual has 1 queries, exclude has 2"),
+    (lambda: from_ranked_lists([["a"]], [["a"]], exclude={0: ["b"]}),
+     TypeError, "actual and exclude"),
     (lists({}, {}), ValueError, "actual is empty"),
     (lists([["a", None]], [["a"]]), ValueError, "missing: query 0 of actual holds the NoneType"),
     (lists({"u": ["a"]}, {"u": ["a", NAN]}), ValueError, "missing: query 'u' of predicted holds"),
-    (
-        lists([["a"]], {"x": [["a", pd.NA]]}),
-        ValueError,
-        "query 0 of predicted 'x' holds the NAType",
-    ),
+    (lists([["a"]], {"x": [["a", pd.NA]]}),
+     ValueError, "query 0 of predicted 'x' holds the NAType"),
     (lists([[("a", NAN)]], [[("a", 1.0)]]), ValueError, "is missing"),
     (lists([{"a": "high"}], [["a"]]), TypeError, "actual must hold numbers; got strings"),
     (lists([{"a": NAN}], [["a"]]), ValueError, "actual contains NaN"),
@@ -241,7 +181,7 @@ LISTS = [
     (lambda: from_relevance_lists({"a": [[1]], "b": [[0], [1]]}), ValueError, "{'a': 1, 'b': 2}"),
     (lambda: from_relevance_lists({"a": [[1]], "b": {"q": [0]}}), ValueError, "must be dicts by q"),
     (lambda: from_relevance_lists({"a": [[1]], "b": [0, 1]}), TypeError, r"relevances\['b'\] must"),
-]
+]  # fmt: skip
 
 SQUARE = csr_array(np.eye(2))
 
@@ -263,11 +203,8 @@ MATRICES = [
     (matrix([[0], [1]], [1, 2]), ValueError, r"scores has shape \(2,\)"),
     (matrix([[0], [1]], [[1], [NAN]]), ValueError, "scores contains NaN"),
     (matrix({"a": [[0], [1]]}, {"b": [[0], [1]]}), TypeError, "dicts with the same names"),
-    (
-        lambda: from_recommendations(SQUARE, [[0], [1]], exclude=np.eye(3)),
-        ValueError,
-        r"exclude has shape \(3, 3\), interactions \(2, 2\)",
-    ),
+    (lambda: from_recommendations(SQUARE, [[0], [1]], exclude=np.eye(3)),
+     ValueError, r"exclude has shape \(3, 3\), interactions \(2, 2\)"),
     (matrix((np.array([[0]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
     (matrix([[0]], interactions=csr_array([[NAN]])), ValueError, "interactions contains NaN"),
     (matrix([[0]], interactions=None), TypeError, "interactions must be an array of numbers"),
