@@ -19,7 +19,7 @@ import numpy as np
 from .._table import Number, Table, clean
 from .._typing import Array
 from .._validation import check_flag
-from ..inspection import Comparison, Interval, QueryScores, SegmentScores
+from ..inspection import Comparison, QueryScores, SegmentScores
 from ..inspection.compare import paired_differences
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..plots import (
@@ -59,43 +59,27 @@ class System:
     ----------
     facts : dict of str to float
         Properties of the data: the entry "data" of a report.
+    metrics : dict of str to dict of str to float
+        What is known of the mean of each metric: the entry "metrics" of a report.
     sizes, relevant : array of shape (n_queries,)
         Number of documents and of relevant documents of each query.
     scores : QueryScores
         The values of each query.
-    intervals : dict of str to Interval
-        The interval of each mean.
-    random_order : dict of str to float
-        The mean of each metric for random orders of the documents, where it is known.
-    bounds : dict of str to Interval
-        The least and the greatest mean that any labels of unjudged documents give.
     segments : SegmentScores or None
         Means by segment.
     """
 
     facts: Mapping[str, float]
+    metrics: Mapping[str, Mapping[str, float]]
     sizes: Array
     relevant: Array
     scores: QueryScores
-    intervals: Mapping[str, Interval]
-    random_order: Mapping[str, float]
-    bounds: Mapping[str, Interval]
     segments: SegmentScores | None
 
     def summary(self, comparison: Comparison | None, name: str) -> dict[str, Any]:
         """Unrounded numbers, with the differences from the baseline by segment."""
-        means, counts = self.scores.mean(), self.scores.included().sum(axis=0).tolist()
-        metrics = {
-            metric: {
-                "mean": means[metric], **self.intervals[metric]._asdict(), "queries": count,
-                "random_order": self.random_order.get(metric, math.nan),
-            }
-            for metric, count in zip(self.scores.metrics, counts, strict=True)
-        }  # fmt: skip
-        for metric, (low, high) in self.bounds.items():
-            metrics[metric] |= {"lowest": low, "highest": high}
         if self.segments is None:
-            return {"data": self.facts, "metrics": metrics}
+            return {"data": self.facts, "metrics": self.metrics}
         rows = {
             (s.metric, s.segment): {
                 "metric": s.metric, **s.segment._asdict(), "queries": s.queries, "share": s.share,
@@ -109,7 +93,7 @@ class System:
                     "difference": d.difference, "difference_low": d.interval.low,
                     "difference_high": d.interval.high, "adjusted_p_value": d.adjusted_p_value,
                 }  # fmt: skip
-        return {"data": self.facts, "metrics": metrics, "segments": list(rows.values())}
+        return {"data": self.facts, "metrics": self.metrics, "segments": list(rows.values())}
 
 
 @dataclass(frozen=True)
@@ -349,14 +333,18 @@ class Entry(NamedTuple):
 
 def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
     """Means of a system, with those of random orders, their bounds and those by segment."""
-    means, spec, cells = system.scores.mean(), f".{contents.digits}f", contents.cells
+    spec, cells = f".{contents.digits}f", contents.cells
     level = f"[{contents.inference['confidence'] * 100:g} % interval]"
-    entries = [Entry(cells[n], Number(means[n], spec, system.intervals[n])) for n in cells]
-    chance = system.random_order.items()
-    entries += [Entry(cells[name], Number(of, spec), RANDOM_ORDER) for name, of in chance]
+    entries, bounds = [], []
+    for name, of in system.metrics.items():
+        number = Number(of["mean"], spec, (of["low"], of["high"]))
+        entries.append(Entry(cells[name], number))
+        if not math.isnan(of["random_order"]):
+            entries.append(Entry(cells[name], Number(of["random_order"], spec), RANDOM_ORDER))
+        if "lowest" in of:
+            bounds.append(Entry(cells[name], Number((of["lowest"], of["highest"]), spec)))
     yield _by_cutoff(entries, f"mean {level}")
-    if system.bounds:
-        bounds = [Entry(cells[name], Number(ends, spec)) for name, ends in system.bounds.items()]
+    if bounds:
         yield _by_cutoff(bounds, "[lowest, highest mean of any missing labels]")
     if system.segments is not None:
         by_segment = [
