@@ -23,7 +23,6 @@ from ._typing import SignificanceTest
 from ._validation import did_you_mean
 from .comparison import QueryScores, compare, query_scores
 from .comparison.results import Comparison
-from .io.table import check_ranks, distinct
 from .io.text import OPENERS, SEPARATORS, has_columns, read_columns
 from .io.trec import NAMES, as_texts, join_trec, name_column
 from .metrics.conventions import CONVENTIONS
@@ -339,20 +338,17 @@ def _count_ties(documents: dict[str, Any]) -> int:
 def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
     file = read_columns(path)
     query, label = (name_column(file, field, columns) for field in ("query", "relevance"))
-    systems = {}
-    for system, name in (
-        scores or {clean(_stem(path)): name_column(file, "score", columns)}
-    ).items():
+    of_systems = scores or {clean(_stem(path)): name_column(file, "score", columns)}
+    for name in of_systems.values():
         if name not in file.names:
             raise ValueError(
                 f"{path}: no column {name!r} for --scores; it has {', '.join(file.names)}."
                 f"{did_you_mean(name, file.names)}"
             )
-        systems[system] = numbers = file.numbers(name)
-        check_ranks(numbers, "score", name, f"{path}, column {name}")
-    code, ids = distinct(file.ids(query), f"{path}: the query ids")
-    texts = np.array(as_texts(of_python(ids), "query", path), dtype=object)
-    return {"y_true": file.numbers(label), "y_score": systems, "groups": texts[code]}
+    table = file.table(query, None, label, "relevance")
+    texts = np.array(as_texts(of_python(table.queries), "query", path), dtype=object)
+    systems = {system: file.numbers(name, "score") for system, name in of_systems.items()}
+    return {"y_true": table.value, "y_score": systems, "groups": texts[table.query]}
 
 
 def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:

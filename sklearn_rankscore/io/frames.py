@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
-from .._columns import as_numbers, check_in_memory, column_names
+from .._columns import check_in_memory, column_names
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, did_you_mean, shown
 from ..query_ids.lookup import index_level
 from .join import ALONE, Documents, arguments, find_repeated, join, match, select_queries
-from .table import Table, at_ranks, check_ranks, distinct
+from .table import Table, at_ranks
+from .text import Columns
 
 ColumnName: TypeAlias = str | int
-
-# how to replace NaN
-_REMEDIES = {
-    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
-    "score": (
-        "A document that was not retrieved, as after a left join, has the score -inf: fill these "
-        "values with -inf. Without its row, a relevant document would not count as missed."
-    ),
-    "rank": "A document that was not retrieved has no rank: leave out its row.",
-}
 
 
 def from_frames(
@@ -134,6 +125,7 @@ def from_frames(
             f"got {'neither' if rank is None else 'both'}."
         )
     value, field = (score, "score") if rank is None else (rank, "rank")
+    labels = (relevance, "relevance")
     may_be_nan = unjudged != "irrelevant"
     if predictions is None:
         if relevance is None or exclude is not None or not complete:
@@ -142,21 +134,22 @@ def from_frames(
                 "complete= are options for two frames, of relevance and of predictions."
             )
         systems = {
-            name: _table(*of, field, groups, document)
-            for name, of in _by_system("truth", truth, value).items()
+            name: frame.table(groups, document, column, field)
+            for name, (frame, column) in _by_system("truth", truth, value).items()
         }
-        labels = _values("truth", truth, relevance, "relevance", may_be_nan)
-        return _of_one_frame(labels, systems, unjudged, has_documents=document is not None)
+        values = _columns("truth", truth).numbers(*labels, allow_nan=may_be_nan)
+        return _of_one_frame(values, systems, unjudged, has_documents=document is not None)
     if document is None:
         raise TypeError("document= is needed to match the rows of truth and predictions.")
-    judged = _table("truth", truth, relevance, "relevance", groups, document, may_be_nan)
+    judged = _columns("truth", truth).table(groups, document, *labels, allow_nan=may_be_nan)
     systems = {
-        name: _table(*of, field, groups, document)
-        for name, of in _by_system("predictions", predictions, value).items()
+        name: frame.table(groups, document, column, field)
+        for name, (frame, column) in _by_system("predictions", predictions, value).items()
     }
     left_out = []
     if exclude is not None:
-        left_out = [_table("exclude", exclude, None, "relevance", groups, document)]
+        left_out = [_columns("exclude", exclude).table(groups, document, None, "relevance")]
+    _refuse_empty([judged, *systems.values(), *left_out])
     ids, items, tables = match(
         [judged, *systems.values(), *left_out],
         f"the query ids in column {groups!r}", f"the document ids in column {document!r}",
@@ -174,48 +167,29 @@ def from_frames(
     )  # fmt: skip
 
 
-def _by_system(name: str, frames: Any, column: Any) -> dict[str, tuple[str, Any, ColumnName]]:
-    """The name, the frame and the column of values of each system."""
+def _refuse_empty(tables: Iterable[Table]) -> None:
+    for table in tables:
+        if not len(table.query):
+            raise ValueError(f"{table.name} has no rows; at least one is needed.")
+
+
+def _by_system(name: str, frames: Any, column: Any) -> dict[str, tuple[Columns, ColumnName]]:
+    """The frame and the column of values of each system."""
     if isinstance(column, Mapping) and isinstance(frames, Mapping):
         raise TypeError("only one of predictions and score can be a dict of systems; got two.")
     if isinstance(column, Mapping):
         check_system_names("score", column)
-        return {system: (name, frames, of) for system, of in column.items()}
+        return {system: (_columns(name, frames), of) for system, of in column.items()}
     if isinstance(frames, Mapping) and name == "predictions":
         check_system_names(name, frames)
-        return {system: (f"{name}[{system!r}]", frame, column) for system, frame in frames.items()}
-    return {ALONE: (name, frames, column)}
+        return {
+            system: (_columns(f"{name}[{system!r}]", frame), column)
+            for system, frame in frames.items()
+        }
+    return {ALONE: (_columns(name, frames), column)}
 
 
-def _table(
-    name: str, frame: Any, value: ColumnName | None, field: str, groups: Any, document: Any,
-    may_be_nan: bool = False,
-) -> Table:  # fmt: skip
-    query, ids = distinct(_column(name, frame, groups), f"the query ids in column {groups!r}")
-    code, items = query, ids
-    if document is not None:
-        code, items = distinct(
-            _column(name, frame, document), f"the document ids in column {document!r}"
-        )
-    if not len(query):
-        raise ValueError(f"{name} has no rows; at least one is needed.")
-    values: Array = np.ones(len(query), dtype=np.int64)
-    if value is not None:
-        values = _values(name, frame, value, field, may_be_nan)
-    return Table(query, code, values, ids, items, name, has_ranks=field == "rank")
-
-
-def _values(name: str, frame: Any, value: Any, field: str, may_be_nan: bool) -> Array:
-    where = f"{name}, column {value!r},"
-    values = as_numbers(
-        _column(name, frame, value), where, allow_nan=may_be_nan, remedy=_REMEDIES[field]
-    )
-    check_ranks(values, field, value, where)
-    return values
-
-
-def _column(name: str, frame: Any, column: Any) -> Any:
-    """A column, or a level of the index of a pandas DataFrame."""
+def _columns(name: str, frame: Any) -> Columns:
     check_in_memory(frame, name)
     present = [] if isinstance(frame, Mapping) else column_names(frame)
     if not present:
@@ -225,6 +199,11 @@ def _column(name: str, frame: Any, column: Any) -> Any:
             "go into from_ranked_lists, files into from_trec, and several systems are a dict of "
             "DataFrames by name."
         )
+    return Columns(name, present, lambda column: _column(name, frame, present, column))
+
+
+def _column(name: str, frame: Any, present: list[Any], column: Any) -> Any:
+    """A column, or a level of the index of a pandas DataFrame."""
     if present.count(column) == 1:
         return frame[column]
     if column in present:
@@ -246,6 +225,7 @@ def _of_one_frame(
     labels: Array, systems: dict[str, Table], unjudged: str, *, has_documents: bool
 ) -> Documents:
     """Arguments of a metric, in the order of the rows."""
+    _refuse_empty(systems.values())
     for table in systems.values():
         if table.has_ranks and len(at_ranks(table, 0).query) > len(labels):
             raise ValueError(

@@ -22,7 +22,7 @@ import numpy as np
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers
 from .._typing import Array
 from .._validation import installed
-from .table import Table
+from .table import Table, check_ranks, distinct
 
 # bytes that are read at a time, and the most in a line
 CHUNK = 2**22
@@ -45,6 +45,15 @@ OTHER_FORMATS = (
 )
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# how to replace NaN
+REMEDIES = {
+    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
+    "score": (
+        "A document that was not retrieved, as after a left join, has the score -inf: fill these "
+        "values with -inf. Without its row, a relevant document would not count as missed."
+    ),
+    "rank": "A document that was not retrieved has no rank: leave out its row.",
+}
 # as pandas, and DuckDB or polars, write them
 TRUTH = {"True": "1", "False": "0", "true": "1", "false": "0"}
 
@@ -246,7 +255,7 @@ def _check_fields(where: str, fields: list[bytes], line: bytes, names: list[str]
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a file or a frame.
+    """The columns of a frame or a file.
 
     Parameters
     ----------
@@ -267,33 +276,51 @@ class Columns:
 
     def locate(self, row: int) -> str:
         """A row in a message."""
-        return f"{self.name}, " + (
-            f"row {row}" if self.lines is None else f"line {self.lines[row]}"
-        )
+        of_row = f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        return f"{self.name}, {of_row}"
 
-    def ids(self, column: Any) -> Any:
-        """A column of ids; a missing one is refused later, but in a CSV file by its line."""
+    def table(
+        self, query: Any, document: Any, value: Any, field: str, *, allow_nan: bool = False
+    ) -> Table:
+        """The table of columns of ids and of relevance, scores or ranks.
+
+        Without a column of documents queries stand in for them, without one of values all are 1.
+        """
+        query_codes, queries = self._distinct(query, "query")
+        codes, items = (
+            (query_codes, queries) if document is None else self._distinct(document, "document")
+        )
+        values: Array = np.ones(len(codes), dtype=np.int64)
+        if value is not None:
+            values = self.numbers(value, field, allow_nan=allow_nan)
+        has_ranks = field == "rank"
+        return Table(query_codes, codes, values, queries, items, self.name, self.locate, has_ranks)
+
+    def _distinct(self, column: Any, kind: str) -> tuple[Array, Array]:
         values = self.read(column)
         if self.lines is not None and None in values:
             raise ValueError(
                 f"{self.locate(values.index(None))}, column {column}: an id is missing."
             )
-        return values
+        return distinct(values, f"{self.name}: the {kind} ids in column {column!r}")
 
-    def numbers(self, column: Any) -> Array:
-        """Numbers, none of which is missing."""
-        values = self.read(column)
+    def numbers(self, column: Any, field: str, *, allow_nan: bool = False) -> Array:
+        """Relevance, scores or ranks."""
+        values, where = self.read(column), f"{self.name}, column {column!r},"
+        if not len(values):
+            return np.zeros(0)
         if self.lines is None:
-            if not len(values):
-                return np.zeros(0)
-            return as_numbers(values, f"{self.name}, column {column}").astype(np.float64)
+            remedy = REMEDIES[field]
+            numbers = as_numbers(values, where, allow_nan=allow_nan, remedy=remedy)
+        else:
 
-        def fault(row: int, problem: str) -> ValueError:
-            return ValueError(f"{self.locate(row)}, column {column}: {problem}.")
+            def fault(row: int, problem: str) -> ValueError:
+                return ValueError(f"{self.locate(row)}, column {column}: {problem}.")
 
-        numbers = parse([TRUTH.get(text, text) for text in values], fault)
-        if (is_nan := np.isnan(numbers)).any():
-            raise fault(int(is_nan.argmax()), "must be a number; got nan")
+            numbers = parse([TRUTH.get(text, text) for text in values], fault)
+            if (is_nan := np.isnan(numbers)).any():
+                raise fault(int(is_nan.argmax()), "must be a number; got nan")
+        check_ranks(numbers, field, column, where)
         return numbers
 
 

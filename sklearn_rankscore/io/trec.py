@@ -16,7 +16,7 @@ from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, did_you_mean, shown
 from ..query_ids.read import as_ids, as_objects, of_python
 from .join import ALONE, Documents, join, select_queries
-from .table import Table, check_ranks, distinct
+from .table import Table
 from .text import Columns, has_columns, read_columns, read_lines
 
 # the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
@@ -112,17 +112,12 @@ def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
         has_score = find_column("score", columns.names) is not None
         has_rank = "rank" in given or (not has_score and "rank" in columns.names)
         field = "rank" if has_rank else "score"
-    queries, documents, values = (
+    query, document, value = (
         name_column(columns, of, given) for of in ("query", "document", field)
     )
-    query, query_ids = distinct(columns.ids(queries), f"{columns.name}: the query ids")
-    document, document_ids = distinct(columns.ids(documents), f"{columns.name}: the document ids")
-    value = columns.numbers(values)
-    check_ranks(value, field, values, f"{columns.name}, column {values}")
-    return Table(
-        query, document, value, of_python(query_ids, dates=False),
-        of_python(document_ids, dates=False), columns.name, columns.locate, field == "rank",
-    )  # fmt: skip
+    table = columns.table(query, document, value, field)
+    queries, documents = (of_python(ids, dates=False) for ids in (table.queries, table.documents))
+    return replace(table, queries=queries, documents=documents)
 
 
 def _of_dict(source: Mapping[Any, Any], kind: str, name: str) -> Table:

@@ -213,8 +213,8 @@ def test_ranks_and_scores(run, files, capsys):
     assert run(*given, "--columns", "rank=position", form="csv")[0]["mrr"] == "1.0"
     assert run("truth.csv", "gap.csv", "-m", "mrr", form="csv")[0]["mrr"] == repr(1 / 9)
     for columns, message in (
-        ("score=position", "top.csv, column position is given as score, of which"),
-        ("rank=score", "top.csv, column score must hold ranks"),
+        ("score=position", "top.csv, column 'position', is given as score, of which"),
+        ("rank=score", "top.csv, column 'score', must hold ranks"),
         ("score=scroe", "Did you mean 'score'?"),
     ):
         assert main(["evaluate", *given, "--columns", columns]) == 1

@@ -61,7 +61,7 @@ BAD_RUNS = [
     ("1,Q0,a,1,0.5,x\n", r"BAD: a column is named twice|names no columns"),
     ("qid,docno,bm25\n1,a,2.5\n", r"such as score, sim, prediction; .* are a column 'rank'"),
     ("qid,docno,rank\n1,a,9.25\n1,b,8\n", r"must hold ranks, .*; got 9\.25\. .*as score"),
-    ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column rank must hold ranks, .*; got -1\.0\. "),
+    ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column 'rank', must hold ranks, .*; got -1\.0\. "),
     ("qid,docno,rank\n1,a,1000000000\n2,b,1\n", r"BAD has ranks up to 1000000000, and 999"),
     ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a number; got 'high'"),
     ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a number"),
@@ -81,12 +81,15 @@ BAD_FILES = [
     *(("bad.parquet", x, r"BAD: not a Parquet file") for x in (b"PAR1", b"", QRELS.encode())),
 ]
 PARQUET = [
-    ({"docno": ["a", None]}, r"BAD: the document ids must not have missing values"),
+    (
+        {"docno": ["a", None]},
+        r"BAD: the document ids in column 'docno' must not have missing values",
+    ),
     ({"qid": [1.0, 2.5]}, r"BAD has query ids of the type float, such as 2\.5"),
-    ({"label": [1, None]}, r"BAD, column label contains NaN"),
-    ({"label": ["x", "y"]}, r"BAD, column label must hold numbers; got strings"),
+    ({"label": [1, None]}, r"BAD, column 'label', contains NaN"),
+    ({"label": ["x", "y"]}, r"BAD, column 'label', must hold numbers; got strings"),
     ({"qid": [1, 1], "docno": ["a", "a"]}, r"BAD, row 1: duplicate document 'a'"),
-    ({"qid": [[1], [2]]}, r"BAD: the query ids must hold hashable ids"),
+    ({"qid": [[1], [2]]}, r"BAD: the query ids in column 'qid' must hold hashable ids"),
     ({"qid": [], "docno": [], "label": []}, r"BAD: the file has no rows"),
 ]
 

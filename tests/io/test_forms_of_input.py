@@ -42,7 +42,7 @@ def test_integer_scores_that_would_become_ties_are_refused(suffix, tmp_path, cap
     path = tmp_path / f"run.{suffix}"
     run.to_csv(path, index=False) if suffix == "csv" else run.to_parquet(path)
     assert main(["evaluate", str(tmp_path / "qrels.txt"), str(path), "-m", "mrr"]) == 1
-    assert re.search("column score.* integer 1764177.*2[*][*]53", capsys.readouterr().err)
+    assert re.search("column '?score.* integer 1764177.*2[*][*]53", capsys.readouterr().err)
 
 
 def test_integer_features_that_are_rounded_are_refused(tmp_path):
