@@ -17,6 +17,7 @@ from sklearn_rankscore import (
     from_relevance_lists,
     from_trec,
     load_letor,
+    mrr_score,
 )
 from sklearn_rankscore.cli import main
 
@@ -84,8 +85,13 @@ def test_matrices_of_nullable_integers(dtype):
     assert evaluate(metrics="mrr", **arguments) == expected
     if dtype != "int64":
         top = top.where(top != 1, None)
-        with pytest.raises(TypeError, match="Fill missing numbers with -1"):
+        with pytest.raises(ValueError, match="-1 for no recommendation; got nan"):
             from_recommendations(INTERACTIONS, top)
+        floats = top.fillna(-1).astype(float)
+        assert mrr_score(**from_recommendations(INTERACTIONS, floats), average=None).tolist() == [
+            1,
+            0,
+        ]
 
 
 RELEVANT = {"q": {"a": 1}, "r": {"b": 1}}
