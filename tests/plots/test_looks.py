@@ -49,10 +49,6 @@ def plot(display, data, ax=None, names=LONG):
 DISPLAYS = [name for name in rs.__all__ if name.endswith("Display")]
 
 
-def test_there_are_eleven():
-    assert len(DISPLAYS) == 11
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("display", DISPLAYS)
 @pytest.mark.parametrize(
