@@ -353,7 +353,8 @@ class QueryScores(Tabular):
                 values = (
                     self.values if len(columns) == len(self.metrics) else self.values[:, columns]
                 )
-                values = values if mask.all() else values[mask]
+                # by columns, which is how statistics read them
+                values = np.asfortranarray(values if mask.all() else values[mask])
                 own = (argument[columns] for argument in by_metric)
                 result[..., columns] = statistic(values, weights[mask], *own)
         return result

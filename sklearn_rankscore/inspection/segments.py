@@ -169,8 +169,8 @@ def select_segments(
         named = "" if segments is None else f" {segments!r}"
         known = f"; they have {', '.join(map(repr, stored))}" if stored else ""
         raise ValueError(
-            f"the scores have no segments{named}{known}. Pass segments= to query_scores, or one "
-            "value per query."
+            f"the scores have no segments{named}{known}. Pass segments= to query_scores, or a "
+            "Series or dict of one value for each query id."
         )
     return {name: stored[name] for name in names}
 
@@ -261,8 +261,8 @@ def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueErr
     problem = f"{unknown[0]!r}, which is no query id" if unknown else "some query ids twice"
     return ValueError(
         f"the index of segments must hold the query ids, each once; that of {name!r} holds "
-        f"{problem}. If the values are in the order of the query ids, pass them without an index, "
-        "as to_numpy() gives them."
+        f"{problem}. Make the query ids its index, as by set_index; only values in the order of "
+        "the sorted ids, `scores.ids`, can do without, as to_numpy() gives them."
     )
 
 

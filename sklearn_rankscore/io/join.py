@@ -245,11 +245,13 @@ def _label(
     return arguments(labels, scores, ids[query], unjudged)
 
 
-def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: str) -> Documents:
+def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: Any) -> Documents:
     """What readers return; scores by system if the systems have names."""
-    named: Any = scores if scores.keys() != {ALONE} else scores[ALONE]
-    documents: Any = {"y_true": labels, "y_score": named, "groups": groups}
-    return documents if unjudged == "nan" else {**documents, "unjudged": unjudged}
+    of_systems = scores if scores.keys() != {ALONE} else scores[ALONE]
+    documents: Documents = {"y_true": labels, "y_score": of_systems, "groups": groups}
+    if unjudged != "nan":
+        documents["unjudged"] = unjudged
+    return documents
 
 
 def _number(query: Array, document: Array, n_queries: int) -> tuple[Array, Array]:

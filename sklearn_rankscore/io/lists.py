@@ -343,7 +343,7 @@ def _entries(queries: Any, name: str) -> list[Any]:
             raise TypeError(
                 f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
                 "and each cell an item. For frames with one row per query and item, use "
-                "from_frames(truth, predictions, query=..., document=..., score=... or rank=...)."
+                "from_frames(truth, predictions, groups=..., document=..., score=... or rank=...)."
             )
         import narwhals
 
@@ -410,17 +410,14 @@ def _align(actual: Any, ids: list[Any], predicted: Any, name: str) -> tuple[list
 
 def _holds_systems(actual: Any, predicted: Any) -> bool:
     """Whether `predicted` is a dict of systems by name, and not of queries by id."""
-    if not isinstance(predicted, Mapping):
-        return False
-    if not isinstance(actual, Mapping):
-        return not predicted or any(map(_holds_lists, predicted.values()))
-    entries = map(as_nested, predicted.values())
-    return any(
-        _is_collection(next(iter(entry.values()), None))
+    if not isinstance(predicted, Mapping) or not isinstance(actual, Mapping):
+        return isinstance(predicted, Mapping)
+    of_first = (
+        next(iter(entry.values()), None)
+        for entry in map(as_nested, predicted.values())
         if isinstance(entry, Mapping)
-        else hasattr(entry, "columns") or (hasattr(entry, "dtype") and _holds_lists(entry))
-        for entry in entries
     )
+    return any(map(_is_collection, of_first))
 
 
 def _holds_lists(entry: Any) -> bool:
@@ -438,12 +435,9 @@ def _is_collection(entry: Any) -> bool:
 def _check_ordered(ids: Sequence[Any], entries: list[Any], name: str, unordered: Any) -> None:
     for query, entry in zip(ids, entries, strict=True):
         if not _is_collection(entry) or isinstance(entry, unordered):
-            problem = f"is the {type(entry).__name__} {entry!r:.60}"
-            if is_missing(entry):
-                problem = "is missing. An empty list means that it has none"
             raise TypeError(
-                f"{name} must hold a list for each query, best first; that of query {shown(query)} "
-                f"{problem}."
+                f"{name} must hold a list for each query, best first, an empty one if it has none; "
+                f"that of query {shown(query)} is the {type(entry).__name__} {entry!r:.60}."
             )
 
 
@@ -455,15 +449,11 @@ def _check_items(ids: Sequence[Any], entries: list[Any], name: str) -> None:
         for item in entry:
             what = f"query {shown(query)} of {name} holds the {type(item).__name__} {item!r:.100}"
             if is_missing(item):
-                raise ValueError(
-                    f"an item is missing: {what}. Remove it; a query without items has an empty "
-                    "list."
-                )
+                raise ValueError(f"an item is missing: {what}. Remove it.")
             if not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py"):
                 raise TypeError(
-                    f"items must be hashable ids, such as strings; {what}. Pass the id alone; "
-                    "arrays become lists by tolist(), and pairs of an item and its score "
-                    "{query: dict(pairs)}."
+                    f"items must be hashable ids, such as strings; {what}. Arrays become lists by "
+                    "tolist(), and pairs of an item and its score {query: dict(pairs)}."
                 )
 
 
@@ -507,25 +497,16 @@ def _refuse_items_and_scores(predicted: Any, name: str) -> None:
 
 def _matrix(values: Any, name: str, *, with_zeros: bool) -> csr_array:
     """Numbers in canonical format; the input is not changed."""
-    try:
-        if not hasattr(values, "tocsr"):
-            values = np.asarray(values)
-            if values.dtype.kind == "O":  # numbers that may be missing in pandas
-                values = values.astype(np.float64)
-        if values.ndim != 2 or values.dtype.kind not in "biuf":
-            raise ValueError(f"{values.dtype} of shape {values.shape}")
-        matrix = csr_array(values)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one "
-            f"row per user and one column per item; got {type(values).__name__} ({error})."
-        ) from error
-    has_zeros = not with_zeros and bool((matrix.data == 0).any())
-    if not matrix.has_canonical_format or has_zeros:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        if not with_zeros:
-            matrix.eliminate_zeros()
+    is_sparse = hasattr(values, "tocsr")
+    matrix = csr_array(values if is_sparse else as_numbers(values, name), copy=True)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one row "
+            f"per user and one column per item; got the shape {matrix.shape}."
+        )
+    matrix.sum_duplicates()
+    if not with_zeros:
+        matrix.eliminate_zeros()
     if matrix.nnz:
         as_numbers(matrix.data, name)
     return matrix
@@ -539,28 +520,22 @@ def _entries_of(matrix: csr_array) -> Table:
 def _recommendations(recommended: Any, scores: Any, shape: tuple[int, int]) -> Table:
     """The items recommended to each user, best first."""
     _refuse_items_and_scores(recommended, "recommended")
-    items = recommended if hasattr(recommended, "tocsr") else np.asarray(recommended)
-    if items.dtype.kind == "O" and set(map(type, items.ravel().tolist())) == {int}:
-        items = items.astype(np.int64)  # of pandas' nullable types
+    items = as_column(recommended, "recommended")
     n_users, n_items = shape
-    if hasattr(items, "tocsr") or (items.dtype.kind not in "iu" and items.size):
-        kind = "a sparse matrix" if hasattr(items, "tocsr") else items.dtype
-        raise TypeError(
-            "recommended must hold integers, the column numbers of items in interactions, one row "
-            f"per user; got {kind}. Fill missing numbers with -1; ids of items go into "
-            "from_ranked_lists, and a score for each item into evaluate(interactions.toarray(), "
-            "scores, metrics)."
-        )
-    if items.ndim != 2 or len(items) != n_users or not items.size:
+    if items.ndim != 2 or len(items) != n_users:
         raise ValueError(
             "recommended must have one row per user and one column per recommendation; "
             f"interactions has {n_users} users, recommended has shape {items.shape}. Of some users "
             "only, pass their rows, interactions[users]."
         )
-    if items.min() < NO_ITEM or items.max() >= n_items:
+    is_wrong = ~((items >= NO_ITEM) & (items < n_items))
+    if items.dtype.kind == "f":  # of a frame in which some were missing
+        is_wrong |= items != np.floor(items)
+    if is_wrong.any():
         raise ValueError(
             f"recommended must hold column numbers of interactions, 0 to {n_items - 1}, or -1 for "
-            f"no recommendation; got values from {items.min()} to {items.max()}."
+            f"no recommendation; got {items[is_wrong][0]}. Ids of items go into from_ranked_lists, "
+            "and a score for each item into evaluate(interactions.toarray(), scores, metrics)."
         )
     given = items != NO_ITEM
     if scores is None:

@@ -180,32 +180,21 @@ def as_nested(source: Any) -> Any:
 
 def as_texts(ids: Iterable[Any], kind: str, name: str) -> list[Any]:
     """The text of each id as in a file, documents in UTF-8; `name` is that of the source."""
-    texts = [value if type(value) is str else _as_text(value, kind, name) for value in ids]
+    texts = [value if type(value) in (str, bytes) else _as_text(value, kind, name) for value in ids]
     if kind == "query":
-        return texts
-    return [text if type(text) is bytes else text.encode() for text in texts]
+        return [text.decode() if type(text) is bytes else text for text in texts]
+    return [text.encode() if type(text) is str else text for text in texts]
 
 
-def _as_text(value: Any, kind: str, name: str) -> Any:
+def _as_text(value: Any, kind: str, name: str) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)  # a column with missing ids has floats
-    is_bytes = isinstance(value, bytes)
-    if isinstance(value, FORMATTED) or (is_bytes and not _is_utf8(value)):
+    if isinstance(value, FORMATTED):
         raise ValueError(
             f"the {name} has {kind} ids of the type {type(value).__name__}, such as {value!r}, "
             "which cannot be matched with ids in text. Convert them to integers or strings."
         )
-    if is_bytes:
-        return value if kind == "document" else value.decode()
     return str(value)
-
-
-def _is_utf8(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_record(row: Any) -> bool:

@@ -367,7 +367,7 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         """The display, not plotted yet."""
         first = next(iter(systems))
         if by is not None:
-            systems = align(systems, first) | {first: systems[first]}
+            systems = align(systems, first)
             by = select_segments(by, systems[first].ids, systems[first].segments)
         rows: dict[tuple[str, Segment, str], tuple[float, Sequence[float], int]] = {}
         for position, (name, scores) in enumerate(systems.items()):

@@ -392,9 +392,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         scores = self.predict(X)
         ids = self._find_ids(X, None, groups, qid)
         if ids is None:
-            raise no_groups_error(
-                "QueryRanker.rank", fix=fix_by_name(X) or "call rank(X, groups=ids)."
-            )
+            fix = "call rank(X, groups=ids), for a single query groups=[0] * len(X)."
+            raise no_groups_error("QueryRanker.rank", fix=fix_by_name(X) or fix)
         return rank_within_queries(scores, ids, k, ties)
 
     def score(

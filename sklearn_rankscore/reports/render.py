@@ -8,9 +8,8 @@ import math
 import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, overload
@@ -20,9 +19,8 @@ import numpy as np
 from .._table import Number, Table, clean
 from .._typing import Array
 from .._validation import check_flag
-from ..inspection import Comparison, Interval, QueryScores, SegmentScores
+from ..inspection import Comparison, QueryScores, SegmentScores
 from ..inspection.compare import paired_differences
-from ..inspection.comparison import few_distinct_note
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..plots import (
     CutoffCurveDisplay,
@@ -61,43 +59,27 @@ class System:
     ----------
     facts : dict of str to float
         Properties of the data: the entry "data" of a report.
+    metrics : dict of str to dict of str to float
+        What is known of the mean of each metric: the entry "metrics" of a report.
     sizes, relevant : array of shape (n_queries,)
         Number of documents and of relevant documents of each query.
     scores : QueryScores
         The values of each query.
-    intervals : dict of str to Interval
-        The interval of each mean.
-    random_order : dict of str to float
-        The mean of each metric for random orders of the documents, where it is known.
-    bounds : dict of str to Interval
-        The least and the greatest mean that any labels of unjudged documents give.
     segments : SegmentScores or None
         Means by segment.
     """
 
     facts: Mapping[str, float]
+    metrics: Mapping[str, Mapping[str, float]]
     sizes: Array
     relevant: Array
     scores: QueryScores
-    intervals: Mapping[str, Interval]
-    random_order: Mapping[str, float]
-    bounds: Mapping[str, Interval]
     segments: SegmentScores | None
 
     def summary(self, comparison: Comparison | None, name: str) -> dict[str, Any]:
         """Unrounded numbers, with the differences from the baseline by segment."""
-        means, counts = self.scores.mean(), self.scores.included().sum(axis=0).tolist()
-        metrics = {
-            metric: {
-                "mean": means[metric], **self.intervals[metric]._asdict(), "queries": count,
-                "random_order": self.random_order.get(metric, math.nan),
-            }
-            for metric, count in zip(self.scores.metrics, counts, strict=True)
-        }  # fmt: skip
-        for metric, (low, high) in self.bounds.items():
-            metrics[metric] |= {"lowest": low, "highest": high}
         if self.segments is None:
-            return {"data": self.facts, "metrics": metrics}
+            return {"data": self.facts, "metrics": self.metrics}
         rows = {
             (s.metric, s.segment): {
                 "metric": s.metric, **s.segment._asdict(), "queries": s.queries, "share": s.share,
@@ -111,7 +93,7 @@ class System:
                     "difference": d.difference, "difference_low": d.interval.low,
                     "difference_high": d.interval.high, "adjusted_p_value": d.adjusted_p_value,
                 }  # fmt: skip
-        return {"data": self.facts, "metrics": metrics, "segments": list(rows.values())}
+        return {"data": self.facts, "metrics": self.metrics, "segments": list(rows.values())}
 
 
 @dataclass(frozen=True)
@@ -272,7 +254,7 @@ Part: TypeAlias = Heading | Table | str
 
 
 def _css() -> str:
-    return (files(__package__) / "report.css").read_text("utf-8")
+    return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
 def _html(parts: Iterable[Part]) -> str:
@@ -299,8 +281,7 @@ def _tables(contents: Contents) -> Iterator[Heading | Table]:
         yield from _system_tables(system, contents)
     if contents.comparison is not None:
         yield Heading("Differences")
-        for model in list(contents.systems)[1:]:
-            yield _difference_table(contents.comparison, model, contents)
+        yield contents.comparison._table().narrowed(digits=contents.digits)
 
 
 def _facts_table(contents: Contents) -> Table:
@@ -352,14 +333,18 @@ class Entry(NamedTuple):
 
 def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
     """Means of a system, with those of random orders, their bounds and those by segment."""
-    means, spec, cells = system.scores.mean(), f".{contents.digits}f", contents.cells
+    spec, cells = f".{contents.digits}f", contents.cells
     level = f"[{contents.inference['confidence'] * 100:g} % interval]"
-    entries = [Entry(cells[n], Number(means[n], spec, system.intervals[n])) for n in cells]
-    chance = system.random_order.items()
-    entries += [Entry(cells[name], Number(of, spec), RANDOM_ORDER) for name, of in chance]
+    entries, bounds = [], []
+    for name, of in system.metrics.items():
+        number = Number(of["mean"], spec, (of["low"], of["high"]))
+        entries.append(Entry(cells[name], number))
+        if not math.isnan(of["random_order"]):
+            entries.append(Entry(cells[name], Number(of["random_order"], spec), RANDOM_ORDER))
+        if "lowest" in of:
+            bounds.append(Entry(cells[name], Number((of["lowest"], of["highest"]), spec)))
     yield _by_cutoff(entries, f"mean {level}")
-    if system.bounds:
-        bounds = [Entry(cells[name], Number(ends, spec)) for name, ends in system.bounds.items()]
+    if bounds:
         yield _by_cutoff(bounds, "[lowest, highest mean of any missing labels]")
     if system.segments is not None:
         by_segment = [
@@ -367,27 +352,6 @@ def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
             for s in system.segments
         ]
         yield _by_cutoff(by_segment, f"mean by segment {level}", with_segments=True)
-
-
-def _difference_table(comparison: Comparison, model: str, contents: Contents) -> Table:
-    """Differences of one model: one row per metric and segment, one column per cut-off."""
-    own = [d for d in comparison if d.model == model]
-    spec = f"+.{contents.digits}f"
-    entries = [
-        Entry(
-            contents.cells[d.metric],
-            Number(d.difference, spec, d.interval, "*" if d.few_distinct else ""),
-            d.segment, d.queries, d.share,
-        )
-        for d in own
-    ]  # fmt: skip
-    with_segments = any(d.segment != ALL_QUERIES for d in own)
-    corner = f"difference [{comparison.confidence * 100:g} % interval]"
-    table = _by_cutoff(entries, corner, with_segments=with_segments)
-    title = f"{model} compared with {comparison.baseline} by the {comparison.test} test"
-    family = comparison.family_note(with_segments=with_segments)
-    adjusted = f"p-values of the attribute comparison: {family}"
-    return replace(table, title=title, note=[few_distinct_note(own, comparison.method), adjusted])
 
 
 def _by_cutoff(entries: list[Entry], corner: str, *, with_segments: bool = False) -> Table:

@@ -113,19 +113,6 @@ def test_equal_dates_of_different_units_are_matched(library, units):
     assert documents["groups"].dtype.kind == ("m" if library == "durations" else "M")
 
 
-@pytest.mark.parametrize("units", [("ns", "us"), ("us", "us"), ("ns", "ns")])
-def test_queries_by_date(units):
-    qrels, run = (
-        pd.DataFrame(
-            {"qid": np.array(DAYS, dtype=f"M8[{unit}]"), "docno": ["a", "b"], name: [1, 2]}
-        )
-        for unit, name in zip(units, ("label", "score"), strict=True)
-    )
-    documents = from_trec(qrels, run)
-    assert evaluate(metrics="recall", **documents) == {"recall": 1}
-    assert documents["groups"].astype("M8[D]").astype(str).tolist() == DAYS
-
-
 @pytest.mark.parametrize("column", ["query", "item"])
 @pytest.mark.parametrize("missing", ["NaT", np.timedelta64("NaT", "s")])
 def test_missing_dates_are_refused(column, missing):

@@ -82,10 +82,16 @@ def test_tables_are_those_of_the_text(data, html, report):
             value = evaluate(y[kept], models[model][kept], "ndcg@10", groups=groups[kept])
             assert rows[1][:5] == ["ndcg", "device", "phone", "20", "50.0%"]
             assert rows[1][6].startswith(f"{value['ndcg@10']:.3f} [")
-        (rows,) = table(text, "difference [95 % interval]")
         scores = query_scores(y, models, NAMES, groups=groups, segments={"device": device})
-        one = compare(scores, by="device", random_state=0)["map@10", EVIL, ("device", "phone")]
-        assert rows[5][6].startswith(f"{one.difference:+.3f} [{one.interval.low:+.3f}")
+        compared = compare(scores, by="device", random_state=0)
+        one = compared["map@10", EVIL, ("device", "phone")]
+        (rows,) = (rows for rows in Structure(text).tables if "p (holm)" in rows[0])
+        assert rows[-1][:6] == ["map@10", EVIL, "device", "phone", "20", "50.0%"]
+        assert rows[-1][8:10] == [
+            f"{one.difference:+.3f}",
+            "[{:+.3f}, {:+.3f}]".format(*one.interval),
+        ]
+        assert "p-values: adjusted by holm for all comparisons with old" in text
         facts = Structure(text).tables[0]
         assert ["queries", "40"] in facts
 
