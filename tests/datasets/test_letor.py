@@ -167,7 +167,9 @@ def test_wrong_sizes_are_named(tmp_path, sizes):
         load_letor(write(tmp_path, TEXT, "other.txt"))
 
 
-@pytest.mark.parametrize("content", [TEXT.encode(), gzip.compress(TEXT.encode())[:-12]])
+@pytest.mark.parametrize(
+    "content", [TEXT.encode(), gzip.compress(TEXT.encode())[:-12]], ids=["no gzip", "cut off"]
+)
 def test_damaged_files_are_named(tmp_path, content):
     with pytest.raises(ValueError, match=r"train\.txt\.gz: the compressed file is truncated or"):
         load_letor(write(tmp_path, content, "train.txt.gz"))
