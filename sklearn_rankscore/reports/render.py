@@ -161,6 +161,11 @@ class RankingReport(TableText):
 
     It is a string, so that it can be printed, searched and written like one.
 
+    Parameters
+    ----------
+    text, html : str
+        The report, and the same as tables.
+
     Attributes
     ----------
     scores : dict of str to QueryScores
