@@ -222,11 +222,12 @@ def _is_ranker(model: Any) -> bool:
 def _rankers_in(estimator: Any) -> list[Any]:
     """Every `QueryRanker` that a fit of an estimator would fit, and that needs query ids."""
     attributes = getattr(estimator, "__dict__", {"": ()}).values()
-    if not _is_ranker(estimator) and not [
+    may_hold_others = [
         value
         for value in attributes
         if isinstance(value, list | tuple | dict) or hasattr(value, "get_params")
-    ]:
+    ]
+    if not may_hold_others and not _is_ranker(estimator):
         return []  # without its parameters, which take a while to list
     parts = [estimator, *estimator.get_params(deep=True).values()]
     frozen = [part for part in parts if isinstance(part, FrozenEstimator)]
