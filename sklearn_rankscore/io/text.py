@@ -38,11 +38,19 @@ NOT_UTF8 = (
     "not UTF-8, got the byte {:#04x}. Convert the file, for example by iconv -f LATIN1 -t UTF-8."
 )
 TOO_LONG = f"the line has more than {CHUNK:,} bytes."
-OTHER_FORMATS = (
+SPACES = " Ids must not have spaces."
+OF_JSON = (
     " JSON is not read: pass json.load(file) if it is {query: {document: number}}, and else a "
-    "DataFrame, such as pd.read_json(path, dtype=False). Files with names of columns need a name "
-    "that ends in .csv, .tsv or .parquet, and cannot come from standard input."
+    "DataFrame, such as pd.read_json(path, dtype=False)."
 )
+OF_COLUMNS = (
+    " Files with names of columns need a name that ends in .csv, .tsv or .parquet, and cannot come "
+    "from standard input."
+)
+OF_THE_OTHER = {
+    4: " These are the fields of qrels, which are given before the runs.",
+    6: " These are the fields of a run, which is given after the qrels.",
+}
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # how to replace NaN
@@ -193,8 +201,12 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> Table:
         for first, chunk in chunks:
             fields, lines = _fields(chunk, first, name, names)
 
-            def fault(row: int, problem: str, lines: Array = lines) -> ValueError:
-                hint = OTHER_FORMATS if lines[row] == 1 else ""
+            head = chunk.partition(b"\n")[0]
+
+            def fault(
+                row: int, problem: str, lines: Array = lines, head: bytes = head
+            ) -> ValueError:
+                hint = _other_format(head, step - 1) if lines[row] == 1 else ""
                 return ValueError(f"{name}, line {lines[row]}: {names[value_at]} {problem}.{hint}")
 
             codes = [
@@ -235,6 +247,16 @@ def _fields(chunk: bytes, first: int, name: str, names: list[str]) -> tuple[list
     return fields, np.array(lines, dtype=np.int64)
 
 
+def _other_format(line: bytes, n_fields: int) -> str:
+    """What a line may be that is none of a file with this number of fields."""
+    if line.lstrip().startswith((b"{", b"[")):
+        return OF_JSON
+    n = len(line.split())
+    if n != n_fields and n in OF_THE_OTHER:
+        return OF_THE_OTHER[n]
+    return OF_COLUMNS if n <= n_fields else SPACES
+
+
 def _check_fields(where: str, fields: list[bytes], line: bytes, names: list[str]) -> None:
     """Refuse a line with other fields, but not with text after the tag of a run.
 
@@ -244,12 +266,13 @@ def _check_fields(where: str, fields: list[bytes], line: bytes, names: list[str]
     if may_end and NUMBER.fullmatch(fields[3]) and not NUMBER.fullmatch(fields[5]):
         return
     text = line.decode(errors="replace").strip("\r")
-    fix = " Ids must not have spaces." if len(fields) > len(names) else ""
-    hint = OTHER_FORMATS if where.endswith("line 1") or len(fields) == 1 else ""
+    is_other = where.endswith("line 1") or len(fields) == 1
+    of_spaces = SPACES if len(fields) > len(names) else ""
+    hint = _other_format(line, len(names)) if is_other else of_spaces
     raise ValueError(
         f"{where}: a line must have {len(names)} fields, '{' '.join(names)}'; got "
         f"{min(len(fields), len(names))}{'+' * (len(fields) > len(names))} in {text[:100]!r}"
-        f"{'…' * (len(text) > 100)}.{fix}{hint}"
+        f"{'…' * (len(text) > 100)}.{hint}"
     )
 
 

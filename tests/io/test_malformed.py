@@ -19,7 +19,8 @@ BAD_QRELS = [
     ("1 0 a\n", r"line 1: a line must have 4 fields.*got 3 in '1 0 a'"),
     ("1 0\n", "line 1: a line must have 4 fields"),
     ("1\n", "line 1: a line must have 4 fields"),
-    ("1 0 a 1 1\n", r"line 1: a line must have 4 fields.*got 4\+"),
+    ("1 0 a 1 1\n", r"line 1: a line must have 4 fields.*got 4\+.*Ids must not have spaces\.$"),
+    (RUN, r"line 1: a line must have 4 .*'\. These are the fields of a run, which .* qrels\.$"),
     ("1 0 a 1 # judged\n", "line 1: a line must have 4 fields"),
     (QRELS + "2 0 c\n1 0 d 1 1\n", "line 3: a line must have 4 fields"),
     ("2 0 c\n1 0 d 1 1\n", "line 1: a line must have 4 fields"),
@@ -39,7 +40,7 @@ BAD_QRELS = [
     ("\n\n", "has no rows"),
     ("# only a comment\n", "has no rows"),
     ("query_id,doc_id,relevance\n1,a,1\n", "line 1: a line must have 4 fields"),
-    ("q\td\tlabel\n1\ta\t1\n", r"line 1: a line must have 4 fields.*a DataFrame.* \.tsv"),
+    ("q\td\tlabel\n1\ta\t1\n", r"line 1: a line must have 4 fields.* \.tsv"),
     ("1\t0\ta\t1\n2\t0\tc\n", r"line 2: a line must have 4 fields.*got 3 in '2\\t0\\tc'\.$"),
     ("query iteration document relevance\n" + QRELS, "line 1: relevance must be a number"),
     ("1 Q0 a 1 0.5 t\n", "line 1: a line must have 4 fields"),
@@ -102,6 +103,10 @@ JSON = json.dumps({"q": {"d": 0.5}})
 BAD_RUNS += [
     (form, r"line 1: .* JSON is not read: pass json\.load.*pd\.read_json")
     for form in (JSON, JSON.replace(" ", ""), json.dumps(json.loads(JSON), indent=1), f"[{JSON}]")
+]
+BAD_RUNS += [
+    (QRELS, r"line 1: .* got 4 in .*fields of qrels, which are given before the runs\.$"),
+    ("query,document,score\n1,a,1\n", r"line 1: .* names of columns need a name that ends in"),
 ]
 BAD_FILES = [
     ("qrels.gz", gzip.compress(QRELS.encode() * 99, mtime=0)[:-9], "truncated or damaged"),
