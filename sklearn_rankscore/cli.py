@@ -242,6 +242,8 @@ def _conflicts(arguments: Namespace) -> Iterator[tuple[Any, str]]:
     for option in COMPARISON:
         is_alone = getattr(arguments, option) is not None and not arguments.compared
         yield is_alone, f"--{option} needs --baseline RUN or --pairs all."
+    few = "a comparison needs at least two runs, or --scores NAME=COLUMN,... of a single file."
+    yield arguments.compared and len(arguments.runs or arguments.scores) < 2, few
     both = arguments.baseline is not None and arguments.pairs == "all"
     yield both, "--pairs all has no --baseline."
     two = "a comparison and --per-query are two tables, of which csv can hold one; use json."

@@ -238,8 +238,8 @@ HOSTILE = [
     (["-"], 2, "a RUN is missing"),
     ([*GOOD, "r.run"], 2, "two runs are named 'r'"),
     ([*GOOD, "s.run", "--baseline", "rr"], 1, "baseline must be one of 'r', 's'; got 'rr'"),
-    ([*GOOD, "--baseline", "r"], 1, "at least two models; got 1"),
-    ([*GOOD, "--pairs", "all"], 1, "at least two models; got 1"),
+    ([*GOOD, "--baseline", "r"], 2, "at least two runs"),
+    ([*GOOD, "--pairs", "all"], 2, "at least two runs"),
     ([*GOOD, "s.run", "--test", "t"], 2, "--test needs --baseline RUN or --pairs all"),
     ([*GOOD, "s.run", "--pairs", "all", "--baseline", "r"], 2, "--pairs all has no --baseline"),
     ([*GOOD, "s.run", "--baseline", "r", "-q", "--format", "csv"], 2, "csv can hold one; use json"),
@@ -250,7 +250,7 @@ HOSTILE = [
     (["scored.csv", "--unjudged", "drop"], 2, "need a RUN"),
     (["scored.csv", "r.csv", "--scores", "a"], 2, "for a single file, without runs"),
     (["scored.csv", "--scores", "a=,b"], 2, "must be NAME=COLUMN"),
-    (["scored.csv", "--baseline", "scored"], 1, "at least two models"),
+    (["scored.csv", "--baseline", "scored"], 2, "at least two runs"),
 ]  # fmt: skip
 
 
