@@ -335,4 +335,4 @@ def warn(message: str) -> None:
 
 
 def _shown(item: Any) -> str:
-    return shown(item.decode() if isinstance(item, bytes) else item)
+    return shown(item.decode(errors="replace") if isinstance(item, bytes) else item)

@@ -74,6 +74,9 @@ def test_other_rules_empty_lists_and_numbers_of_items():
     assert np.isnan(documents["y_true"]).sum() == N
     with pytest.warns(UserWarning, match=r"none of the 12 items .* among the 12 that"):
         from_ranked_lists(ACTUAL | {N: []}, BY_NUMBER | {N: []})
+    in_latin_1 = ({user: [f"{text} {user}".encode("latin-1")] for user in ACTUAL} for text in "éè")
+    with pytest.warns(UserWarning, match="such as '� 0', and '� 0' has a relevance"):
+        from_ranked_lists(*in_latin_1)
     interactions = np.eye(N, 2 * N)
     recommended = np.arange(N, 2 * N)[:, None]
     with pytest.warns(UserWarning, match="such as 12, and 0 has a relevance"):
