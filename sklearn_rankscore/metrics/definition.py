@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from .labels import Limits, check_gains, from_0_to_1
@@ -125,6 +126,11 @@ class Definition:
         }  # fmt: skip
 
     @property
+    def is_known(self) -> bool:
+        """Whether its name stands for it, which is not so of a function of a block."""
+        return METRICS.get(self.name) is self
+
+    @property
     def meaning(self) -> str:
         """The metric in one line, the first of the documentation of its function."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
@@ -176,3 +182,36 @@ def key(name: str) -> str:
     letters = re.sub("[_ ]", "", name.lower())
     # not "-" at an end, as in XGBoost's "ndcg-" or a negated "-ndcg"
     return re.sub(r"(?<=\w)-+(?=\w)", "", letters)
+
+
+def name_of_function(metric: Any) -> str | None:
+    """The name of one of the public metric functions; None for anything else."""
+    # compared by identity, because a callable of the user's need not be hashable
+    return next((name for name, known in METRICS.items() if known.function is metric), None)
+
+
+def display_name(metric: Callable[..., Any]) -> str:
+    """The name of a function, with the arguments that `functools.partial` has bound."""
+    if not isinstance(metric, partial):
+        return str(getattr(metric, "__name__", type(metric).__name__))
+    bound = [*map(repr, metric.args), *(f"{name}={v!r}" for name, v in metric.keywords.items())]
+    return f"{display_name(metric.func)}({', '.join(bound)})"
+
+
+def definition_of(function: Callable[..., Any]) -> Definition:
+    """What is declared about a metric function.
+
+    A function of a block is a metric of which nothing is known, with the options of all metrics.
+    """
+    if name := name_of_function(function):
+        return METRICS[name]
+    return Definition(
+        display_name(function),
+        lambda block: function(block),
+        defaults={"replace_undefined_by": math.nan},
+        adjustable="never",
+        limits=None,
+        clicks="a function of a block is not known to be a sum over documents",
+        is_own=True,
+        function=function,
+    )

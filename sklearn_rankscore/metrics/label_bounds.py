@@ -25,8 +25,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -162,8 +160,8 @@ def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Arr
 
 def _highest_of_grades(query: UnjudgedQuery, metric: Metric, max_label: int) -> float:
     """The greatest NDCG."""
-    options = metric.function.keywords  # type: ignore[attr-defined]
-    of_steps = replace(metric, function=partial(formulas.ndcg, **{**options, "gain": linear}))
+    options = metric.ready
+    of_steps = replace(metric, ready={**options, "gain": linear})
 
     def ratio(labels: Array) -> tuple[Array, Array]:
         numerator, denominator, _ = _measured(query, of_steps, labels)
@@ -185,10 +183,10 @@ def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
             f"score_bounds has no bounds of {metric.name!r} with propensity=, because a document "
             "without a click is not an unjudged document. Leave propensity out."
         )
-    options: dict[str, Any] = getattr(metric.function, "keywords", {})
-    kind = metric.definition.bounds if metric.definition else None
+    options = metric.ready
+    kind = metric.definition.bounds
     is_sum = not (options.get("normalize") or options.get("denominator") == "hits")
-    if metric.definition is None or kind is None or metric.is_adjusted or not is_sum:
+    if kind is None or metric.is_adjusted or not is_sum:
         raise ValueError(f"score_bounds has no exact bounds of {metric.name!r}: {_reason(metric)}")
     if options.get("denominator") == "attainable":
         return "by count"
@@ -233,7 +231,7 @@ def _reason(metric: Metric) -> str:
             "adjusted=True rescales it by the values of random and ideal orders, which depend on "
             "the missing labels as well. Use adjusted=False."
         )
-    options: dict[str, Any] = getattr(metric.function, "keywords", {})
+    options = metric.ready
     if options.get("normalize"):
         return "normalize=True divides by the highest label. Use normalize=False."
     if options.get("denominator") == "hits":

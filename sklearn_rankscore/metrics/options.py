@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ from ..ranking.label_functions import (
 )
 from ..ranking.queries import RULES
 from ..ranking.ties import TIES
-
-AVERAGES = ("macro", "micro", None)
 
 # the parameters of metric functions in their order, with the defaults of all metrics but a few
 DEFAULTS: dict[str, Any] = {
@@ -50,38 +47,7 @@ DEFAULTS: dict[str, Any] = {
 DATA = ("groups", "sample_weight", "labels", "n_jobs")
 
 
-def check_average(average: Any, *, ratio: bool) -> str | None:
-    """An average, "micro" only for a metric that is a ratio of sums."""
-    if check_choice("average", average, AVERAGES) == "micro" and not ratio:
-        raise ValueError(
-            "average='micro' requires a metric that is a ratio of sums, which this one is not with "
-            "these options; use 'macro' or None."
-        )
-    return average  # type: ignore[no-any-return]
-
-
-def check_unjudged(unjudged: Any = "error", threshold: Any = 0, **_: Any) -> str:
-    """A rule for unjudged documents; the label 0 must not be a relevant one."""
-    is_negative = isinstance(threshold, Real) and threshold < 0
-    if check_choice("unjudged", unjudged, RULES) == "irrelevant" and is_negative:
-        raise ValueError(
-            f"unjudged='irrelevant' gives documents the label 0, which threshold={threshold!r} "
-            "makes relevant. Use unjudged='drop', or a threshold of at least 0."
-        )
-    return unjudged  # type: ignore[no-any-return]
-
-
-def check_order(ties: str) -> None:
-    """Refuse rules that rank ties by label."""
-    if ties in ("optimistic", "pessimistic"):
-        raise ValueError(
-            f"ties={ties!r} is not available here: with relevant documents first, the inferred "
-            "precision is not always the highest, nor the lowest with them last. Use 'average', "
-            "'stable' or 'reversed'."
-        )
-
-
-def read_gain(options: dict[str, Any]) -> dict[str, Any]:
+def gain_by_label(options: dict[str, Any]) -> dict[str, Any]:
     """Options in which a gain, if there is one, is a name, a callable or a sequence by label."""
     return options | {"gain": _by_label(options["gain"])} if "gain" in options else options
 
@@ -212,6 +178,12 @@ def _max_grade(max_grade: Any) -> float | None:
     return None if max_grade is None else check_number("max_grade", max_grade, 0, 1023)
 
 
+def _clip(clip: Any) -> float | None:
+    if clip is not None and check_number("clip", clip, 0, 1) == 0:
+        raise ValueError("clip must be above 0, or None for no clipping; got 0.")
+    return None if clip is None else float(clip)
+
+
 # for each option whose check is the same for all metrics: what checks it and returns what a
 # formula receives
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -224,11 +196,15 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "p": _persistence,
     "decay": partial(check_number, "decay", low=0, high=1),
     "max_grade": _max_grade,
+    "average": lambda average: check_choice("average", average, ("macro", "micro", None)),
+    "replace_undefined_by": partial(check_number, "replace_undefined_by", allow_nan=True),
+    "unjudged": lambda unjudged: check_choice("unjudged", unjudged, RULES),
+    "clip": _clip,
 }
 
 
 def read_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Options as a formula receives them."""
+    """Options as a formula receives them, each checked alone."""
     ready = {
         option: READERS[option](value) if option in READERS else value
         for option, value in options.items()

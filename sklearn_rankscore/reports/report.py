@@ -346,7 +346,7 @@ def read_cells(
 
 def _options_text(metric: Metric) -> str:
     """``"gain=linear, ties=average, …"`` for a named metric."""
-    if metric.definition is None:
+    if not metric.definition.is_known:
         return "a function of a block"
     undefined = metric.replace_undefined_by
     options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}

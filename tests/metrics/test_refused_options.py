@@ -237,7 +237,11 @@ EVALUATE = [
         ValueError,
         "average='micro' requires a metric that is a ratio",
     ),
-    ({"metrics": lambda block: block.sizes, "like": "ranx"}, ValueError, "functools.partial"),
+    (
+        {"metrics": lambda block: block.sizes, "like": "ranx"},
+        ValueError,
+        "like='ranx' has no '<lambda>",
+    ),
     ({"metrics": lambda block: block.sizes, "k": 3}, ValueError, "has an option 'k'"),
     ({"k": 0}, ValueError, "k must be at least 1"),
 ]
