@@ -294,7 +294,8 @@ def _recurrence(a: Array, m: Array, judged: Array, lengths: Array) -> Array:
     inverse = 1 / ((m - j) * (j + a))
     bands = np.zeros((3, len(j)))
     bands[1], bands[2, :-1] = 1, (-j * (others - a - j) * inverse)[1:]  # 0 at j = 0 of a group
-    return np.asarray(solve_banded((1, 1), bands, m * inverse, check_finite=False))
+    own = {"overwrite_ab": True, "overwrite_b": True, "check_finite": False}
+    return np.asarray(solve_banded((1, 1), bands, m * inverse, **own))
 
 
 def _positions(lengths: Array) -> Array:
