@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -162,44 +162,27 @@ class ClickSums:
 
     Parameters
     ----------
-    documents, clicks, clipped : int array of shape (n_queries,)
-        Number of documents, of clicks, and of documents with a clipped propensity.
-    least : float array of shape (n_queries,)
-        Smallest propensity of a click after clipping, 1 without a click.
-    weights, squares : float array of shape (n_queries,)
-        Sum of the weights of the clicks and of their squares, with weights that are multiplied by
-        `_unit` of `least`, because their own squares may not be finite.
+    sums : array of shape (n_queries, 6)
+        Number of documents, of clicks and of documents with a clipped propensity; the sum of the
+        weights of the clicks, that of their squares, and the largest one.
     """
 
-    documents: Array
-    clicks: Array
-    clipped: Array
-    least: Array
-    weights: Array
-    squares: Array
+    sums: Array
 
     def select(self, rows: Array | slice) -> ClickSums:
         """The sums of some queries."""
-        return ClickSums(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return ClickSums(self.sums[rows])
 
     def summary(self) -> PropensitySummary:
         """The summary of all queries together."""
-        least = self.least.min()
-        scale = _unit(least) / _unit(self.least)
-        total, squares = float(scale @ self.weights), float(scale**2 @ self.squares)
-        n_documents, n_clicks = int(self.documents.sum()), int(self.clicks.sum())
+        n_documents, n_clicks, n_clipped, total, squares = self.sums[:, :5].sum(axis=0).tolist()
         return PropensitySummary(
-            n_documents=n_documents,
-            n_clicks=n_clicks,
+            n_documents=int(n_documents),
+            n_clicks=int(n_clicks),
             effective_clicks=total**2 / squares if n_clicks else 0.0,
-            largest_share=float(_unit(least) / least) / total if n_clicks else float("nan"),
-            clipped_share=int(self.clipped.sum()) / n_documents,
+            largest_share=self.sums[:, 5].max() / total if n_clicks else float("nan"),
+            clipped_share=n_clipped / n_documents,
         )
-
-
-def _unit(propensity: Array) -> Array:
-    """A power of two between a propensity and its double, by which a product is not rounded."""
-    return np.ldexp(1.0, np.frexp(propensity)[1])
 
 
 def click_sums(
@@ -207,24 +190,28 @@ def click_sums(
 ) -> ClickSums:
     """The sums of each query, whose number `codes` gives for each document."""
     clicked = labels > 0
-    of_clicks, counted = codes[clicked], np.maximum(propensity, clip)[clicked]
-    least = np.ones(n_queries)
-    np.minimum.at(least, of_clicks, counted)
-    weights = _unit(least)[of_clicks] / counted
-
-    def count(queries: Array, weights: Array | None = None) -> Array:
-        return np.bincount(queries, weights, minlength=n_queries)
-
-    return ClickSums(
-        count(codes), count(of_clicks), count(codes[propensity < clip]), least,
-        count(of_clicks, weights), count(of_clicks, weights**2),
-    )  # fmt: skip
+    of_clicks = codes[clicked]
+    with np.errstate(over="ignore"):
+        weights = 1.0 / np.maximum(propensity, clip)[clicked]
+        squares = weights**2
+    if not np.isfinite(squares.sum()):
+        raise ValueError(
+            f"propensity is as low as {propensity.min():g}, and the squares of such weights are "
+            "not finite. Raise them with clip=, such as clip=0.01."
+        )
+    largest = np.zeros(n_queries)
+    np.maximum.at(largest, of_clicks, weights)
+    counted = (codes, None), (of_clicks, None), (codes[propensity < clip], None)
+    columns = [
+        np.bincount(queries, values, minlength=n_queries)
+        for queries, values in (*counted, (of_clicks, weights), (of_clicks, squares))
+    ]
+    return ClickSums(np.column_stack([*columns, largest]))
 
 
 def concatenate_sums(parts: Sequence[ClickSums]) -> ClickSums:
     """The sums of the queries of all parts, one part after another."""
-    names = [field.name for field in fields(ClickSums)]
-    return ClickSums(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return ClickSums(np.concatenate([part.sums for part in parts]))
 
 
 # bounds of the logarithms of propensities and relevances, which keep the likelihood finite

@@ -21,13 +21,26 @@ def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
     low, high = queries.label_range
     if callable(gain):
         largest = gain_function(gain)(queries.y_true.astype(np.float64)).max()
-    elif isinstance(gain, str):
-        largest = _largest_gain(low, high, gain)
-    else:
+    elif not isinstance(gain, str):
         largest = max(gain)
         whole = queries.y_true.dtype.kind != "f" or not (queries.y_true % 1).any()
         if low < 0 or high >= len(gain) or not whole:
             raise _no_entry_error(len(gain), queries.y_true)
+    elif gain == "binary":
+        return
+    elif low < 0:
+        raise ValueError(
+            f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. If nobody "
+            "judged these documents, replace the labels by NaN and choose unjudged=. Shift them if "
+            "they are grades, or pass a callable as gain."
+        )
+    elif gain == "exponential" and high >= 1024:
+        raise ValueError(
+            f"y_true has labels up to {high:g}; 2**y - 1 is not finite from 1024 on. Use "
+            "gain='linear', or a sequence of gains by label."
+        )
+    else:
+        largest = high if gain == "linear" else 2.0**high
     if largest > np.finfo(np.float64).max / len(queries.y_true):
         raise ValueError(
             f"y_true has labels up to {high:g} with gains up to {largest:g}, whose sum may not be "
@@ -42,25 +55,6 @@ def _no_entry_error(n_entries: int, labels: Array) -> ValueError:
         f"gain has {n_entries} entries, for integer labels 0 to {n_entries - 1}; y_true has the "
         f"label {labels[~has_entry][0]:g}. Pass a gain for each label, or a function of labels."
     )
-
-
-def _largest_gain(low: float, high: float, gain: str) -> float:
-    if gain == "binary":
-        return 1.0
-    if low < 0:
-        raise ValueError(
-            f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. If nobody "
-            "judged these documents, replace the labels by NaN and choose unjudged=. Shift them if "
-            "they are grades, or pass a callable as gain."
-        )
-    if gain == "linear":
-        return high
-    if high >= 1024:
-        raise ValueError(
-            f"y_true has labels up to {high:g}; 2**y - 1 is not finite from 1024 on. Use "
-            "gain='linear', or a sequence of gains by label."
-        )
-    return float(2.0**high)
 
 
 def check_grades(queries: Queries, *, max_grade: float | None, **_: Any) -> None:

@@ -77,7 +77,7 @@ def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
     if isinstance(gain, str):
         return named[check_choice("gain", gain, tuple(named))]
     if callable(gain):
-        return _checked_gain(gain)
+        return _checked("gain", gain, "label")
     try:
         table = np.asarray(gain)
         table = np.empty(0) if table.dtype.kind in "US" else table.astype(np.float64)
@@ -93,73 +93,43 @@ def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
     return gain_table(tuple(table.tolist()))
 
 
-def _checked_gain(gain: Callable[..., Any]) -> ArrayFunction:
-    def checked(labels: Array) -> Array:
-        gains = _called("gain", gain, labels)
-        if gains.shape != labels.shape:
+def _checked(name: str, function: Callable[..., Any], of: str) -> ArrayFunction:
+    """A function of the user's, of which each result is checked."""
+
+    def checked(values: Array) -> Array:
+        try:
+            result = np.asarray(function(values), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"the {name} callable must take an array and return one of the same length, but it "
+                f"raised {type(error).__name__}: {error}. A function of one number becomes one of "
+                "an array by numpy.vectorize(function, otypes=[float])."
+            ) from error
+        if result.shape != values.shape:
             raise ValueError(
-                f"the gain callable must return one gain per label: it was given shape "
-                f"{labels.shape} and returned {gains.shape}."
+                f"the {name} callable must return one value per {of}: it was given shape "
+                f"{values.shape} and returned {result.shape}."
             )
-        if gains.size and (not np.isfinite(gains).all() or gains.min() < 0):
-            raise ValueError("the gain callable returned a negative, infinite or NaN gain.")
-        return gains
+        if result.size and (not np.isfinite(result).all() or result.min() < 0):
+            raise ValueError(f"the {name} callable returned a negative, infinite or NaN value.")
+        return result
 
     return checked
 
 
-def _called(name: str, function: Callable[..., Any], values: Array) -> Array:
-    """What a function of the user returns for an array."""
-    try:
-        return np.asarray(function(values), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"the {name} callable must take an array and return one of the same length, but it "
-            f"raised {type(error).__name__}: {error}. A function of one number becomes one of an "
-            "array by numpy.vectorize(function, otypes=[float])."
-        ) from error
-
-
-def _log2(ranks: Array) -> Array:
-    values = ranks + 1.0
-    np.log2(values, out=values)
-    return np.reciprocal(values, out=values)
-
-
-def _log2_after_first(ranks: Array) -> Array:
-    return np.asarray(1.0 / np.maximum(1.0, np.log2(ranks)))
-
-
-def _reciprocal(ranks: Array) -> Array:
-    return np.asarray(1.0 / ranks)
-
-
-def _no_discount(ranks: Array) -> Array:
-    return np.ones(len(ranks))
-
-
-DISCOUNTS = {
-    "log2": _log2,
-    "log2_after_first": _log2_after_first,
-    "reciprocal": _reciprocal,
-    None: _no_discount,
+DISCOUNTS: dict[str | None, ArrayFunction] = {
+    "log2": lambda ranks: 1.0 / np.log2(ranks + 1.0),
+    "log2_after_first": lambda ranks: 1.0 / np.maximum(1.0, np.log2(ranks)),
+    "reciprocal": lambda ranks: 1.0 / ranks,
+    None: lambda ranks: np.ones(len(ranks)),
 }
 
 
 def discount_function(discount: Any) -> ArrayFunction:
     """The discount of an array of ranks, from a name, None, or a callable."""
-    if not callable(discount):
-        return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
-
-    def checked(ranks: Array) -> Array:
-        values = _called("discount", discount, ranks)
-        if values.shape != ranks.shape or not np.isfinite(values).all() or (values < 0).any():
-            raise ValueError(
-                "the discount callable must return one finite value of at least 0 for each rank."
-            )
-        return values
-
-    return checked
+    if callable(discount):
+        return _checked("discount", discount, "rank")
+    return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
 
 
 @lru_cache(maxsize=256)
