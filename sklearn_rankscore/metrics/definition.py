@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from .labels import Limits, check_gains, from_0_to_1
+from .labels import UNKNOWN, Limits, check_gains
 from .options import DATA, DEFAULTS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -67,9 +67,11 @@ class Definition:
         Whether the option `adjusted` rescales it: always; only with a cut-off, without which all
         orders have the same value; not, because random orders have the expectation 0 and the ideal
         order is 1; or there is no such option.
-    limits : callable or None
-        ``limits(**options)``, the lowest and the highest value, infinite if that depends on the
-        labels; None if nothing is known.
+    limits : tuple of float, callable or None
+        The lowest and the highest value, infinite if they depend on the labels, or
+        ``limits(options)`` that returns them; None if nothing is known.
+    adjusted_limits : tuple of float
+        Those of the metric adjusted for chance, of which a query may have any value below 0.
     clicks : str
         How clicks estimate it, "unbiased" or "self-normalized", or why they cannot.
     clicks_lack : str
@@ -94,7 +96,8 @@ class Definition:
     reads_unjudged: bool = False
     best_order: bool = True
     adjustable: Adjustable = "always"
-    limits: Callable[..., Limits] | None = from_0_to_1
+    limits: Limits | Callable[[dict[str, Any]], Limits] | None = (0.0, 1.0)
+    adjusted_limits: Limits = UNKNOWN
     clicks: str = "it is not known to be a sum over documents"
     clicks_lack: str = ""
     bounds: Literal["rising", "by count"] | None = None

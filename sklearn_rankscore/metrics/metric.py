@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from math import isnan
 from typing import Any
 
-from .._typing import Array
+import numpy as np
+
+from .._typing import Array, ArrayFunction
 from .._validation import check_choice, did_you_mean
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.queries import AS_GIVEN, apply_rule
 from .adjusted import adjusted, random_order
 from .definition import METRICS, SELF_NORMALIZED, Definition, definition_of
-from .labels import UNKNOWN, Limits, relevance_of, warn_of_fixed_values, with_value
+from .labels import UNKNOWN, Limits, warn_of_fixed_values
 from .options import DATA, gain_by_label, read_options
 from .propensity import check_clicks, of_clicks
 
@@ -103,16 +106,26 @@ class Metric:
     @property
     def limits(self) -> Limits | None:
         """The lowest and the highest value; None if they are not known."""
-        if self.definition.limits is None:
+        known = self.definition
+        if known.limits is None:
             return None
-        is_estimate = self.propensity is not None and self.definition.clicks != SELF_NORMALIZED
-        limits = UNKNOWN if is_estimate else self.definition.limits(**self.options)
-        return with_value(limits, self.replace_undefined_by)
+        low, high = known.limits(self.options) if callable(known.limits) else known.limits
+        if self.is_adjusted:
+            low, high = known.adjusted_limits
+        if self.propensity is not None and known.clicks != SELF_NORMALIZED:
+            low, high = UNKNOWN
+        undefined = self.replace_undefined_by
+        return (low, high) if isnan(undefined) else (min(low, undefined), max(high, undefined))
 
     @cached_property
-    def relevance(self) -> Callable[[Array], Array] | None:
-        """What it tells apart in labels; None if that is not known."""
-        return relevance_of(self.options, is_own=self.definition.is_own)
+    def relevance(self) -> ArrayFunction | None:
+        """What it tells apart in labels, of which an unjudged one has none; None if not known."""
+        gain = self.options.get("gain", "binary" if "threshold" in self.options else None)
+        if self.definition.is_own and gain is None:
+            return None
+        if isinstance(gain, str) and gain == "binary":
+            return partial(np.less, self.options.get("threshold", 0.0))
+        return partial(np.nan_to_num, neginf=0.0)
 
     def check(self, queries: Queries) -> None:
         """Raise an error if the labels do not suit the metric or its rule for unjudged ones."""

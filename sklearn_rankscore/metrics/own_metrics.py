@@ -161,14 +161,10 @@ def register_metric(
             "denominators": tuple(denominators),
             "defaults": {"replace_undefined_by": replace_undefined_by},
             "adjustable": "never",
-            "limits": limits and partial(_limits, limits),
+            "limits": limits,
             "is_own": True,
         }
     )
-
-
-def _limits(limits: tuple[float, float], **options: Any) -> tuple[float, float]:
-    return limits
 
 
 def _register(declared: dict[str, Any]) -> OwnMetric:
