@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from ..ranking.label_functions import (
     gain_table,
     linear,
     relevant,
-    tabulated,
 )
 from ..ranking.queries import RULES
 from ..ranking.ties import TIES
@@ -130,12 +129,6 @@ def discount_function(discount: Any) -> ArrayFunction:
     if callable(discount):
         return _checked("discount", discount, "rank")
     return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
-
-
-@lru_cache(maxsize=256)
-def stop_after(max_grade: float) -> ArrayFunction:
-    """Probability of continuing after a document: 1 - (2**y - 1) / 2**max_grade."""
-    return tabulated(lambda labels: np.asarray(1.0 - (np.exp2(labels) - 1.0) / 2.0**max_grade))
 
 
 def _persistence(p: Any) -> float:

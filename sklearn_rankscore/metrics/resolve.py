@@ -20,19 +20,23 @@ from .propensity import no_propensity_error
 OF_ALL = {"average", "replace_undefined_by", "unjudged"}
 
 # what to pass instead of the arguments of other functions and libraries
-_GROUPS = " Pass the query ids of the rows as groups=."
-_CUTOFFS = " Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
-_THRESHOLD = " Labels above threshold= are relevant: to count from 4 on, pass threshold=3."
-_SEGMENTS = " Segments are passed to query_scores as segments=, to ranking_report as by=."
-_BASELINE = " The first system is the baseline of ranking_report; compare has baseline=."
-_COLUMNS = " Pass the columns themselves, such as df['label'] and df['score']."
 _ELSEWHERE = {
-    **dict.fromkeys(("data", "df", "frame"), _COLUMNS),
-    **dict.fromkeys(("qid", "query_id", "query", "group", "group_id", "indexes"), _GROUPS),
-    **dict.fromkeys(("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"), _CUTOFFS),
-    **dict.fromkeys(("relevance_threshold", "rating_threshold", "relevance_level"), _THRESHOLD),
-    **dict.fromkeys(("by", "segments", "segment"), _SEGMENTS),
-    **dict.fromkeys(("baseline", "reference"), _BASELINE),
+    ("data", "df", "frame"): "Pass the columns themselves, such as df['label'] and df['score'].",
+    ("qid", "query_id", "query", "group", "group_id", "indexes"): (
+        "Pass the query ids of the rows as groups=."
+    ),
+    ("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"): (
+        "Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
+    ),
+    ("relevance_threshold", "rating_threshold", "relevance_level"): (
+        "Labels above threshold= are relevant: to count from 4 on, pass threshold=3."
+    ),
+    ("by", "segments", "segment"): (
+        "Segments are passed to query_scores as segments=, to ranking_report as by=."
+    ),
+    ("baseline", "reference"): (
+        "The first system is the baseline of ranking_report; compare has baseline=."
+    ),
 }
 
 
@@ -192,7 +196,8 @@ def _unused_error(listed: list[Any], read: list[Any], option: str) -> ValueError
             sets = by_name if isinstance(metric, str) else by_partial
             return ValueError(f"{sets}, and {option}= is given as well. Leave one of them out.")
         known |= dict.fromkeys(definition.options)
-    hint = _ELSEWHERE.get(option.lower()) or did_you_mean(option, known)
+    advice = [f" {text}" for others, text in _ELSEWHERE.items() if option.lower() in others]
+    hint = advice[0] if advice else did_you_mean(option, known)
     return ValueError(f"none of the metrics has an option {option!r:.100}.{hint}")
 
 
