@@ -244,7 +244,7 @@ def measure(
     if ranking is None:
         depth: int | None = 0
         for metric in metrics:
-            depth = None if depth is None or metric.cutoff is None else max(depth, metric.cutoff)
+            depth = max(depth, metric.cutoff) if depth is not None and metric.cutoff else None
         ranking = Ranking(queries, depth)
     members: dict[Ranking, dict[int, Callable[[Block], Any]]] = {}
     for position, metric in enumerate(metrics):
@@ -275,8 +275,11 @@ def compute(
     )
     warn_of_fixed_values(queries, metrics)
     values = measure(queries, metrics, n_jobs=n_jobs, data=(y_true, y_score))
-    pairs = zip(metrics, values, strict=True)
-    return [metric.aggregate(of_metric, queries) for metric, of_metric in pairs]
+    results = []
+    for metric, of in zip(metrics, values, strict=True):
+        undefined = metric.replace_undefined_by
+        results.append(aggregate(of, metric.average, undefined, queries.weights))
+    return results
 
 
 def score(name: str, y_true: Any, y_score: Any, options: dict[str, Any]) -> float | Array:
