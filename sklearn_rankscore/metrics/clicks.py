@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from .._columns import as_numbers
@@ -306,10 +307,12 @@ def estimate_propensity(
     present = np.unique(shown[kept])
     first = np.arange(1, min(last, len(present) + 5) + 1)
     _refuse(~np.isin(first, present), "no document was shown there")
-    rates = _click_rates(clicked[kept], shown[kept], items[kept], last)
-    _check_clicks(rates[0], pivot=method == "pivot")
-    estimate = _pivot if method == "pivot" else _all_pairs
-    propensities = estimate(*rates)
+    clicked, skipped = _click_rates(clicked[kept], shown[kept], items[kept], last)
+    _check_clicks(clicked, pivot=method == "pivot")
+    if method == "pivot":  # over the clicks at rank 1, of the documents shown at both
+        propensities = np.append(1.0, clicked[1:, 0] / clicked[0, 1:])
+    else:
+        propensities = _all_pairs(clicked, skipped)
     return np.asarray(propensities / propensities.max())
 
 
@@ -335,18 +338,14 @@ def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[
     """
     keys, rows = np.unique(items * last + ranks - 1, return_inverse=True)
     rate = np.bincount(rows, clicks) / np.bincount(rows)
-    item, rank = np.unique(keys // last, return_inverse=True)[1], keys % last
-    clicked, skipped = np.zeros((last, last)), np.zeros((last, last))
-    starts = np.flatnonzero(np.diff(item, prepend=-1))
-    sizes = np.diff(starts, append=len(item))
-    for size in np.unique(sizes[sizes > 1]):  # documents that were shown at `size` ranks
-        entries = starts[sizes == size, None] + np.arange(size)
-        for i in range(size):
-            own, others = rank[entries[:, i]], rank[np.delete(entries, i, axis=1)]
-            of_own = rate[entries[:, i]]
-            for other in others.T:
-                np.add.at(clicked, (own, other), of_own)
-                np.add.at(skipped, (own, other), 1 - of_own)
+    place = np.unique(keys // last, return_inverse=True)[1], keys % last
+    shape = int(place[0].max()) + 1, last
+    shown, rates = (csr_array((values, place), shape) for values in (np.ones(len(keys)), rate))
+    # of each document shown at both ranks, and not of its own rank
+    pairs = [(at_rank.T @ shown).toarray() for at_rank in (rates, shown - rates)]
+    for sums in pairs:
+        np.fill_diagonal(sums, 0.0)
+    clicked, skipped = pairs
     return clicked, skipped
 
 
@@ -373,11 +372,6 @@ def _refuse(wrong: Array, why: str) -> None:
     # of rank 1 alone there is nothing to estimate
     way = "Set a smaller max_rank, or add" if ranks[0] > 2 else "Add"
     raise ValueError(f"{named} cannot be estimated: {why}. {way} a log of other rankings.")
-
-
-def _pivot(clicked: Array, skipped: Array) -> Array:
-    """Clicks at rank k over those at rank 1, of the documents shown at both."""
-    return np.append(1.0, clicked[1:, 0] / clicked[0, 1:])
 
 
 def _all_pairs(clicked: Array, skipped: Array) -> Array:
