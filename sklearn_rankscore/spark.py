@@ -15,15 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._typing import Library
-from ._validation import check_count
 from .large.accumulator import RankingAccumulator, StreamedScores
 from .large.tables import (
     Columns,
     add_sorted,
     plain_table,
+    query_columns,
     query_values,
     read_options,
-    read_query_options,
 )
 from .metrics.evaluate import Metrics
 
@@ -128,26 +127,19 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
         As in `evaluate`.
     """
     n_partitions = options.pop("n_partitions", None)
-    accumulator, columns = read_options(metrics, options)
+    accumulator, columns = read_options(metrics, **options)
     total = accumulator._empty()
 
     def counted(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        part, message = total._empty(), None
-        try:
-            add_sorted(part, _tables(batches, columns), columns)
-        except (TypeError, ValueError) as error:  # which Spark would hide in a trace
-            message = str(error)
+        part = add_sorted(total._empty(), _tables(batches, columns), columns)
         # without functions: one of a notebook cannot be sent back
-        arrays = [pa.array([pickle.dumps(part._state)]), pa.array([message], pa.string())]
-        yield pa.record_batch(arrays, ["state", "error"])
+        yield pa.record_batch([[pickle.dumps(part._state)]], ["state"])
 
     partitions = _partition_by_query(df, columns, n_partitions)
-    for part in partitions.mapInArrow(counted, "state binary, error string").collect():
-        if part["error"]:
-            raise ValueError(part["error"])
-        total._extend(total._state, pickle.loads(part["state"]))
+    for row in partitions.mapInArrow(counted, "state binary").collect():
+        total._extend(pickle.loads(row["state"]))
     return accumulator.merge(total)
 
 
@@ -157,7 +149,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     Parameters
     ----------
     df, metrics, **options
-        As in `evaluate`, with the same keyword arguments except for `by`, and for one system.
+        As in `evaluate`, with the same keyword arguments. Segments of `by` are checked only.
 
     Returns
     -------
@@ -175,31 +167,27 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     from pyspark.sql.types import DoubleType, StructField, StructType
 
     n_partitions = options.pop("n_partitions", None)
-    empty, columns = read_query_options(metrics, options)
+    empty, columns = read_options(metrics, per_query=True, **options)
+    names = query_columns(columns, empty.names)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
         for table in query_values(empty, _tables(batches, columns), columns):
             yield from table.to_batches()
 
-    doubles = [StructField(name, DoubleType()) for name in empty.names]
+    doubles = [StructField(name, DoubleType()) for name in names]
     of_queries = StructType([*(df.schema[name] for name in columns.ids), *doubles])
     return _partition_by_query(df, columns, n_partitions).mapInArrow(values, of_queries)
 
 
 def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> DataFrame:
     """Sorted partitions of whole queries, with column names that need no quotes."""
-    if not hasattr(df, "mapInArrow"):
-        raise TypeError(
-            f"df must be a Spark DataFrame; got {type(df).__name__}. Create one with "
-            "session.createDataFrame, or use sklearn_rankscore.evaluate."
-        )
     columns.check(df.columns, "the DataFrame")
     # by position, because Spark ignores the case of names
     numbered = [f"c{i}" for i in range(len(df.columns))]
     plain = dict(zip(df.columns, numbered, strict=True))
     renamed: Any = df.toDF(*numbered).select(*(plain[name] for name in columns.distinct))
     ids = [plain[name] for name in columns.ids]
-    number = [] if n_partitions is None else [check_count("n_partitions", n_partitions, 1)]
+    number = [] if n_partitions is None else [n_partitions]
     sorted_rows: DataFrame = renamed.repartition(*number, *ids).sortWithinPartitions(*ids)
     return sorted_rows
 

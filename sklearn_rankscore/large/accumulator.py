@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import permutations
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +36,9 @@ TOLERANCE = 1e-12
 
 # each segment costs some hundred bytes per metric, in every partition
 MOST_SEGMENTS = 10_000
+
+# held while two states are added, so that threads may share an accumulator
+_ADDING = Lock()
 
 
 @dataclass(frozen=True)
@@ -229,13 +233,11 @@ class RankingAccumulator:
         }
         last_id = None
         if groups is not None:
-            last_rows = grouping.rows_at(grouping.starts + grouping.sizes - 1)
-            first_id, last_id = grouping.ids[[grouping.first_rows.argmin(), last_rows.argmax()]]
+            first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]
             if self._state.last_id is not None and self._state.last_id == first_id:
                 raise ValueError(
                     f"query {first_id} is split: it ends the previous batch and starts this one. "
-                    "Pass whole queries to update(), or batches sorted by query to "
-                    "evaluate_batches."
+                    "Pass whole queries to update(), or sorted batches to evaluate_batches."
                 )
         return self._add(queries, values, last_id)
 
@@ -243,7 +245,7 @@ class RankingAccumulator:
         self, queries: Mapping[Systems, Queries], segments: Mapping[str, Array], last_id: Any = None
     ) -> RankingAccumulator:
         """Add the same queries with the scores of each system, and their values of segments."""
-        before, first_system = self._state, next(iter(queries.values()))
+        first_system = next(iter(queries.values()))
         one = np.ones(len(first_system))
         weights = one if first_system.weights is None else first_system.weights
         parts: list[tuple[Segment, Any]] = [(ALL_QUERIES, slice(None))]
@@ -274,8 +276,7 @@ class RankingAccumulator:
                 count(first + second, name, value, one, weights, ~is_missing, is_missing)
         stored = ((first_system.ids, values),) if self.per_query else ()
         n_documents = len(first_system.y_true)
-        added = State(moments, n_documents, bool(weights.any()), stored, last_id)
-        return self._extend(before, added)
+        return self._extend(State(moments, n_documents, bool(weights.any()), stored, last_id))
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
         """Add the queries of another accumulator of the same metrics.
@@ -296,33 +297,17 @@ class RankingAccumulator:
         ------
         ValueError
             If the metrics or options differ; functions are compared by name.
-        TypeError
-            If `other` is not a RankingAccumulator.
         """
-        if not isinstance(other, RankingAccumulator):
-            raise TypeError(
-                f"merge() takes another RankingAccumulator; got {type(other).__name__}."
-            )
-        if other is self:
-            raise ValueError(
-                "an accumulator cannot be merged with itself: all its queries would count twice."
-            )
         if self._settings() != other._settings():
             raise ValueError(
                 "accumulators can be merged if their metrics and options are the same; got "
                 f"{self._settings()} and {other._settings()}."
             )
-        return self._extend(self._state, replace(other._state, last_id=None))
+        return self._extend(replace(other._state, last_id=None))
 
-    def _extend(self, before: State, added: State) -> RankingAccumulator:
-        """Add to the state `before`, unless it is no longer the present one."""
-        after = before + added
-        if self._state is not before:
-            raise RuntimeError(
-                "another thread changed the accumulator during this call, which has no effect. "
-                "Give each thread an accumulator of its own, and merge them at the end."
-            )
-        self._state = after
+    def _extend(self, added: State) -> RankingAccumulator:
+        with _ADDING:
+            self._state = self._state + added
         return self
 
     def _settings(self) -> str:
@@ -365,23 +350,23 @@ class RankingAccumulator:
             As in `result`, and without `by`.
         """
         self._check_not_empty()
-        known: list[Any] = list(dict.fromkeys(segment for segment, _, _ in self._state.moments))
-        known = [segment for segment in known if segment != ALL_QUERIES]
-        known.sort(key=lambda s: (s.value == MISSING, type(s.value).__name__, s.value))
-        known.sort(key=lambda s: self.by.index(s.column))
-        return {segment: self._summaries(segment) for segment in known}
+        known: Any = {segment for segment, _, _ in self._state.moments} - {ALL_QUERIES}
+
+        def place(segment: Any) -> tuple[Any, ...]:
+            column, value = segment
+            return self.by.index(column), value == MISSING, type(value).__name__, value
+
+        return {segment: self._summaries(segment) for segment in sorted(known, key=place)}
 
     def _summaries(self, segment: Segment) -> dict[str, Any]:
-        by_system = {
-            systems: {
-                name: self._state.moments[segment, systems, name].summary(
-                    metric.replace_undefined_by
-                )
+        def summaries(systems: Systems) -> dict[str, Any]:
+            moments = {name: self._state.moments[segment, systems, name] for name in self.names}
+            return {
+                name: moments[name].summary(metric.replace_undefined_by)
                 for name, metric in self._resolved.items()
             }
-            for systems in self._state.systems()
-        }
-        return _nested(by_system)
+
+        return _for_systems(self._state.systems(), summaries)
 
     def differences(
         self, baseline: str | None = None, *, segment: tuple[str, Hashable] = ALL_QUERIES
@@ -398,22 +383,20 @@ class RankingAccumulator:
         Returns
         -------
         dict of str to dict of str to DifferenceSummary
-            By system and metric, over the queries for which the metric is defined for both.
+            By system and metric, over the queries for which the metric is defined for both; empty
+            for a single system.
 
         Raises
         ------
         ValueError
-            If there are fewer than two systems, an unknown one or an unknown segment is named, or
-            metrics have ``average="micro"``.
+            If an unknown system is named, or metrics have ``average="micro"``.
+        KeyError
+            If an unknown segment is named.
         """
         self._check_not_empty()
         names, key = ["".join(systems) for systems in self._state.systems()], Segment(*segment)
-        if len(names) < 2:
-            raise ValueError("a difference needs several systems: pass y_score as a dict.")
         if any(metric.average == "micro" for metric in self._resolved.values()):
             raise ValueError('paired differences need average="macro".')
-        if all(known != key for known, _, _ in self._state.moments):
-            raise ValueError(f"no segment {tuple(segment)!r}; those of by_segment() are known.")
         first = names[0] if baseline is None else check_choice("baseline", baseline, tuple(names))
         return {
             model: {
@@ -463,19 +446,16 @@ class RankingAccumulator:
                 f"query {grouping.ids[grouping.sizes > 1][0]} is in several batches. Pass whole "
                 "queries to update()."
             )
-        by_system: dict[Systems, dict[str, Array]] = {}
-        for systems, name in stored[0][1]:
-            joined = np.concatenate([values[systems, name] for _, values in stored])
-            by_system.setdefault(systems, {})[name] = joined[grouping.first_rows]
-        return grouping.ids, _nested(by_system)
+
+        def values(systems: Systems) -> dict[str, Array]:
+            joined = {name: [of[systems, name] for _, of in stored] for name in self.names}
+            return {name: np.concatenate(of)[grouping.first_rows] for name, of in joined.items()}
+
+        return grouping.ids, _for_systems(self._state.systems(), values)
 
     def _check_not_empty(self) -> None:
         if not self._state.has_positive_weight:
-            raise ValueError(
-                "no documents given; at least one is needed."
-                if not self.n_documents
-                else "sample_weight is zero for every query; at least one weight must be positive."
-            )
+            raise ValueError("no documents so far, or none whose query has a positive weight.")
 
     def _empty(self) -> RankingAccumulator:
         """An accumulator of the same metrics without documents."""
@@ -492,16 +472,12 @@ class RankingAccumulator:
     def _table(self) -> Table:
         title = f"{type(self).__name__} of {self.n_documents:,} documents"
         header = ["", "mean", "std. error", "queries", "undefined"]
-        try:
-            result = self.result()
-        except ValueError:  # no documents so far, or none with a weight
-            return Table(title, header, [[name, *["-"] * 4] for name in self.names])
-        by_system = {"": result} if () in self._state.systems() else result
         rows = [
-            [f"{system} {name}".strip(), of.mean, of.standard_error, of.n_queries, of.n_undefined]
-            for system, summaries in by_system.items()
-            for name, of in summaries.items()
-        ]  # fmt: skip
+            [" ".join([*systems, name]), of.mean, of.standard_error, of.n_queries, of.n_undefined]
+            for (segment, systems, name), moments in self._state.moments.items()
+            if segment == ALL_QUERIES and len(systems) < 2
+            for of in [moments.summary(self._resolved[name].replace_undefined_by)]
+        ]
         return Table(title, header, rows)
 
 
@@ -549,15 +525,10 @@ def _resolve_averaged(
     """Metrics by their names, each averaged over queries."""
     resolved = resolve_all(metrics, like=like, **options)
     for name, metric in resolved.items():
-        refused = {
-            "average=None: use per_query=True and query_values()": metric.average is None,
-            "propensity": metric.propensity is not None,
-            "clip": metric.clip is not None,
-        }
-        if any(refused.values()):
-            option = next(option for option, is_given in refused.items() if is_given)
+        if metric.average is None or metric.propensity is not None or metric.clip is not None:
             raise ValueError(
-                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no {option}."
+                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no propensity, and "
+                "no average=None: use per_query=True and query_values()."
             )
     return resolved
 
@@ -569,11 +540,13 @@ def _difference(first: Array, second: Array) -> Array:
     return np.where(np.abs(difference) <= TOLERANCE * scale, 0.0, difference)
 
 
-def _nested(by_system: dict[Systems, dict[str, Any]]) -> dict[str, Any]:
+def _for_systems(
+    systems: list[Systems], compute: Callable[[Systems], dict[str, Any]]
+) -> dict[str, Any]:
     """Results by the name of the system; those of one without a name by themselves."""
-    if () in by_system:
-        return by_system[()]
-    return {name: of_system for (name,), of_system in by_system.items()}
+    if systems == [()]:
+        return compute(())
+    return {"".join(names): compute(names) for names in systems}
 
 
 def _means(result: dict[str, Any]) -> dict[str, Any]:
@@ -584,8 +557,7 @@ def _columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
     """The columns named by `names` among those given to an update."""
     if bool(names) != (segments is not None):
         raise ValueError(
-            "segments= holds the columns that by= of the accumulator names; got "
-            f"{'none' if segments is None else 'some'} for by={list(names)}."
+            f"segments= must hold the columns that by= of the accumulator names, {list(names)}."
         )
     if len(names) == 1 and not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
         return {names[0]: segments}
@@ -614,6 +586,5 @@ def _check_segments(segments: set[Segment]) -> None:
         if n_numbers > of_segments.MOST_CATEGORIES or len(kinds) > MOST_SEGMENTS:
             raise ValueError(
                 f"column {name!r} has more than {of_segments.MOST_CATEGORIES} distinct numbers, or "
-                f"more than {MOST_SEGMENTS:,} distinct values, which do not define segments. Bin "
-                "or group them first, or convert categories to text."
+                f"{MOST_SEGMENTS:,} other values, to define segments. Bin them, or convert to text."
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -13,15 +13,26 @@ from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_fraction
 
-# with fewer queries that differ, no interval of Student's covers the difference often enough
-FEWEST_DIFFERING = 6
+# with fewer queries that differ, no interval covers the difference often enough, as in `compare`
+FEWEST_DIFFERING = 6 * (1 - 1e-12)
+
+# a variance below this is that of rounding
+VARIES = 1e-24
 
 
-def _interval(
-    center: float, error: float, freedom: float, confidence: float
-) -> tuple[float, float]:
-    margin = stats.t.ppf((1 + check_fraction("confidence", confidence)) / 2, freedom) * error
-    return float(center - margin), float(center + margin)
+def _interval(center: float, of: Any, confidence: float) -> tuple[float, float]:
+    """Student's interval, each end of which skewness can only move away from the mean.
+
+    P. Hall. On the Removal of Skewness by Transformation. Journal of the Royal Statistical Society
+    B 54, 1992.
+    """
+    t = stats.t.ppf((1 + check_fraction("confidence", confidence)) / 2, of.degrees_of_freedom)
+    ends, skewness = np.array([-t, t]), of.skewness
+    moved = ends
+    if not abs(skewness) < 1e-8:
+        moved = -3 / skewness * (np.cbrt(1 - skewness * (ends + skewness / 6)) - 1)
+    low, high = np.minimum(ends, moved)[0], np.maximum(ends, moved)[1]
+    return float(center + of.standard_error * low), float(center + of.standard_error * high)
 
 
 class MetricSummary(NamedTuple):
@@ -40,6 +51,8 @@ class MetricSummary(NamedTuple):
     degrees_of_freedom : float
         Those of the standard error: one less than the number of queries that count if their weights
         are equal.
+    skewness : float
+        That of the mean, from which the interval follows.
     """
 
     mean: float
@@ -47,9 +60,10 @@ class MetricSummary(NamedTuple):
     n_queries: int
     n_undefined: int
     degrees_of_freedom: float
+    skewness: float
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Student's confidence interval of the mean.
+        """Confidence interval of the mean: Student's with a correction for skewness.
 
         Parameters
         ----------
@@ -61,7 +75,7 @@ class MetricSummary(NamedTuple):
         tuple of (low, high)
             Its ends; nan for fewer than two queries.
         """
-        return _interval(self.mean, self.standard_error, self.degrees_of_freedom, confidence)
+        return _interval(self.mean, self, confidence)
 
     def _repr_html_(self) -> str:
         return html_of_fields(self)
@@ -80,8 +94,8 @@ class DifferenceSummary(NamedTuple):
         Number of queries that count.
     wins, ties, losses : int
         Number of these for which the value of the model is higher, equal and lower.
-    degrees_of_freedom : float
-        As in `MetricSummary`.
+    degrees_of_freedom, skewness : float
+        As in `MetricSummary`; the skewness is nan if effectively fewer than six queries differ.
     """
 
     difference: float
@@ -91,9 +105,10 @@ class DifferenceSummary(NamedTuple):
     ties: int
     losses: int
     degrees_of_freedom: float
+    skewness: float
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Student's confidence interval of the difference.
+        """Confidence interval of the difference, as in `MetricSummary`.
 
         Parameters
         ----------
@@ -103,11 +118,9 @@ class DifferenceSummary(NamedTuple):
         Returns
         -------
         tuple of (low, high)
-            Its ends; nan if fewer than six queries differ.
+            Its ends; nan if effectively fewer than six queries differ.
         """
-        few = self.wins + self.losses < FEWEST_DIFFERING
-        error = math.nan if few else self.standard_error
-        return _interval(self.difference, error, self.degrees_of_freedom, confidence)
+        return _interval(self.difference, self, confidence)
 
     def _repr_html_(self) -> str:
         return html_of_fields(self)
@@ -129,8 +142,9 @@ class Moments:
         positive and a negative numerator.
     sums : float array
         Sums of numerators and of denominators.
-    products : float array
-        Sums of residual², residual * denominator, and of powers 2 to 5 of the denominators.
+    products : float array of shape (2, 4, 6)
+        Sums of residual**i * denominator**j over the queries that count, each without and with its
+        weight; they are of use for i + j up to 5.
 
     References
     ----------
@@ -147,17 +161,16 @@ class Moments:
         cls, values: Array, sizes: Array, weights: Array, counted: Array, undefined: Array
     ) -> Moments:
         """The sums over queries of ``weights * values`` and ``weights * sizes``, if they count."""
-        numerator = np.where(counted, weights * values, 0.0)
-        denominator, counted = weights * sizes * counted, counted & (weights > 0)
-        sums = np.array([numerator.sum(), denominator.sum()])
-        residual = numerator - _ratio(*sums) * denominator
-        # sums, because dot products start threads of their own
-        second = denominator * denominator
-        powers = second, second * denominator, second * second, second * second * denominator
-        products = residual * residual, residual * denominator, *powers
+        counted = counted & (weights > 0)
+        numerator, sizes = np.where(counted, values, 0.0), np.where(counted, sizes, 0.0)
+        sums = np.array([(weights * numerator).sum(), (weights * sizes).sum()])
+        residual, products = numerator - _ratio(*sums) * sizes, []
+        for weight in (1.0, weights):
+            powers = (np.vander(weight * of, 6, increasing=True) for of in (residual, sizes))
+            # no matrix product, which would start threads of its own
+            products.append(np.einsum("qi,qj->ij", *powers)[:4])
         of = map(np.count_nonzero, (undefined, counted, numerator > 0, numerator < 0))
-        counts = np.array([len(numerator), *of])
-        return cls(counts, sums, np.array([product.sum() for product in products]))
+        return cls(np.array([len(counted), *of]), sums, np.array(products))
 
     def __add__(self, other: Moments) -> Moments:
         sums = self.sums + other.sums
@@ -166,44 +179,54 @@ class Moments:
         return Moments(self.counts + other.counts, sums, products)
 
     def _products_about(self, ratio: float) -> Array:
-        """The products for residuals about another ratio."""
-        squares, cross, second = self.products[:3]
-        step = _ratio(*self.sums) - ratio
-        moved = squares + 2 * step * cross + step**2 * second, cross + step * second
-        return np.concatenate([moved, self.products[2:]])
+        """The products for residuals about another ratio, by the binomial theorem."""
+        step, moved = _ratio(*self.sums) - ratio, self.products.copy()
+        for i in range(1, 4):
+            for k in range(1, i + 1):
+                moved[:, i, : 6 - k] += math.comb(i, k) * step**k * self.products[:, i - k, k:]
+        return moved
 
-    def error_and_freedom(self) -> tuple[float, float]:
-        """Standard error of the ratio for a random sample of queries, and its degrees of freedom.
+    def _shape(self) -> tuple[float, float, float]:
+        """Standard error of the ratio for a random sample of queries, its freedom and skewness.
 
         With shares h of the denominators, the squared error is Σ h² r² over residuals r, divided by
         its expectation for equal variances of the queries relative to their variance: Σ h² r² has
         the matrix A = M' diag(h²) M with M = I - 1 h', of which tr A = Σh² - 2 Σh³ + (Σh²)², and
-        the degrees of freedom are Satterthwaite's (tr A)² / tr(A²).
+        the degrees of freedom are Satterthwaite's (tr A)² / tr(A²). The skewness of a query is that
+        of the residuals without weights, of which few are among the largest weights.
         """
-        total = float(self.sums[1])
-        if self.counts[2] < 2 or total <= 0:
-            return math.nan, math.nan
-        squares, _, *powers = self.products.tolist()
-        s2, s3, s4, s5 = (power / total**p for p, power in enumerate(powers, 2))
+        n, total = int(self.counts[2]), float(self.sums[1])
+        if n < 2 or total <= 0:
+            return math.nan, math.nan, math.nan
+        s2, s3, s4, s5 = (self.products[1, 0, p] / total**p for p in range(2, 6))
         trace = s2 - 2 * s3 + s2**2
         of_square = s4 - 4 * s5 + 2 * s3**2 + 4 * s2 * s4 - 4 * s2**2 * s3 + s2**4
         if trace <= 2.0**-52 * s2 or of_square <= 0:  # the weight of one query is all of it
-            return math.nan, math.nan
-        return math.sqrt(max(squares, 0.0) / total**2 * s2 / trace), trace**2 / of_square
+            return math.nan, math.nan, math.nan
+        error = math.sqrt(max(self.products[1, 2, 0], 0.0) / total**2 * s2 / trace)
+        first, second, third = (self.products[0, 1:, 0] / n).tolist()
+        variance = second - first**2
+        skewness = third - 3 * first * second + 2 * first**3
+        skewness *= 0.0 if variance < VARIES else s3 / (s2 * variance) ** 1.5
+        return error, trace**2 / of_square, float(skewness)
 
     def summary(self, replace_undefined_by: float) -> MetricSummary:
         """Mean, standard error and numbers of queries."""
         n, n_undefined, n_counted = self.counts[:3].tolist()
         mean = _ratio(*self.sums) if self.sums[1] else replace_undefined_by
-        error, freedom = self.error_and_freedom()
-        return MetricSummary(mean if n_counted else math.nan, error, n, n_undefined, freedom)
+        error, *shape = self._shape()
+        return MetricSummary(mean if n_counted else math.nan, error, n, n_undefined, *shape)
 
     def difference(self) -> DifferenceSummary:
         """The same for differences of two systems, with wins, ties and losses."""
         n, wins, losses = self.counts[2:].tolist()
-        error, freedom = self.error_and_freedom()
+        error, freedom, skewness = self._shape()
         mean = _ratio(*self.sums) if n else math.nan
-        return DifferenceSummary(mean, error, n, wins, n - wins - losses, losses, freedom)
+        share = self.sums[1] ** 2 / (n * self.products[1, 0, 2]) if n else 0.0  # effective
+        if share * (wins + losses) < FEWEST_DIFFERING:
+            skewness = math.nan
+        counts = n, wins, n - wins - losses, losses
+        return DifferenceSummary(mean, error, *counts, freedom, skewness)
 
 
 def _ratio(numerator: float, denominator: float) -> float:

@@ -93,8 +93,8 @@ def test_wider_types_of_later_batches():
         ([np.zeros((2, 3))], TypeError, "for streams .*got <class 'numpy.ndarray'>"),
         (TABLE.drop_columns("score"), ValueError, "batch 0 has no column 'score'"),
         (TABLE.append_column("score", TABLE["score"]), ValueError, "0 has 2 columns 'score'"),
-        ([], ValueError, "no documents given"),
-        (TABLE[:0], ValueError, "no documents given"),
+        ([], ValueError, "no documents so far"),
+        (TABLE[:0], ValueError, "no documents so far"),
         (
             pl.DataFrame(TABLE).with_columns(qid=pl.struct("qid")),
             NotImplementedError,

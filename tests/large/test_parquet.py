@@ -131,7 +131,7 @@ def test_types_without_a_common_one_are_refused(first, second, tmp_path):
     for i, kind in enumerate([first, second]):
         ids = pa.array([i], pa.int64()).cast(kind)
         write({"qid": ids, "label": [1], "score": [1]}, tmp_path / f"{i}.parquet")
-    with pytest.raises(TypeError, match=r"1.parquet has other types than .*Field qid has incompat"):
+    with pytest.raises(ValueError, match=r"1.parquet cannot be read: .*Field qid has incompat"):
         evaluate_parquet(tmp_path, "mrr")
 
 
@@ -145,21 +145,21 @@ def test_ids_that_a_common_type_cannot_tell_apart_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"path": pa.table({"qid": [1]})}, TypeError, "str, bytes or os.PathLike object, not"),
-        ({"path": []}, ValueError, "path is an empty list"),
+        ({"path": 3}, TypeError, "'int' object is not iterable"),
+        ({"path": []}, FileNotFoundError, r"no Parquet file \[\]"),
         ({"label": "user"}, ValueError, r"rows.parquet has no column 'user'; it has qid, label"),
         ({"groups": ["qid", "user"]}, ValueError, "no column 'user'"),
         ({"score": {"a": "score", "b": "user"}}, ValueError, "no column 'user'"),
-        ({"score": {}}, TypeError, "score a dict from systems to their columns; got .*score={}"),
-        ({"score": ["score", "b"]}, TypeError, r"score=\['score', 'b'\]"),
-        ({"weight": 3}, TypeError, "names of columns, .*weight=3"),
-        ({"label": None}, TypeError, "label=None"),
-        ({"groups": []}, TypeError, r"several distinct ones, .*groups=\[\]"),
+        ({"score": {}}, TypeError, r"score must be a dict of at least one system .*got \[\]"),
+        ({"score": ["score", "b"]}, TypeError, r"names of columns; .*\['score', 'b'\]"),
+        ({"weight": 3}, TypeError, "names of columns; got .*3"),
+        ({"label": None}, TypeError, "names of columns; got .*None"),
+        ({"groups": []}, TypeError, "names of columns; got"),
         ({"progress": print}, TypeError, "progress must be True or False; got <built-in"),
         ({"by": "t"}, ValueError, "no column 't'"),
         ({"metrics": RankingAccumulator("mrr"), "by": "t"}, ValueError, "pass like=, by="),
         ({"metrics": "dcg@3(propensity=score)"}, ValueError, "evaluate_parquet, .* no propensity"),
-        ({"average": None}, ValueError, "take no average=None: use per_query"),
+        ({"average": None}, ValueError, "no average=None: use per_query"),
         ({"memory_limit": "much"}, Exception, r"Memory must have a number .e.g. 1GB"),
         ({"group": "qid"}, TypeError, r"no option group= any more: groups= names the columns"),
         ({"order": "grouped"}, TypeError, "no option order= any more: rows of files may have any"),
@@ -250,5 +250,4 @@ def test_a_stored_result_has_its_errors(tmp_path):
     low, high = scores.summaries["mrr"].interval()
     assert low < scores["mrr"] < high
     assert math.isnan(evaluate_parquet(path, "mrr", groups="weight").summaries["mrr"].mean) is False
-    with pytest.raises(ValueError, match="several systems"):
-        scores.differences
+    assert scores.differences == {}
