@@ -141,14 +141,14 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     Parameters
     ----------
     df, metrics, **options
-        As in `evaluate`, with the same keyword arguments. Segments of `by` are checked only.
+        As in `evaluate`, with the same keyword arguments.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per query: its id, then a column of floats for each metric, under its name. It is
-        lazy. A query for which a metric is undefined has the value `replace_undefined_by`, which
-        may be NaN.
+        One row per query: its id, its columns of `by`, then a column of floats for each metric,
+        under its name after that of one of several systems. It is lazy. A query for which
+        a metric is undefined has the value `replace_undefined_by`, which may be NaN.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     empty, columns = read_options(metrics, per_query=True, **options)
     names = query_columns(columns, empty.names)
     partitions = _partition_by_query(df, columns, n_partitions)
-    meta = partitions._meta[columns.ids].assign(**dict.fromkeys(names, 0.0))
+    meta = partitions._meta[columns.of_queries].assign(**dict.fromkeys(names, 0.0))
     values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
     return values
 
@@ -202,6 +202,8 @@ def _query_values(part: Any, empty: RankingAccumulator, columns: Columns) -> Any
 
     values = [*query_values(empty, _tables(part, columns), columns)]
     if not values:
-        return part[columns.ids].assign(**dict.fromkeys(query_columns(columns, empty.names), 0.0))
+        return part[columns.of_queries].assign(
+            **dict.fromkeys(query_columns(columns, empty.names), 0.0)
+        )
     whole = pa.concat_tables(values).to_pandas()
-    return whole.astype({name: part[name].dtype for name in columns.ids})
+    return whole.astype({name: part[name].dtype for name in columns.of_queries})

@@ -149,14 +149,14 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     Parameters
     ----------
     df, metrics, **options
-        As in `evaluate`, with the same keyword arguments. Segments of `by` are checked only.
+        As in `evaluate`, with the same keyword arguments.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One row per query: its id, then a column of doubles for each metric, under its name. It is
-        evaluated lazily. A query for which a metric is undefined has the value
-        `replace_undefined_by`, which may be NaN.
+        One row per query: its id, its columns of `by`, then a column of doubles for each metric,
+        under its name after that of one of several systems. It is evaluated lazily. A query
+        for which a metric is undefined has the value `replace_undefined_by`, which may be NaN.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
             yield from table.to_batches()
 
     doubles = [StructField(name, DoubleType()) for name in names]
-    of_queries = StructType([*(df.schema[name] for name in columns.ids), *doubles])
+    of_queries = StructType([*(df.schema[name] for name in columns.of_queries), *doubles])
     return _partition_by_query(df, columns, n_partitions).mapInArrow(values, of_queries)
 
 

@@ -79,6 +79,11 @@ class Columns:
         """The columns to read."""
         return list(dict.fromkeys([*self.required, self.label, *self.by]))
 
+    @property
+    def of_queries(self) -> list[str]:
+        """The columns that are constant within a query, and name or describe it."""
+        return list(dict.fromkeys([*self.ids, *self.by]))
+
     def check(self, available: Iterable[Any], place: str) -> None:
         """Refuse a name that is not a column, or that of several."""
         known = list(available)
@@ -266,7 +271,7 @@ def query_values(
         run = empty._empty()
         _add_queries(run, table, starts, columns)
         ((_, values),) = run._state.values
-        of_queries = table.select(columns.ids).take(starts)
+        of_queries = table.select(columns.of_queries).take(starts)
         for (systems, name), column in values.items():
             of_queries = of_queries.append_column(" ".join([*systems, name]), [column])
         yield of_queries
