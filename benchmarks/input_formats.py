@@ -42,7 +42,7 @@ def frames(n_rows: int = 1_000_000) -> None:
 
     log = frame(rated, rating=rng.integers(1, 6, n_rows))
     top = frame(predicted, score=rng.random(n_rows))
-    columns = {"query": "user", "document": "item", "relevance": "rating", "score": "score"}
+    columns = {"groups": "user", "document": "item", "relevance": "rating", "score": "score"}
     for how in ("outer", "left"):
         merge = lambda how=how: log.merge(top, on=["user", "item"], how=how)  # noqa: E731
         read = lambda: from_frames(log, top, **columns)  # noqa: E731

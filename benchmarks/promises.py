@@ -160,7 +160,7 @@ def imports() -> None:
 
 
 def unrelated_code() -> None:
-    """A forest's predict, which calls scikit-learn's Parallel, and a search by 50,000 groups."""
+    """A forest's predict, which calls Parallel, a search by 50,000 groups, one of small fits."""
     X, y = make_ranking(n_queries=20, random_state=0)[:2]
     forests = {
         "on one row": (RandomForestRegressor(300, random_state=0), X[:1], 20),
@@ -180,6 +180,8 @@ def unrelated_code() -> None:
     without_import(
         "a search of Ridge by r2, 50,000 groups", lambda: search.fit(X, X[:, 0], groups=groups)
     )
+    small = GridSearchCV(Ridge(), {"alpha": [1, 2, 3, 4]}, scoring="r2", cv=5)
+    without_import("a search of Ridge by r2, 200 rows", lambda: small.fit(X[:200], X[:200, 0]))
 
 
 def without_import(what: str, call: Callable[[], object]) -> None:

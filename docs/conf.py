@@ -67,7 +67,7 @@ def _is_builtin(fullname, method):
 PAGE_OF_MODULE = {
     "clicks": "clicks",
     "dask": "scale",
-    "inspection": "comparing",
+    "comparison": "comparing",
     "reports": "comparing",
     "spark": "scale",
     "large": "scale",

@@ -38,8 +38,7 @@ from .scoring import (
 )
 
 if TYPE_CHECKING:
-    from .datasets import load_lambdarank, load_letor, make_ranking
-    from .inspection import (
+    from .comparison import (
         QueryScores,
         compare,
         cross_val_query_scores,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
         rectify,
         score_bounds,
     )
+    from .datasets import load_lambdarank, load_letor, make_ranking
     from .io import (
         from_frames,
         from_ranked_lists,
@@ -138,7 +138,7 @@ __all__.sort()  # pyright: ignore[reportUnsupportedDunderAll]
 _LATER = {
     "metrics.clicks": ["estimate_propensity", "position_propensity", "propensity_summary"],
     "datasets": ["load_lambdarank", "load_letor", "make_ranking"],
-    "inspection": [
+    "comparison": [
         "QueryScores",
         "compare",
         "cross_val_query_scores",

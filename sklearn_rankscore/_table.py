@@ -27,8 +27,8 @@ LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textascii
 LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
 LATEX |= {"≤": r"$\leq$", "−": "$-$", "<": "$<$", ">": "$>$"}
 MARKDOWN = re.compile(r"([\\|*_`~$<>\[\]]|&(?=#?\w+;))")
-# what spreadsheets take for a formula
-FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
+# what spreadsheets take for a formula, but no number
+FORMULA = re.compile(r"(?![+-][\d.]+(e[+-]\d+)?$)\s*[=+\-@＝＋－＠]")
 NUMERIC = re.compile(r"\s*([<≤]?[+\-−]?(\.?\d|nan\b|inf\b)|\[|-?\s*$)")
 
 
@@ -45,16 +45,7 @@ def clean(text: object, form: Form = "text") -> str:
         return MARKDOWN.sub(r"\\\1", shown)
     if form == "latex":
         return "".join(LATEX.get(character, character) for character in shown)
-    is_formula = form == "csv" and FORMULA.match(shown) and not _is_number(shown)
-    return f"'{shown}" if is_formula else shown
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return f"'{shown}" if form == "csv" and FORMULA.match(shown) else shown
 
 
 class PValue(float):
@@ -168,9 +159,9 @@ class Table:
 
     def html(self) -> str:
         """An HTML table."""
-        rows = self._rendered("html")
         note = f"<p>{self._note('html', '<br>')}</p>" if self.note else ""
         words = [i for i, is_left in enumerate(self._are_left()) if is_left and i >= self.n_labels]
+        rows = self._rendered("html")
         return html_table(self.header, rows, self.title, self.n_labels, words) + note
 
     def markdown(self) -> str:
@@ -185,24 +176,23 @@ class Table:
     def latex(self, caption: str | None = None, label: str | None = None) -> str:
         """A table environment for the package booktabs, by default with the title as caption."""
         title = clean(self.title, "latex") if caption is None else caption
-        heading = [f"  \\caption{{{title}}}"] if title else []
-        heading += [] if label is None else [f"  \\label{{{label}}}"]
-        note = [f"  \\par\\smallskip {self._note('latex', ' ')}"] if self.note else []
-        tabular = indent(self.tabular(), "  ")
-        lines = [r"\begin{table}", r"  \centering", *heading, tabular, *note, r"\end{table}"]
-        return "\n".join(lines)
+        lines = [
+            r"\begin{table}", r"  \centering",
+            f"  \\caption{{{title}}}" if title else "",
+            "" if label is None else f"  \\label{{{label}}}",
+            indent(self.tabular(), "  "),
+            f"  \\par\\smallskip {self._note('latex', ' ')}" if self.note else "",
+            r"\end{table}",
+        ]  # fmt: skip
+        return "\n".join(filter(None, lines))
 
     def tabular(self) -> str:
         """The same without title and note, which is a tabular environment."""
         columns = "".join("l" if is_left else "r" for is_left in self._are_left())
         rows = [[clean(name, "latex") for name in self.header], *self._rendered("latex")]
         header, *body = [f"  {' & '.join(row)} \\\\" for row in rows]
-        lines = [
-            f"\\begin{{tabular}}{{{columns}}}",
-            *(r"  \toprule", header, r"  \midrule", *body, r"  \bottomrule"),
-            r"\end{tabular}",
-        ]
-        return "\n".join(lines)
+        lines = [r"  \toprule", header, r"  \midrule", *body, r"  \bottomrule"]
+        return "\n".join([f"\\begin{{tabular}}{{{columns}}}", *lines, r"\end{tabular}"])
 
     def csv(self) -> str:
         """Comma-separated values without title, marks and note; full precision without `digits`."""
@@ -265,22 +255,23 @@ def _padded(name: str, cells: list[tuple[str, str]], is_left: bool) -> list[str]
     return [line.rjust(width) for line in [name, *lines]]
 
 
+BOLD = {"html": "<b>{}</b>", "markdown": "**{}**", "latex": r"\textbf{{{}}}"}
+RAISED = {"html": "<sup>{}</sup>", "markdown": "<sup>{}</sup>", "latex": "$^{{{}}}$"}
+
+
 def _rendered(cell: Any, form: Form, digits: int | None) -> str:
     """A cell as text of a form; the best is bold, and letters are raised."""
     if not isinstance(cell, Number):
         text = _plain(cell, digits)
+        # the spaces before the label of a row below another
         is_indented = form == "html" and text[:1] == " "
-        shown = clean(text.strip() if form == "html" else text, form)
-        return f"\N{EM SPACE}{shown}" if is_indented else shown
+        return f"\N{EM SPACE}{clean(text.strip(), form)}" if is_indented else clean(text, form)
     number, behind = _parts(replace(cell, mark=""), digits)
-    bold = {"html": "<b>{}</b>", "markdown": "**{}**", "latex": r"\textbf{{{}}}"}
-    raised = {"html": "<sup>{}</sup>", "markdown": "<sup>{}</sup>", "latex": "$^{{{}}}$"}
     if form == "latex":
         number, behind = (text.replace("-", "$-$") for text in (number, behind))
-    number = bold[form].format(number) if cell.is_best else number
-    if cell.mark in ("", "*"):
-        return number + behind + clean(cell.mark, form)
-    return number + behind + raised[form].format(cell.mark)
+    number = BOLD[form].format(number) if cell.is_best else number
+    mark = clean(cell.mark, form) if cell.mark in ("", "*") else RAISED[form].format(cell.mark)
+    return number + behind + mark
 
 
 def _csv_cell(cell: Any, digits: int | None) -> str:
@@ -300,23 +291,17 @@ def html_table(
     words: Sequence[int] = (),
 ) -> str:
     """A table of cells that are HTML already; the first `n_labels` columns are headers of rows."""
-    left = ' style="text-align: left"'
-    kinds = [
-        ("th", "") if i < n_labels else ("td", left if i in words else "")
-        for i in range(len(header))
-    ]
-    body = "".join(
-        f"<tr>{''.join(f'<{t}{s}>{c}</{t}>' for (t, s), c in zip(kinds, row, strict=True))}</tr>"
-        for row in rows
-    )
-    # a corner above all labels of the rows
-    span = n_labels if header[0] and n_labels > 1 and not any(header[1:n_labels]) else 1
-    corner = f'<th colspan="{span}">' if span > 1 else "<th>"
-    cells = [clean(header[i], "html") for i in (0, *range(span, len(header)))]
-    opened = ["</th><th" + (left if i in words else "") + ">" for i in range(span, len(header))]
-    names = cells[0] + "".join(map("".join, zip(opened, cells[1:], strict=True)))
-    head = f"<thead><tr>{corner}{names}</th></tr></thead>" if any(header) else ""
+    styles = [' style="text-align: left"' if i in words else "" for i in range(len(header))]
+
+    def line(cells: Iterable[str], n_headers: int) -> str:
+        tags = ["th" if i < n_headers else "td" for i in range(len(header))]
+        of = zip(tags, styles, cells, strict=True)
+        return f"<tr>{''.join(f'<{tag}{style}>{cell}</{tag}>' for tag, style, cell in of)}</tr>"
+
+    names = line([clean(name, "html") for name in header], len(header))
+    head = f"<thead>{names}</thead>" if any(header) else ""
     caption = f"<caption>{clean(title, 'html')}</caption>" if title else ""
+    body = "".join(line(row, n_labels) for row in rows)
     return f"<table>{caption}{head}<tbody>{body}</tbody></table>"
 
 

@@ -21,14 +21,14 @@ import numpy as np
 from ._table import Table, clean
 from ._typing import SignificanceTest
 from ._validation import did_you_mean
-from .inspection import QueryScores, compare, query_scores
-from .inspection.comparison import Comparison
-from .io.columns import NAMES, SEPARATORS, has_columns, read_columns
-from .io.text import OPENERS
-from .io.trec import check_scores_of_file, join_trec
+from .comparison import QueryScores, compare, query_scores
+from .comparison.results import Comparison
+from .io.text import OPENERS, SEPARATORS, has_columns, read_columns
+from .io.trec import NAMES, as_texts, join_trec, name_column
 from .metrics.conventions import CONVENTIONS
 from .metrics.names import METRICS
 from .metrics.resolve import resolve_all
+from .query_ids.read import of_python
 
 __all__ = ["main"]
 
@@ -211,17 +211,10 @@ def _check(arguments: Namespace) -> None:
     # separated by commas outside of parentheses
     names = [name for part in given for name in re.split(r",(?![^(]*\))", part)]
     arguments.metrics = {clean(name): name for name in names}
-    for name, metric in resolve_all(arguments.metrics, like=arguments.like).items():
-        if metric.propensity is not None or metric.clip is not None:
-            raise ValueError(f"{name}: files have no propensities; use evaluate in Python.")
-        if metric.average == "micro":
-            like = "" if arguments.like is None else f", perhaps by --like {arguments.like}"
-            raise ValueError(
-                f"{name} is a ratio of sums over all queries (average=micro{like}), which has no "
-                "value for a query; use average=macro."
-            )
+    resolve_all(arguments.metrics, like=arguments.like)
     arguments.runs = _named(arguments.runs)
-    for is_wrong, problem in (*_conflicts(arguments), *_conflicts_of_comparison(arguments)):
+    arguments.compared = arguments.baseline is not None or arguments.pairs == "all"
+    for is_wrong, problem in _conflicts(arguments):
         if is_wrong:
             raise ValueError(problem)
     for option, default in COMPARISON.items():
@@ -229,15 +222,14 @@ def _check(arguments: Namespace) -> None:
 
 
 def _conflicts(arguments: Namespace) -> Iterator[tuple[Any, str]]:
-    """What files and options may not be together."""
+    """What may not be together; the functions of Python refuse other values."""
     files, columns = [arguments.qrels, *arguments.runs.values()], arguments.columns
     is_single, is_table = not arguments.runs, any(map(has_columns, files))
-    yield not all(files), "QRELS or a RUN is the empty path."
     yield files.count("-") > 1, "only one of QRELS and RUN can be standard input."
     yield "-" in files and sys.stdin is None, "standard input is closed."
-    yield arguments.scores and not is_single, "--scores is for a single file, without runs."
     missing = "a RUN is missing; only a CSV, TSV or Parquet file can have labels and scores."
     yield is_single and not is_table, missing
+    yield arguments.scores and not is_single, "--scores is for a single file, without runs."
     others = arguments.complete or arguments.unjudged or arguments.ignore_identical_ids
     unneeded = "-c, --unjudged and --ignore-identical-ids need a RUN; a single file has all labels."
     yield is_single and others, unneeded
@@ -247,24 +239,15 @@ def _conflicts(arguments: Namespace) -> Iterator[tuple[Any, str]]:
         known = f"--columns: FIELD must be one of {', '.join(NAMES)}; got {field!r}."
         yield field not in NAMES, known + did_you_mean(field, NAMES)
     yield {"score", "rank"} <= set(columns), "--columns names the score or the rank, not both."
-
-
-def _conflicts_of_comparison(arguments: Namespace) -> Iterator[tuple[Any, str]]:
-    baseline, runs = arguments.baseline, list(arguments.runs or arguments.scores)
-    arguments.compared = compared = baseline is not None or arguments.pairs == "all"
     for option in COMPARISON:
-        is_given = getattr(arguments, option) is not None
-        yield is_given and not compared, f"--{option} needs --baseline RUN or --pairs all."
-    level = arguments.confidence
-    outside = f"--confidence must be between 0 and 1, such as 0.95; got {level}."
-    yield level is not None and not 0 < level < 1, outside
-    yield baseline is not None and arguments.pairs == "all", "--pairs all has no --baseline."
+        is_alone = getattr(arguments, option) is not None and not arguments.compared
+        yield is_alone, f"--{option} needs --baseline RUN or --pairs all."
     few = "a comparison needs at least two runs, or --scores NAME=COLUMN,... of a single file."
-    yield compared and len(runs) < 2, few
-    unknown = f"--baseline must be one of {', '.join(runs)}; got {baseline!r}."
-    yield baseline not in (None, *runs), unknown + did_you_mean(baseline, runs)
+    yield arguments.compared and len(arguments.runs or arguments.scores) < 2, few
+    both = arguments.baseline is not None and arguments.pairs == "all"
+    yield both, "--pairs all has no --baseline."
     two = "a comparison and --per-query are two tables, of which csv can hold one; use json."
-    yield compared and arguments.per_query and arguments.format == "csv", two
+    yield arguments.compared and arguments.per_query and arguments.format == "csv", two
 
 
 def _named(runs: list[str]) -> dict[str, str]:
@@ -302,41 +285,33 @@ def evaluate(arguments: Namespace) -> str:
             scores, baseline=arguments.baseline, pairs=arguments.pairs or "baseline",
             test=arguments.test, confidence=arguments.confidence, random_state=arguments.seed,
         )  # fmt: skip
-    digits, form = arguments.digits, arguments.format
+    digits, form, per_query = arguments.digits, arguments.format, arguments.per_query
     if form == "json":
-        return _json(_as_dict(scores, comparison, per_query=arguments.per_query), digits)
-    if form == "csv" and comparison is not None:
-        compared = _compared(comparison)
-        table = Table("", list(compared[0]), [list(row.values()) for row in compared])
-        return replace(table, digits=digits).csv()
-    table = replace(_table_of_runs(scores, per_query=arguments.per_query), digits=digits)
+        return _json(scores, comparison, per_query, digits)
+    results: list[Any] = [replace(_table_of_runs(scores, per_query=per_query), digits=digits)]
     if form == "csv":
-        return table.csv()
-    results: list[Any] = []
-    if comparison is None or arguments.per_query:
-        results.append(table)
+        if comparison is not None:
+            rows = _compared(comparison)
+            cells = [list(row.values()) for row in rows]
+            results = [Table("", list(rows[0]), cells, digits=digits)]
+        return str(results[0].csv())
     if comparison is not None:
-        results += [comparison.system_table(digits=4 if digits is None else digits), comparison]
-    return "\n\n".join(_formatted(result, form) for result in results) + "\n"
+        table = comparison.system_table(digits=4 if digits is None else digits)
+        results = [*(results if per_query else []), table, comparison]
+    of_tables = {"table": "text", "markdown": "markdown", "latex": "tabular"}
+    of_others = {"table": "to_string", "markdown": "to_markdown", "latex": "to_latex"}
+    ways = ((of_tables if isinstance(of, Table) else of_others)[form] for of in results)
+    texts = (getattr(of, way)() for of, way in zip(results, ways, strict=True))
+    return "\n\n".join(texts) + "\n"
 
 
-def _formatted(result: Any, form: str) -> str:
-    if isinstance(result, Table):
-        ways = {"table": result.text, "markdown": result.markdown, "latex": result.tabular}
-    else:
-        ways = {
-            "table": result.__str__, "markdown": result.to_markdown, "latex": result.to_latex,
-        }  # fmt: skip
-    return ways[form]()
-
-
-def _documents(arguments: Namespace) -> dict[str, Any]:
+def _documents(arguments: Namespace) -> Any:
     """Labels, scores by system and ids."""
     if not arguments.runs:
         return _of_one_file(arguments.qrels, arguments.columns, arguments.scores)
     files = [arguments.qrels, *arguments.runs.values()]
     qrels, *runs = [sys.stdin.buffer if file == "-" else file for file in files]
-    documents: dict[str, Any] = join_trec(
+    documents: Any = join_trec(
         qrels, dict(zip(arguments.runs, runs, strict=True)), arguments.columns,
         arguments.complete or None, arguments.unjudged or "irrelevant",
         arguments.ignore_identical_ids or arguments.like == "beir",
@@ -364,18 +339,18 @@ def _count_ties(documents: dict[str, Any]) -> int:
 
 def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
     file = read_columns(path)
-    query, label = file.name("query", columns), file.name("relevance", columns)
-    systems = {}
-    for system, name in (scores or {clean(_stem(path)): file.name("score", columns)}).items():
-        if name not in file.columns:
+    query, label = (name_column(file, field, columns) for field in ("query", "relevance"))
+    of_systems = scores or {clean(_stem(path)): name_column(file, "score", columns)}
+    for name in of_systems.values():
+        if name not in file.names:
             raise ValueError(
-                f"{path}: no column {name!r} for --scores; it has {', '.join(file.columns)}."
-                f"{did_you_mean(name, file.columns)}"
+                f"{path}: no column {name!r} for --scores; it has {', '.join(file.names)}."
+                f"{did_you_mean(name, file.names)}"
             )
-        systems[system] = numbers = file.numbers(name)
-        check_scores_of_file(file, name, numbers)
-    ids = np.array(file.ids(query), dtype=object)
-    return {"y_true": file.numbers(label), "y_score": systems, "groups": ids}
+    table = file.table(query, None, label, "relevance")
+    texts = np.array(as_texts(of_python(table.queries), "query", path), dtype=object)
+    systems = {system: file.numbers(name, "score") for system, name in of_systems.items()}
+    return {"y_true": table.value, "y_score": systems, "groups": texts[table.query]}
 
 
 def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:
@@ -404,9 +379,11 @@ def _compared(comparison: Comparison) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _as_dict(
-    scores: dict[str, QueryScores], comparison: Comparison | None, *, per_query: bool
-) -> dict[str, Any]:
+def _json(
+    scores: dict[str, QueryScores], comparison: Comparison | None, per_query: bool,
+    digits: int | None,
+) -> str:  # fmt: skip
+    """JSON without NaN, which its standard does not have."""
     result: dict[str, Any] = {"runs": {name: of_run.mean() for name, of_run in scores.items()}}
     if per_query:
         result["queries"] = {
@@ -417,13 +394,10 @@ def _as_dict(
             for name, of_run in scores.items()
         }
     if comparison is not None:
-        result["baseline"], result["test"] = comparison.baseline, comparison.test
-        result["adjustment"], result["comparison"] = "holm", _compared(comparison)
-    return result
-
-
-def _json(result: Any, digits: int | None) -> str:
-    """JSON without NaN, which its standard does not have."""
+        result |= {
+            "baseline": comparison.baseline, "test": comparison.test, "adjustment": "holm",
+            "comparison": _compared(comparison),
+        }  # fmt: skip
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):

@@ -143,7 +143,7 @@ def test_tables_that_are_not_in_memory_are_refused(kind):
 def test_messages_show_values_without_the_types_of_numpy():
     one, two = (pd.DataFrame({"user": [u], "item": [1], "rank": [1]}) for u in (1, 2))
     with pytest.raises(ValueError, match="truth has 1, predictions has 2"):
-        from_frames(one, two, query="user", document="item", rank="rank")
+        from_frames(one, two, groups="user", document="item", rank="rank")
     with pytest.raises(TypeError, match="numbers, such as 1, and text, such as 'a', which"):
         from_ranked_lists([np.array([1])], [np.array(["a"])])
 

@@ -31,8 +31,8 @@ BUILDS_ON = {
     "scoring": ["metrics"],
     "model_selection": ["query_ids"],
     "rankers": ["scoring", "model_selection"],
-    "inspection": ["rankers"],
-    "plots": ["inspection"],
+    "comparison": ["rankers"],
+    "plots": ["comparison"],
     "reports": ["plots"],
     "io": ["query_ids"],
     "large": ["metrics"],
@@ -58,7 +58,7 @@ OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "block", "quer
 IMPORTS_FAST = {"fast", "ranking", "queries"}
 
 # bytes other than grades: random signs are drawn eight per byte
-OTHER_BYTES = {("inspection/significance.py", "uint8")}
+OTHER_BYTES = {("comparison/significance.py", "uint8")}
 
 MAX_FILE, MAX_FUNCTION = 700, 80
 # where frames of the running call are read: the stacklevel of warnings, and the one hook

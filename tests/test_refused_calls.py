@@ -97,7 +97,7 @@ READERS = [
     (T, "Convert one of them", ranked(TEXT, {"a": TEXT, "b": NUMBERS})),
     (T, "text, such as .*become a dict: {query: dict", ranked(TEXT, PAIRS)),
     (T, "numbers, .* and tuples, such as", ranked(NUMBERS, PAIRS)),
-    (T, r"predicted 'knn' must both be dicts .* series.to_dict\(\)",
+    (V, r"`actual` lacks 1 query of `predicted`; the first is 'knn'",
      ranked(TEXT, {"knn": pd.Series(TEXT)})),
     (T, "predicted is a tuple of item numbers and scores.*use from_recommendations",
      ranked([[1], [2]], ITEMS_AND_SCORES)),

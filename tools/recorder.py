@@ -365,7 +365,7 @@ def readers():
     run = {f"q{q}": {f"d{i}": (7 * i + q) % 5 for i in one} for q, one in enumerate(listed, 1)}
     rows = [[(q, d, v) for q, one in part.items() for d, v in one.items()] for part in (qrels, run)]
     logs, tops = (pd.DataFrame(part, columns=["user", "item", "value"]) for part in rows)
-    names = {"query": "user", "document": "item", "relevance": "value", "score": "value"}
+    names = {"groups": "user", "document": "item", "relevance": "value", "score": "value"}
     lines = ["\n".join(f"{q} 0 {d} {v}" for q, d, v in rows[0])]
     lines += ["\n".join(f"{q} Q0 {d} 1 {v} x" for q, d, v in rows[1])]
     for unjudged in (None, "nan"):

@@ -50,7 +50,7 @@ lists = {name: top(score) for name, score in scores.items()}
 # missed.
 from sklearn_rankscore import compare, from_frames, query_scores
 
-documents = from_frames(log, lists, query="user", document="item", rank="rank")
+documents = from_frames(log, lists, groups="user", document="item", rank="rank")
 systems = query_scores(metrics=["recall@20", "ndcg@20", "hit_rate@5"], **documents)
 comparison = compare(systems, baseline="popular", random_state=0)
 print(comparison)

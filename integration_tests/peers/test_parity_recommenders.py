@@ -83,7 +83,7 @@ def test_recommenders():
     theirs = import_module("recommenders.evaluation.python_evaluation")
     truth, top = frames(*lists(1))
     documents = from_frames(
-        truth, top, query="userID", document="itemID", relevance="rating", score="prediction"
+        truth, top, groups="userID", document="itemID", relevance="rating", score="prediction"
     )
     functions = {
         "precision@4": theirs.precision_at_k,
@@ -103,7 +103,7 @@ def test_rectools():
     truth = truth.rename(columns={"userID": "user_id", "itemID": "item_id"})
     top = top.rename(columns={"userID": "user_id", "itemID": "item_id"})
     top["rank"] = 1 - top["prediction"].astype(int)
-    documents = from_frames(truth, top, query="user_id", document="item_id", rank="rank")
+    documents = from_frames(truth, top, groups="user_id", document="item_id", rank="rank")
     theirs = {
         "precision@4": metrics.Precision(k=K),
         "recall@4": metrics.Recall(k=K),

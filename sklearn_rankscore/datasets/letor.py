@@ -121,17 +121,14 @@ def load_letor(
         raise ValueError(f"dtype must be of floats, integers or booleans; got {dtype!r}.")
     given: Any = path
     is_one = isinstance(path, str | os.PathLike) or hasattr(path, "read")
-    paths = [_as_path(one) for one in ([given] if is_one else given)]
+    paths = [Path(one) for one in ([given] if is_one else given)]
     if not paths:
         raise ValueError("path must be a file, or a list of at least one; got none.")
     ids = _ids_of_files(paths)
     # sparse matrices have few types
-    exact = dtype if np.dtype(dtype) in (np.float32, np.float64) else np.float64
+    exact = np.dtype(dtype).type if np.dtype(dtype) in (np.float32, np.float64) else np.float64
     parts = _load(paths, exact, repeated_features)
     matrices, labels = parts[::2], parts[1::2]
-    if any(np.isinf(values).any() for values in (*(X.data for X in matrices), *labels)):
-        _check_lines(paths)
-        raise ValueError(f"a value is beyond the range of {np.dtype(exact).name}.")
     has_zero = any(X.indices.size and X.indices.min() == 0 for X in matrices)
     if has_zero and not zero_based:
         raise ValueError("A feature has the number 0, but zero_based=False.")
@@ -251,18 +248,6 @@ def _with_index(X: Array, y: Array, groups: Array, feature_names: list[str]) -> 
     return pd.DataFrame(X, index, feature_names), pd.Series(y, index, name="relevance")
 
 
-def _as_path(path: Any) -> Path:
-    """The path, refused if there is no such file, which scikit-learn's reader reports late."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(
-            "path must be the path of a file, or a list of paths; got an object of "
-            f"{type(path).__name__}. Content in memory is read from a temporary file."
-        )
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"There is no file {os.fspath(path)}.")
-    return Path(path)
-
-
 def _ids_of_files(paths: list[Path]) -> list[Array]:
     """The query ids of each file; queries of files of sizes get numbers that no other one has."""
     files = [_query_ids(path) for path in paths]
@@ -303,18 +288,13 @@ def _query_ids(path: Path) -> tuple[Any, bool]:
                 f"no file of query sizes {path.name}.query or {path.name}.group beside it."
             )
         return from_sizes, True
-    listed = []
     for number, field in zip(numbers, fields, strict=True):
-        where = f"{path}, line {number}:"
-        if not field.startswith(b"qid:"):
-            raise ValueError(f"{where} there is no qid:ID, which other lines have.")
-        if field == b"qid:":
-            raise ValueError(f"{where} there is no ID directly after qid:.")
         try:
-            listed.append(field[4:].decode())
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{where} the query id {field[4:]!r} is not UTF-8.") from error
-    ids = np.array(listed)
+            if not field.startswith(b"qid:") or not field[4:].decode():
+                raise ValueError("there is none after the label")
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: wrong qid:ID {field!r}, {error}.") from error
+    ids = np.array([field[4:].decode() for field in fields])
     if from_sizes is not None and not np.array_equal(
         ids[1:] != ids[:-1], from_sizes[1:] != from_sizes[:-1]
     ):
@@ -329,19 +309,15 @@ def _ids_of_sizes(path: Path, n_lines: int) -> Array | None:
     files = [beside for end in SIZE_FILES if (beside := Path(f"{path}{end}")).exists()]
     if not files:
         return None
-    what = f"{files[0]} must hold the size of one query per line"
     try:
         sizes = np.loadtxt(files[0], dtype=np.int64, ndmin=1)
+        if sizes.ndim > 1 or sizes.min(initial=0) < 0 or sizes.sum() != n_lines:
+            raise ValueError(f"got {sizes.tolist()!r:.100}, which add up to {sizes.sum()}")
     except ValueError as error:
-        raise ValueError(f"{what}, an integer ({error}).") from error
-    if sizes.ndim > 1 or sizes.min(initial=0) < 0:
-        got = f"{sizes.shape[1]} columns" if sizes.ndim > 1 else f"the size {sizes.min()}"
-        raise ValueError(f"{what}; got {got}.")
-    if sizes.sum() != n_lines:
         raise ValueError(
-            f"The query sizes in {files[0]} add up to {sizes.sum()}, "
-            f"but {path} has {n_lines} lines."
-        )
+            f"{files[0]} must hold the size of one query per line, integers that add up to the "
+            f"{n_lines} lines of {path} ({error})."
+        ) from error
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
@@ -357,39 +333,49 @@ def _numbered_lines(path: Path, fields: int = -1) -> Iterator[tuple[int, list[by
 
 def _load(paths: list[Path], dtype: DTypeLike, repeated: RepeatedFeatures) -> list[Any]:
     """The matrix and the labels of each file, one after the other."""
-    has_mark = False
-    for path in paths:
-        with open_file(path) as file:
-            has_mark |= file.read(len(BOM_UTF8)) == BOM_UTF8
     options: dict[str, Any] = {"dtype": dtype, "zero_based": True}
     try:
-        try:
-            return list(load_svmlight_files(paths, **options))
-        except ValueError as error:
-            if not has_mark and "sorted and unique" not in str(error):
-                raise
-            rewritten = [_sorted_features(path, repeated) for path in paths]
-            return list(load_svmlight_files(rewritten, **options))
+        parts = list(load_svmlight_files(paths, **options))
+        # beyond the range of floats
+        is_read = not any(np.isinf(getattr(values, "data", values)).any() for values in parts)
     except (ValueError, OverflowError):
-        _check_lines(paths)
-        raise
+        is_read = False
+    if is_read:
+        return parts
+    # it reads no features in another order and no byte order mark, and names no wrong line
+    rewritten = [_rewritten(path, repeated) for path in paths]
+    parts = list(load_svmlight_files(rewritten, **options))
+    if any(np.isinf(getattr(values, "data", values)).any() for values in parts):
+        raise ValueError(f"a value is beyond the range of {np.dtype(dtype).name}.")
+    return parts
 
 
-def _sorted_features(path: Path, repeated: RepeatedFeatures) -> BytesIO:
+def _rewritten(path: Path, repeated: RepeatedFeatures) -> BytesIO:
     """The file without query ids, and with each line's features unique and in ascending order."""
     result = BytesIO()
     for number, (label, *pairs) in _numbered_lines(path):
         features: dict[int, bytes] = {}
-        for pair in _without_id(pairs):
-            name, _, value = pair.partition(b":")
-            index = int(name)
-            if index in features and repeated == "error":
+        for field in (label, *pairs[pairs[:1] != [] and pairs[0].startswith(b"qid:") :]):
+            name, _, value = (b"0", b"", label) if field is label else field.partition(b":")
+            try:
+                is_right = 0 <= int(name) <= LARGEST_FEATURE and not math.isinf(float(value))
+            except ValueError:
+                is_right = False
+            if not is_right:
                 raise ValueError(
-                    f"{path}, line {number}: feature {index} occurs more than once. Choose one "
+                    f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a line "
+                    "must be 'label qid:ID feature:value ...' with finite numbers for label, "
+                    f"feature and value, the feature from 0 to {LARGEST_FEATURE}."
+                )
+            if field is label:
+                continue
+            if int(name) in features and repeated == "error":
+                raise ValueError(
+                    f"{path}, line {number}: feature {int(name)} occurs more than once. Choose one "
                     "of the values with repeated_features='first' or 'last'."
                 )
-            if index not in features or repeated == "last":
-                features[index] = value
+            if int(name) not in features or repeated == "last":
+                features[int(name)] = value
         result.write(label)
         result.writelines(b" %d:%b" % item for item in sorted(features.items()))
         result.write(b"\n")
@@ -397,45 +383,17 @@ def _sorted_features(path: Path, repeated: RepeatedFeatures) -> BytesIO:
     return result
 
 
-def _without_id(pairs: list[bytes]) -> list[bytes]:
-    return pairs[1:] if pairs and pairs[0].startswith(b"qid:") else pairs
-
-
-def _check_lines(paths: list[Path]) -> None:
-    """Name the first line whose label or features are no numbers, which scikit-learn does not."""
-    for path in paths:
-        for number, (label, *pairs) in _numbered_lines(path):
-            for field in (label, *_without_id(pairs)):
-                index, _, value = field.partition(b":") if field is not label else (0, "", label)
-                try:
-                    is_right = 0 <= int(index) <= LARGEST_FEATURE and not math.isinf(float(value))
-                except ValueError:
-                    is_right = False
-                if not is_right:
-                    raise ValueError(
-                        f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a "
-                        "line must be 'label qid:ID feature:value ...' with finite numbers for "
-                        "label, feature and value, the feature from 0 to "
-                        f"{LARGEST_FEATURE}."
-                    )
-
-
 def _check_type(values: Array, dtype: DTypeLike) -> None:
-    """Refuse integers or booleans as type of other values."""
+    """Refuse integers or booleans as type of other values, or of rounded ones."""
     if np.dtype(dtype).kind == "f":
         return
-    rounded = np.abs(values) >= LARGEST_EXACT_INTEGER
-    if rounded.any() and np.dtype(dtype).kind != "b":
-        raise ValueError(
-            f"the feature value {values[rounded][0]:.16g} may be rounded, because the file is read "
-            "as floats, which hold integers up to 2**53. Leave dtype out."
-        )
     with np.errstate(invalid="ignore"):
-        changed = values.astype(dtype) != values
-    if changed.any():
+        is_wrong = (values.astype(dtype) != values) | (np.abs(values) >= LARGEST_EXACT_INTEGER)
+    if is_wrong.any():
         raise ValueError(
-            f"the feature value {values[changed][0]:g} is not of dtype={np.dtype(dtype).name!r}. "
-            "Leave dtype out, or pass 'float32'."
+            f"the feature value {values[is_wrong][0]:.16g} is not of dtype="
+            f"{np.dtype(dtype).name!r}, or may be rounded, because the file is read as floats, "
+            "which hold integers up to 2**53. Leave dtype out, or pass 'float32'."
         )
 
 

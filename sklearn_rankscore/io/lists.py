@@ -5,51 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import Any, TypeAlias, TypedDict, Unpack, get_args, overload
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from .._columns import as_column, as_numbers, check_in_memory, check_range, column_names, names_ids
-from .._typing import Array, MatrixLike, UnjudgedDocuments
+from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
-from .table import ALONE, MetricArguments, SystemArguments, Table, encode, join, occurrences
-from .trec import ToDict, as_nested
-
-# one entry per query, by position or by query id
-QueryLists: TypeAlias = Sequence[Any] | Mapping[Hashable, Any] | ArrayLike
-# the predictions of one of several systems
-NamedSystem: TypeAlias = Mapping[Any, Sequence[Any]] | Mapping[Any, Mapping[Any, float]] | ToDict
+from .join import ALONE, Documents, in_common, join, occurrences
+from .table import Table, distinct
+from .trec import as_nested
 
 NO_ITEM = -1
-OF_IMPLICIT = (
-    " is a tuple of item numbers and scores, as returned by implicit. With a matrix of "
-    "interactions, use from_recommendations(interactions, *model.recommend(...)), with several "
-    "systems, as two dicts."
-)
 
 
-class _Options(TypedDict, total=False):
-    unjudged: UnjudgedDocuments
-    exclude: Any
-    ignore_identical_ids: bool
-
-
-class _MatrixOptions(TypedDict, total=False):
-    unjudged: UnjudgedDocuments
-    exclude: MatrixLike | None
-
-
-@overload
-def from_ranked_lists(
-    actual: QueryLists | ToDict, predicted: Mapping[str, NamedSystem], **options: Unpack[_Options]
-) -> SystemArguments: ...
-@overload
-def from_ranked_lists(
-    actual: QueryLists | ToDict, predicted: QueryLists | ToDict, **options: Unpack[_Options]
-) -> MetricArguments: ...
 def from_ranked_lists(
     actual: Any,
     predicted: Any,
@@ -57,7 +28,7 @@ def from_ranked_lists(
     unjudged: UnjudgedDocuments = "irrelevant",
     exclude: Any = None,
     ignore_identical_ids: bool = False,
-) -> Any:
+) -> Documents:
     """Build the arguments of a metric from relevant items and predicted items by rank.
 
     Parameters
@@ -151,28 +122,26 @@ def from_ranked_lists(
         if isinstance(exclude, Mapping):  # of other queries as well
             exclude = {query: items for query, items in exclude.items() if query in set(ids)}
         lists["exclude"] = _align(actual, ids, exclude, "exclude")[1]
+    tables, of_lists = [], []
     for name, entries in lists.items():
         _check_items(ids, entries, name)
-    items = [as_objects(list(chain.from_iterable(entries))) for entries in lists.values()]
-    codes, of_code = encode(items, "the items of actual and predicted")
+        what = "the items of actual and predicted"
+        code, items = distinct(as_objects(list(chain.from_iterable(entries))), what)
+        tables.append(Table(_positions(entries), code, _values(entries, name), name=name))
+        of_lists.append(items)
+    items, places = in_common(of_lists, "the items of actual and predicted")
     tables = [
-        Table(_positions(entries), code, _values(entries, name))
-        for (name, entries), code in zip(lists.items(), codes, strict=True)
+        replace(table, document=at[table.document])
+        for table, at in zip(tables, places, strict=True)
     ]
-    if exclude is not None:
-        tables = [table.without(tables[-1]) for table in tables[:-1]]
-    of_ids = as_ids(ids)[0]
-    if ignore_identical_ids:
-        tables[1:] = [table.without_query_itself(of_ids, of_code) for table in tables[1:]]
-    named = dict(zip(systems, tables[1:], strict=True))
-    return join(of_ids, tables[0], named, unjudged, of_code)
+    return join(
+        as_ids(ids)[0], items, tables[0], dict(zip(systems, tables[1:], strict=False)),
+        unjudged=unjudged, exclude=None if exclude is None else tables[-1],
+        identical=ids if ignore_identical_ids else None,
+    )  # fmt: skip
 
 
-@overload
-def from_relevance_lists(relevances: Mapping[str, Mapping[Hashable, Any]]) -> SystemArguments: ...
-@overload
-def from_relevance_lists(relevances: QueryLists) -> MetricArguments: ...
-def from_relevance_lists(relevances: Any) -> Any:
+def from_relevance_lists(relevances: Any) -> Documents:
     """Build the arguments of a metric from the relevance of documents by rank.
 
     Parameters
@@ -226,69 +195,49 @@ def from_relevance_lists(relevances: Any) -> Any:
     if isinstance(relevances, Mapping) and any(map(_holds_lists, relevances.values())):
         check_system_names("relevances", relevances)
         systems = dict(relevances)
-    lists, own = {}, {}
+    have_ids = {isinstance(of_system, Mapping) for of_system in systems.values()}
+    number: dict[Any, int] = {}
+    tables, sizes = {}, {}
     for system, of_system in systems.items():
         name = f"relevances[{system!r}]" if system else "relevances"
-        lists[system] = entries = _entries(of_system, name)
-        _check_ordered(range(len(entries)), entries, name, Set | Mapping)
-        own[system] = list(of_system) if isinstance(of_system, Mapping) else range(len(entries))
-    have_ids = {isinstance(of_system, Mapping) for of_system in systems.values()}
-    sizes = {system: len(ids) for system, ids in own.items()}
+        entries = _entries(of_system, name)
+        queries = list(of_system) if isinstance(of_system, Mapping) else range(len(entries))
+        _check_ordered(queries, entries, name, Set | Mapping)
+        values = list(chain.from_iterable(entries))
+        labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
+        if labels.ndim != 1:
+            raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
+        at = [number.setdefault(query, len(number)) for query in queries]
+        query = np.array(at, dtype=np.intp)[_positions(entries)]
+        tables[system], sizes[system] = Table(query, labels, _by_rank(entries)), len(entries)
     if len(have_ids) > 1 or (have_ids == {False} and len(set(sizes.values())) > 1):
         raise ValueError(
             "all systems must be dicts by query id, or lists of equally many queries; the numbers "
             f"of queries are {sizes}."
         )
-    position = {query: at for at, query in enumerate(dict.fromkeys(chain(*own.values())))}
-    tables = {}
-    for system, entries in lists.items():
-        name = f"relevances[{system!r}]" if system else "relevances"
-        values = list(chain.from_iterable(entries))
-        labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
-        if labels.ndim != 1:
-            raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
-        query = np.array([position[query] for query in own[system]], int)[_positions(entries)]
-        tables[system] = Table(query, labels, _by_rank(entries))
     # a document has no id: the n-th of a query with a label is the same one in all systems
-    parts = tables.values()
-    labels = np.concatenate([table.document for table in parts])
-    grades, grade = np.unique(labels, return_inverse=True)
-    ends = np.cumsum([len(table.document) for table in parts])[:-1]
-    numbers = [
-        occurrences(table.query * len(grades) + of_table) * len(grades) + of_table
-        for table, of_table in zip(parts, np.split(grade, ends), strict=True)
-    ]
-    query = np.concatenate([table.query for table in parts])
-    judged = Table(query, np.concatenate(numbers), labels)
-    named = {
-        system: replace(table, document=number)
-        for (system, table), number in zip(tables.items(), numbers, strict=True)
-    }
-    return join(as_ids(list(position))[0], judged, named, "nan")
+    labels = np.concatenate([table.document for table in tables.values()])
+    grades = np.unique(labels)
+    for system, table in tables.items():
+        grade = np.searchsorted(grades, table.document)
+        nth = occurrences(table.query * len(grades) + grade)
+        tables[system] = replace(table, document=nth * len(grades) + grade)
+    query, document = (
+        np.concatenate([getattr(table, column) for table in tables.values()])
+        for column in ("query", "document")
+    )
+    judged = Table(query, document, labels)
+    return join(as_ids(list(number))[0], None, judged, tables, unjudged="nan")
 
 
-@overload
 def from_recommendations(
-    interactions: MatrixLike,
-    recommended: Mapping[str, ArrayLike],
-    scores: Mapping[str, ArrayLike] | None = None,
-    **options: Unpack[_MatrixOptions],
-) -> SystemArguments: ...
-@overload
-def from_recommendations(
-    interactions: MatrixLike,
-    recommended: ArrayLike,
-    scores: ArrayLike | None = None,
-    **options: Unpack[_MatrixOptions],
-) -> MetricArguments: ...
-def from_recommendations(
-    interactions: MatrixLike,
+    interactions: Any,
     recommended: Any,
     scores: Any = None,
     *,
     unjudged: UnjudgedDocuments = "irrelevant",
-    exclude: MatrixLike | None = None,
-) -> Any:
+    exclude: Any = None,
+) -> Documents:
     """Build the arguments of a metric from a user-item matrix and recommended items.
 
     Parameters
@@ -354,18 +303,18 @@ def from_recommendations(
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     relevance = _matrix(interactions, "interactions", with_zeros=unjudged != "irrelevant")
+    systems, of_systems = {ALONE: recommended}, {ALONE: scores}
     if isinstance(recommended, Mapping):
         check_system_names("recommended", recommended)
-        scores = dict.fromkeys(recommended) if scores is None else scores
-        if not isinstance(scores, Mapping) or scores.keys() != recommended.keys():
+        systems = dict(recommended)
+        of_systems = dict.fromkeys(systems) if scores is None else scores
+        if not isinstance(of_systems, Mapping) or of_systems.keys() != systems.keys():
             raise TypeError("recommended and scores must be dicts with the same names of systems.")
-    else:
-        recommended, scores = {ALONE: recommended}, {ALONE: scores}
-    judged = _entries_of(relevance)
     tables = {
-        name: _recommendations(items, scores[name], relevance.shape)
-        for name, items in recommended.items()
+        name: _recommendations(items, of_systems[name], relevance.shape)
+        for name, items in systems.items()
     }
+    left_out = None
     if exclude is not None:
         seen = _matrix(exclude, "exclude", with_zeros=False)
         if seen.shape != relevance.shape:
@@ -373,10 +322,12 @@ def from_recommendations(
                 f"exclude has shape {seen.shape}, interactions {relevance.shape}; both need one "
                 "row per user and one column per item."
             )
-        judged = judged.without(_entries_of(seen))
-        tables = {name: table.without(_entries_of(seen)) for name, table in tables.items()}
+        left_out = _entries_of(seen)
     n_users, n_items = relevance.shape
-    return join(np.arange(n_users), judged, tables, unjudged, range(n_items))
+    judged = _entries_of(relevance)
+    return join(
+        np.arange(n_users), range(n_items), judged, tables, unjudged=unjudged, exclude=left_out
+    )
 
 
 def _entries(queries: Any, name: str) -> list[Any]:
@@ -392,7 +343,7 @@ def _entries(queries: Any, name: str) -> list[Any]:
             raise TypeError(
                 f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
                 "and each cell an item. For frames with one row per query and item, use "
-                "from_frames(truth, predictions, query=..., document=..., score=... or rank=...)."
+                "from_frames(truth, predictions, groups=..., document=..., score=... or rank=...)."
             )
         import narwhals
 
@@ -422,8 +373,7 @@ def _as_list(values: Any) -> Any:
 
 def _align(actual: Any, ids: list[Any], predicted: Any, name: str) -> tuple[list[Any], list[Any]]:
     """The query ids, and the entry of each query in the predictions of a system."""
-    if _is_items_and_scores(predicted):
-        raise TypeError(f"{name}{OF_IMPLICIT}")
+    _refuse_items_and_scores(predicted, name)
     if isinstance(actual, Mapping) != isinstance(predicted, Mapping):
         raise TypeError(
             f"actual and {name} must both be dicts by query id, or neither; got "
@@ -432,51 +382,42 @@ def _align(actual: Any, ids: list[Any], predicted: Any, name: str) -> tuple[list
         )
     if isinstance(predicted, Mapping):
         if unknown := [query for query in predicted if query not in actual]:
-            if ids and isinstance(ids[0], str) != isinstance(unknown[0], str):
-                raise TypeError(
-                    f"the query ids are {shown(ids[0])} in actual and {shown(unknown[0])} in "
-                    f"{name}: convert one of them, as the keys of JSON are text."
-                )
             raise ValueError(
                 f"`actual` lacks {counted(len(unknown), 'query')} of `{name}`; the first is "
-                f"{shown(unknown[0])}. Remove them from `{name}` if they do not count, or give "
-                "them an empty list in `actual`, with which they count 0 in most metrics (option "
-                "replace_undefined_by)."
+                f"{shown(unknown[0])}, where `actual` has ids such as {shown(ids[0])}. Remove them "
+                f"from `{name}` if they do not count, or give them an empty list in `actual`, with "
+                "which they count 0 in most metrics (option replace_undefined_by)."
             )
-        entries = [_as_list(predicted.get(query, ())) for query in ids]
-    else:
-        entries = _entries(predicted, name)
-        if len(entries) != len(ids):
+        return ids, [_as_list(predicted.get(query, ())) for query in ids]
+    entries = _entries(predicted, name)
+    if len(entries) != len(ids):
+        raise ValueError(
+            f"actual has {len(ids)} queries, {name} has {len(entries)}; both need one entry per "
+            "query, an empty list for a query without items, or dicts by query id."
+        )
+    index: Any = getattr(actual, "index", None)
+    other: Any = getattr(predicted, "index", None)
+    if hasattr(index, "is_unique") and hasattr(other, "is_unique"):
+        if not index.equals(other) or not index.is_unique:
             raise ValueError(
-                f"actual has {len(ids)} queries, {name} has {len(entries)}; both need one entry "
-                "per query, an empty list for a query without items, or dicts by query id."
+                f"actual and {name} have different indexes, or one with duplicate query ids. Pass "
+                "Series as dicts, series.to_dict(), to match queries by id, or actual.to_list() to "
+                "match them by position."
             )
-        index: Any = getattr(actual, "index", None)
-        other: Any = getattr(predicted, "index", None)
-        if hasattr(index, "is_unique") and hasattr(other, "is_unique"):
-            if not index.equals(other) or not index.is_unique:
-                raise ValueError(
-                    f"actual and {name} have different indexes, or one with duplicate query ids. "
-                    "Align them, or pass Series as dicts, series.to_dict(), to match queries by "
-                    "id, or actual.to_list() to match them by position."
-                )
-            ids = index.to_list()
+        ids = index.to_list()
     return ids, entries
 
 
 def _holds_systems(actual: Any, predicted: Any) -> bool:
     """Whether `predicted` is a dict of systems by name, and not of queries by id."""
-    if not isinstance(predicted, Mapping):
-        return False
-    if not isinstance(actual, Mapping):
-        return not predicted or any(map(_holds_lists, predicted.values()))
-    entries = map(as_nested, predicted.values())
-    return any(
-        _is_collection(next(iter(entry.values()), None))
+    if not isinstance(predicted, Mapping) or not isinstance(actual, Mapping):
+        return isinstance(predicted, Mapping)
+    of_first = (
+        next(iter(entry.values()), None)
+        for entry in map(as_nested, predicted.values())
         if isinstance(entry, Mapping)
-        else hasattr(entry, "columns") or (hasattr(entry, "dtype") and _holds_lists(entry))
-        for entry in entries
     )
+    return any(map(_is_collection, of_first))
 
 
 def _holds_lists(entry: Any) -> bool:
@@ -494,12 +435,9 @@ def _is_collection(entry: Any) -> bool:
 def _check_ordered(ids: Sequence[Any], entries: list[Any], name: str, unordered: Any) -> None:
     for query, entry in zip(ids, entries, strict=True):
         if not _is_collection(entry) or isinstance(entry, unordered):
-            problem = f"is the {type(entry).__name__} {entry!r:.60}"
-            if is_missing(entry):
-                problem = "is missing. An empty list means that it has none"
             raise TypeError(
-                f"{name} must hold a list for each query, best first; that of query {shown(query)} "
-                f"{problem}."
+                f"{name} must hold a list for each query, best first, an empty one if it has none; "
+                f"that of query {shown(query)} is the {type(entry).__name__} {entry!r:.60}."
             )
 
 
@@ -511,15 +449,11 @@ def _check_items(ids: Sequence[Any], entries: list[Any], name: str) -> None:
         for item in entry:
             what = f"query {shown(query)} of {name} holds the {type(item).__name__} {item!r:.100}"
             if is_missing(item):
-                raise ValueError(
-                    f"an item is missing: {what}. Remove it; a query without items has an empty "
-                    "list."
-                )
+                raise ValueError(f"an item is missing: {what}. Remove it.")
             if not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py"):
                 raise TypeError(
-                    f"items must be hashable ids, such as strings; {what}. Pass the id alone; "
-                    "arrays become lists by tolist(), and pairs of an item and its score "
-                    "{query: dict(pairs)}."
+                    f"items must be hashable ids, such as strings; {what}. Arrays become lists by "
+                    "tolist(), and pairs of an item and its score {query: dict(pairs)}."
                 )
 
 
@@ -549,35 +483,30 @@ def _values(entries: list[Any], name: str) -> Array:
     return numbers if is_actual else numbers.astype(np.float64)
 
 
-def _is_items_and_scores(predicted: Any) -> bool:
-    """Whether it is a tuple of item numbers and their scores, as returned by implicit."""
-    if not isinstance(predicted, tuple) or len(predicted) != 2:
-        return False
-    kinds = [getattr(getattr(part, "dtype", None), "kind", "O") for part in predicted]
-    return kinds[0] in "iu" and kinds[1] == "f" and predicted[0].ndim == 2
+def _refuse_items_and_scores(predicted: Any, name: str) -> None:
+    """Refuse a tuple of item numbers and their scores, as returned by implicit."""
+    if isinstance(predicted, tuple) and len(predicted) == 2:
+        kinds = [getattr(getattr(part, "dtype", None), "kind", "O") for part in predicted]
+        if kinds[0] in "iu" and kinds[1] == "f" and predicted[0].ndim == 2:
+            raise TypeError(
+                f"{name} is a tuple of item numbers and scores, as returned by implicit. With a "
+                "matrix of interactions, use from_recommendations(interactions, "
+                "*model.recommend(...)), with several systems, as two dicts."
+            )
 
 
 def _matrix(values: Any, name: str, *, with_zeros: bool) -> csr_array:
     """Numbers in canonical format; the input is not changed."""
-    try:
-        if not hasattr(values, "tocsr"):
-            values = np.asarray(values)
-            if values.dtype.kind == "O":  # numbers that may be missing in pandas
-                values = values.astype(np.float64)
-        if values.ndim != 2 or values.dtype.kind not in "biuf":
-            raise ValueError(f"{values.dtype} of shape {values.shape}")
-        matrix = csr_array(values)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one "
-            f"row per user and one column per item; got {type(values).__name__} ({error})."
-        ) from error
-    has_zeros = not with_zeros and bool((matrix.data == 0).any())
-    if not matrix.has_canonical_format or has_zeros:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        if not with_zeros:
-            matrix.eliminate_zeros()
+    is_sparse = hasattr(values, "tocsr")
+    matrix = csr_array(values if is_sparse else as_numbers(values, name), copy=True)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one row "
+            f"per user and one column per item; got the shape {matrix.shape}."
+        )
+    matrix.sum_duplicates()
+    if not with_zeros:
+        matrix.eliminate_zeros()
     if matrix.nnz:
         as_numbers(matrix.data, name)
     return matrix
@@ -590,30 +519,23 @@ def _entries_of(matrix: csr_array) -> Table:
 
 def _recommendations(recommended: Any, scores: Any, shape: tuple[int, int]) -> Table:
     """The items recommended to each user, best first."""
-    if _is_items_and_scores(recommended):
-        raise TypeError(f"recommended{OF_IMPLICIT}")
-    items = recommended if hasattr(recommended, "tocsr") else np.asarray(recommended)
-    if items.dtype.kind == "O" and set(map(type, items.ravel().tolist())) == {int}:
-        items = items.astype(np.int64)  # of pandas' nullable types
+    _refuse_items_and_scores(recommended, "recommended")
+    items = as_column(recommended, "recommended")
     n_users, n_items = shape
-    if hasattr(items, "tocsr") or (items.dtype.kind not in "iu" and items.size):
-        kind = "a sparse matrix" if hasattr(items, "tocsr") else items.dtype
-        raise TypeError(
-            "recommended must hold integers, the column numbers of items in interactions, one row "
-            f"per user; got {kind}. Fill missing numbers with -1; ids of items go into "
-            "from_ranked_lists, and a score for each item into evaluate(interactions.toarray(), "
-            "scores, metrics)."
-        )
-    if items.ndim != 2 or len(items) != n_users or not items.size:
+    if items.ndim != 2 or len(items) != n_users:
         raise ValueError(
             "recommended must have one row per user and one column per recommendation; "
             f"interactions has {n_users} users, recommended has shape {items.shape}. Of some users "
             "only, pass their rows, interactions[users]."
         )
-    if items.min() < NO_ITEM or items.max() >= n_items:
+    is_wrong = ~((items >= NO_ITEM) & (items < n_items))
+    if items.dtype.kind == "f":  # of a frame in which some were missing
+        is_wrong |= items != np.floor(items)
+    if is_wrong.any():
         raise ValueError(
             f"recommended must hold column numbers of interactions, 0 to {n_items - 1}, or -1 for "
-            f"no recommendation; got values from {items.min()} to {items.max()}."
+            f"no recommendation; got {items[is_wrong][0]}. Ids of items go into from_ranked_lists, "
+            "and a score for each item into evaluate(interactions.toarray(), scores, metrics)."
         )
     given = items != NO_ITEM
     if scores is None:

@@ -3,182 +3,166 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain
-from typing import IO, Any, Protocol, TypeAlias, TypedDict, Unpack, get_args, overload
+from typing import Any, get_args
 
 import numpy as np
 
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, check_flag, counted, shown
+from .._validation import check_choice, check_flag, did_you_mean, shown
 from ..query_ids.read import as_ids, as_objects, of_python
-from .columns import NAMES, ColumnFile, find_column, has_columns, read_columns
-from .ranks import MUST_BE_RANKS, are_ranks, at_ranks, find_no_rank
-from .table import ALONE, MetricArguments, SystemArguments, Table, encode, join, warn
-from .text import Lines, source_name
+from .join import ALONE, Documents, join, select_queries
+from .table import Table
+from .text import Columns, has_columns, read_columns, read_lines
 
-
-class Frame(Protocol):
-    """A DataFrame of pandas or polars, or a table of pyarrow."""
-
-    @property
-    def columns(self) -> Any:
-        """The columns, or their names."""
-
-
-class ToDict(Protocol):
-    """A Qrels or Run of ranx."""
-
-    def to_dict(self) -> Any:
-        """A dict of dicts."""
-
-
-Nested: TypeAlias = Mapping[Any, Mapping[Any, float]]
-Records: TypeAlias = Iterable[Sequence[Any] | Mapping[str, Any]]
-Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Frame | Nested | ToDict | Records
-Lists: TypeAlias = Mapping[Any, Sequence[Any]]
-
+# the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
+# PyTerrier has both docno and docid, which is a number of its index
+NAMES: dict[str, tuple[Any, ...]] = {
+    "query": (
+        *("query_id", "qid", "q_id", "query", "topic", "query-id"),
+        *("user", "user_id", "userid", "session", "session_id", "group", 0),
+    ),
+    "document": (
+        *("doc_id", "docno", "docid", "document_id", "document", "corpus-id"),
+        *("item", "item_id", "itemid", "movieid", "product_id", 2),
+    ),
+    "relevance": ("relevance", "rel", "label", "grade", "rating", 3),
+    "score": ("score", "sim", "prediction", 4),
+    "rank": ("rank",),
+}
+# what a source holds: the fields of a line, and the position of the value among them
+LAYOUT = {
+    "qrels": ("query iteration document relevance", 3),
+    "run": ("query Q0 document rank score tag", 4),
+}
 # the text of these depends on their format: 1 and 1.0, a date with and without the time of day
 FORMATTED = (float, np.floating, date, timedelta, np.datetime64, np.timedelta64)
 
 
-@dataclass(frozen=True)
-class Format:
-    """What a source holds: its kind, the fields of a line, and the position of the value in it."""
+def find_column(field: str, present: Sequence[Any]) -> Any:
+    """The column of a field by its usual names, in any case; None if there is none."""
+    known = {column.lower() if isinstance(column, str) else column: column for column in present}
+    # the judgments of BEIR call their relevance score
+    beir = ("score",) if field == "relevance" and "corpus-id" in known else ()
+    return next((known[name] for name in (*NAMES[field], *beir) if name in known), None)
 
-    kind: str
-    layout: str
-    field: str
-    position: int
 
-    def name(self, system: str = "") -> str:
-        """The source in a message."""
-        return f"{self.kind} {system!r}" if system else self.kind
+def name_column(columns: Columns, field: str, given: Mapping[str, str]) -> Any:
+    """The column of a field: the one that was given for it, or one with a usual name."""
+    name = given.get(field, find_column(field, columns.names))
+    if name in columns.names:
+        return name
+    which = "such as " + ", ".join(n for n in NAMES[field] if isinstance(n, str))
+    fix = f"Rename one, or name it by from_frames, on the command line by --columns {field}=NAME."
+    fix += {
+        "relevance": " If every row is relevant, add a column of ones.",
+        "score": " Ranks, 1 for the best, are a column 'rank'.",
+    }.get(field, "")
+    if columns.lines is not None:
+        fix += " The first line names the columns, by commas in a .csv and by tabs in a .tsv file."
+    if field in given:
+        which = repr(name)
+        fix = did_you_mean(name, columns.names).strip() or "The names are for all files."
+    raise ValueError(
+        f"{columns.name}: no column for the {field}, {which}; it has "
+        f"{', '.join(map(str, columns.names)):.200}. {fix}"
+    )
 
-    def read(
-        self, source: Any, system: str = "", columns: dict[str, str] | None = None, *,
-        may_be_empty: bool = False,
-    ) -> Table:  # fmt: skip
-        """The table of a path, file object, DataFrame, dict by query or iterable of records.
 
-        `columns` are the names of columns in a file by field.
-        """
-        name = self.name(system)
-        check_in_memory(source, name)
-        source = as_nested(source)
-        if has_columns(source):
-            return self._of_file(read_columns(source), columns or {})
-        if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-            name, is_run = source_name(source, self.kind), self.kind == "run"
-            table = Lines(name, self.layout, self.position, is_run).read(source)
-        elif hasattr(source, "columns"):
-            table = self._of_columns(column_names(source), source.__getitem__, name)
-        elif isinstance(source, Mapping):
-            table = self._of_dict(source, name)
-        elif isinstance(source, Iterable) and all(map(_is_record, rows := list(source))):
-            by_name = self._columns_of_records(rows)
-            table = self._of_columns(list(by_name), by_name.__getitem__, name)
-        else:
-            raise TypeError(
-                f"{name} must be a path, a file object, a DataFrame, records such as (query, "
-                f"document, number), or a dict {{query: {{document: number}}}}; got a "
-                f"{type(source).__name__}."
-            )
-        if not len(table.query) and not may_be_empty:
-            raise ValueError(f"the {name} has no rows; at least one is needed.")
-        return replace(table, value=(as_scores if self.kind == "run" else _as_grades)(table))
+def read_source(
+    source: Any, kind: str, name: str, given: Mapping[str, str], may_be_empty: bool = False
+) -> Table:
+    """The table of a path, file object, DataFrame, dict by query or iterable of records.
 
-    def _of_file(self, file: ColumnFile, given: dict[str, str]) -> Table:
-        field = self.field
-        if field == "score" and "score" not in given:
-            is_rank = "rank" in given or find_column(field, file.columns) is None
-            field = "rank" if is_rank and (given or "rank" in file.columns) else field
-        names = [file.name(of, given) for of in ("query", "document", field)]
-        numbers = file.numbers(names[2])
-        where = f"{file.path}, column {names[2]}"
-        if field == "rank" and (wrong := find_no_rank(numbers)) is not None:
-            raise ValueError(
-                f"{where}: {MUST_BE_RANKS}; got {wrong!r}. Name scores, of which higher is "
-                f"better, by --columns score={names[2]}."
-            )
-        check_scores_of_file(file, names[2], numbers, field)
-        # relevance need not be an integer, unlike in TREC files; a negative one is no relevance
-        if (wrong := (numbers < 0) & (numbers != np.floor(numbers))).any() and field == "relevance":
-            row = int(wrong.argmax())
-            raise ValueError(
-                f"{file.locate(row)}, column {names[2]}: a negative relevance means not judged "
-                f"and must be an integer; got {numbers[row]}. Add a constant to labels that are "
-                "meant."
-            )
-        (query,), queries = encode([file.ids(names[0])], f"{file.path}: the query ids")
-        documents = as_utf8(file.ids(names[1]), file.path)
-        table = Table(query, documents, numbers, file.locate, queries.tolist())
-        return at_ranks(table, numbers, 0, where) if field == "rank" else table
+    `kind` is "qrels" or "run"; `given` has the names of columns by field.
+    """
+    check_in_memory(source, name)
+    source = as_nested(source)
+    is_file = has_columns(source)
+    if is_file:
+        table = _of_columns(read_columns(source), kind, given)
+        table = replace(table, queries=as_texts(table.queries, "query", table.name))
+    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        table = read_lines(source, kind, *LAYOUT[kind])
+    elif hasattr(source, "columns"):
+        table = _of_columns(Columns(name, column_names(source), source.__getitem__), kind, {})
+    elif isinstance(source, Mapping):
+        table = _of_dict(source, kind, name)
+    elif isinstance(source, Iterable) and all(map(_is_record, rows := list(source))):
+        table = _of_columns(_columns_of_records(rows, kind, name), kind, {})
+    else:
+        raise TypeError(
+            f"{name} must be a path, a file object, a DataFrame, records such as (query, "
+            f"document, number), or a dict {{query: {{document: number}}}}; got a "
+            f"{type(source).__name__}."
+        )
+    if not len(table.query) and not may_be_empty:
+        raise ValueError(f"the {table.name} has no rows; at least one is needed.")
+    texts = as_texts(table.documents, "document", table.name)
+    return _with_values(replace(table, documents=texts), kind, is_file)
 
-    def _of_columns(self, present: list[Any], column: Callable[[Any], Any], name: str) -> Table:
-        def of(field: str) -> Any:
-            if (usual := find_column(field, present)) is not None:
-                return column(usual)
-            known = ", ".join(repr(name) for name in NAMES[field] if isinstance(name, str))
-            raise ValueError(
-                f"the {name} needs a column named one of {known}; it has {present}. Rename one, "
-                "or use from_frames, which takes any names, and ranks in place of scores."
-            )
 
-        (query,), queries = encode([of("query")], f"{name}: the query ids")
-        (number,), documents = encode([of("document")], f"{name}: the document ids")
-        texts = as_utf8(of_python(documents, dates=False), name)
-        value = as_numbers(of(self.field), f"{name} column") if len(query) else np.zeros(0)
-        return Table(
-            query, texts[number], value.astype(np.float64), lambda row: f"{name}, row {row}",
-            of_python(queries, dates=False),
-        )  # fmt: skip
+def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
+    field = "relevance" if kind == "qrels" else "score"
+    if field == "score" and "score" not in given:
+        has_score = find_column("score", columns.names) is not None
+        has_rank = "rank" in given or (not has_score and "rank" in columns.names)
+        field = "rank" if has_rank else "score"
+    query, document, value = (
+        name_column(columns, of, given) for of in ("query", "document", field)
+    )
+    table = columns.table(query, document, value, field)
+    queries, documents = (of_python(ids, dates=False) for ids in (table.queries, table.documents))
+    return replace(table, queries=queries, documents=documents)
 
-    def _of_dict(self, source: Mapping[Any, Any], name: str) -> Table:
-        entries = [self._by_document(entry, query, name) for query, entry in source.items()]
-        documents = list(chain.from_iterable(entries))
-        values = list(chain.from_iterable(entry.values() for entry in entries))
-        queries = of_python(as_objects(source))
-        query = np.repeat(np.arange(len(entries)), list(map(len, entries)))
-        return Table(
-            query, as_utf8(documents, name),
-            as_numbers(values, name).astype(np.float64) if values else np.zeros(0),
-            lambda row: f"{name}, query {queries[query[row]]!r}, document {documents[row]!r}",
-            queries,
-        )  # fmt: skip
 
-    def _by_document(self, entry: Any, query: Any, name: str) -> Mapping[Any, Any]:
-        """A dict; of a run also pairs of a document and its score, or documents, best first."""
-        if isinstance(entry, Mapping):
-            return entry
-        if self.kind == "qrels" or not isinstance(entry, list | tuple):
-            raise TypeError(
-                f"{name} must have a dict {{document: number}} for each query; got the "
-                f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
-                "lists of relevant documents."
-            )
-        is_scored = all(isinstance(item, list | tuple) and len(item) == 2 for item in entry)
-        scores = dict(entry) if is_scored else {item: -rank for rank, item in enumerate(entry)}
-        if len(scores) < len(entry):
-            raise ValueError(f"{name} has a document twice for the query {shown(query)}.")
-        return scores
+def _of_dict(source: Mapping[Any, Any], kind: str, name: str) -> Table:
+    entries = [_by_document(entry, query, kind, name) for query, entry in source.items()]
+    documents = list(chain.from_iterable(entries))
+    values = list(chain.from_iterable(entry.values() for entry in entries))
+    queries = of_python(as_objects(source))
+    query = np.repeat(np.arange(len(entries)), list(map(len, entries)))
+    number = {document: code for code, document in enumerate(dict.fromkeys(documents))}
+    return Table(
+        query, np.array([number[document] for document in documents], int),
+        as_numbers(values, name).astype(np.float64) if values else np.zeros(0),
+        queries, list(number), name,
+        lambda row: f"{name}, query {queries[query[row]]!r}, document {documents[row]!r}",
+    )  # fmt: skip
 
-    def _columns_of_records(self, rows: list[Any]) -> dict[Any, list[Any]]:
-        """Columns by their names in named tuples and dicts, or their positions in a line."""
-        first = rows[0] if rows else (None,) * 3
-        if isinstance(first, Mapping):
-            return {name: [row[name] for row in rows] for name in first}
+
+def _by_document(entry: Any, query: Any, kind: str, name: str) -> Mapping[Any, Any]:
+    """A dict; of a run also pairs of a document and its score, or documents, best first."""
+    if isinstance(entry, Mapping):
+        return entry
+    if kind == "qrels" or not isinstance(entry, list | tuple):
+        raise TypeError(
+            f"{name} must have a dict {{document: number}} for each query; got the "
+            f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
+            "lists of relevant documents."
+        )
+    is_scored = all(isinstance(item, list | tuple) and len(item) == 2 for item in entry)
+    scores = dict(entry) if is_scored else {item: -rank for rank, item in enumerate(entry)}
+    if len(scores) < len(entry):
+        raise ValueError(f"{name} has a document twice for the query {shown(query)}.")
+    return scores
+
+
+def _columns_of_records(rows: list[Any], kind: str, name: str) -> Columns:
+    """Columns by their names in named tuples and dicts, or their positions in a line."""
+    first = rows[0] if rows else (None,) * 3
+    if isinstance(first, Mapping):
+        by_name: dict[Any, Any] = {of: [row[of] for row in rows] for of in first}
+    else:
         names = getattr(first, "_fields", range(len(first)))
         if names == range(3):
-            names = ("query", "document", self.field)
-        return {name: [row[at] for row in rows] for at, name in enumerate(names)}
-
-
-QRELS = Format("qrels", "query iteration document relevance", "relevance", 3)
-RUN = Format("run", "query Q0 document rank score tag", "score", 4)
+            names = ("query", "document", "relevance" if kind == "qrels" else "score")
+        by_name = {of: [row[at] for row in rows] for at, of in enumerate(names)}
+    return Columns(name, list(by_name), by_name.__getitem__)
 
 
 def as_nested(source: Any) -> Any:
@@ -189,9 +173,12 @@ def as_nested(source: Any) -> Any:
     return source
 
 
-def as_texts(ids: Iterable[Any], kind: str, name: str) -> list[str]:
-    """The text of each id as in a file; `kind` and `name` say in a message what they are."""
-    return [value if type(value) is str else _as_text(value, kind, name) for value in ids]
+def as_texts(ids: Iterable[Any], kind: str, name: str) -> list[Any]:
+    """The text of each id as in a file, documents in UTF-8; `name` is that of the source."""
+    texts = [value if type(value) in (str, bytes) else _as_text(value, kind, name) for value in ids]
+    if kind == "query":
+        return [text.decode() if type(text) is bytes else text for text in texts]
+    return [text.encode() if type(text) is str else text for text in texts]
 
 
 def _as_text(value: Any, kind: str, name: str) -> str:
@@ -202,21 +189,7 @@ def _as_text(value: Any, kind: str, name: str) -> str:
             f"the {name} has {kind} ids of the type {type(value).__name__}, such as {value!r}, "
             "which cannot be matched with ids in text. Convert them to integers or strings."
         )
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def as_utf8(ids: Iterable[Any], name: str) -> Array:
-    """Document ids in UTF-8."""
-    return np.array([text.encode() for text in as_texts(ids, "document", name)], dtype="S")
-
-
-def check_scores_of_file(file: ColumnFile, name: str, numbers: Array, field: str = "score") -> None:
-    """Refuse ranks as scores, which would reverse the ranking."""
-    if field == "score" and are_ranks(name, numbers):
-        raise ValueError(
-            f"{file.path}, column {name}: its name and values are those of ranks, but higher "
-            f"scores are better. Name it by --columns rank={name}."
-        )
+    return str(value)
 
 
 def _is_record(row: Any) -> bool:
@@ -231,48 +204,36 @@ def _is_of_query(entry: Any) -> bool:
     return is_list and not any(map(_is_record, entry[:1]))
 
 
-def _as_grades(qrels: Table) -> Array:
-    """Relevance as integers; negative means not judged."""
-    relevance = qrels.value
-    valid = (np.abs(relevance) < LARGEST_EXACT_INTEGER) & (relevance == np.floor(relevance))
-    if not valid.all():
-        at = int(valid.argmin())
+def _with_values(table: Table, kind: str, has_fractions: bool) -> Table:
+    """Integer relevance, of which a negative one means not judged; or scores.
+
+    A score of -inf, which would mean not retrieved, becomes the lowest number.
+    """
+    value = table.value
+    if kind == "run":
+        if (missing := np.isnan(value)).any():
+            raise ValueError(f"{table.where(int(missing.argmax()))}: the score is NaN.")
+        return replace(table, value=np.maximum(value, np.finfo(np.float64).min))
+    is_whole = (np.abs(value) < LARGEST_EXACT_INTEGER) & (value == np.floor(value))
+    is_valid = is_whole | (np.isfinite(value) & (value >= 0)) if has_fractions else is_whole
+    if not is_valid.all():
+        at = int(is_valid.argmin())
         raise ValueError(
-            f"{qrels.locate(at)}: relevance must be an integer of less than 2**53; got "
-            f"{relevance[at]}. from_frames and from_ranked_lists take other numbers."
+            f"{table.where(at)}: relevance must be an integer of less than 2**53"
+            f"{', or a number from 0 on' if has_fractions else ''}; got {value[at]}. from_frames "
+            "and from_ranked_lists take other numbers."
         )
-    return np.asarray(relevance.astype(np.int64))
+    return replace(table, value=value.astype(np.int64) if is_whole.all() else value)
 
 
-def as_scores(run: Table) -> Array:
-    """Scores; -inf, which would mean not retrieved, becomes the lowest number."""
-    if (missing := np.isnan(run.value)).any():
-        raise ValueError(f"{run.locate(int(missing.argmax()))}: the score is NaN.")
-    return np.maximum(run.value, np.finfo(np.float64).min, out=run.value)
-
-
-class _Options(TypedDict, total=False):
-    complete: bool | None
-    unjudged: UnjudgedDocuments
-    ignore_identical_ids: bool
-
-
-@overload
 def from_trec(
-    qrels: Source, run: Mapping[str, Source], **options: Unpack[_Options]
-) -> SystemArguments: ...
-@overload
-def from_trec(
-    qrels: Source, run: Source | Nested | Lists, **options: Unpack[_Options]
-) -> MetricArguments: ...
-def from_trec(
-    qrels: Source,
-    run: Source | Mapping[str, Source] | Lists,
+    qrels: Any,
+    run: Any,
     *,
     complete: bool | None = None,
     unjudged: UnjudgedDocuments = "irrelevant",
     ignore_identical_ids: bool = False,
-) -> Any:
+) -> Documents:
     r"""Build the arguments of a metric from TREC relevance judgments and one or several runs.
 
     Parameters
@@ -372,32 +333,53 @@ def from_trec(
 def join_trec(
     qrels: Any,
     run: Any,
-    columns: dict[str, str],
+    columns: Mapping[str, str],
     complete: bool | None,
     unjudged: Any,
     ignore_identical_ids: bool,
-) -> Any:
+) -> Documents:
     """What `from_trec` returns; `columns` are the names of columns in files by field."""
-    judged, runs = _read(qrels, run, columns, bool(complete))
+    runs = {
+        name: read_source(of, "run", f"run {name!r}" if name else "run", columns, bool(complete))
+        for name, of in _named_runs(run).items()
+    }
+    judged = read_source(qrels, "qrels", "qrels", columns)
     if judged.value.min() < 0:  # in the pool, but not judged
         label = np.nan if unjudged == "nan" else -np.inf
         judged = replace(judged, value=np.where(judged.value < 0, label, judged.value))
-    selected = _select_queries(judged, runs, complete)
-    position = {query: at for at, query in enumerate(selected)}
-    judged, *systems = (
-        table.of_queries(np.array([position.get(query, -1) for query in table.queries], int))
-        for table in (judged, *runs.values())
-    )
-    ids = as_ids(selected)[0]
-    if ignore_identical_ids:
-        systems = [table.without_query_itself(ids, ()) for table in systems]
-    return join(ids, judged, dict(zip(runs, systems, strict=True)), unjudged, items=(), advice="")
+    tables = [judged, *runs.values()]
+    queries: list[Sequence[Any]] = [table.queries for table in tables]
+    if len({type(query) for query in chain.from_iterable(queries)}) > 1:
+        # numbers in a DataFrame are text in a file
+        queries = [as_texts(table.queries, "query", table.name) for table in tables]
+    listed = list(dict.fromkeys(chain.from_iterable(queries)))
+    # in the order of trec_eval
+    items = sorted(set().union(*(table.documents for table in tables)))
+    tables = [
+        replace(table, query=at[table.query], document=of[table.document])
+        for table, at, of in zip(
+            tables,
+            _places(listed, queries),
+            _places(items, [t.documents for t in tables]),
+            strict=True,
+        )
+    ]
+    ids, named = as_ids(listed)[0], dict(zip(runs, tables[1:], strict=True))
+    return join(
+        ids, items, tables[0], named, unjudged=unjudged,
+        selected=select_queries(ids, tables[0], named, complete), advice="", by_id=True,
+        identical=[str(query).encode() for query in listed] if ignore_identical_ids else None,
+    )  # fmt: skip
 
 
-def _read(
-    qrels: Any, run: Any, columns: dict[str, str], complete: bool
-) -> tuple[Table, dict[str, Table]]:
-    """The judgments and the runs by name, with query ids of one type."""
+def _places(common: Sequence[Any], columns: Iterable[Sequence[Any]]) -> list[Array]:
+    """Where the ids of several columns are among all of them."""
+    number = {value: code for code, value in enumerate(common)}
+    return [np.array([number[value] for value in ids], dtype=np.intp) for ids in columns]
+
+
+def _named_runs(run: Any) -> Mapping[str, Any]:
+    """The runs by name."""
     run = as_nested(run)
     if isinstance(run, Mapping) and not all(map(_is_of_query, run.values())):
         if not all(isinstance(name, str) and name for name in run):
@@ -405,53 +387,10 @@ def _read(
                 "a dict of runs must have names as keys, which are strings that are not empty; got "
                 f"{list(run)!r:.80}. A single run may be {{query: {{document: score}}}}."
             )
-    elif isinstance(run, list | tuple) and not all(map(_is_record, run[:1])):
+        return run
+    if isinstance(run, list | tuple) and not all(map(_is_record, run[:1])):
         raise TypeError(
             "several runs are given as a dict by name, such as {'bm25': path, 'dense': path}; got "
             f"a {type(run).__name__} of {len(run)}."
         )
-    else:
-        run = {ALONE: run}
-    runs = {name: RUN.read(of, name, columns, may_be_empty=complete) for name, of in run.items()}
-    judged = QRELS.read(qrels, columns=columns)
-    if len({type(query) for table in (judged, *runs.values()) for query in table.queries}) > 1:
-        # numbers in a DataFrame are text in a file
-        judged = _with_text_ids(judged, QRELS.name())
-        runs = {name: _with_text_ids(table, RUN.name(name)) for name, table in runs.items()}
-    return judged, runs
-
-
-def _with_text_ids(table: Table, name: str) -> Table:
-    """The same table, with query ids as text, which may be that of several ids."""
-    texts = as_texts(table.queries, "query", name)
-    position = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    codes = np.array([position[text] for text in texts], int)
-    return replace(table, queries=list(position), query=codes[table.query])
-
-
-def _select_queries(judged: Table, runs: dict[str, Table], complete: bool | None) -> list[Any]:
-    """The queries to evaluate: judged ones of any run; what is missing is said once."""
-    in_runs = {query for run in runs.values() for query in run.queries}
-    for name, run in runs.items():
-        if run.queries and set(judged.queries).isdisjoint(run.queries):
-            raise ValueError(
-                f"the {RUN.name(name)} and the qrels have no query in common: the first query of "
-                f"the run is {shown(run.queries[0])}, of the qrels {shown(judged.queries[0])}."
-            )
-    n = len(judged.queries)
-    selected = [query for query in judged.queries if complete or query in in_runs]
-    if complete is not None:
-        return selected
-    if n_lacking := n - len(selected):
-        warn(
-            f"no run has results for {counted(n_lacking, 'judged query')} of {n:,}, left out of "
-            "the means as by trec_eval; complete=True (-c on the command line) counts them, and "
-            "complete=False leaves them out without this note."
-        )
-    for name, run in runs.items():
-        if n_lacking := len(set(selected).difference(run.queries)):
-            warn(
-                f"{name} has no results for {n_lacking:,} of {len(selected):,} queries, where it "
-                "retrieved nothing."
-            )
-    return selected
+    return {ALONE: run}

@@ -238,7 +238,7 @@ def estimate_propensity(
     clicks: ArrayLike,
     ranks: ArrayLike,
     *,
-    queries: QueryIds,
+    groups: QueryIds,
     documents: QueryIds,
     max_rank: int | None = None,
     method: Literal["all_pairs", "pivot"] = "all_pairs",
@@ -256,7 +256,7 @@ def estimate_propensity(
         1 if the document was clicked, else 0.
     ranks : array-like of shape (n_impressions,)
         Rank at which it was shown, from 1 on.
-    queries, documents : array-like of shape (n_impressions,)
+    groups, documents : array-like of shape (n_impressions,)
         Ids of the query and of the document. Queries must recur with different rankings.
     max_rank : int, default=None
         Last rank to estimate; impressions at lower ranks are ignored. None means all ranks.
@@ -302,13 +302,13 @@ def estimate_propensity(
     --------
     >>> from sklearn_rankscore import estimate_propensity
     >>> clicks, ranks = [1, 1, 1, 1, 1, 0, 1, 0], [1, 1, 1, 1, 2, 2, 2, 2]
-    >>> estimate_propensity(clicks, ranks, queries=["q"] * 8, documents=["d"] * 8).round(3)
+    >>> estimate_propensity(clicks, ranks, groups=["q"] * 8, documents=["d"] * 8).round(3)
     array([1. , 0.5])
     """
     check_choice("method", method, ("all_pairs", "pivot"))
-    check_same_order(clicks=clicks, ranks=ranks, queries=queries, documents=documents)
+    check_same_order(clicks=clicks, ranks=ranks, groups=groups, documents=documents)
     clicked, shown = _read_log(clicks, ranks)
-    by_query = group_rows(queries, len(shown), "queries")
+    by_query = group_rows(groups, len(shown))
     by_document = group_rows(documents, len(shown), "documents")
     items = by_query.codes * len(by_document) + by_document.codes
     last = int(shown.max()) if max_rank is None else check_count("max_rank", max_rank, 1)

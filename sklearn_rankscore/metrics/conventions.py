@@ -157,7 +157,7 @@ def convention(like: str | None, metric: str) -> dict[str, Any]:
     table = CONVENTIONS[check_choice("like", like, tuple(CONVENTIONS))]
     if metric not in table:
         raise ValueError(
-            f"like={like!r} has no {metric!r}; it has {', '.join(table)}. Leave like= out, or "
-            "give the options one by one."
+            f"like={like!r} has no {metric!r}; it has {', '.join(table)}. Leave it out, or name "
+            f"the library in the other metrics, as in 'ndcg@10(like={like})'."
         )
     return table[metric]

@@ -11,7 +11,7 @@ Three cases are exact; all other metrics are refused.
   too: it is a linear function of the gains over a convex one, so that its least value is taken
   where each gain is lowest or highest. Under pessimistic ties the function is concave, with the
   same conclusion, and under optimistic ones convex, without it.
-- The maximum of NDCG with several grades, in `grade_bounds.py`.
+- The maximum of NDCG with several grades, by `Steps`.
 
 A gain is a sum of steps, one for each label that it reaches, so that DCG and ideal DCG are sums
 over the steps of what they would be if the documents that reach the step had a gain of 1. The best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,21 +12,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._typing import (
-    Array,
-    IdSource,
-    IntervalMethod,
-    Library,
-    MatrixLike,
-    QueryIds,
-    Seed,
-    Unjudged,
-)
-from .._validation import check_count, check_cutoff, check_flag
-from ..inspection import QueryScores, cross_val_query_scores, query_scores
-from ..inspection.compare import align, baseline_first, difference_ranges, paired_differences
-from ..inspection.intervals import difference_interval, interval_estimate, with_progress
-from ..metrics.evaluate import MetricLike, check_systems
+from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
+from .._validation import check_count, check_flag
+from ..comparison import Comparison, QueryScores, cross_val_query_scores
+from ..comparison.intervals import with_progress
+from ..metrics.evaluate import MetricLike
 from ..metrics.names import parse_name, with_cutoff
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
@@ -34,18 +24,20 @@ from ..query_ids.lookup import source_or_ids
 from ..rankers import QueryRanker
 from ..ranking import read_queries
 from .display import (
-    Display,
+    DifferencesOfSystems,
+    MeansOfSystems,
     Plot,
+    QueryScoresDisplay,
     axis_label,
     by_name,
     draw_grid,
+    inference_of,
     literal,
     model_name,
     required_ids,
-    scores_by_name,
     ticks_apart,
     with_style,
-)
+)  # fmt: skip
 from .palette import line_style, text_color
 
 if TYPE_CHECKING:
@@ -56,8 +48,49 @@ if TYPE_CHECKING:
 LARGEST_DEFAULT_CUTOFF = 20
 
 
-class CutoffDisplay(Display):
+class Curves(Plot):
+    """A curve for each system, with its confidence band if asked for."""
+
+    lines_: list[Line2D]
+    bands_: list[PolyCollection]
+    confidence: float
+
+    def _draw_curves(
+        self,
+        ax: Axes,
+        x: Array,
+        values: Mapping[str, Array],
+        intervals: Mapping[str, Array],
+        kwargs: dict[str, Any],
+        *,
+        bands: bool | None = None,
+        positions: Sequence[int] | None = None,
+    ) -> str:
+        """Draw them, and return a title of the bands; None means one for a single curve only."""
+        from matplotlib.lines import Line2D
+
+        if bands is None:
+            bands = len(values) == 1 and not ax.lines
+        check_flag("bands", bands)
+        # curves already on these axes have taken the first styles
+        at = range(len(ax.lines), len(ax.lines) + len(values)) if positions is None else positions
+        self.lines_, self.bands_ = [], []
+        for position, (name, means) in zip(at, values.items(), strict=True):
+            style = {**line_style(position), "markersize": 4.5, "linewidth": 1.8}
+            style["label"] = literal(name)
+            self.lines_ += ax.plot(x, means, **with_style(style, kwargs, Line2D))
+            if bands:
+                color = self.lines_[-1].get_color()
+                band = ax.fill_between(x, *intervals[name].T, color=color, alpha=0.2, linewidth=0)
+                self.bands_.append(band)
+        draw_grid(ax, "y")
+        return f"{self.confidence * 100:g} % confidence bands" if bands else ""
+
+
+class CutoffDisplay(QueryScoresDisplay, Curves):
     """A metric against its cut-off."""
+
+    k: Any
 
     @classmethod
     def from_predictions(
@@ -66,12 +99,8 @@ class CutoffDisplay(Display):
         y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         groups: QueryIds | None = None,
-        metric: str = "ndcg",
+        metric: Any = "ndcg",
         k: int | Iterable[int] | None = None,
-        sample_weight: ArrayLike | None = None,
-        like: Library | None = None,
-        unjudged: Unjudged = "error",
-        name: str = "model",
         **options: Any,
     ) -> Self:
         """Plot scores of documents.
@@ -89,92 +118,66 @@ class CutoffDisplay(Display):
         k : int or iterable of int, default=None
             Cut-offs; an integer means 1 to k, and None 1 to 20, or to the size of the longest query
             if that is less.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Query weights, constant within each query.
-        like : str, default=None
-            Library whose conventions to use, as in `evaluate`.
-        unjudged : {"error", "irrelevant", "drop"}, default="error"
-            Rule of the metrics for documents with label NaN, as in `evaluate`.
-        name : str, default="model"
-            Name of a single model.
         **options
-            Any other argument of `from_query_scores`.
+            Any argument of `from_query_scores`, or one of `sample_weight`, `like`, `unjudged` and
+            `name`, as in other displays.
 
         Returns
         -------
         Display
             The plotted display.
         """
-        models = by_name(y_score, name)
-        check_systems(y_true, models)
-        longest = LARGEST_DEFAULT_CUTOFF
+        name, given = parse_name(metric) if isinstance(metric, str) else ("", ())
+        if not name or "k" in dict(given):
+            raise ValueError(
+                "metric must be the name of a metric without a cut-off, such as 'ndcg'; got "
+                f"{metric!r}. Give the cut-offs as k."
+            )
         if k is None:
-            first = next(iter(models.values()))
+            first = next(iter(by_name(y_score, "").values()))
             longest = int(read_queries(y_true, first, groups=groups).sizes.max())
-        metrics = [at_cutoff(metric, cutoff) for cutoff in read_cutoffs(k, longest)]
-        scores = query_scores(
-            y_true, models, metrics, groups=groups, sample_weight=sample_weight, like=like,
-            unjudged=unjudged,
-        )  # fmt: skip
-        return cls.from_query_scores(scores, metric=metric, **options)
+            k = min(longest, LARGEST_DEFAULT_CUTOFF)
+        cutoffs = k if isinstance(k, Iterable) else range(1, check_count("k", k, 1) + 1)
+        ordered = sorted({check_count("k", cutoff, 1) for cutoff in cutoffs})
+        metrics = [with_cutoff(metric, cutoff) for cutoff in ordered]
+        return super().from_predictions(y_true, y_score, groups=groups, metric=metrics, **options)
 
-    @classmethod
-    def from_query_scores(cls, systems: Any, *, metric: str | None = None, **options: Any) -> Self:
-        """Plot results of `query_scores`; each display describes its arguments."""
-        raise NotImplementedError
+    def _label_cutoffs(self, ax: Axes) -> None:
+        """Ticks at the cut-offs if they are few, and at round numbers otherwise."""
+        from matplotlib.ticker import MaxNLocator
 
-
-def at_cutoff(metric: str, k: int) -> str:
-    """``"map(threshold=1)"`` at 5 is ``"map@5(threshold=1)"``."""
-    name, options = parse_name(metric) if isinstance(metric, str) else ("", ())
-    if not name or "k" in dict(options):
-        raise ValueError(
-            "metric must be the name of a metric without a cut-off, such as 'ndcg'; got "
-            f"{metric!r}. Give the cut-offs as k."
-        )
-    return with_cutoff(metric, k)
-
-
-def read_cutoffs(k: int | Iterable[int] | None, longest: int) -> list[int]:
-    """Distinct cut-offs, ascending; None means 1 to 20, or to `longest`."""
-    if k is None:
-        return list(range(1, min(longest, LARGEST_DEFAULT_CUTOFF) + 1))
-    if not isinstance(k, Iterable):
-        return list(range(1, check_count("k", k, 1) + 1))
-    cutoffs = [check_cutoff(cutoff) for cutoff in k]
-    if None in cutoffs or not cutoffs:
-        raise ValueError(f"k must hold at least one positive integer; got {k!r}.")
-    return sorted({int(cutoff) for cutoff in cutoffs if cutoff is not None})
+        ax.set_xlabel("cut-off k")
+        if len(self.k) > 10:
+            ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+            return
+        if self.k[-1] > 20 * self.k[0]:
+            ax.set_xscale("log")
+        ticks_apart(ax, self.k)
 
 
 def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, Array, list[str]]:
     """Name without cut-off, cut-offs and columns of a metric; None is the first at several."""
-    by_name: dict[str, dict[int, str]] = {}
+    columns: dict[str, dict[int, str]] = {}
     for column in metrics:
         if match := re.fullmatch(r"([^@(]+)@(\d+)(\(.*\))?", column):
             base = match[1] + (match[3] or "")
-            by_name.setdefault(base, {})[int(match[2])] = column
-    if metric is None:
-        several = (name for name, columns in by_name.items() if len(columns) > 1)
-        metric = next(several, next(iter(by_name), None))
-    elif metric not in by_name:
-        metric = next((name for name in by_name if axis_label(name) == axis_label(metric)), metric)
-    if metric is None or metric not in by_name:
+            columns.setdefault(base, {})[int(match[2])] = column
+    several = [
+        name
+        for name, at in columns.items()
+        if len(at) > 1 and (metric is None or axis_label(name) == axis_label(metric))
+    ]
+    if not several:
         raise ValueError(
-            f"the scores hold {metric or 'a metric'!r} at no cut-off; they hold "
+            f"a curve needs {metric or 'a metric'!r} at two cut-offs or more; the scores hold "
             f"{', '.join(metrics)}. Compute it as query_scores(..., ['ndcg@1', 'ndcg@5'])."
         )
-    cutoffs = sorted(by_name[metric])
-    if len(cutoffs) == 1:
-        raise ValueError(
-            f"the scores hold {metric!r} at one cut-off, {cutoffs[0]}, of which there is no curve. "
-            "Compute several by query_scores(..., ['ndcg@1', 'ndcg@5'])."
-        )
-    return metric, np.array(cutoffs), [by_name[metric][k] for k in cutoffs]
+    chosen = columns[several[0]]
+    return several[0], np.array(sorted(chosen)), [chosen[k] for k in sorted(chosen)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CutoffCurveDisplay(CutoffDisplay):
+class CutoffCurveDisplay(CutoffDisplay, MeansOfSystems):
     """A metric against its cut-off, for one or several models.
 
     The confidence bands of several models are not those of their differences, which
@@ -220,69 +223,21 @@ class CutoffCurveDisplay(CutoffDisplay):
     intervals: Mapping[str, Array]
     metric: str
     confidence: float = 0.95
-    lines_: list[Line2D] = field(init=False)
-    bands_: list[PolyCollection] = field(init=False)
 
     @classmethod
-    def from_query_scores(
-        cls,
-        systems: QueryScores | Mapping[str, QueryScores],
-        *,
-        metric: str | None = None,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
-        name: str = "model",
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Plot results of `query_scores` or `cross_val_query_scores`.
-
-        Parameters
-        ----------
-        systems : QueryScores or dict of str to QueryScores
-            Results that hold one metric at several cut-offs, such as "ndcg@1" and "ndcg@5", the
-            same ones for all models.
-        metric : str, default=None
-            Name of the metric without the cut-off; None means the first that has several.
-        confidence, method, n_resamples, random_state
-            See `QueryScores.interval`.
-        name : str, default="model"
-            Name of a single model.
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Arguments of `plot`.
-
-        Returns
-        -------
-        CutoffCurveDisplay
-            The plotted display.
-        """
-        named = scores_by_name(systems, name)
-        first, *others = named
-        metric, k, columns = columns_by_cutoff(named[first].metrics, metric)
-        columns_of = {first: columns}
-        for model in others:
-            _, cutoffs, columns_of[model] = columns_by_cutoff(named[model].metrics, metric)
-            if not np.array_equal(k, cutoffs):
-                raise ValueError(
-                    f"all models must have {metric} at the same cut-offs; {first!r} has it at "
-                    f"{k.tolist()}, {model!r} at {cutoffs.tolist()}. Compute it at the same ones."
-                )
+    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, inference: Any) -> Self:
+        first = next(iter(systems.values()))
+        metric, k, columns = columns_by_cutoff(first.metrics, metric)
         means, intervals = {}, {}
-        for model, scores in named.items():
-            own = columns_of[model]
-            values = scores.values[:, [scores.column(column) for column in own]]
-            part = QueryScores(scores.ids, values, own, scores.weights)
-            ends = part.interval(
-                confidence, method=method, n_resamples=n_resamples, random_state=random_state
-            )
-            means[model] = np.array(list(part.mean().values()))
-            intervals[model] = np.array(list(ends.values()))
-        display = cls(k=k, means=means, intervals=intervals, metric=metric, confidence=confidence)
-        return display.plot(ax, **kwargs)
+        for model, scores in systems.items():
+            of_metrics, ends = scores.mean(), scores.interval(**inference)
+            at = [scores.metrics[scores.column(column)] for column in columns]
+            means[model] = np.array([of_metrics[column] for column in at])
+            intervals[model] = np.array([ends[column] for column in at])
+        return cls(
+            k=k, means=means, intervals=intervals, metric=metric,
+            confidence=inference["confidence"],
+        )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:
         """Plot curves and confidence bands.
@@ -302,19 +257,15 @@ class CutoffCurveDisplay(CutoffDisplay):
             The display itself.
         """
         ax = self._prepare(ax)
-        self.lines_, self.bands_ = draw_curves(
-            ax, self.k, self.means, self.intervals, kwargs, bands=bands
-        )
-        label_cutoffs(ax, self.k)
+        title = self._draw_curves(ax, self.k, self.means, self.intervals, kwargs, bands=bands)
+        self._label_cutoffs(ax)
         ax.set_ylabel(axis_label(self.metric, "@k"))
-        self._finish(
-            legend_title=f"{self.confidence * 100:g} % confidence bands" if self.bands_ else None
-        )
+        self._finish(title)
         return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DifferenceCurveDisplay(CutoffDisplay):
+class DifferenceCurveDisplay(CutoffDisplay, DifferencesOfSystems):
     """Mean difference from a baseline against the cut-off, with paired confidence bands.
 
     Use `from_estimator`, `from_predictions` or `from_query_scores` to create one; parameters are
@@ -366,67 +317,21 @@ class DifferenceCurveDisplay(CutoffDisplay):
     baseline: str = "baseline"
     confidence: float = 0.95
     positions: Sequence[int] | None = None
-    lines_: list[Line2D] = field(init=False)
-    bands_: list[PolyCollection] = field(init=False)
-    zero_line_: Line2D = field(init=False)
 
     @classmethod
-    def from_query_scores(
-        cls,
-        systems: Mapping[str, QueryScores],
-        *,
-        metric: str | None = None,
-        baseline: str | None = None,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
+    def _of(
+        cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Comparison
     ) -> Self:
-        """Plot results of `query_scores` or `cross_val_query_scores`.
-
-        Parameters
-        ----------
-        systems : dict of str to QueryScores
-            Results of at least two models for the same queries, which hold one metric at several
-            cut-offs, such as "ndcg@1" and "ndcg@5".
-        metric : str, default=None
-            Name of the metric without the cut-off; None means the first that has several.
-        baseline : str, default=None
-            The model whose values are subtracted; None means the first.
-        confidence, method, n_resamples, random_state
-            See `compare`.
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot``.
-
-        Returns
-        -------
-        DifferenceCurveDisplay
-            The plotted display.
-        """
-        baseline, *models = baseline_first(systems, baseline)
-        aligned = align(systems, baseline)
-        first = aligned[baseline]
-        metric, k, columns = columns_by_cutoff(first.metrics, metric)
-        columns_at = [first.column(column) for column in columns]
-        estimate = interval_estimate(
-            difference_interval, confidence, method, n_resamples, random_state
-        )
-        differences, intervals = {}, {}
-        for model in models:
-            paired = paired_differences(first, aligned[model])
-            means = np.array(list(paired.mean().values()))
-            ends = paired.aggregate(estimate, (2,), *difference_ranges(first, aligned[model]))
-            differences[model], intervals[model] = means[columns_at], ends.T[columns_at]
+        baseline: Any = compared.baseline
         order = list(systems)
-        display = cls(
-            k=k, differences=differences, intervals=intervals, metric=metric, baseline=baseline,
-            confidence=confidence, positions=[order.index(model) for model in models],
+        metric, k, columns = columns_by_cutoff(systems[baseline].metrics, metric)
+        of = {name: [compared[c, name] for c in columns] for name in order if name != baseline}
+        return cls(
+            k=k, metric=metric, baseline=baseline, confidence=compared.confidence,
+            differences={name: np.array([d.difference for d in ds]) for name, ds in of.items()},
+            intervals={name: np.array([d.interval for d in ds]) for name, ds in of.items()},
+            positions=[order.index(name) for name in of],
         )  # fmt: skip
-        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot the differences and their confidence bands.
@@ -447,18 +352,18 @@ class DifferenceCurveDisplay(CutoffDisplay):
         self.zero_line_ = ax.axhline(
             0, color=text_color(), linewidth=1, linestyle=":", label=literal(self.baseline)
         )
-        self.lines_, self.bands_ = draw_curves(
+        title = self._draw_curves(
             ax, self.k, self.differences, self.intervals, kwargs, bands=True,
             positions=self.positions or range(1, len(self.differences) + 1),
         )  # fmt: skip
-        label_cutoffs(ax, self.k)
+        self._label_cutoffs(ax)
         ax.set_ylabel(f"difference in {axis_label(self.metric, '@k')}")
-        self._finish(legend_title=f"{self.confidence * 100:g} % confidence bands of the difference")
+        self._finish(f"{title} of the difference")
         return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QueryLearningCurveDisplay(Plot):
+class QueryLearningCurveDisplay(Curves):
     """A metric against the number of training queries, by cross-validation.
 
     A curve that still rises at its end suggests that more queries would help. Use `from_estimator`
@@ -503,8 +408,6 @@ class QueryLearningCurveDisplay(Plot):
     intervals: Mapping[str, Array]
     metric: str
     confidence: float = 0.95
-    lines_: list[Line2D] = field(init=False)
-    bands_: list[PolyCollection] = field(init=False)
 
     def __post_init__(self) -> None:
         self.max_queries = np.asarray(self.max_queries)
@@ -569,10 +472,7 @@ class QueryLearningCurveDisplay(Plot):
         folds, n_train = _folds(cv, X, y, required_ids(X, y, groups, cls.__name__))
         sizes, (source, _) = _sizes(max_queries, n_train), source_or_ids(groups, X)
         scoring: Any = {"metrics": metric, "cv": folds, "groups": groups, "n_jobs": n_jobs}
-        inference: Any = {
-            "confidence": confidence, "method": method, "n_resamples": n_resamples,
-            "random_state": random_state,
-        }  # fmt: skip
+        inference = inference_of(confidence, method, n_resamples, random_state)
         means, intervals, name = {}, {}, ""
         for model, unfitted in by_name(estimator, model_name(estimator)).items():
             ranker = _with_max_queries(unfitted, source, random_state)
@@ -605,17 +505,13 @@ class QueryLearningCurveDisplay(Plot):
             The display itself.
         """
         ax = self._prepare(ax)
-        self.lines_, self.bands_ = draw_curves(
-            ax, self.max_queries, self.means, self.intervals, kwargs, bands=bands
-        )
+        x = self.max_queries
+        title = self._draw_curves(ax, x, self.means, self.intervals, kwargs, bands=bands)
         ax.set_xscale("log")
-        ticks_apart(ax, np.unique(self.max_queries), ",d")
+        ticks_apart(ax, np.unique(x), ",d")
         ax.set_xlabel("training queries")
         ax.set_ylabel(axis_label(self.metric))
-        draw_grid(ax, "y")
-        self._finish(
-            legend_title=f"{self.confidence * 100:g} % confidence bands" if self.bands_ else None
-        )
+        self._finish(title)
         return self
 
 
@@ -648,51 +544,3 @@ def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:
     if not sizes:
         raise ValueError("max_queries must hold at least one number of queries; got none.")
     return sorted({min(size, n_train) for size in sizes})
-
-
-def draw_curves(
-    ax: Axes,
-    x: Array,
-    values: Mapping[str, Array],
-    intervals: Mapping[str, Array],
-    kwargs: dict[str, Any],
-    *,
-    bands: bool | None = None,
-    positions: Sequence[int] | None = None,
-) -> tuple[list[Line2D], list[PolyCollection]]:
-    """The curve of each system, and its band if asked for; None means for a single curve only."""
-    from matplotlib import lines as matplotlib_lines
-
-    if bands is None:
-        bands = len(values) == 1 and not ax.lines
-    check_flag("bands", bands)
-    # curves already on these axes have taken the first styles
-    at = range(len(ax.lines), len(ax.lines) + len(values)) if positions is None else positions
-    lines: list[Line2D] = []
-    drawn_bands: list[PolyCollection] = []
-    for position, (name, means) in zip(at, values.items(), strict=True):
-        style = {**line_style(position), "markersize": 4.5, "linewidth": 1.8}
-        style["label"] = literal(name)
-        (line,) = ax.plot(x, means, **with_style(style, kwargs, matplotlib_lines.Line2D))
-        lines.append(line)
-        if bands:
-            band = ax.fill_between(x, *intervals[name].T, color=line.get_color(), alpha=0.2)
-            band.set_linewidth(0)
-            drawn_bands.append(band)
-    return lines, drawn_bands
-
-
-def label_cutoffs(ax: Axes, k: Array) -> None:
-    """Ticks at some of the cut-offs, and a grid."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.set_xlabel("cut-off k")
-    draw_grid(ax, "y")
-    if len(k) <= 10 and k[-1] > 20 * k[0]:
-        ax.set_xscale("log")
-    ticks = k
-    if len(k) > 10:
-        locator = MaxNLocator(6, integer=True, steps=[1, 2, 5, 10])
-        even = np.asarray(locator.tick_values(k[0], k[-1])).astype(int)
-        ticks = np.array([k[0], *even[(even > k[0] + 1) & (even <= k[-1])]])
-    ticks_apart(ax, ticks)

@@ -14,11 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._table import clean, number_text
-from .._typing import Array, IdSource, Library, MatrixLike, QueryIds, Unjudged
+from .._typing import (
+    Array,
+    IdSource,
+    IntervalMethod,
+    Library,
+    MatrixLike,
+    QueryIds,
+    Seed,
+    Unjudged,
+)  # fmt: skip
 from .._validation import counted, installed
-from ..inspection import QueryScores, query_scores
-from ..inspection.compare import align, check_query_scores
-from ..inspection.segments import Segments, select_segments
+from ..comparison import QueryScores, compare, query_scores
+from ..comparison.compare import check_query_scores
+from ..comparison.segments import Segments
 from ..metrics.evaluate import Metrics
 from ..metrics.names import canonical_name
 from ..query_ids.lookup import check_same_rows, find_explicit_ids, no_groups_error, source_or_ids
@@ -31,10 +40,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# characters in a line of a name, on axes of at least and of less than NARROW inches
-LONG_LINE, SHORT_LINE, NARROW = 36, 20, 4.0
+# characters in a line of a title, of a name in the legend, beside and below the axes
+TITLE, LEGEND, LINE, SHORT_LINE = 66, 48, 30, 20
 # the end of a longer name is as telling as its beginning
-LONGEST_NAME = 80
+LONGEST_NAME = 100
 
 
 class Plot:
@@ -65,45 +74,33 @@ class Plot:
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
-    def _finish(self, title: str = "", legend_title: str | None = None) -> None:
-        """Set the sizes of the text, a legend above the axes, and the title above the legend."""
+    def _finish(self, title: str = "") -> None:
+        """Plain numbers, and above the axes the title and a legend with the columns that fit."""
         from matplotlib.ticker import ScalarFormatter
 
         ax = self.ax_
         ax.tick_params(labelsize=small())
-        for axis in (ax.xaxis, ax.yaxis):
-            formatter = axis.get_major_formatter()
-            if type(formatter) is not ScalarFormatter:
-                continue
-            # a common power of ten would be below the legend
-            if np.abs(axis.get_view_interval()).max() < 1e-4:
-                axis.set_major_formatter("{x:g}")
-            formatter.set_scientific(False)
-            formatter.set_useOffset(False)
-        height = self._place_legend(legend_title)
-        if self._is_own_figure and height:
-            self.figure_.set_figheight(self.figure_.get_figheight() + height / 72)  # type: ignore[union-attr]
-        if title:
-            lines = in_lines(title, 36 if is_narrow(ax) else 66)
-            ax.set_title(lines, fontsize="medium", pad=height + 6)
-
-    def _place_legend(self, title: str | None) -> float:
-        """A legend with as many columns as fit above the axes; its height in points."""
-        ax = self.ax_
+        for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
+            if type(axis.get_major_formatter()) is ScalarFormatter:
+                # a common power of ten would be below the legend
+                ax.ticklabel_format(axis=name, style="plain", useOffset=False)  # type: ignore[arg-type]
         handles, labels = ax.get_legend_handles_labels()
         if not labels:
-            return 0.0
-        room = 0.9 * ax.get_window_extent().width
-        names = [in_lines(label, 28 if is_narrow(ax) else 48) for label in labels]
+            ax.set_title(textwrap.fill(title, TITLE), fontsize="medium")
+            return
         for n_columns in range(min(len(labels), 4), 0, -1):
             legend = ax.legend(
-                handles, names, ncols=n_columns,
-                loc="lower left", bbox_to_anchor=(0, 1), alignment="left", frameon=False,
-                title=title, fontsize=small(), title_fontsize=small(), borderaxespad=0.2,
+                handles, [textwrap.fill(label, LEGEND) for label in labels], ncols=n_columns,
+                title=textwrap.fill(title, TITLE) or None, loc="lower left",
+                bbox_to_anchor=(0, 1), alignment="left", frameon=False, fontsize=small(),
+                title_fontsize=small(), borderaxespad=0.2,
             )  # fmt: skip
-            if legend.get_window_extent().width <= room:
+            box = legend.get_window_extent()
+            if box.width <= ax.get_window_extent().width:
                 break
-        return float(legend.get_window_extent().height / ax.figure.dpi * 72)
+        if self._is_own_figure:
+            height = ax.figure.bbox.height + box.height
+            self.figure_.set_figheight(height / ax.figure.dpi)  # type: ignore[union-attr]
 
 
 class Display(Plot):
@@ -217,6 +214,120 @@ class QueryScoresDisplay(Display):
         """Plot results of `query_scores`; each display describes its arguments."""
         raise NotImplementedError
 
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Plot the display; each describes what it takes."""
+        raise NotImplementedError
+
+
+class MeansOfSystems(QueryScoresDisplay):
+    """A plot of the means of systems, with their intervals."""
+
+    @classmethod
+    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, inference: Any) -> Self:
+        """The display, not plotted yet."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_query_scores(
+        cls,
+        systems: QueryScores | Mapping[str, QueryScores],
+        *,
+        metric: str | None = None,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+        name: str = "model",
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot results of `query_scores` or `cross_val_query_scores`.
+
+        Parameters
+        ----------
+        systems : QueryScores or dict of str to QueryScores
+            Results of one or several models. A curve needs a metric at several cut-offs, such as
+            "ndcg@1" and "ndcg@5".
+        metric : str, default=None
+            One of their metrics, for a curve without the cut-off; None means the first.
+        confidence, method, n_resamples, random_state
+            See `QueryScores.interval`.
+        name : str, default="model"
+            Name of a single model.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        **kwargs
+            Arguments of `plot`.
+
+        Returns
+        -------
+        Display
+            The plotted display.
+        """
+        inference = inference_of(confidence, method, n_resamples, random_state)
+        return cls._of(scores_by_name(systems, name), metric, inference).plot(ax, **kwargs)
+
+
+class DifferencesOfSystems(QueryScoresDisplay):
+    """A plot of the paired differences of systems, with their intervals."""
+
+    @classmethod
+    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Any) -> Self:
+        """The display, not plotted yet."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_query_scores(
+        cls,
+        systems: Mapping[str, QueryScores],
+        *,
+        metric: str | None = None,
+        baseline: str | None = None,
+        confidence: float = 0.95,
+        method: IntervalMethod = "auto",
+        n_resamples: int = 9999,
+        random_state: Seed = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot results of `query_scores` or `cross_val_query_scores`.
+
+        Parameters
+        ----------
+        systems : dict of str to QueryScores
+            Results of the models for the same queries. A curve needs a metric at several cut-offs,
+            such as "ndcg@1" and "ndcg@5".
+        metric : str, default=None
+            One of their metrics, for a curve without the cut-off; None means the first.
+        baseline : str, default=None
+            The model whose values are subtracted; None means the first.
+        confidence, method, n_resamples, random_state
+            See `compare`.
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        **kwargs
+            Arguments of `plot`.
+
+        Returns
+        -------
+        Display
+            The plotted display.
+        """
+        inference = inference_of(confidence, method, n_resamples, random_state)
+        # the intervals are those of every test, of which this one takes least time
+        compared = compare(systems, baseline=baseline, test="t", **inference)
+        return cls._of(systems, metric, compared).plot(ax, **kwargs)
+
+
+def inference_of(
+    confidence: float, method: IntervalMethod, n_resamples: int, random_state: Seed
+) -> dict[str, Any]:
+    """Arguments of all intervals."""
+    return {
+        "confidence": confidence, "method": method, "n_resamples": n_resamples,
+        "random_state": random_state,
+    }  # fmt: skip
+
 
 def required_ids(X: Any, y: Any, groups: QueryIds | IdSource, caller: str) -> Any:
     """Query ids that are given, named or in the data; an error without any."""
@@ -263,14 +374,6 @@ def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
     return systems
 
 
-def align_by(
-    systems: Mapping[str, QueryScores], by: Any
-) -> tuple[Mapping[str, QueryScores], dict[str, Array]]:
-    """The systems with the queries in the order of the first, and the segments of these."""
-    name, first = next(iter(systems.items()))
-    return align(systems, name), select_segments(by, first.ids, first.segments)
-
-
 def one_metric(scores: QueryScores, metric: str | None) -> str:
     """The metric to plot: that of the name, or else the first."""
     metric = scores.metrics[0] if metric is None else metric
@@ -293,7 +396,7 @@ def draw_grid(ax: Axes, axis: Literal["x", "y", "both"]) -> None:
 def set_categories(ax: Axes, names: Sequence[str], counts: Sequence[str]) -> None:
     """Names below the axes with their counts, upright if they are too wide side by side."""
     labels = [
-        f"{in_lines(literal(name), SHORT_LINE)}\n{count}"
+        f"{textwrap.fill(literal(name), SHORT_LINE)}\n{count}"
         for name, count in zip(names, counts, strict=True)
     ]
     ax.set_xticks(np.arange(len(names)), labels, fontsize=small())
@@ -305,21 +408,15 @@ def set_categories(ax: Axes, names: Sequence[str], counts: Sequence[str]) -> Non
 
 def ticks_apart(ax: Axes, values: Array, spec: str = "d") -> None:
     """Ticks at the first value, the last one, and those with a tenth of the axis between them."""
-    low, high = ax.get_xlim()
-    at, (start, end) = (ax.xaxis.get_transform().transform(x) for x in (values, [low, high]))
-    room, last = (end - start) / 10, len(values) - 1
+    ax.autoscale_view()
+    at = ax.transAxes.inverted().transform(ax.transData.transform(np.c_[values, values]))[:, 0]
     kept = [0]
-    for i in range(1, last):
-        if at[i] - at[kept[-1]] >= room and at[last] - at[i] >= room:
+    for i in range(1, len(values) - 1):
+        if at[i] - at[kept[-1]] >= 0.1 and at[-1] - at[i] >= 0.1:
             kept.append(i)
-    ticks = values[sorted({*kept, last})]
+    ticks = np.unique(values[[*kept, -1]])
     ax.set_xticks(ticks, [f"{tick:{spec}}" for tick in ticks.tolist()])
     ax.set_xticks([], minor=True)
-
-
-def is_narrow(ax: Axes) -> bool:
-    """Whether the axes have little room for text."""
-    return bool(ax.get_window_extent().width < NARROW * ax.figure.dpi)
 
 
 def small() -> float:
@@ -327,19 +424,6 @@ def small() -> float:
     from matplotlib import rcParams
 
     return 0.9 * float(rcParams["font.size"])
-
-
-def wrapped(ax: Axes, name: str) -> str:
-    """A name in lines."""
-    return in_lines(name, SHORT_LINE if is_narrow(ax) else LONG_LINE)
-
-
-def in_lines(text: str, n_characters: int) -> str:
-    """A text in lines of about equal length, of at most that many characters."""
-    if len(text) <= n_characters:
-        return text
-    length = len(text) / (len(text) // n_characters + 1)
-    return "\n".join(textwrap.wrap(text, min(round(1.3 * length), n_characters)))
 
 
 def literal(name: object) -> str:
@@ -357,12 +441,6 @@ def shown_numbers(numbers: Sequence[float], sign: str = "") -> list[str]:
     spec = f"{sign}.2g" if 1e-12 < largest < 0.0005 else f"{sign}.3f"
     near = [0.0 if abs(number) <= 1e-12 else number for number in numbers]
     return [number_text(number, spec).replace("-", "−") for number in near]
-
-
-def shown_with_interval(value: float, ends: Sequence[float], sign: str = "") -> str:
-    """A number and its interval."""
-    number, low, high = shown_numbers([value, *ends], sign)
-    return f"{number} [{low}, {high}]"
 
 
 def axis_label(metric: str, cutoff: str = "") -> str:

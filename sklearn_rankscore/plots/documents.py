@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice, check_count, check_number, examples
-from ..inspection.segments import SegmentColumn, bin_segments
+from ..comparison.segments import SegmentColumn, bin_segments
 from ..metrics.evaluate import by_system
 from ..metrics.segment import MISSING
 from ..query_ids.lookup import check_same_order
@@ -19,22 +20,20 @@ from ..query_ids.read import as_key, as_keys, of_python
 from ..ranking import Queries, read_queries
 from ..ranking.queries import apply_rule, is_judged
 from .display import (
+    LINE,
     Display,
     by_name,
     check_two,
     draw_grid,
-    in_lines,
     literal,
     set_categories,
     small,
     with_style,
-    wrapped,
-)
+)  # fmt: skip
 from .palette import BETTER, MUTED, WORSE, system_color, system_hatch, text_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 Scale = Literal["score", "query"]
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -82,7 +81,6 @@ class LabelScoresDisplay(Display):
     quantiles: Mapping[str, Array]
     documents: Any
     scale: Scale = "score"
-    boxes_: dict[str, dict[str, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.labels, self.documents = list(self.labels), np.asarray(self.documents)
@@ -189,7 +187,7 @@ class LabelScoresDisplay(Display):
         ax.set_xlabel("label\nnumber of documents")
         ax.set_ylabel("score" if self.scale == "score" else "score, standardized by query")
         draw_grid(ax, "y")
-        self._finish(legend_title="quartiles, whiskers from 5 % to 95 %")
+        self._finish("quartiles, whiskers from 5 % to 95 %")
         return self
 
 
@@ -262,7 +260,6 @@ class RankChangeDisplay(Display):
     systems: tuple[str, str] = ("first", "second")
     query: str = ""
     k: int = 10
-    lines_: list[Line2D] = field(init=False)
 
     def __post_init__(self) -> None:
         self.ranks, self.names = np.asarray(self.ranks), list(self.names)
@@ -377,7 +374,7 @@ class RankChangeDisplay(Display):
         self._write_names(ax, shown, int(at.max()))
         ax.set(xlim=(-0.04, 1.04), ylim=(at.max() + 0.5, 0.5), yticks=[])
         ax.spines[["left", "bottom"]].set_visible(False)
-        ticks = ax.set_xticks([0, 1], [wrapped(ax, literal(name)) for name in self.systems])
+        ticks = ax.set_xticks([0, 1], [textwrap.fill(literal(name), LINE) for name in self.systems])
         ticks[0].label1.set_horizontalalignment("right")
         ticks[1].label1.set_horizontalalignment("left")
         ax.tick_params(length=0)
@@ -397,14 +394,14 @@ class RankChangeDisplay(Display):
         for side, (x, shift, align) in enumerate(((0, -8, "right"), (1, 8, "left"))):
             style: dict[str, Any] = {
                 "xytext": (shift, 0), "textcoords": "offset points", "ha": align, "va": "center",
-                "fontsize": small(), "linespacing": 0.9,
+                "fontsize": small(), "linespacing": 1,
             }  # fmt: skip
             for document in shown[self.ranks[shown, side] <= self.k].tolist():
                 rank, name = self.ranks[document, side], literal(self.names[document])
                 style["fontweight"] = "bold" if self.relevant[document] else "normal"
                 ax.annotate(f"{rank:g}", (x, rank), **style)
                 further: dict[str, Any] = style | {"xytext": (3.5 * shift, 0)}
-                ax.annotate(in_lines(name, SIDE), (x, rank), **further)
+                ax.annotate(textwrap.fill(name, SIDE), (x, rank), **further)
             if beyond := _beyond(self.ranks[shown, side], self.k):
                 style["fontweight"] = "normal"
                 ax.annotate(beyond, (x, lowest), **style)

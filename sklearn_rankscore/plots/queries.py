@@ -3,64 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._typing import Array, IntervalMethod, Library, QueryIds, Seed, Unjudged
+from .._typing import Array, IntervalMethod, QueryIds, Seed
 from .._validation import check_choice, check_number
-from ..inspection import Interval, QueryScores, query_scores
-from ..inspection.compare import (
-    align,
-    baseline_first,
-    difference_ranges,
-    paired_differences,
-    value_differences,
-)
-from ..inspection.intervals import difference_interval, interval_estimate
-from ..inspection.segments import Segments
-from ..metrics.evaluate import MetricLike
+from ..comparison import Comparison, Interval, QueryScores
+from ..comparison.compare import align, baseline_first, paired_differences, value_differences
+from ..comparison.segments import Segments, select_segments
 from ..ranking import read_queries
 from .display import (
-    Display,
+    DifferencesOfSystems,
     QueryScoresDisplay,
-    align_by,
     axis_label,
     by_name,
     check_two,
     draw_grid,
+    inference_of,
     literal,
     one_metric,
     scores_by_name,
     set_categories,
     shown_numbers,
-    shown_with_interval,
     with_style,
-)
+)  # fmt: skip
 from .palette import BETTER, MUTED, WORSE, line_style, text_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
-    from matplotlib.container import ErrorbarContainer
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import StepPatch
 
 # more steps than a figure has pixels; matplotlib takes seconds to draw 100,000
 MOST_STEPS = 5_000
 # from this many points on, they are drawn as an image in vector graphics
 RASTERIZE = 2000
-# in square points: of one query, and of the most and the fewest queries of one point
-AREA, LARGEST_AREA, SMALLEST_AREA = 18, 500, 6
+# in square points: of one query, and of the most queries of one point
+AREA, LARGEST_AREA = 18, 500
 Property = Literal["documents", "relevant"]
 LABELS = {"documents": "documents of the query", "relevant": "relevant documents of the query"}
 WIDTH = 0.5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QueryDeltaDisplay(QueryScoresDisplay):
+class QueryDeltaDisplay(DifferencesOfSystems):
     """Sorted per-query differences between two models, with wins, losses and the mean.
 
     Use `from_estimator`, `from_predictions` or `from_query_scores` to create one; parameters are
@@ -107,70 +94,25 @@ class QueryDeltaDisplay(QueryScoresDisplay):
     weights: Array | None = None
     interval: Interval | None = None
     confidence: float = 0.95
-    wins_: StepPatch = field(init=False)
-    losses_: StepPatch = field(init=False)
-    mean_line_: Line2D = field(init=False)
 
     def __post_init__(self) -> None:
         self.deltas = np.asarray(self.deltas, dtype=np.float64)
         _check_some_query(self.deltas, self.metric)
 
     @classmethod
-    def from_query_scores(
-        cls,
-        systems: Mapping[str, QueryScores],
-        *,
-        metric: str | None = None,
-        baseline: str | None = None,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
+    def _of(
+        cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Comparison
     ) -> Self:
-        """Plot results of `query_scores` or `cross_val_query_scores`.
-
-        Parameters
-        ----------
-        systems : dict of str to QueryScores
-            Results of the two models for the same queries.
-        metric : str, default=None
-            One of their metrics; None means the first.
-        baseline : str, default=None
-            The model whose values are subtracted; None means the first.
-        confidence, method, n_resamples, random_state
-            See `compare`.
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``stairs``.
-
-        Returns
-        -------
-        QueryDeltaDisplay
-            The plotted display.
-        """
-        baseline, model = baseline_first(check_two(systems), baseline)
-        aligned = align(systems, baseline)
-        first, second = aligned[baseline], aligned[model]
+        check_two(systems)
+        baseline, model, first, second = _aligned_pair(systems, compared.baseline)
+        metric = one_metric(first, metric)
         paired = paired_differences(first, second)
-        metric = one_metric(paired, metric)
         included = paired.included()[:, paired.column(metric)]
-        estimate = interval_estimate(
-            difference_interval, confidence, method, n_resamples, random_state
-        )
-        ends = paired.aggregate(estimate, (2,), *difference_ranges(first, second))
-        display = cls(
-            deltas=paired[metric][included],
-            metric=metric,
-            baseline=baseline,
-            model=model,
+        return cls(
+            deltas=paired[metric][included], metric=metric, baseline=baseline, model=model,
             weights=None if paired.weights is None else paired.weights[included],
-            interval=Interval(*ends[:, paired.column(metric)].tolist()),
-            confidence=confidence,
-        )
-        return display.plot(ax, **kwargs)
+            interval=compared[metric, model].interval, confidence=compared.confidence,
+        )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot the sorted differences.
@@ -192,43 +134,32 @@ class QueryDeltaDisplay(QueryScoresDisplay):
 
         ax = self._prepare(ax)
         deltas = -np.sort(-self.deltas)
-        n_queries = len(deltas)
-        edges = np.linspace(0, n_queries, 1 + min(n_queries, MOST_STEPS)).round().astype(int)
-        highest, lowest = deltas[edges[:-1]], deltas[edges[1:] - 1]
+        n = len(deltas)
+        edges = np.linspace(0, n, 1 + min(n, MOST_STEPS)).round().astype(int)
+        n_wins, n_losses = int((deltas > 0).sum()), int((deltas < 0).sum())
 
-        def plot_area(values: NDArray[np.float64], n: int, kind: str, color: str) -> StepPatch:
-            label = f"{kind} {n:,} ({n / n_queries:.0%})"
+        def plot_area(values: Array, kind: str, of: int, color: str) -> StepPatch:
+            label = f"{kind} {of:,} ({of / n:.0%})"
             style = {"fill": True, "linewidth": 0, "color": color, "label": label}
             return ax.stairs(values, edges, **with_style(style, kwargs, StepPatch))
 
-        n_wins, n_losses = int((deltas > 0).sum()), int((deltas < 0).sum())
-        self.wins_ = plot_area(np.maximum(highest, 0), n_wins, "wins", BETTER)
-        self.losses_ = plot_area(np.minimum(lowest, 0), n_losses, "losses", WORSE)
+        self.wins_ = plot_area(np.maximum(deltas[edges[:-1]], 0), "wins", n_wins, BETTER)
+        self.losses_ = plot_area(np.minimum(deltas[edges[1:] - 1], 0), "losses", n_losses, WORSE)
         ax.axhline(0, color=MUTED, linewidth=0.8)
-        self.mean_line_ = ax.axhline(
-            self._mean(), color=text_color(), linestyle="--", linewidth=1.4, label=self._label()
-        )
-        ax.set_xlim(0, n_queries)
+        mean = float(np.average(self.deltas, weights=self.weights))
+        number, *ends = shown_numbers([mean, *(self.interval or ())], "+")
+        level = f", {self.confidence * 100:g} % interval [{', '.join(ends)}]" if ends else ""
+        style: Any = {"color": text_color(), "linestyle": "--", "linewidth": 1.4}
+        self.mean_line_ = ax.axhline(mean, label=f"mean {number}{level}", **style)
+        ax.set_xlim(0, n)
         if isinstance(locator := ax.xaxis.get_major_locator(), MaxNLocator):
             locator.set_params(integer=True)
         if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
-        n_ties = n_queries - n_wins - n_losses
-        ax.set_xlabel(f"queries, sorted by difference ({n_ties:,} ties)")
+        ax.set_xlabel(f"queries, sorted by difference ({n - n_wins - n_losses:,} ties)")
         ax.set_ylabel(f"difference in {axis_label(self.metric)}")
         self._finish(f"{literal(self.model)} − {literal(self.baseline)}")
         return self
-
-    def _mean(self) -> float:
-        return float(np.average(self.deltas, weights=self.weights))
-
-    def _label(self) -> str:
-        if self.interval is None:
-            return f"mean {shown_numbers([self._mean()], '+')[0]}"
-        shown = shown_with_interval(self._mean(), self.interval, "+").replace(
-            " [", f", {self.confidence * 100:g} % interval ["
-        )
-        return f"mean {shown}"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -272,10 +203,6 @@ class QueryScatterDisplay(QueryScoresDisplay):
     metric: str
     baseline: str = "baseline"
     model: str = "model"
-    wins_: PathCollection = field(init=False)
-    losses_: PathCollection = field(init=False)
-    ties_: PathCollection = field(init=False)
-    diagonal_: Line2D = field(init=False)
 
     def __post_init__(self) -> None:
         self.baseline_values = np.asarray(self.baseline_values, dtype=np.float64)
@@ -312,9 +239,7 @@ class QueryScatterDisplay(QueryScoresDisplay):
         QueryScatterDisplay
             The plotted display.
         """
-        baseline, model = baseline_first(check_two(systems), baseline)
-        aligned = align(systems, baseline)
-        first, second = aligned[baseline], aligned[model]
+        baseline, model, first, second = _aligned_pair(check_two(systems), baseline)
         metric = one_metric(first, metric)
         paired = paired_differences(first, second)
         included = paired.included()[:, paired.column(metric)]
@@ -344,21 +269,17 @@ class QueryScatterDisplay(QueryScoresDisplay):
         ax = self._prepare(ax, (5.5, 5.6))
         signs = np.sign(value_differences(self.baseline_values, self.model_values))
         values = np.column_stack([self.baseline_values, self.model_values])
-        most = np.unique(values, axis=0, return_counts=True)[1].max()
-        area = min(AREA, LARGEST_AREA / most)
-        given = {"color": kwargs.pop("c")} if "c" in kwargs else {}
+        kwargs = {"color" if name == "c" else name: value for name, value in kwargs.items()}
 
         def plot_points(sign: int, kind: str, color: str, marker: str) -> PathCollection:
-            is_shown = signs == sign
-            points, counts = np.unique(values[is_shown], axis=0, return_counts=True)
-            n = int(is_shown.sum())
+            points, counts = np.unique(values[signs == sign], axis=0, return_counts=True)
+            n = int(counts.sum())
             style = {
-                "s": np.maximum(counts * area, SMALLEST_AREA), "color": color,
-                "marker": marker, "linewidths": 0, "alpha": 0.8,
-                "label": f"{kind} {n:,} ({n / len(signs):.0%})",
+                "s": np.minimum(AREA * counts, LARGEST_AREA), "color": color, "marker": marker,
+                "linewidths": 0, "alpha": 0.8, "label": f"{kind} {n:,} ({n / len(signs):.0%})",
                 "rasterized": len(points) > RASTERIZE,
             }  # fmt: skip
-            return ax.scatter(*points.T, **with_style(style, given | kwargs, PathCollection))
+            return ax.scatter(*points.T, **with_style(style, kwargs, PathCollection))
 
         self.wins_ = plot_points(1, "wins", BETTER, "^")
         self.losses_ = plot_points(-1, "losses", WORSE, "v")
@@ -373,14 +294,13 @@ class QueryScatterDisplay(QueryScoresDisplay):
         draw_grid(ax, "both")
         self._finish(f"{axis_label(self.metric)} of each query")
         # one symbol size in the legend, whatever the number of queries of a point
-        legend = ax.get_legend()
-        for handle in () if legend is None else legend.legend_handles:
-            handle.set_sizes([25])  # type: ignore[union-attr]
+        for handle in getattr(ax.get_legend(), "legend_handles", ()):
+            handle.set_sizes([25])
         return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QueryPropertyDisplay(Display):
+class QueryPropertyDisplay(QueryScoresDisplay):
     """Mean of a metric for queries of different length, or of any other property.
 
     A property with more than ten values is binned by quartile. Use `from_estimator`,
@@ -427,7 +347,6 @@ class QueryPropertyDisplay(Display):
     metric: str
     property: str
     confidence: float = 0.95
-    error_bars_: list[ErrorbarContainer] = field(init=False)
 
     def __post_init__(self) -> None:
         self.bins, self.queries = list(self.bins), np.asarray(self.queries)
@@ -439,13 +358,9 @@ class QueryPropertyDisplay(Display):
         y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         groups: QueryIds | None = None,
-        metric: MetricLike = "ndcg@10",
-        property: Property | Segments = "documents",
+        metric: Any = "ndcg@10",
+        property: Any = "documents",
         threshold: float = 0,
-        sample_weight: ArrayLike | None = None,
-        like: Library | None = None,
-        unjudged: Unjudged = "error",
-        name: str = "model",
         **options: Any,
     ) -> Self:
         """Plot scores against the number of documents, or any other property of the queries.
@@ -465,46 +380,28 @@ class QueryPropertyDisplay(Display):
             `query_scores` takes them for `segments`: one per document or query, or by query id.
         threshold : float, default=0
             A document is relevant if its label exceeds this value; for the property only.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Query weights, constant within each query.
-        like : str, default=None
-            Library whose conventions to use, as in `evaluate`.
-        unjudged : {"error", "irrelevant", "drop"}, default="error"
-            Rule of the metrics for documents with label NaN, as in `evaluate`.
-        name : str, default="model"
-            Name of a single model.
         **options
-            Any other argument of `from_query_scores`.
+            Any argument of `from_query_scores`, or one of `sample_weight`, `like`, `unjudged` and
+            `name`, as in other displays.
 
         Returns
         -------
         QueryPropertyDisplay
             The plotted display.
         """
-        kind = None
-        if isinstance(property, str) or property is None:
-            kind = check_choice("property", property, get_args(Property))
         threshold = check_number("threshold", threshold)
-        models = by_name(y_score, name)
-        systems = query_scores(
-            y_true,
-            models,
-            metric,
-            groups=groups,
-            sample_weight=sample_weight,
-            like=like,
-            unjudged=unjudged,
-            segments=None if kind else property,
-        )
-        if kind is None:
-            return cls.from_query_scores(systems, **options)
-        queries = read_queries(y_true, next(iter(models.values())), groups=groups)
-        values = queries.sizes
-        if kind == "relevant":
-            is_relevant = queries.y_true > threshold
-            codes = queries.grouping.codes
-            values = np.bincount(codes, is_relevant, len(queries)).astype(int)
-        return cls.from_query_scores(systems, {LABELS[kind]: values}, **options)
+        if property is not None and not isinstance(property, str):
+            options["segments"] = property
+        else:
+            kind = check_choice("property", property, get_args(Property))
+            first = next(iter(by_name(y_score, "").values()))
+            queries = read_queries(y_true, first, groups=groups)
+            counts = queries.sizes
+            if kind == "relevant":
+                is_relevant = queries.y_true > threshold
+                counts = np.bincount(queries.grouping.codes, is_relevant, len(counts)).astype(int)
+            options["property"] = {LABELS[kind]: counts}
+        return super().from_predictions(y_true, y_score, groups=groups, metric=metric, **options)
 
     @classmethod
     def from_query_scores(
@@ -548,20 +445,19 @@ class QueryPropertyDisplay(Display):
             The plotted display.
         """
         named = scores_by_name(systems, name)
-        inference: Any = {
-            "confidence": confidence, "method": method, "n_resamples": n_resamples,
-            "random_state": random_state,
-        }  # fmt: skip
-        metric = one_metric(next(iter(named.values())), metric)
-        aligned, columns = align_by(
-            {model: _of_one(scores, metric) for model, scores in named.items()}, property
-        )
+        inference = inference_of(confidence, method, n_resamples, random_state)
+        model, scores = next(iter(named.items()))
+        metric = one_metric(scores, metric)
+        columns = select_segments(property, scores.ids, scores.segments)
         if len(columns) > 1:
             raise ValueError(
                 f"property must be a single column; got {', '.join(sorted(columns))}. Plot them "
                 "one by one."
             )
-        by = {model: list(scores.by(columns, **inference)) for model, scores in aligned.items()}
+        by = {
+            model: [s for s in of.by(columns, **inference) if s.metric == metric]
+            for model, of in align(named, model).items()
+        }
         first = next(iter(by.values()))
         queries = np.array([[s.queries for s in own] for own in by.values()])
         are_equal = bool((queries == queries[0]).all())
@@ -607,7 +503,7 @@ class QueryPropertyDisplay(Display):
         ax.set_xlabel(f"{literal(self.property)}\nnumber of queries{by_model}")
         ax.set_ylabel(axis_label(self.metric))
         draw_grid(ax, "y")
-        self._finish(legend_title=f"{self.confidence * 100:g} % intervals of the mean")
+        self._finish(f"{self.confidence * 100:g} % intervals of the mean")
         return self
 
     def _counts(self) -> tuple[list[str], str]:
@@ -629,8 +525,10 @@ def _check_some_query(values: Array, metric: str) -> None:
         )
 
 
-def _of_one(scores: QueryScores, metric: str) -> QueryScores:
-    """The values of one metric, with the segments."""
-    stored = scores.metrics[scores.column(metric)]  # which may tell its range
-    values = scores[metric][:, None]
-    return QueryScores(scores.ids, values, [stored], scores.weights, scores.segments)
+def _aligned_pair(
+    systems: Mapping[str, QueryScores], baseline: str | None
+) -> tuple[str, str, QueryScores, QueryScores]:
+    """The names of the baseline and of the model, and their values of the same queries."""
+    baseline, model = baseline_first(systems, baseline)
+    aligned = align(systems, baseline)
+    return baseline, model, aligned[baseline], aligned[model]

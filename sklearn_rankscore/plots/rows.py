@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
+from .._typing import IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count, check_flag
-from ..inspection import (
+from ..comparison import (
     Comparison,
     QueryImportances,
     QueryScores,
     compare,
     query_permutation_importance,
-)
-from ..inspection.importance import Within
+)  # fmt: skip
+from ..comparison.compare import align
+from ..comparison.importance import Within
+from ..comparison.segments import select_segments
 from ..metrics.evaluate import MetricLike
 from ..metrics.segment import ALL_QUERIES, Segment
 from .display import (
-    LONG_LINE,
+    LINE,
+    MeansOfSystems,
     Plot,
     QueryScoresDisplay,
-    align_by,
     axis_label,
     draw_grid,
-    is_narrow,
+    inference_of,
     literal,
     one_metric,
     scores_by_name,
-    shown_with_interval,
+    shown_numbers,
     small,
     with_style,
-    wrapped,
-)
+)  # fmt: skip
 from .palette import MUTED, outcome_color, system_color, text_color
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
 MAX_FEATURES = 20
 PLACES = {"query": "within queries", "all": "over all rows"}
+# inches of the axes that have room for numbers beside the rows
+WIDE = 4
 
 
 class RowsDisplay(Plot):
@@ -60,53 +64,56 @@ class RowsDisplay(Plot):
         self,
         ax: Axes | None,
         names: Sequence[object],
-        values: NDArray[np.float64],
-        intervals: NDArray[np.float64],
+        values: ArrayLike,
+        intervals: ArrayLike,
         colors: Sequence[str],
         kwargs: dict[str, Any],
         *,
         headings: Sequence[str] | None = None,
-        is_signed: bool = False,
+        sign: str = "",
     ) -> Any:
         """Draw the rows, below a heading where it changes; where they are on the vertical axis."""
         from matplotlib.lines import Line2D
 
-        labels = [literal(name) for name in names]
+        labels = [textwrap.fill(literal(name), LINE) for name in names]
         of = [literal(heading) for heading in headings or ()]
         begins = [not i or of[i] != of[i - 1] for i in range(len(of))] or [False] * len(labels)
         at = np.arange(len(labels)) + np.cumsum(begins)
-        n_rows, more = int(at[-1]) + 1, 0.6 * sum(len(label) // LONG_LINE for label in labels)
-        ax = self._prepare(ax, (7, 0.3 * (n_rows + more) + 1.1))
-        named = [(y, wrapped(ax, label)) for y, label in zip(at.tolist(), labels, strict=True)]
-        headed = [(int(at[i]) - 1, wrapped(ax, of[i])) for i, is_new in enumerate(begins) if is_new]
-        ticks = ax.set_yticks(*zip(*(headed + named), strict=True))
+        headed = {at[i] - 1: textwrap.fill(of[i], LINE) for i in np.flatnonzero(begins)}
+        n_rows, more = at[-1] + 1, sum(label.count("\n") for label in labels)
+        ax = self._prepare(ax, (7, 0.3 * n_rows + 0.15 * more + 1.1))
+        ticks = ax.set_yticks([*headed, *at], [*headed.values(), *labels])
         for tick in ticks[: len(headed)]:
             tick.label1.set_fontweight("bold")
         ax.set_ylim(n_rows - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
+        is_wide = ax.get_window_extent().width >= WIDE * ax.figure.dpi
         self.points_, self.intervals_, self.texts_ = [], [], []
-        for y, value, ends, color in zip(at, values, intervals, colors, strict=True):
+        ends_of = np.reshape(intervals, (-1, 2)).tolist()
+        for y, value, ends, color in zip(at, np.asarray(values), ends_of, colors, strict=True):
             style = {"linewidth": 2, "solid_capstyle": "butt", "color": color}
             self.intervals_ += ax.plot(ends, [y, y], **with_style(style, kwargs, Line2D))
             self.points_ += ax.plot(value, y, "o", color=color, markersize=6)
-            if not is_narrow(ax):
-                shown = shown_with_interval(value, ends.tolist(), "+" if is_signed else "")
-                self.texts_.append(
-                    ax.annotate(
-                        shown, (1, y), (8, 0), xycoords=ax.get_yaxis_transform(), fontsize=small(),
-                        textcoords="offset points", va="center", annotation_clip=False,
-                    )
-                )  # fmt: skip
-        if is_signed:
+            if is_wide:
+                number, low, high = shown_numbers([value, *ends], sign)
+                beside: Any = {"transform": ax.get_yaxis_transform(), "fontsize": small()}
+                text = f"{number} [{low}, {high}]"
+                self.texts_.append(ax.text(1.02, y, text, va="center", **beside))
+        if sign:
             ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
-        ax.locator_params(axis="x", nbins=3 if is_narrow(ax) else 4)
+        ax.locator_params(axis="x", nbins=5 if is_wide else 3)
         draw_grid(ax, "x")
         return at
 
+    def _label(self, what: str, title: str = "", note: str = "") -> None:
+        """Say what the rows are."""
+        self.ax_.set_xlabel(f"{what}, {self.confidence * 100:g} % interval{note}")
+        self._finish(title)
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MeansDisplay(QueryScoresDisplay, RowsDisplay):
+class MeansDisplay(MeansOfSystems, RowsDisplay):
     """Mean of a metric for each of several systems, with its confidence interval.
 
     The intervals of two systems may overlap although their paired difference is clear: see
@@ -149,52 +156,13 @@ class MeansDisplay(QueryScoresDisplay, RowsDisplay):
     confidence: float = 0.95
 
     @classmethod
-    def from_query_scores(
-        cls,
-        systems: QueryScores | Mapping[str, QueryScores],
-        *,
-        metric: str | None = None,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
-        name: str = "model",
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Plot results of `query_scores` or `cross_val_query_scores`.
-
-        Parameters
-        ----------
-        systems : QueryScores or dict of str to QueryScores
-            Results of one or several models.
-        metric : str, default=None
-            One of their metrics; None means the first.
-        confidence, method, n_resamples, random_state
-            See `QueryScores.interval`.
-        name : str, default="model"
-            Name of a single model.
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure with the height that the rows need.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
-
-        Returns
-        -------
-        MeansDisplay
-            The plotted display.
-        """
-        named = scores_by_name(systems, name)
-        metric = one_metric(next(iter(named.values())), metric)
-        intervals = {
-            model: scores.interval(
-                confidence, method=method, n_resamples=n_resamples, random_state=random_state
-            )[metric]
-            for model, scores in named.items()
-        }
-        means = {model: scores.mean()[metric] for model, scores in named.items()}
-        display = cls(means=means, intervals=intervals, metric=metric, confidence=confidence)
-        return display.plot(ax, **kwargs)
+    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, inference: Any) -> Self:
+        metric = one_metric(next(iter(systems.values())), metric)
+        return cls(
+            means={name: scores.mean()[metric] for name, scores in systems.items()},
+            intervals={name: of.interval(**inference)[metric] for name, of in systems.items()},
+            metric=metric, confidence=inference["confidence"],
+        )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot one row for each system.
@@ -212,12 +180,11 @@ class MeansDisplay(QueryScoresDisplay, RowsDisplay):
             The display itself.
         """
         self._draw_rows(
-            ax, list(self.means), np.array(list(self.means.values())),
-            np.array([self.intervals[name] for name in self.means]),
+            ax, list(self.means), list(self.means.values()),
+            [self.intervals[name] for name in self.means],
             [system_color(i) for i in range(len(self.means))], kwargs,
         )  # fmt: skip
-        self.ax_.set_xlabel(f"mean {axis_label(self.metric)}, {self.confidence * 100:g} % interval")
-        self._finish()
+        self._label(f"mean {axis_label(self.metric)}")
         return self
 
 
@@ -284,9 +251,9 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
     versus: str = ""
 
     def __post_init__(self) -> None:
-        self.labels = list(self.labels)
-        self.values, self.intervals = _rows_of_numbers(self.values, self.intervals)
-        self.margins = None if self.margins is None else np.asarray(self.margins, dtype=np.float64)
+        self.labels, self.values = list(self.labels), np.asarray(self.values, dtype=np.float64)
+        self.intervals = np.reshape(self.intervals, (-1, 2))
+        self.margins = None if self.margins is None else np.asarray(self.margins)
 
     @classmethod
     def from_query_scores(
@@ -334,10 +301,7 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
             The plotted display.
         """
         named = scores_by_name(systems, name)
-        inference: Any = {
-            "confidence": confidence, "method": method, "n_resamples": n_resamples,
-            "random_state": random_state,
-        }  # fmt: skip
+        inference = inference_of(confidence, method, n_resamples, random_state)
         if not check_flag("means", means) and len(named) > 1:
             segments = next(iter(named.values())).segments if by is None else by
             segments = list(segments) if by is None and segments is not None else segments
@@ -380,24 +344,20 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
             )
         metrics = _select([d.metric for d in comparison], metric)
         chosen = [d for d in comparison if d.metric in metrics]
-        models = {(d.model, d.baseline) for d in chosen}
-        versus = str(comparison.baseline) if comparison.baseline and len(models) > 1 else ""
-        rows = [
-            Row(
-                (
-                    axis_label(d.metric),
-                    str(d.model) if versus else f"{d.model} − {d.baseline}",
-                    segment_name(d.segment),
-                ),
-                d.difference,
-                d.interval,
-            )
-            for d in chosen
-        ]
-        margins, given = None, comparison.margin
-        if given is not None:
-            margins = [given[d.metric] if isinstance(given, Mapping) else given for d in chosen]
-        display = cls._of_rows(rows, comparison.confidence, margins=margins, versus=versus)
+        versus = str(comparison.baseline) if comparison.baseline else ""
+        versus = versus if len({d.model for d in chosen}) > 1 else ""
+        margin = comparison.margin
+        margins = [margin[d.metric] if isinstance(margin, Mapping) else margin for d in chosen]
+        models = [str(d.model) if versus else f"{d.model} − {d.baseline}" for d in chosen]
+        display = cls(
+            **_named(
+                (axis_label(d.metric), model, segment_name(d.segment))
+                for d, model in zip(chosen, models, strict=True)
+            ),
+            values=[d.difference for d in chosen], intervals=[d.interval for d in chosen],
+            confidence=comparison.confidence, versus=versus,
+            margins=None if margin is None else margins,
+        )  # fmt: skip
         return display.plot(ax, **kwargs)
 
     @classmethod
@@ -405,42 +365,28 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         cls, systems: Mapping[str, QueryScores], metric: Any, by: Any, inference: Mapping[str, Any]
     ) -> Self:
         """The display, not plotted yet."""
-        rows: list[Row] = []
+        first = next(iter(systems))
         if by is not None:
-            systems, by = align_by(systems, by)
+            systems = align(systems, first)
+            by = select_segments(by, systems[first].ids, systems[first].segments)
+        rows: dict[tuple[str, Segment, str], tuple[float, Sequence[float], int]] = {}
         for position, (name, scores) in enumerate(systems.items()):
             means, intervals = scores.mean(), scores.interval(**inference)
-            segments = () if by is None and not scores.segments else scores.by(by, **inference)
-            for chosen in _select(scores.metrics, metric):
-                parts = axis_label(chosen), segment_name(ALL_QUERIES), str(name)
-                rows.append(Row(parts, means[chosen], intervals[chosen], position))
-                rows += [
-                    Row((parts[0], segment_name(s.segment), parts[2]), s.mean, s.interval, position)
-                    for s in segments
-                    if s.metric == chosen
-                ]
+            for of in _select(scores.metrics, metric):
+                rows[of, ALL_QUERIES, name] = means[of], intervals[of], position
+            for s in () if by is None and not scores.segments else scores.by(by, **inference):
+                rows[s.metric, s.segment, name] = s.mean, s.interval, position
         # the systems side by side
-        order = {parts: i for i, parts in reversed([*enumerate(row.parts[:2] for row in rows)])}
-        rows.sort(key=lambda row: order[row.parts[:2]])
-        systems_of = [row.system for row in rows]
-        return cls._of_rows(rows, inference["confidence"], systems=systems_of)
-
-    @classmethod
-    def _of_rows(cls, rows: list[Row], confidence: float, **given: Any) -> Self:
-        """What all rows share is the title, the last part that varies names a row."""
-        columns = list(zip(*(row.parts for row in rows), strict=True))
-        varying = [column for column in columns if len(set(column)) > 1] or columns[:1]
-        shared = [c[0] for c in columns if c not in varying and c[0] != segment_name(ALL_QUERIES)]
-        *above, labels = varying
+        metrics = _select(systems[first].metrics, metric)
+        segments = list(dict.fromkeys(segment for _, segment, _ in rows))
+        keys = [key for key in rows if key[0] in metrics]
+        keys.sort(key=lambda key: (metrics.index(key[0]), segments.index(key[1])))
+        values, ends, positions = zip(*(rows[key] for key in keys), strict=True)
         return cls(
-            labels=labels,
-            values=[row.value for row in rows],
-            intervals=[row.interval for row in rows],
-            title=", ".join(shared),
-            confidence=confidence,
-            headings=[", ".join(parts) for parts in zip(*above, strict=True)] or None,
-            **given,
-        )
+            **_named((axis_label(m), segment_name(segment), name) for m, segment, name in keys),
+            values=values, intervals=ends, systems=positions,
+            confidence=inference["confidence"],
+        )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot one row for each value.
@@ -457,31 +403,22 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         ForestDisplay
             The display itself.
         """
-        is_difference = self.systems is None
+        if self.systems is None:
+            what, sign, colors = "difference", "+", [outcome_color(*i) for i in self.intervals]
+        else:
+            what, sign, colors = "mean", "", [system_color(i) for i in self.systems]
         at = self._draw_rows(
-            ax, self.labels, self.values, self.intervals,
-            [self._color(row) for row in range(len(self.labels))], kwargs,
-            headings=self.headings, is_signed=is_difference,
+            ax, self.labels, self.values, self.intervals, colors, kwargs, headings=self.headings,
+            sign=sign,
         )  # fmt: skip
         if self.margins is not None:
-            for sign in (-1, 1):
-                self.ax_.vlines(
-                    sign * self.margins, at - 0.5, at + 0.5, color=MUTED, linestyles="--",
-                    linewidth=1, zorder=0,
-                )  # fmt: skip
+            for margins in (-self.margins, self.margins):
+                style: Any = {"color": MUTED, "linestyles": "--", "linewidth": 1, "zorder": 0}
+                self.ax_.vlines(margins, at - 0.5, at + 0.5, **style)
         of = f"difference from {literal(self.versus)}" if self.versus else ""
-        note = "" if self.margins is None else ", margin dashed"
-        self.ax_.set_xlabel(
-            f"{'difference' if is_difference else 'mean'}, "
-            f"{self.confidence * 100:g} % interval{note}"
-        )
-        self._finish(", ".join(filter(None, [literal(self.title), of])))
+        title = ", ".join(filter(None, [literal(self.title), of]))
+        self._label(what, title, "" if self.margins is None else ", margin dashed")
         return self
-
-    def _color(self, row: int) -> str:
-        if self.systems is not None:
-            return system_color(self.systems[row])
-        return outcome_color(*self.intervals[row])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -539,8 +476,8 @@ class FeatureImportanceDisplay(RowsDisplay):
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        self.features = list(self.features)
-        self.importances, self.intervals = _rows_of_numbers(self.importances, self.intervals)
+        self.features, self.importances = list(self.features), np.asarray(self.importances)
+        self.intervals = np.reshape(self.intervals, (-1, 2))
 
     @classmethod
     def from_estimator(
@@ -661,26 +598,11 @@ class FeatureImportanceDisplay(RowsDisplay):
         """
         self._draw_rows(
             ax, self.features, self.importances, self.intervals,
-            [system_color(0)] * len(self.features), kwargs, is_signed=True,
+            [system_color(0)] * len(self.features), kwargs, sign="+",
         )  # fmt: skip
-        self.ax_.set_xlabel(f"loss, {self.confidence * 100:g} % interval")
-        self._finish(f"loss of {axis_label(self.metric)} if permuted {PLACES[self.within]}")
+        title = f"loss of {axis_label(self.metric)} if permuted {PLACES[self.within]}"
+        self._label("loss", title)
         return self
-
-
-def _rows_of_numbers(values: ArrayLike, intervals: ArrayLike) -> tuple[Array, Array]:
-    """Values and the ends of their intervals."""
-    ends = np.asarray(intervals, dtype=np.float64).reshape(-1, 2)
-    return np.asarray(values, dtype=np.float64), ends
-
-
-class Row(NamedTuple):
-    """A value with its interval; the parts of its label are metric, system and segment."""
-
-    parts: tuple[str, str, str]
-    value: float
-    interval: Sequence[float]
-    system: int = 0
 
 
 def _select(metrics: Iterable[str], chosen: str | Iterable[str] | None) -> list[str]:
@@ -690,6 +612,19 @@ def _select(metrics: Iterable[str], chosen: str | Iterable[str] | None) -> list[
     if unknown := [name for name in names if name not in known]:
         raise KeyError(f"no metric {unknown[0]!r}; the metrics are {', '.join(known)}.")
     return names
+
+
+def _named(rows: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """What all rows share is the title, and the last part that varies names a row."""
+    parts = list(zip(*rows, strict=True))
+    varying = [part for part in parts if len(set(part)) > 1] or parts[:1]
+    shared = [part[0] for part in parts if part not in varying]
+    *above, labels = varying
+    return {
+        "labels": labels,
+        "headings": [", ".join(names) for names in zip(*above, strict=True)] or None,
+        "title": ", ".join(name for name in shared if name != segment_name(ALL_QUERIES)),
+    }
 
 
 def segment_name(segment: Segment) -> str:

@@ -21,8 +21,8 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._columns import as_numbers, check_in_memory, column_names, descending
-from .._sklearn_compat import num_samples
+from .._columns import as_numbers, check_in_memory, column_at, column_names, descending
+from .._sklearn_compat import num_samples, safe_indexing
 from .._typing import Array, IdSource, MatrixLike, QueryIds, RandomState, Ties
 from .._validation import check_choice, check_cutoff, stacklevel_of_caller
 from ..metrics.evaluate import MetricLike
@@ -259,6 +259,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self._trained = None if data.ids is None else (data.ids, data.sizes)
         if group_param is not None:
             _warn_of_single_documents(ranker, data)
+        if ranker is estimator:  # the steps of a pipeline may leave the column out
+            _warn_of_id_feature(data)
         data = data.subsample_queries(self.max_queries, self.random_state)
         self.n_queries_ = None if ids is None else len(data.sizes)
         watched = [read_set(*one) for one in sets]
@@ -392,9 +394,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         scores = self.predict(X)
         ids = self._find_ids(X, None, groups, qid)
         if ids is None:
-            raise no_groups_error(
-                "QueryRanker.rank", fix=fix_by_name(X) or "call rank(X, groups=ids)."
-            )
+            fix = "call rank(X, groups=ids), for a single query groups=[0] * len(X)."
+            raise no_groups_error("QueryRanker.rank", fix=fix_by_name(X) or fix)
         return rank_within_queries(scores, ids, k, ties)
 
     def score(
@@ -573,6 +574,30 @@ def _warn_of_single_documents(ranker: Any, data: TrainingData) -> None:
             f"each query has one document, from which {type(ranker).__name__}.fit learns little. "
             "groups must hold the same id for all documents of a query, and another one for each "
             "query.",
+            UserWarning,
+            stacklevel=stacklevel_of_caller(),
+        )
+
+
+# rows in which a column is compared with the query ids
+COMPARED_ROWS = 100
+
+
+def _warn_of_id_feature(data: TrainingData) -> None:
+    """Warn if a column of a frame holds the query ids, such as the one that `groups` was."""
+    if data.codes is None or data.ids is None or not (names := column_names(data.X)):
+        return
+    rows = np.unique(np.linspace(0, len(data.codes) - 1, COMPARED_ROWS).astype(np.intp))
+    ids, features = data.ids[data.codes[rows]], safe_indexing(data.X, rows)
+    equal = (
+        name
+        for position, name in enumerate(names)
+        if np.array_equal(np.asarray(column_at(features, position)), ids)
+    )
+    if len(data.ids) > 1 and (name := next(equal, None)) is not None:
+        warnings.warn(
+            f"the column {name!r} of X holds the query ids, and the model is trained on it as a "
+            f"feature. Use QueryRanker(..., groups={name!r}), which leaves it out, or drop it.",
             UserWarning,
             stacklevel=stacklevel_of_caller(),
         )

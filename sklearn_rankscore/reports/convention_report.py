@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, overload
 
@@ -21,6 +21,7 @@ from .render import TableText
 
 ConventionReport: TypeAlias = dict[str, dict[str, float | None]]
 Options: TypeAlias = tuple[tuple[str, Any], ...]
+Values: TypeAlias = dict[tuple[str, Options], Any]
 
 
 @overload
@@ -151,24 +152,28 @@ def convention_report(
     digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
     names = _check_names(metrics)
     queries = read_queries(y_true, y_score, groups=groups)
-    values = _Values(queries, unjudged, (y_true, y_score))
-    options = {
-        (library, name): _options(name, library)
-        for library in ("default", *CONVENTIONS)
-        for name in names
+    options = {of: {name: _options(name, of) for name in names} for of in ("default", *CONVENTIONS)}
+    given = [(name, of[name] or ()) for of in options.values() for name in names]
+    changed = [] if as_dict else [(name, some) for name, of in given for some in _subsets(of)]
+    values = _measure(queries, [*given, *changed], unjudged, (y_true, y_score))
+    report: ConventionReport = {
+        library: {name: values.get((name, o)) if o is not None else None for name, o in of.items()}
+        for library, of in options.items()
     }
-    values.measure([(name, given) for (_, name), given in options.items() if given is not None])
-    report: ConventionReport = {}
-    for (library, name), given in options.items():
-        report.setdefault(library, {})[name] = None if given is None else values[name, given]
     if as_dict:
         return report
-    rows = [
-        [library, *(_shown(v, digits) for v in row.values())] for library, row in report.items()
-    ]
+    rows = [[library, *(_cell(v, digits) for v in of.values())] for library, of in report.items()]
     table = Table("", ["", *names], rows)
-    reasons = _reasons(report, options, values, digits)
-    return TableText(f"{table.text()}\n\n{reasons.text()}", table.html() + reasons.html())
+    reasons = [
+        [name, library, Number(value - (report["default"][name] or 0.0), f"+.{digits}f"), shown]
+        for name in names
+        for library, of in options.items()
+        if (value := report[library][name]) is not None
+        and (shown := _reasons(_effects(name, of[name] or (), values), digits))
+    ]
+    header = ["metric", "library", "difference", "because of, the largest effect first"]
+    why = Table("Why the values differ from the default", header, reasons, n_labels=2)
+    return TableText(f"{table.text()}\n\n{why.text()}", table.html() + why.html())
 
 
 def _check_names(metrics: str | Iterable[str]) -> list[str]:
@@ -196,67 +201,52 @@ def _options(name: str, library: str) -> Options | None:
     return tuple((o, v) for o, v in given.items() if o not in dict(in_name) and v != known[o])
 
 
-class _Values:
-    """Values of metrics with some options, of one sort for all that are asked for together."""
-
-    def __init__(self, queries: Queries, unjudged: Unjudged, data: Sequence[Any]) -> None:
-        self.queries, self.unjudged, self.data = queries, unjudged, data
-        self.known: dict[tuple[str, Options], float | None] = {}
-
-    def measure(self, keys: Iterable[tuple[str, Options]]) -> None:
-        """Measure what is not known yet; None for labels or options that the metric refuses."""
-        metrics = {}
-        for name, options in dict.fromkeys(keys):
-            if (name, options) in self.known:
-                continue
-            given = dict(options)
-            try:
-                (metric,) = resolve_each([name], unjudged=self.unjudged, **given)
-                metric.check(self.queries)
-            except ValueError:
-                if not options:
-                    raise
-                self.known[name, options] = None
-            else:
-                metrics[name, options] = metric
-        measured = measure(self.queries, metrics.values(), data=self.data)
-        for (key, metric), values in zip(metrics.items(), measured, strict=True):
-            value: Any = metric.aggregate(values, self.queries)
-            self.known[key] = value
-
-    def __getitem__(self, key: tuple[str, Options]) -> float | None:
-        return self.known[key]
+def _subsets(options: Options) -> Iterator[Options]:
+    return (some for n in range(len(options) + 1) for some in combinations(options, n))
 
 
-def _reasons(
-    report: ConventionReport,
-    options: Mapping[tuple[str, str], Options | None],
-    values: _Values,
-    digits: int,
-) -> Table:
-    """Which options make the difference of each library, those of the largest effect first."""
-    subsets = {
-        key: [subset for n in range(len(given) + 1) for subset in combinations(given, n)]
-        for key, given in options.items()
-        if given is not None
-    }
-    values.measure([(name, subset) for (_, name), own in subsets.items() for subset in own])
-    rows = []
-    for library, name in ((library, name) for name in report["default"] for library in report):
-        given, value = options[library, name], report[library][name]
-        if not given or value is None:
-            continue
-        effects = _effects(name, given, values)
-        shown = [
-            f"{_in_words(option, v)} {number_text(effect, f'+.{digits}f')}"
-            for (option, v), effect in sorted(effects.items(), key=lambda e: -abs(e[1]))
-            if round(abs(effect), digits) != 0
-        ]
-        if shown:
-            difference = Number(value - (report["default"][name] or 0.0), f"+.{digits}f")
-            rows.append([name, library, difference, ", ".join(shown)])
-    header = ["metric", "library", "difference", "because of, the largest effect first"]
-    return Table("Why the values differ from the default", header, rows, n_labels=2)
+def _measure(
+    queries: Queries, keys: Iterable[tuple[str, Options]], unjudged: Unjudged, data: Sequence[Any]
+) -> Values:
+    """Values of metrics with some options, of one sort; none for options that they refuse."""
+    metrics = {}
+    for name, options in dict.fromkeys(keys):
+        try:
+            (metric,) = resolve_each([name], unjudged=unjudged, **dict(options))
+            metric.check(queries)
+        except ValueError:
+            if not options:
+                raise
+        else:
+            metrics[name, options] = metric
+    measured = measure(queries, metrics.values(), data=data)
+    of_keys = zip(metrics.items(), measured, strict=True)
+    return {key: metric.aggregate(values, queries) for (key, metric), values in of_keys}
+
+
+def _effects(name: str, given: Options, values: Values) -> dict[tuple[str, Any], float]:
+    """The effect of each option, averaged over all orders of changing one after the other.
+
+    They add up to the difference (Shapley values); nan if some options are refused without others.
+    """
+    n = len(given)
+    effects = dict.fromkeys(given, 0.0)
+    for option in given:
+        for before in _subsets(tuple(other for other in given if other != option)):
+            both = tuple(other for other in given if other in before or other == option)
+            change = values.get((name, both), math.nan) - values.get((name, before), math.nan)
+            effects[option] += change / (n * math.comb(n - 1, len(before)))
+    return effects
+
+
+def _reasons(effects: Mapping[tuple[str, Any], float], digits: int) -> str:
+    """The options whose effect is seen with these digits, that of the largest first."""
+    largest = sorted(effects.items(), key=lambda effect: -abs(effect[1]))
+    return ", ".join(
+        f"{_in_words(*option)} {number_text(effect, f'+.{digits}f')}"
+        for option, effect in largest
+        if round(abs(effect), digits) != 0
+    )
 
 
 def _in_words(option: str, value: Any) -> str:
@@ -265,23 +255,5 @@ def _in_words(option: str, value: Any) -> str:
     return f"undefined queries {'left out' if math.isnan(value) else f'as {value:g}'}"
 
 
-def _effects(name: str, given: Options, values: _Values) -> dict[tuple[str, Any], float]:
-    """The effect of each option, averaged over all orders of changing one after the other.
-
-    They add up to the difference (Shapley values); nan if some options are refused without others.
-    """
-    n = len(given)
-    effects = dict.fromkeys(given, 0.0)
-    for option in given:
-        others = [other for other in given if other != option]
-        for size in range(n):
-            for before in combinations(others, size):
-                both = tuple(other for other in given if other in before or other == option)
-                low, high = values[name, before], values[name, both]
-                change = math.nan if low is None or high is None else high - low
-                effects[option] += change / (n * math.comb(n - 1, size))
-    return effects
-
-
-def _shown(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+def _cell(value: float | None, digits: int) -> Number | None:
+    return None if value is None else Number(value, f".{digits}f")

@@ -7,8 +7,8 @@ import io
 import math
 import platform
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -19,11 +19,8 @@ import numpy as np
 from .._table import Number, Table, clean
 from .._typing import Array
 from .._validation import check_flag
-from ..inspection import Comparison, Interval, QueryScores, SegmentScores
-from ..inspection.compare import paired_differences
-from ..inspection.comparison import few_distinct_note
-from ..metrics.conventions import convention
-from ..metrics.names import METRICS, parse_name
+from ..comparison import Comparison, QueryScores, SegmentScores
+from ..comparison.compare import paired_differences
 from ..metrics.segment import ALL_QUERIES, Segment
 from ..plots import (
     CutoffCurveDisplay,
@@ -32,162 +29,106 @@ from ..plots import (
     QueryDeltaDisplay,
     QueryPropertyDisplay,
     QueryScatterDisplay,
-)
+)  # fmt: skip
 from ..plots.queries import LABELS
 
 N_QUERIES = 10
 PACKAGES = (__name__.partition(".")[0], "sklearn", "numpy", "scipy", "matplotlib")
 # the row below that of a metric
 RANDOM_ORDER = Segment("", "random order")
-FONTS = r"^font\.(family|sans-serif|serif|monospace)$"
 # replaced by the color of the surrounding text
 TEXT_COLOR = "#010203"
-STYLE: dict[str, Any] = {
-    **dict.fromkeys(
-        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"),
-        TEXT_COLOR,
-    ),
-    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
-    "svg.fonttype": "path", "savefig.bbox": None,
-}  # fmt: skip
-
-CSS = """
-.rankscore { color: inherit; font: 15px/1.5 system-ui, sans-serif; }
-.rankscore h1 { font-size: 1.7em; } .rankscore h2 { font-size: 1.25em; margin: 1.8em 0 .4em; }
-.rankscore h3 { font-size: 1em; margin: 1.2em 0 .3em; }
-.rankscore .scroll { overflow-x: auto; }
-.rankscore table { border-collapse: collapse; margin: .3em 0; font-variant-numeric: tabular-nums; }
-.rankscore caption { text-align: left; padding: .2em 0; opacity: .8; }
-.rankscore th, .rankscore td { padding: .2em .7em; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid rgba(128, 128, 128, .3); }
-.rankscore tbody th { text-align: left; font-weight: normal; }
-.rankscore thead th:first-child { text-align: left; }
-.rankscore tbody th + th { white-space: normal; }
-.rankscore thead th { vertical-align: bottom; white-space: normal; }
-.rankscore figure { margin: 1.2em 0 2em; } .rankscore figcaption { font-weight: 600; }
-.rankscore svg { display: block; width: 100%; min-width: 30rem; max-width: 52rem; height: auto; }
-@media print {
-  .rankscore .scroll { overflow: visible; }
-  .rankscore th, .rankscore td { white-space: normal; }
-}
-"""
-DOCUMENT_CSS = """
-:root { color-scheme: light dark; }
-body { margin: 0 auto; max-width: 64rem; padding: 1rem; background: #fff; color: #1a1a1a; }
-@media (prefers-color-scheme: dark) { body { background: #14181e; color: #e8e8e8; } }
-"""
+COLORED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
+CLEAR = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+FONTS = r"^font\.(family|sans-serif|serif|monospace)$"
 
 
 class Cell(NamedTuple):
-    """Row and column of a metric in the table; the cut-off None is the last column."""
+    """Row and column of a metric in the table, the cut-off None being the last; its options."""
 
     label: str
     k: int | None
+    options: str = ""
 
 
 @dataclass(frozen=True)
-class SystemMeasurements:
+class System:
     """Measurements of one system.
 
     Parameters
     ----------
     facts : dict of str to float
         Properties of the data: the entry "data" of a report.
+    metrics : dict of str to dict of str to float
+        What is known of the mean of each metric: the entry "metrics" of a report.
     sizes, relevant : array of shape (n_queries,)
         Number of documents and of relevant documents of each query.
     scores : QueryScores
         The values of each query.
-    intervals : dict of str to Interval
-        The interval of each mean.
-    random_order : dict of str to float
-        The mean of each metric for random orders of the documents, where it is known.
-    bounds : dict of str to Interval
-        The least and the greatest mean that any labels of unjudged documents give.
     segments : SegmentScores or None
         Means by segment.
     """
 
     facts: Mapping[str, float]
+    metrics: Mapping[str, Mapping[str, float]]
     sizes: Array
     relevant: Array
     scores: QueryScores
-    intervals: dict[str, Interval]
-    random_order: Mapping[str, float]
-    bounds: Mapping[str, Interval]
     segments: SegmentScores | None
 
     def summary(self, comparison: Comparison | None, name: str) -> dict[str, Any]:
         """Unrounded numbers, with the differences from the baseline by segment."""
-        means, counts = self.scores.mean(), self.scores.included().sum(axis=0).tolist()
-        metrics = {
-            metric: {
-                "mean": means[metric], **self.intervals[metric]._asdict(), "queries": count,
-                "random_order": self.random_order.get(metric, math.nan),
-            }
-            for metric, count in zip(self.scores.metrics, counts, strict=True)
-        }  # fmt: skip
-        for metric, (low, high) in self.bounds.items():
-            metrics[metric] |= {"lowest": low, "highest": high}
-        summary = {"data": self.facts, "metrics": metrics}
         if self.segments is None:
-            return summary
-        differences = {
-            (d.metric, d.segment): {
-                "difference": d.difference,
-                "difference_low": d.interval.low,
-                "difference_high": d.interval.high,
-                "adjusted_p_value": d.adjusted_p_value,
-            }
-            for d in comparison or ()
-            if d.model == name
-        }
-        rows = [
-            {
+            return {"data": self.facts, "metrics": self.metrics}
+        rows = {
+            (s.metric, s.segment): {
                 "metric": s.metric, **s.segment._asdict(), "queries": s.queries, "share": s.share,
                 "mean": s.mean, **s.interval._asdict(), "rest_p_value": s.rest_p_value,
-                **differences.get((s.metric, s.segment), {}),
             }
             for s in self.segments
-        ]  # fmt: skip
-        return {**summary, "segments": rows}
+        }  # fmt: skip
+        for d in comparison or ():
+            if d.model == name and d.segment != ALL_QUERIES:
+                rows[d.metric, d.segment] |= {
+                    "difference": d.difference, "difference_low": d.interval.low,
+                    "difference_high": d.interval.high, "adjusted_p_value": d.adjusted_p_value,
+                }  # fmt: skip
+        return {"data": self.facts, "metrics": self.metrics, "segments": list(rows.values())}
 
 
 @dataclass(frozen=True)
-class Measurements:
+class Contents:
     """All that is in a report.
 
     Parameters
     ----------
-    systems : dict of str to SystemMeasurements
+    systems : dict of str to System
         By name; a single system that was not given by name has the name "".
     cells : dict of str to Cell
-        Row and column of each metric.
+        The cell of each metric.
     comparison : Comparison or None
         All other systems compared with the first.
     inference : dict
         Arguments of all intervals: `confidence`, `method`, `n_resamples` and `random_state`.
     digits : int
         Number of decimals.
-    conventions : dict
-        Options that were given, and `like`.
+    like : str or None
+        The library whose conventions were asked for.
     """
 
-    systems: Mapping[str, SystemMeasurements]
+    systems: Mapping[str, System]
     cells: Mapping[str, Cell]
     comparison: Comparison | None
     inference: Mapping[str, Any]
     digits: int
-    conventions: Mapping[str, Any] = field(default_factory=dict)
+    like: str | None
 
     @property
     def main_metrics(self) -> list[str]:
         """One metric of each row: that with the largest cut-off, or without any."""
-        largest: dict[str, str] = {}
-        for metric, cell in self.cells.items():
-            current = largest.get(cell.label)
-            if current is None or (cell.k or 0) > (self.cells[current].k or 0):
-                largest[cell.label] = metric
-        return list(largest.values())
+        by_cutoff = sorted(self.cells, key=lambda metric: self.cells[metric].k or 0)
+        largest = {self.cells[metric].label: metric for metric in by_cutoff}
+        return [largest[label] for label in dict.fromkeys(c.label for c in self.cells.values())]
 
 
 class TableText(str):
@@ -222,8 +163,8 @@ class RankingReport(TableText):
 
     Parameters
     ----------
-    measured : Measurements
-        Contents of the report; the format of this object is private.
+    text, html : str
+        The report, and the same as tables.
 
     Attributes
     ----------
@@ -235,15 +176,26 @@ class RankingReport(TableText):
         All systems compared with the first; None for a single system.
     """
 
-    _measured: Measurements
+    _contents: Contents
+    scores: dict[str, QueryScores]
+    segments: dict[str, SegmentScores]
+    comparison: Comparison | None
 
-    def __new__(cls, measured: Measurements) -> RankingReport:  # noqa: D102
-        self = super().__new__(cls, _text(measured))
-        self._measured = measured
+    @classmethod
+    def _of(cls, contents: Contents) -> RankingReport:
+        tables = list(_tables(contents))
+        texts = [
+            part.text() if isinstance(part, Table) else clean(part.text)
+            for part in tables
+            if isinstance(part, Table) or part.level > 2
+        ]
+        html = f"<style>{_css()}</style><div class='rankscore'>{_html(tables)}</div>"
+        self = cls("\n\n".join(texts), html)
+        systems = contents.systems.items()
+        self._contents, self.comparison = contents, contents.comparison
+        self.scores = {name: system.scores for name, system in systems}
+        self.segments = {name: s.segments for name, s in systems if s.segments is not None}
         return self
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self), (self._measured,)
 
     @overload
     def to_html(self, path: None = None, *, title: str = ..., plots: bool = ...) -> str: ...
@@ -277,38 +229,22 @@ class RankingReport(TableText):
         str or None
             The HTML if there is no path.
         """
-        html = _document(self._measured, title, with_plots=check_flag("plots", plots))
+        of, name = self._contents, clean(title, "html")
+        parts: list[Part] = [*_tables(of)]
+        if check_flag("plots", plots):
+            parts += _figures(of)
+        parts += [Heading("Queries"), *_worst_queries(of), Heading("Conventions"), _options(of)]
+        parts += [Heading("Versions"), _versions()]
+        html = (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{name}</title><style>{_css()}</style></head>"
+            f"<body class='rankscore'><h1>{name}</h1>\n{_html(parts)}\n</body></html>\n"
+        )
         if path is None:
             return html
         Path(path).write_text(html, encoding="utf-8")
         return None
-
-    def _repr_html_(self) -> str:
-        return f"<style>{CSS}</style><div class='rankscore'>{_html(_tables(self._measured))}</div>"
-
-    @property
-    def scores(self) -> dict[str, QueryScores]:
-        """The values of each query by system."""
-        return {name: system.scores for name, system in self._measured.systems.items()}
-
-    @property
-    def segments(self) -> dict[str, SegmentScores]:
-        """Means by segment by system."""
-        systems = self._measured.systems.items()
-        return {name: s.segments for name, s in systems if s.segments is not None}
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """All systems compared with the first."""
-        return self._measured.comparison
-
-
-class Figure(NamedTuple):
-    """A display that is drawn in the HTML, and its height in inches."""
-
-    title: str
-    draw: Callable[..., Any]
-    height: float = 4.5
 
 
 class Heading(NamedTuple):
@@ -318,157 +254,76 @@ class Heading(NamedTuple):
     level: int = 2
 
 
-Part: TypeAlias = Heading | Table | Figure | str
+# a text is HTML
+Part: TypeAlias = Heading | Table | str
 
 
-def _text(measured: Measurements) -> str:
-    """The tables below the names of their systems."""
-    texts = [
-        part.text() if isinstance(part, Table) else clean(part.text)
-        for part in _tables(measured)
-        if isinstance(part, Table) or (isinstance(part, Heading) and part.level > 2)
-    ]
-    return "\n\n".join(texts)
+def _css() -> str:
+    return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
-def _html(parts: Iterator[Part]) -> str:
-    """Parts as HTML; a table scrolls within itself where it is too wide, as does a figure."""
+def _html(parts: Iterable[Part]) -> str:
+    """Parts as HTML; a table scrolls within itself where it is too wide."""
     shown = []
-    for i, part in enumerate(parts):
+    for part in parts:
         if isinstance(part, Heading):
             shown.append(f"<h{part.level}>{clean(part.text, 'html')}</h{part.level}>")
         elif isinstance(part, Table):
             shown.append(f"<div class='scroll'>{part.html()}</div>")
-        elif isinstance(part, Figure):
-            title = clean(part.title, "html")
-            shown.append(
-                f"<figure><figcaption>{title}</figcaption>"
-                f"<div class='scroll'>{_svg(part, f'figure{i}')}</div></figure>"
-            )
         else:
-            shown.append(f"<p>{clean(part, 'html')}</p>")
+            shown.append(part)
     return "\n".join(shown)
 
 
-def _document(measured: Measurements, title: str, *, with_plots: bool) -> str:
-    """A complete file that refers to no other."""
-
-    def parts() -> Iterator[Part]:
-        yield from _tables(measured)
-        if with_plots:
-            yield from _figures(measured)
-        yield Heading("Queries")
-        yield from _worst_queries(measured)
-        yield Heading("Conventions")
-        yield _convention_table(measured)
-        yield Heading("Versions")
-        yield _version_table()
-
-    name = clean(title, "html")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{name}</title><style>{DOCUMENT_CSS}{CSS}</style></head>"
-        f"<body><main class='rankscore'><h1>{name}</h1>\n{_html(parts())}\n</main></body></html>\n"
-    )
-
-
-def _tables(measured: Measurements) -> Iterator[Part]:
+def _tables(contents: Contents) -> Iterator[Heading | Table]:
     """Data, means of each system and differences between them."""
     yield Heading("Data")
-    yield _facts_table(measured)
+    yield _facts_table(contents)
     yield Heading("Metrics")
-    for name, system in measured.systems.items():
+    for name, system in contents.systems.items():
         if name != "":
             yield Heading(str(name), 3)
-        yield from _system_tables(system, measured)
-    if measured.comparison is not None:
+        yield from _system_tables(system, contents)
+    if contents.comparison is not None:
         yield Heading("Differences")
-        for model in list(measured.systems)[1:]:
-            yield _difference_table(measured.comparison, model, measured)
+        yield contents.comparison._table().narrowed(digits=contents.digits)
 
 
-def _facts_table(measured: Measurements) -> Table:
+def _facts_table(contents: Contents) -> Table:
     """One column if all systems have the same facts."""
-    columns = [_facts_rows(system) for system in measured.systems.values()]
+    columns = [_facts(system.facts) for system in contents.systems.values()]
     names = dict.fromkeys(name for column in columns for name in column)
     rows = [[name, *(column.get(name, "") for column in columns)] for name in names]
     if all(len({*row[1:]}) == 1 for row in rows):
         return Table("", ["", ""], [row[:2] for row in rows], n_labels=2)
-    return Table("", ["", *map(str, measured.systems)], rows, n_labels=1 + len(columns))
+    return Table("", ["", *map(str, contents.systems)], rows, n_labels=1 + len(columns))
 
 
-def _facts_rows(system: SystemMeasurements) -> dict[str, str]:
+def _facts(data: Mapping[str, float]) -> dict[str, str]:
     """Names and values of the properties of the data."""
-    data = system.facts
+    of_query, retrieved = (
+        f"{data[f'fewest_{of}']:,} to {data[f'most_{of}']:,}, median {data[f'median_{of}']:g}"
+        for of in ("documents", "retrieved")
+    )
     facts = {
         "queries": f"{data['queries']:,}",
         "documents": f"{data['documents']:,}",
-        "documents of a query": _sizes(data, "documents"),
+        "documents of a query": of_query,
         "queries without relevant documents": f"{data['queries_without_relevant']:.1%}",
         "queries of one document": f"{data['queries_of_one_document']:.1%}",
         "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
         "documents tied with another one": f"{data['documents_tied']:.1%}",
     }
-    if (of_query := _sizes(data, "retrieved")) != facts["documents of a query"]:
-        facts["retrieved documents of a query"] = of_query
+    if retrieved != of_query:
+        facts["retrieved documents of a query"] = retrieved
         facts["queries without results"] = f"{data['queries_without_results']:.1%}"
     if data["documents_unjudged"]:
         facts["documents without a judgment"] = f"{data['documents_unjudged']:.1%}"
     if "clicks" in data:
-        facts["clicks, and their effective number"] = (
-            f"{data['clicks']:,}, {data['effective_clicks']:,.0f}"
-        )
+        effective = f"{data['clicks']:,}, {data['effective_clicks']:,.0f}"
+        facts["clicks, and their effective number"] = effective
         facts["documents with a clipped propensity"] = f"{data['documents_clipped']:.1%}"
     return facts
-
-
-def _sizes(data: Mapping[str, float], what: str) -> str:
-    fewest, median, most = (data[f"{which}_{what}"] for which in ("fewest", "median", "most"))
-    return f"{fewest:,} to {most:,}, median {median:g}"
-
-
-def _system_tables(system: SystemMeasurements, measured: Measurements) -> Iterator[Table]:
-    """Means of a system, with those of random orders, their bounds and those by segment."""
-    means, spec = system.scores.mean(), f".{measured.digits}f"
-    level = f"[{measured.inference['confidence'] * 100:g} % interval]"
-    entries = []
-    for name, cell in measured.cells.items():
-        entries.append(Entry(cell, Number(means[name], spec, system.intervals[name])))
-        if name in system.random_order:
-            entries.append(Entry(cell, Number(system.random_order[name], spec), RANDOM_ORDER))
-    yield _by_cutoff(entries, f"mean {level}")
-    if system.bounds:
-        bounds = [Entry(measured.cells[n], Number(b, spec)) for n, b in system.bounds.items()]
-        yield _by_cutoff(bounds, "[lowest, highest mean of any missing labels]")
-    if system.segments is not None:
-        by_segment = [
-            Entry(
-                measured.cells[s.metric], Number(s.mean, spec, s.interval), s.segment, s.queries,
-                s.share,
-            )
-            for s in system.segments
-        ]  # fmt: skip
-        yield _by_cutoff(by_segment, f"mean by segment {level}", with_segments=True)
-
-
-def _difference_table(comparison: Comparison, model: str, measured: Measurements) -> Table:
-    """Differences of one model: one row per metric and segment, one column per cut-off."""
-    own = [d for d in comparison if d.model == model]
-    spec = f"+.{measured.digits}f"
-    entries = [
-        Entry(
-            measured.cells[d.metric],
-            Number(d.difference, spec, d.interval, "*" if d.few_distinct else ""),
-            d.segment, d.queries, d.share,
-        )
-        for d in own
-    ]  # fmt: skip
-    title = f"{model} compared with {comparison.baseline} by the {comparison.test} test"
-    note = few_distinct_note(own, comparison.method)
-    with_segments = any(d.segment != ALL_QUERIES for d in own)
-    corner = f"difference [{comparison.confidence * 100:g} % interval]"
-    return _by_cutoff(entries, corner, with_segments=with_segments, title=title, note=note)
 
 
 class Entry(NamedTuple):
@@ -481,116 +336,102 @@ class Entry(NamedTuple):
     share: float = 1.0
 
 
-def _by_cutoff(
-    entries: list[Entry],
-    corner: str,
-    *,
-    with_segments: bool = False,
-    title: str = "",
-    note: str = "",
-) -> Table:
+def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
+    """Means of a system, with those of random orders, their bounds and those by segment."""
+    spec, cells = f".{contents.digits}f", contents.cells
+    level = f"[{contents.inference['confidence'] * 100:g} % interval]"
+    entries, bounds = [], []
+    for name, of in system.metrics.items():
+        number = Number(of["mean"], spec, (of["low"], of["high"]))
+        entries.append(Entry(cells[name], number))
+        if not math.isnan(of["random_order"]):
+            entries.append(Entry(cells[name], Number(of["random_order"], spec), RANDOM_ORDER))
+        if "lowest" in of:
+            bounds.append(Entry(cells[name], Number((of["lowest"], of["highest"]), spec)))
+    yield _by_cutoff(entries, f"mean {level}")
+    if bounds:
+        yield _by_cutoff(bounds, "[lowest, highest mean of any missing labels]")
+    if system.segments is not None:
+        by_segment = [
+            Entry(cells[s.metric], Number(s.mean, spec, s.interval), s.segment, s.queries, s.share)
+            for s in system.segments
+        ]
+        yield _by_cutoff(by_segment, f"mean by segment {level}", with_segments=True)
+
+
+def _by_cutoff(entries: list[Entry], corner: str, *, with_segments: bool = False) -> Table:
     """One row per metric and segment, one column per cut-off."""
     cutoffs = sorted({entry.cell.k for entry in entries}, key=lambda k: (k is None, k))
+    labels = list(dict.fromkeys(entry.cell.label for entry in entries))
     rows: dict[tuple[str, Segment], dict[int | None, Entry]] = {}
     for entry in entries:
         rows.setdefault((entry.cell.label, entry.segment), {})[entry.cell.k] = entry
-    labels = dict.fromkeys(label for label, _ in rows)
     header = [corner, *("all" if k is None else f"@{k}" for k in cutoffs)]
     if with_segments:
         header[1:1] = ["", "", "queries", "share"]
     body = [
         [
-            key[0] if key[1] != RANDOM_ORDER else f"  {key[1].value}",
-            *(_about(key[1], list(rows[key].values())) if with_segments else ()),
-            *(rows[key][k].number if k in rows[key] else "" for k in cutoffs),
+            label if segment != RANDOM_ORDER else f"  {segment.value}",
+            *(_about(segment, list(row.values())) if with_segments else ()),
+            *(row[k].number if k in row else "" for k in cutoffs),
         ]
-        for label in labels
-        for key in rows
-        if key[0] == label
+        for (label, segment), row in sorted(rows.items(), key=lambda r: labels.index(r[0][0]))
     ]
-    return Table(title, header, body, n_labels=3 if with_segments else 1, note=note)
+    return Table("", header, body, n_labels=3 if with_segments else 1)
 
 
 def _about(segment: Segment, entries: list[Entry]) -> list[str]:
     """Column, value, number and share of the queries, which may depend on the cut-off."""
-    counts = sorted({entry.queries for entry in entries})
-    shares = sorted({f"{entry.share:.1%}" for entry in entries}, key=lambda text: float(text[:-1]))
-    number = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}–{counts[-1]:,}"
-    share = shares[0] if len(shares) == 1 else f"{shares[0]}–{shares[-1]}"
+    number = _range([entry.queries for entry in entries], ",d")
+    share = _range([entry.share for entry in entries], ".1%")
     return [segment.column, str(segment.value), number, share]
 
 
-def _worst_queries(measured: Measurements) -> Iterator[Table]:
+def _range(values: list[Any], spec: str) -> str:
+    """The smallest and the largest value, or one if they look the same."""
+    return "–".join(dict.fromkeys(f"{value:{spec}}" for value in (min(values), max(values))))
+
+
+def _worst_queries(contents: Contents) -> Iterator[Table]:
     """The queries on which each model loses most, or those of a single system that score lowest."""
-    metric = measured.main_metrics[0]
-    (name, first), *others = measured.systems.items()
+    metric, spec = contents.main_metrics[0], f".{contents.digits}f"
+    (name, first), *others = contents.systems.items()
+    segments = first.scores.segments or {}
+
+    def table(title: str, order: Array, columns: list[tuple[str, Array, str]]) -> Table:
+        rows = np.argsort(order, kind="stable")[: min(N_QUERIES, int((~np.isnan(order)).sum()))]
+        body = [
+            [
+                str(first.scores.ids[row]), *(str(column[row]) for column in segments.values()),
+                int(first.sizes[row]), int(first.relevant[row]),
+                *(Number(float(column[row]), spec) for _, column, spec in columns),
+            ]
+            for row in rows
+        ]  # fmt: skip
+        header = ["query", *segments, "documents", "relevant", *(str(name) for name, *_ in columns)]
+        return Table(title, header, body, 1 + len(segments), "" if body else "none")
+
+    values = first.scores[metric]
     if not others:
-        values = first.scores[metric]
-        title = f"Queries with the lowest {metric}"
-        yield _query_table(title, first, {metric: values}, values, measured.digits)
+        yield table(f"Queries with the lowest {metric}", values, [(metric, values, spec)])
     for model, system in others:
         difference = paired_differences(first.scores, system.scores)[metric]
-        columns = {name: first.scores[metric], model: system.scores[metric]}
+        columns = [
+            (name, values, spec), (model, system.scores[metric], spec),
+            ("difference", difference, f"+{spec}"),
+        ]  # fmt: skip
         title = f"Queries on which {model} loses most, by {metric}"
-        losses = np.where(difference < 0, difference, np.nan)
-        yield _query_table(title, first, columns, losses, measured.digits, difference)
+        yield table(title, np.where(difference < 0, difference, np.nan), columns)
 
 
-def _query_table(
-    title: str,
-    system: SystemMeasurements,
-    columns: dict[str, Array],
-    order: Array,
-    digits: int,
-    difference: Array | None = None,
-) -> Table:
-    """The queries with the lowest values of `order`, without those where it is nan."""
-    rows = np.argsort(order, kind="stable")[: min(N_QUERIES, int((~np.isnan(order)).sum()))]
-    segments = system.scores.segments or {}
-    header = ["query", *segments, "documents", "relevant", *map(str, columns)]
-    body = [
-        [
-            str(system.scores.ids[row]),
-            *(str(column[row]) for column in segments.values()),
-            int(system.sizes[row]),
-            int(system.relevant[row]),
-            *(Number(float(column[row]), f".{digits}f") for column in columns.values()),
-            *([] if difference is None else [Number(float(difference[row]), f"+.{digits}f")]),
-        ]
-        for row in rows
-    ]
-    header += [] if difference is None else ["difference"]
-    note = "" if len(body) else "none"
-    return Table(title, header, body, n_labels=1 + len(segments), note=note)
-
-
-def _convention_table(measured: Measurements) -> Table:
+def _options(contents: Contents) -> Table:
     """All options of each metric."""
-    labels = {cell.label: metric for metric, cell in reversed(list(measured.cells.items()))}
-    rows = [[label, _options_text(m, measured.conventions)] for label, m in labels.items()]
-    like = measured.conventions.get("like")
-    title = "Conventions of this package" if like is None else f"Conventions of {like}"
-    return Table(title, ["metric", "options"], rows[::-1], n_labels=2)
+    options = {cell.label: cell.options for cell in contents.cells.values()}
+    title = f"Conventions of {contents.like or 'this package'}"
+    return Table(title, ["metric", "options"], list(options.items()), n_labels=2)
 
 
-def _options_text(metric: str, conventions: Any) -> str:
-    """``"gain=linear, ties=average, …"`` for a named metric."""
-    try:
-        name, in_name = parse_name(metric)
-    except ValueError:
-        return "a function of a block"
-    known = METRICS[name].options
-    like = dict(in_name).get("like", conventions.get("like"))
-    given = {o: v for o, v in conventions.items() if o in known and v is not None}
-    options = {**known, **convention(like, name), **given, **dict(in_name)}
-    return ", ".join(
-        f"{option}={getattr(value, '__name__', value)}"
-        for option, value in options.items()
-        if option in known and option not in ("k", "average")
-    )
-
-
-def _version_table() -> Table:
+def _versions() -> Table:
     """Versions of Python and of the packages that computed the numbers."""
     rows = [["python", platform.python_version()]]
     for package in PACKAGES:
@@ -601,7 +442,17 @@ def _version_table() -> Table:
     return Table("", ["", ""], rows, n_labels=2)
 
 
-def _svg(figure: Figure, name: str) -> str:
+def _figures(contents: Contents) -> list[Part]:
+    """The plots that these measurements allow."""
+    try:
+        import matplotlib as _  # noqa: F401
+    except ImportError:
+        return [Heading("Plots"), "<p>The plots require matplotlib, which was not installed.</p>"]
+    figures = [_figure(f"figure{i}", *of) for i, of in enumerate(_displays(contents))]
+    return [Heading("Plots"), *figures] if figures else []
+
+
+def _figure(name: str, title: str, draw: Callable[..., Any], height: float = 4.5) -> str:
     """The display as SVG that takes the text color of its surroundings; `name` is unique."""
     from matplotlib import rcParams, style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -609,71 +460,58 @@ def _svg(figure: Figure, name: str) -> str:
 
     # names in other scripts than the default font has need one that the user has chosen
     fonts: Any = rcParams.find_all(FONTS)
-    with style.context(["default", {**STYLE, **fonts, "svg.hashsalt": name}]):
-        canvas = Canvas(figsize=(7, figure.height), layout="constrained")
+    settings: Any = {
+        **dict.fromkeys(COLORED, TEXT_COLOR), **dict.fromkeys(CLEAR, "none"),
+        "svg.fonttype": "path", "savefig.bbox": None, "svg.hashsalt": name,
+        **fonts,
+    }  # fmt: skip
+    with style.context(["default", settings]):
+        canvas, text = Canvas(figsize=(7, height), layout="constrained"), io.StringIO()
         FigureCanvasAgg(canvas)
-        figure.draw(ax=canvas.subplots())
-        text = io.StringIO()
+        draw(ax=canvas.subplots())
         canvas.savefig(text, format="svg", metadata={"Date": None})
-    return _inline(text.getvalue(), figure.title, name)
+    svg = text.getvalue()
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
+    svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r' (width|height)="[^"]*"', "", svg, count=2).replace(TEXT_COLOR, "currentColor")
+    shown = clean(title, "html")
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
+    caption = f"<figcaption>{shown}</figcaption>"
+    return f"<figure>{caption}<div class='scroll'>{svg.strip()}</div></figure>"
 
 
-def _inline(svg: str, title: str, name: str) -> str:
-    """An SVG image for HTML, without header, comments, fixed size and text color."""
-    body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
-    body = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", body)
-    opening, rest = body.split(">", 1)
-    opening = re.sub(r' (width|height)="[^"]*"', "", opening)
-    name_of = clean(title, "html")
-    label = f' role="img" aria-label="{name_of}"'
-    return f"{opening}{label}>{rest}".replace(TEXT_COLOR, "currentColor").strip()
-
-
-def _figures(measured: Measurements) -> Iterator[Part]:
-    """The plots that these measurements allow."""
-    try:
-        import matplotlib as _  # noqa: F401
-    except ImportError:
-        yield Heading("Plots")
-        yield "The plots require matplotlib, which was not installed."
-        return
-    figures = list(_displays(measured))
-    if figures:
-        yield Heading("Plots")
-        yield from figures
-
-
-def _displays(measured: Measurements) -> Iterator[Figure]:
-    main, label = measured.main_metrics[0], measured.cells[measured.main_metrics[0]].label
-    scores = {name or label: system.scores for name, system in measured.systems.items()}
+def _displays(contents: Contents) -> Iterator[tuple[Any, ...]]:
+    """Title, how it is drawn and height of each plot that these measurements allow."""
+    main, label = contents.main_metrics[0], contents.cells[contents.main_metrics[0]].label
+    scores = {name or label: system.scores for name, system in contents.systems.items()}
     baseline, *models = scores
-    first, inference = next(iter(measured.systems.values())), measured.inference
-    has_curve = len({c.k for c in measured.cells.values() if c.label == label} - {None}) > 1
-    if measured.comparison is not None:
-        shown = measured.main_metrics if first.segments is None else [main]
-        rows = [d for d in measured.comparison if d.metric in shown]
-        draw: Any = partial(ForestDisplay.from_comparison, measured.comparison, metric=shown)
-        yield Figure("Differences", draw, 0.3 * len(rows) + 2)
+    first, inference = next(iter(contents.systems.values())), contents.inference
+    has_curve = len({c.k for c in contents.cells.values() if c.label == label} - {None}) > 1
+    if contents.comparison is not None:
+        shown = contents.main_metrics if first.segments is None else [main]
+        rows = [d for d in contents.comparison if d.metric in shown]
+        draw: Any = partial(ForestDisplay.from_comparison, contents.comparison, metric=shown)
+        yield ("Differences", draw, 0.3 * len(rows) + 2)
         for model in models:
             pair = {baseline: scores[baseline], model: scores[model]}
             included = paired_differences(*pair.values()).included()
             if included[:, scores[baseline].column(main)].any():
                 draw = partial(QueryDeltaDisplay.from_query_scores, pair, metric=main, **inference)
-                yield Figure(f"Queries on which {model} wins and loses", draw)
+                yield (f"Queries on which {model} wins and loses", draw)
                 draw = partial(QueryScatterDisplay.from_query_scores, pair, metric=main)
-                yield Figure(f"Each query, {baseline} and {model}", draw, 5.5)
+                yield (f"Each query, {baseline} and {model}", draw, 5.5)
     if has_curve:
         given = {"metric": label, **inference}
-        yield Figure("By cut-off", partial(CutoffCurveDisplay.from_query_scores, scores, **given))
+        yield ("By cut-off", partial(CutoffCurveDisplay.from_query_scores, scores, **given))
         if models:
             draw = partial(DifferenceCurveDisplay.from_query_scores, scores, **given)
-            yield Figure("Differences by cut-off", draw)
+            yield ("Differences by cut-off", draw)
     if first.segments is not None:
         draw = partial(
             ForestDisplay.from_query_scores, scores, metric=main, means=True, **inference
         )
         n_rows = len({s.segment for s in first.segments}) * (1 + len(scores))
-        yield Figure("Means by segment", draw, 0.3 * n_rows + 2)
+        yield ("Means by segment", draw, 0.3 * n_rows + 2)
     of_query = {"documents": first.sizes, "relevant": first.relevant.astype(int)}
     for kind, values in of_query.items():
         if values.min() < values.max():
@@ -681,4 +519,4 @@ def _displays(measured: Measurements) -> Iterator[Figure]:
                 QueryPropertyDisplay.from_query_scores, scores, {LABELS[kind]: values},
                 metric=main, **inference,
             )  # fmt: skip
-            yield Figure(f"By number of {LABELS[kind]}", draw)
+            yield (f"By number of {LABELS[kind]}", draw)

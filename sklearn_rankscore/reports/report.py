@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
 from .._validation import check_count, check_cutoff, check_flag, check_number
-from ..inspection import Interval, QueryScores, compare
-from ..inspection.query_scores import measure_per_query, resolve_per_query
-from ..inspection.segments import Segments, columns_or_levels, read_segments
+from ..comparison import QueryScores, compare
+from ..comparison.query_scores import measure_per_query, resolve_per_query
+from ..comparison.segments import Segments, columns_or_levels, read_segments
 from ..metrics.evaluate import MetricLike, Metrics, by_system
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..metrics.metric import Metric
@@ -23,31 +23,19 @@ from ..metrics.resolve import has_option, list_metrics
 from ..ranking import Block, Queries, Ranking, read_queries
 from ..ranking.label_functions import relevant
 from ..ranking.queries import AS_GIVEN, is_judged
-from .render import Cell, Measurements, RankingReport, SystemMeasurements
+from .render import Cell, Contents, RankingReport, System
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
-
-
-class Report(TypedDict):
-    """What `ranking_report` returns with ``output_dict=True``."""
-
-    data: dict[str, float]
-    metrics: dict[str, dict[str, float]]
-    segments: NotRequired[list[dict[str, Any]]]
 
 
 @overload
 def ranking_report(
     y_true: ArrayLike,
-    y_score: Mapping[str, ArrayLike],
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     output_dict: Literal[True],
     **options: Any,
-) -> dict[str, Report]: ...
-@overload
-def ranking_report(
-    y_true: ArrayLike, y_score: ArrayLike, *, output_dict: Literal[True], **options: Any
-) -> Report: ...
+) -> dict[str, Any]: ...
 @overload
 def ranking_report(
     y_true: ArrayLike,
@@ -203,7 +191,7 @@ def ranking_report(
         "random_state": random_state,
     }  # fmt: skip
 
-    def compute(scores: Any, groups: Any) -> SystemMeasurements:
+    def compute(scores: Any, groups: Any) -> System:
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
@@ -221,8 +209,8 @@ def ranking_report(
     if as_dict:
         summaries = {name: system.summary(comparison, name) for name, system in systems.items()}
         return summaries.get("", summaries)
-    conventions = {"like": like, "threshold": threshold, **options}
-    return RankingReport(Measurements(systems, cells, comparison, inference, digits, conventions))
+    contents = Contents(systems, cells, comparison, inference, digits, like)
+    return RankingReport._of(contents)
 
 
 def _measure(
@@ -234,7 +222,7 @@ def _measure(
     n_jobs: int | None,
     data: Sequence[Any],
     needs_ranges: bool,
-) -> SystemMeasurements:
+) -> System:
     """Properties of the data, and means with intervals, of all queries and by segment.
 
     Propensities and segments that are given by name are looked up in `data`.
@@ -246,38 +234,53 @@ def _measure(
             "clicks": summary.n_clicks, "effective_clicks": summary.effective_clicks,
             "documents_clipped": summary.clipped_share,
         }  # fmt: skip
-    # documents that were retrieved are the choice of a system, and in no random order of all
-    known = {} if math.isinf(queries.lowest_score) else metrics
-    chance = {name: metric.of_random_order() for name, metric in known.items()}
-    chance_metrics = {name: metric for name, metric in chance.items() if metric is not None}
-    random_order = (
-        measure_per_query(queries, chance_metrics, n_jobs, data).mean() if chance_metrics else {}
-    )
     segments = columns_or_levels("by", by, *data)
     if segments is not None:
         rows: dict[str, Any] = dict(zip(("y_true", "y_score", "groups"), data, strict=True))
         columns = read_segments(segments, queries.ids, queries.grouping, rows)
         scores = replace(scores, segments=columns)
-    return SystemMeasurements(
-        facts, queries.sizes, n_relevant, scores, scores.interval(**inference), random_order,
-        _bounds_of_means(queries, metrics) if needs_ranges else {},
-        None if segments is None else scores.by(**inference),
-    )  # fmt: skip
+    means, ends, counts = scores.mean(), scores.interval(**inference), scores.included().sum(axis=0)
+    chance = _random_order(queries, metrics, n_jobs, data)
+    bounds = _bounds_of_means(queries, metrics) if needs_ranges else {}
+    of_metrics = {
+        name: {
+            "mean": means[name], **ends[name]._asdict(), "queries": count,
+            "random_order": chance.get(name, math.nan), **bounds.get(name, {}),
+        }
+        for name, count in zip(scores.metrics, counts.tolist(), strict=True)
+    }  # fmt: skip
+    by_segment = None if segments is None else scores.by(**inference)
+    return System(facts, of_metrics, queries.sizes, n_relevant, scores, by_segment)
 
 
-def _bounds_of_means(queries: Queries, metrics: Mapping[str, Metric]) -> dict[str, Interval]:
+def _random_order(
+    queries: Queries, metrics: Mapping[str, Metric], n_jobs: int | None, data: Sequence[Any]
+) -> dict[str, float]:
+    """The mean of each metric for random orders of the documents, where it is known.
+
+    Documents that were retrieved are the choice of a system, and in no random order of all.
+    """
+    known = {} if math.isinf(queries.lowest_score) else metrics
+    chance = {name: metric.of_random_order() for name, metric in known.items()}
+    of_chance = {name: metric for name, metric in chance.items() if metric is not None}
+    return measure_per_query(queries, of_chance, n_jobs, data).mean() if of_chance else {}
+
+
+def _bounds_of_means(
+    queries: Queries, metrics: Mapping[str, Metric]
+) -> dict[str, dict[str, float]]:
     """The least and the greatest mean for any missing labels; none without exact bounds."""
-    bounds: dict[str, Interval] = {}
+    bounds = {}
     for name, metric in metrics.items():
         if metric.propensity is not None:
             continue
         given = replace(metric, unjudged="error")
         try:
-            values = metric_bounds(queries, given, default_max_label(queries))
+            values = np.column_stack(metric_bounds(queries, given, default_max_label(queries)))
         except ValueError:  # it has no exact bounds
             continue
-        both = QueryScores(queries.ids, np.column_stack(values), ("low", "high"), queries.weights)
-        bounds[name] = Interval(**both.mean())
+        both = QueryScores(queries.ids, values, ("lowest", "highest"), queries.weights)
+        bounds[name] = both.mean()
     return bounds
 
 
@@ -337,7 +340,18 @@ def read_cells(
     if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
         options["threshold"] = threshold
     resolved = resolve_per_query(list(cells), like=like, **options)
-    return resolved, dict(zip(resolved, cells.values(), strict=True))
+    of_resolved = zip(resolved.items(), cells.values(), strict=True)
+    return resolved, {n: cell._replace(options=_options_text(m)) for (n, m), cell in of_resolved}
+
+
+def _options_text(metric: Metric) -> str:
+    """``"gain=linear, ties=average, …"`` for a named metric."""
+    if metric.definition is None:
+        return "a function of a block"
+    undefined = metric.replace_undefined_by
+    options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}
+    shown = {name: getattr(v, "__name__", v) for name, v in options.items() if name != "k"}
+    return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
 def metric_cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:

@@ -138,21 +138,17 @@ def _accepting_names(check: Callable[[Any, Any], bool]) -> Callable[[Any, Any], 
 
 
 def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(delayed)
-    def delayed_with_query_ids(function: Any) -> Any:
-        make = delayed(function)
-        if getattr(function, "__name__", None) not in TASKS:
-            return make
-        signature = _signature(function)
+    @functools.lru_cache(len(TASKS))  # not for every task, which may be a fit of half a millisecond
+    def hooked(function: Any) -> Any:
+        make, names = delayed(function), list(inspect.signature(function).parameters)
 
-        @functools.wraps(make)
         def make_task(*args: Any, **kwargs: Any) -> Any:
-            task = signature.bind(*args, **kwargs).arguments
+            task = {**dict(zip(names, args, strict=False)), **kwargs}
             if not _concerns_queries(task):
                 return make(*args, **kwargs)
             groups, caller = _call()
             try:
-                made = make(**_Task(dict(task), groups, caller).with_query_ids())
+                made = make(**_Task(task, groups, caller).with_query_ids())
             except NoGroupsError as error:
                 if caller == OPTUNA:
                     raise RuntimeError(str(error)) from error
@@ -163,11 +159,12 @@ def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
         return make_task
 
+    @functools.wraps(delayed)
+    def delayed_with_query_ids(function: Any) -> Any:
+        is_task = getattr(function, "__name__", None) in TASKS
+        return hooked(function) if is_task else delayed(function)
+
     return delayed_with_query_ids
-
-
-# once and not for every task, which would take a tenth of a small fit
-_signature = functools.lru_cache(len(TASKS))(inspect.signature)
 
 
 def _concerns_queries(task: dict[str, Any]) -> bool:
@@ -224,10 +221,18 @@ def _is_ranker(model: Any) -> bool:
 
 def _rankers_in(estimator: Any) -> list[Any]:
     """Every `QueryRanker` that a fit of an estimator would fit, and that needs query ids."""
+    attributes = getattr(estimator, "__dict__", {"": ()}).values()
+    may_hold_others = [
+        value
+        for value in attributes
+        if isinstance(value, list | tuple | dict) or hasattr(value, "get_params")
+    ]
+    if not may_hold_others and not _is_ranker(estimator):
+        return []  # without its parameters, which take a while to list
     parts = [estimator, *estimator.get_params(deep=True).values()]
     frozen = [part for part in parts if isinstance(part, FrozenEstimator)]
     fitted = {id(inner) for part in frozen for inner in part.get_params(deep=True).values()}
-    rankers = (part for part in parts if hasattr(type(part), "needs_query_ids"))
+    rankers = (part for part in parts if _is_ranker(part))
     return [part for part in rankers if id(part) not in fitted and part.needs_query_ids]
 
 

@@ -91,11 +91,11 @@ def test_all_ways_agree(n, folder, capsys):
         files = write(folder, judged, run)
         truth, top = long(judged, ["q", "d", "y"]), long(run, ["q", "d", "s"])
         truth["y"] = truth["y"].clip(lower=0)
-        names = {"query": "q", "document": "d", "relevance": "y", "score": "s"}
+        names = {"groups": "q", "document": "d", "relevance": "y", "score": "s"}
         ways = {
             "files": from_trec(*files, complete=False),
             "dicts": from_trec(judged, run, complete=False),
-            "frames": from_frames(truth, top, **names, missing_queries="drop"),
+            "frames": from_frames(truth, top, **names, complete=False),
         }
         for way, arrays in ways.items():
             values = evaluate(metrics=PAIRS, **arrays, like="trec_eval", average=None)

@@ -32,23 +32,17 @@ SHA256 = {
 def test_bunch():
     data = load_lambdarank()
     assert isinstance(data, Bunch)
-    assert data.data.shape == (3773, 300)
-    assert data.target.shape == data.groups.shape == (3773,)
+    assert (data.data.shape, data.target.shape) == ((3773, 300), (3773,))
     assert len(np.unique(data.groups)) == 251
-    assert data.feature_names[0] == "feature_1"
-    assert len(data.feature_names) == 300
-    assert data.frame is None
+    assert (data.feature_names[0], len(data.feature_names), data.frame) == ("feature_1", 300, None)
     assert "MIT license" in data.DESCR
-
-
-def test_as_frame_has_ids_in_the_index():
-    data = load_lambdarank(as_frame=True)
-    arrays = load_lambdarank()
-    assert data.data.index.names == data.target.index.names == data.frame.index.names == ["qid"]
-    np.testing.assert_array_equal(data.data.index, arrays.groups)
-    np.testing.assert_array_equal(data.data, arrays.data)
-    assert list(data.frame) == [*data.feature_names, "relevance"]
-    np.testing.assert_array_equal(data.frame["relevance"], arrays.target)
+    frames = load_lambdarank(as_frame=True)
+    for frame in (frames.data, frames.target, frames.frame):
+        assert frame.index.names == ["qid"]
+    np.testing.assert_array_equal(frames.data.index, data.groups)
+    np.testing.assert_array_equal(frames.data, data.data)
+    assert list(frames.frame) == [*data.feature_names, "relevance"]
+    np.testing.assert_array_equal(frames.frame["relevance"], data.target)
 
 
 def test_the_parts_follow_each_other():

@@ -1,8 +1,14 @@
 """The same judgments and results through every reader, against a join of dicts by hand."""
 
+import bz2
+import gzip
+import lzma
+import os
+import tempfile
 from functools import partial
 from io import BytesIO, StringIO
-from itertools import product
+from itertools import count, product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +20,7 @@ from scipy.sparse import csr_array
 from sklearn_rankscore import from_frames, from_ranked_lists, from_recommendations, from_trec
 
 N_ITEMS = 12
+counter = count()
 
 
 def random_data(seed):
@@ -28,6 +35,7 @@ def random_data(seed):
     judged = {query: some([0, 1, 2, 3], 1) for query in queries}
     runs = {name: {query: some([-3.5, 0.0, 0.25, 7.0], 1) for query in queries} for name in "ab"}
     del runs["b"][3]
+    runs["a"][99] = {0: 1.0}  # nobody judged it
     return judged, runs
 
 
@@ -54,6 +62,57 @@ def long(data, value, library, kind=int):
     rows = [(kind(q), kind(d), x) for q, of in data.items() for d, x in of.items()]
     columns = zip(("query_id", "doc_id", value), map(list, zip(*rows, strict=True)), strict=True)
     return library(dict(columns))
+
+
+class Scored(NamedTuple):
+    """As of ir_datasets and ir_measures, of which qrels have one more field."""
+
+    query_id: str
+    doc_id: str
+    score: float
+
+
+class Judged(NamedTuple):
+    """As of ir_datasets and ir_measures."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+def tuples(data, make):
+    return [make(str(q), str(d), x) for q, of in data.items() for d, x in of.items()]
+
+
+def to_path(value, suffix, folder=tempfile.mkdtemp()):  # noqa: B008
+    """A function that writes data to a file with named columns, or to one of TREC."""
+
+    def write(data):
+        path = os.path.join(folder, f"{value}{next(counter)}{suffix}")
+        frame = long(data, value, pd.DataFrame)
+        if suffix == ".parquet":
+            frame.to_parquet(path)
+        elif suffix.startswith((".csv", ".tsv")):
+            frame.to_csv(path, index=False, sep="," if ".csv" in suffix else "\t")
+        else:
+            line = "{} 0 {} {}\n" if value == "rel" else "{} Q0 {} 1 {} tag\n"
+            opened = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(suffix[-4:], open)
+            with opened(path, "wt", encoding="utf-8-sig") as file:
+                file.write(text(data, line))
+        return path
+
+    return write
+
+
+def positions(data, value):
+    """As pd.read_csv(path, sep=" ", header=None) reads a TREC file."""
+    frame = long(data, value, pd.DataFrame)
+    extra = frame.assign(_=0)
+    order = ["query_id", "_", "doc_id", value]
+    if value == "score":
+        order = ["query_id", "_", "doc_id", "_", value, "_"]
+    return extra[order].set_axis(range(len(order)), axis=1)
 
 
 def text(data, line):
@@ -102,8 +161,18 @@ def by_reader(read, qrels, run):
     return call
 
 
+def of_judged_queries(read):
+    """Lists and matrices have no results of other queries."""
+
+    def call(judged, runs):
+        kept = {n: {q: of for q, of in run.items() if q in judged} for n, run in runs.items()}
+        return read(judged, kept)
+
+    return call
+
+
 def of_frames(library, kind):
-    names = {"query": "query_id", "document": "doc_id", "relevance": "rel", "score": "score"}
+    names = {"groups": "query_id", "document": "doc_id", "relevance": "rel", "score": "score"}
     return by_reader(
         lambda truth, top: from_frames(truth, top, **names, unjudged="nan"),
         lambda data: long(data, "rel", library, kind),
@@ -118,15 +187,33 @@ QRELS = [
     records,
     *(lambda data, of=of: long(data, "rel", of) for of in LIBRARIES),
 ]
+QRELS += [
+    lambda data: [Judged(*row, "0") for row in tuples(data, lambda *row: row)],
+    lambda data: [Judged(*row, "0")._asdict() for row in tuples(data, lambda *row: row)],
+    lambda data: positions(data, "rel"),
+    *(to_path("rel", suffix) for suffix in (".csv", ".tsv.gz", ".parquet", ".txt", ".gz", ".bz2")),
+]
 RUNS = [
+    lambda data: tuples(data, Scored),
+    lambda data: tuple(tuples(data, Scored)),
+    lambda data: [row._asdict() for row in tuples(data, Scored)],
+    lambda data: [(q, "Q0", d, 1, x, "t") for q, d, x in tuples(data, Scored)],
+    lambda data: positions(data, "score"),
+    *(to_path("score", suffix) for suffix in (".csv.xz", ".tsv", ".parquet", ".run", ".gz", ".xz")),
     *(run_text, dict, records, pairs),
     *(lambda data, of=of: long(data, "score", of) for of in LIBRARIES),
 ]
+# each form of judgments and each of runs, and not every pair
+FORMS = [
+    *((of, dict) for of in QRELS),
+    *((dict, of) for of in RUNS),
+    *product(QRELS[:4], RUNS[5:8]),
+]
 READERS = [
-    *(by_reader(partial(from_trec, complete=False), *forms) for forms in product(QRELS, RUNS)),
+    *(by_reader(partial(from_trec, complete=False), *forms) for forms in FORMS),
     *(of_frames(*forms) for forms in product(LIBRARIES, (int, str))),
-    by_reader(from_ranked_lists, dict, dict),
-    matrix,
+    of_judged_queries(by_reader(from_ranked_lists, dict, dict)),
+    of_judged_queries(matrix),
 ]
 
 

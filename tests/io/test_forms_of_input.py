@@ -1,10 +1,11 @@
 """Forms of input that look like others: missing cells first, columns of lists, lazy frames."""
 
+import re
+
 import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -12,27 +13,11 @@ from sklearn_rankscore import (
     evaluate,
     from_ranked_lists,
     from_recommendations,
-    from_relevance_lists,
     from_trec,
     load_letor,
+    mrr_score,
 )
 from sklearn_rankscore.cli import main
-
-
-def test_a_frame_whose_first_row_lacks_an_item():
-    truth = pd.Series([["milk"], ["tea"]])
-    top = pd.DataFrame({"first": ["milk", "jam"], "second": [None, "tea"]})
-    for ranks in (top, top.astype(object), pl.from_pandas(top)):
-        arguments = from_ranked_lists(truth, ranks)
-        assert evaluate(metrics="mrr", **arguments) == {"mrr": 0.75}
-
-
-@pytest.mark.parametrize("column", [pd.Series, pl.Series, pa.array, list, tuple])
-def test_lists_of_relevance_of_several_systems(column):
-    arguments = from_relevance_lists({"s": column([[0, 1]]), "t": column([[1, 0]])})
-    assert evaluate(metrics="mrr", **arguments) == {"s": {"mrr": 0.5}, "t": {"mrr": 1.0}}
-    single = from_relevance_lists({"q": [0, 1], "r": [1, 0]})
-    assert evaluate(metrics="mrr", **single) == {"mrr": 0.75}
 
 
 def test_lazy_tables_are_refused():
@@ -56,13 +41,8 @@ def test_integer_scores_that_would_become_ties_are_refused(suffix, tmp_path, cap
     (tmp_path / "qrels.txt").write_text("1 0 10 1\n")
     path = tmp_path / f"run.{suffix}"
     run.to_csv(path, index=False) if suffix == "csv" else run.to_parquet(path)
-    arguments = ["evaluate", str(tmp_path / "qrels.txt"), str(path), "-m", "mrr"]
-    assert main(arguments) == 1
-    message = capsys.readouterr().err
-    assert "column score: must not be the integer 1764177000000000100, beyond 2**53" in message
-    run["score"] = [2**60, 2**61]  # exact
-    run.to_csv(path, index=False) if suffix == "csv" else run.to_parquet(path)
-    assert main(arguments) == 0
+    assert main(["evaluate", str(tmp_path / "qrels.txt"), str(path), "-m", "mrr"]) == 1
+    assert re.search("column '?score.* integer 1764177.*2[*][*]53", capsys.readouterr().err)
 
 
 def test_integer_features_that_are_rounded_are_refused(tmp_path):
@@ -87,8 +67,13 @@ def test_matrices_of_nullable_integers(dtype):
     assert evaluate(metrics="mrr", **arguments) == expected
     if dtype != "int64":
         top = top.where(top != 1, None)
-        with pytest.raises(TypeError, match="Fill missing numbers with -1"):
+        with pytest.raises(ValueError, match="-1 for no recommendation; got nan"):
             from_recommendations(INTERACTIONS, top)
+        floats = top.fillna(-1).astype(float)
+        assert mrr_score(**from_recommendations(INTERACTIONS, floats), average=None).tolist() == [
+            1,
+            0,
+        ]
 
 
 RELEVANT = {"q": {"a": 1}, "r": {"b": 1}}

@@ -106,19 +106,6 @@ def test_training_items_are_left_out(form):
     assert recall_at_k(**documents, k=2, average=None).tolist() == [1, 1]
 
 
-def test_some_users_are_rows_of_the_matrix():
-    dense, recommended = random_recommendations(3)
-    of_all = from_recommendations(csr_matrix(dense), recommended)
-    by_user = dict(
-        zip(np.unique(of_all["groups"]), recall_at_k(**of_all, k=4, average=None), strict=True)
-    )
-    users = [7, 3]
-    some = from_recommendations(csr_matrix(dense)[users], recommended[users])
-    one = from_recommendations(csr_matrix(dense)[[7]], [recommended[7]])
-    assert recall_at_k(**some, k=4, average=None).tolist() == [by_user[user] for user in users]
-    assert recall_at_k(**one, k=4) == by_user[7]
-
-
 @pytest.mark.slow
 def test_a_hundred_thousand_users_with_a_hundred_recommendations():
     rng = np.random.default_rng(0)

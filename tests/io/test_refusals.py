@@ -28,7 +28,7 @@ NAN = math.nan
 
 
 def frames(truth, predictions=TOP, **change):
-    columns = {"query": "user", "document": "item", "score": "score", **change}
+    columns = {"groups": "user", "document": "item", "score": "score", **change}
     return from_frames(truth, predictions, **columns)
 
 
@@ -41,22 +41,16 @@ FRAMES = [
     (lambda: frames(LOG, [TOP, TOP]), TypeError, "predictions must be a DataFrame.*dict of DataFr"),
     (lambda: frames("log.csv"), TypeError, "truth must be a DataFrame.*got a str"),
     (lambda: frames(pl.from_pandas(LOG).lazy()), TypeError, "truth is not in memory"),
-    (
-        lambda: frames(duckdb.connect().execute("select 1 as user")),
-        TypeError,
-        "truth must be a DataFrame in memory.*got a DuckDBPyConnection",
-    ),
+    (lambda: frames(duckdb.connect().execute("select 1 as user")),
+     TypeError, "truth must be a DataFrame in memory.*got a DuckDBPyConnection"),
     (lambda: frames(LOG.assign(event="view"), relevance="event"), TypeError, "'event', must hold"),
     (lambda: frames(LOG.rename(columns={"item": "x"})), ValueError, "truth has no column 'item'"),
     (lambda: frames(LOG.iloc[:, [0, 1, 1]]), ValueError, "more than one column 'item'"),
-    (
-        lambda: frames(LOG, {"a": TOP, "b": TOP.drop(columns="user")}),
-        ValueError,
-        r"predictions\['b'\] has no column 'user'.*same name in all frames",
-    ),
+    (lambda: frames(LOG, {"a": TOP, "b": TOP.drop(columns="user")}),
+     ValueError, r"predictions\['b'\] has no column 'user'.*same name in all frames"),
     (lambda: frames(LOG, score=["score", "rank"]), ValueError, "Name one column.*score= as a dict"),
-    (lambda: frames(LOG, query=["user", "item"]), ValueError, "ids of several are tuples"),
-    (lambda: frames(LOG, query="usr"), ValueError, "Did you mean 'user'"),
+    (lambda: frames(LOG, groups=["user", "item"]), ValueError, "ids of several are tuples"),
+    (lambda: frames(LOG, groups="usr"), ValueError, "Did you mean 'user'"),
     (lambda: frames(LOG, score="scor"), ValueError, "predictions has no column 'scor'"),
     (lambda: frames(LOG, relevance="y"), ValueError, "truth has no column 'y'"),
     (lambda: frames(LOG, {}), TypeError, "at least one system"),
@@ -65,83 +59,52 @@ FRAMES = [
     (lambda: frames(LOG, document=None), TypeError, "document= is needed"),
     (lambda: frames(LOG, score=None), TypeError, "pass either score=.*; got neither"),
     (lambda: frames(LOG, rank="rank"), TypeError, "pass either score=.*; got both"),
-    (lambda: frames(LOG, missing_queries="error"), ValueError, "must be one of 'count', 'drop'"),
+    (lambda: frames(LOG, complete=None), TypeError, "complete must be True or False"),
     (lambda: frames(LOG.rename(columns={"user": "USER"})), ValueError, "Did you mean 'USER'"),
     (lambda: frames(LOG, exclude=TOP[:0]), ValueError, "exclude has no rows"),
     (lambda: frames(LOG, exclude=LOG[["user"]]), ValueError, "exclude has no column 'item'"),
     (lambda: ranks("rank", TOP.assign(rank=[1, 2, 10**9])), ValueError, "ranks up to 1000000000"),
-    (
-        lambda: frames(
-            TOP.assign(rank=[1, 3, 1]), None, relevance="score", score=None, rank="rank"
-        ),
-        ValueError,
-        "truth, column 'rank', lacks ranks of some query.* negatives as score=",
-    ),
+    (lambda: frames(TOP.assign(rank=[1, 3, 1]), None, relevance="score", score=None, rank="rank"),
+     ValueError, "lacks ranks of some query.* negatives as score="),
     (
         lambda: frames(pd.concat([LOG, LOG])),
         ValueError,
         r"truth, row 4: duplicate document 'tea' for query 'ann'.*duplicates\(\['user', 'item'\]",
     ),
-    (
-        lambda: frames(LOG, pd.concat([TOP, TOP])),
-        ValueError,
-        "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name",
-    ),
+    (lambda: frames(LOG, pd.concat([TOP, TOP])),
+     ValueError, "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name"),
     (lambda: ranks("score"), ValueError, r"must hold ranks, 1 for the best, or .*; got 0\.5\."),
     (lambda: ranks("rank", TOP.assign(rank=[7.25, 4, 2])), ValueError, r"got 7\.25\. Pass scores"),
     (lambda: ranks("rank", TOP.assign(rank=[1, None, 2])), ValueError, "NaN .* leave out its row"),
     (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, r"position 1\).* score -inf"),
     (lambda: frames(LOG.assign(y=NAN), relevance="y"), ValueError, "NaN.*unjudged='drop'"),
     (lambda: frames(LOG.assign(user=[None, 1, 2, 3])), ValueError, "must not have missing values"),
-    (
-        lambda: frames(LOG.assign(user=range(4))),
-        TypeError,
-        "numbers, such as .* text, such as 'ann'",
-    ),
+    (lambda: frames(LOG.assign(user=range(4))),
+     TypeError, "numbers, such as .* text, such as 'ann'"),
     (lambda: frames(LOG.assign(user="zoe")), ValueError, "no query in common: truth has 'zoe', pr"),
     (lambda: frames(LOG.assign(item=[["a"]] * 4)), TypeError, "must hold hashable ids"),
     (lambda: frames(LOG, TOP[:0]), ValueError, "predictions has no rows"),
     (lambda: frames(LOG[:0]), ValueError, "truth has no rows"),
+    (lambda: frames(TOP[:0], None, relevance="rank"), ValueError, "truth has no rows"),
     (lambda: frames(TOP, None), TypeError, "a single frame .* relevance= is needed"),
-    (
-        lambda: frames(TOP, None, relevance="rank", exclude=LOG),
-        TypeError,
-        "are options for two frames",
-    ),
-    (
-        lambda: frames(pd.concat([TOP, TOP]), None, relevance="rank"),
-        ValueError,
-        "truth, row 3: duplicate document 'oil' for query 'ann'. Remove it",
-    ),
-]
+    (lambda: frames(TOP, None, relevance="rank", exclude=LOG),
+     TypeError, "are options for two frames"),
+    (lambda: frames(pd.concat([TOP, TOP]), None, relevance="rank"),
+     ValueError, "truth, row 3: duplicate document 'oil' for query 'ann'. Remove it"),
+]  # fmt: skip
 
 QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 0.5}}
 TREC = [
-    (
-        lambda: from_trec(pd.DataFrame({"qid": [1], "doc": ["a"]}), RUN),
-        ValueError,
-        "one of 'doc_id'",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}), RUN),
-        ValueError,
-        r"'grade', 'rating'; it has \['qid', 'docno', 'x'\].*use from_frames",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "rel": 1}), RUN),
-        ValueError,
-        "document ids must not have missing values",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": ["q"] * 2, "docno": ["a"] * 2, "rel": 1}), RUN),
-        ValueError,
-        "qrels, row 1: duplicate document 'a' for query 'q'",
-    ),
-    (
-        lambda: from_trec(pd.DataFrame({"qid": ["q"], "docno": [1.5], "rel": [1]}), RUN),
-        ValueError,
-        r"document ids of the type float, such as 1\.5",
-    ),
+    (lambda: from_trec(pd.DataFrame({"qid": [1], "doc": ["a"]}), RUN),
+     ValueError, "no column for the document, such as doc_id, .*; it has qid, doc"),
+    (lambda: from_trec(pd.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}), RUN),
+     ValueError, r"such as .* grade, rating; it has qid, docno, x.*from_frames"),
+    (lambda: from_trec(pd.DataFrame({"qid": [1, 1], "docno": ["a", None], "rel": 1}), RUN),
+     ValueError, "document ids in column 'docno' must not have missing"),
+    (lambda: from_trec(pd.DataFrame({"qid": ["q"] * 2, "docno": ["a"] * 2, "rel": 1}), RUN),
+     ValueError, "qrels, row 1: duplicate document 'a' for query 'q'"),
+    (lambda: from_trec(pd.DataFrame({"qid": ["q"], "docno": [1.5], "rel": [1]}), RUN),
+     ValueError, r"document ids of the type float, such as 1\.5"),
     (lambda: from_trec({"q": ["a"]}, RUN), TypeError, r"for each query; got the list .* for 'q'"),
     (lambda: from_trec(5, RUN), TypeError, "qrels must be a path, .*got a int"),
     (lambda: from_trec("no/such/file", RUN), FileNotFoundError, "no/such/file"),
@@ -153,8 +116,8 @@ TREC = [
     (lambda: from_trec(QRELS, {}), ValueError, "the run has no rows"),
     (lambda: from_trec(QRELS, {"": "a.run"}), TypeError, "names as keys"),
     (lambda: from_trec(QRELS, ["a.run", "b.run"]), TypeError, "dict by name, such as.*list of 2"),
-    (lambda: from_trec(QRELS, {"r": {"a": 1}}), ValueError, "the run and the qrels have no query"),
-]
+    (lambda: from_trec(QRELS, {"r": {"a": 1}}), ValueError, "qrels and run have no query"),
+]  # fmt: skip
 
 
 class Unhashable:
@@ -172,58 +135,40 @@ LISTS = [
     (lists([["a"], ["b"]], [["a"]]), ValueError, "actual has 2 queries, predicted has 1"),
     (lists([["a"], ["b"]], {"x": [["a"]]}), ValueError, "predicted 'x' has 1"),
     (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError, "the first is 'r'"),
-    (
-        lists({1: ["a"]}, {"1": ["a"]}),
-        TypeError,
-        "are 1 in actual and '1' in predicted.*keys of JSON",
-    ),
+    (lists({1: ["a"]}, {"1": ["a"]}), ValueError, "first is '1', where `actual` has ids such as 1"),
     (lists(BY_ID, [["a"]]), TypeError, r"both be dicts by query id.*series\.to_dict\(\)"),
     (lists(pd.Series({1: "a"}), pd.Series({2: ["a"]})), ValueError, "have different indexes"),
-    (
-        lists(pd.Series(["a"] * 2, index=[1, 1]), pd.Series([["a"]] * 2, index=[1, 1])),
-        ValueError,
-        "duplicate query ids",
-    ),
-    (
-        lists(csr_array([[1]]), [[0]]),
-        TypeError,
-        "got a csr_array; a sparse matrix goes into from_recommendations",
-    ),
+    (lists(pd.Series(["a"] * 2, index=[1, 1]), pd.Series([["a"]] * 2, index=[1, 1])),
+     ValueError, "duplicate query ids"),
+    (lists(csr_array([[1]]), [[0]]),
+     TypeError, "got a csr_array; a sparse matrix goes into from_recommendations"),
     (lists(LOG, TOP), TypeError, "actual is a DataFrame with the columns .*use from_frames"),
-    (lists({1: {"a": 1}}, {"bm25": TOP}), TypeError, "both be dicts by query id"),
+    (lists({1: {"a": 1}}, {"bm25": TOP}), ValueError, "lacks 1 query .* is 'bm25', where"),
     (lists([["a"]], (np.array([[1]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
     (lists([[["a"]]], [["a"]]), TypeError, r"query 0 of actual holds the list \['a'\]"),
     (lists([["a"], ["b"]], [["a"], [Unhashable()]]), TypeError, "query 1 of predicted holds"),
-    (lists([["a"]], [[{"id": "a"}]]), TypeError, "Pass the id alone"),
+    (lists([["a"]], [[{"id": "a"}]]), TypeError, "holds the dict"),
     (lists(BY_ID, {"q": [["a", 0.5]]}), TypeError, r"query 'q' .*{query: dict\(pairs\)}"),
     (lists(BY_ID, {"q": [("a", 0.5)]}), TypeError, "are text, such as 'a', and tuples, such as"),
     (lists([["a"]], [{"a"}]), TypeError, "query 0 is the set"),
-    (lists(BY_ID, {"q": None}), TypeError, "query 'q' is missing. An empty list means"),
-    (lists(pd.Series([["a"]] * 2), pd.Series([["a"], NAN])), TypeError, "query 1 is missing"),
+    (lists(BY_ID, {"q": None}), TypeError, "an empty one if it has none; that of query 'q' is"),
+    (lists(pd.Series([["a"]] * 2), pd.Series([["a"], NAN])),
+     TypeError, "that of query 1 is the float nan"),
     (lists(["a", "b"], ["a", "b"]), TypeError, "query 0 is the str 'a'"),
     (lists([["a"]], [5]), TypeError, "query 0 is the int 5"),
     (lists("abc", [["a"]]), TypeError, "actual must be a sequence or dict"),
     (lists({"a", "b"}, [["a"], ["b"]]), TypeError, "got a set"),
     (lists(5, [["a"]]), TypeError, "got a int"),
     (lists([], []), ValueError, "actual is empty"),
-    (
-        lambda: from_ranked_lists([["a"]], [["a"]], exclude=[["b"], ["c"]]),
-        ValueError,
-        "actual has 1 queries, exclude has 2",
-    ),
-    (
-        lambda: from_ranked_lists([["a"]], [["a"]], exclude={0: ["b"]}),
-        TypeError,
-        "actual and exclude",
-    ),
+    (lambda: from_ranked_lists([["a"]], [["a"]], exclude=[["b"], ["c"]]),
+     ValueError, "actual has 1 queries, exclude has 2"),
+    (lambda: from_ranked_lists([["a"]], [["a"]], exclude={0: ["b"]}),
+     TypeError, "actual and exclude"),
     (lists({}, {}), ValueError, "actual is empty"),
     (lists([["a", None]], [["a"]]), ValueError, "missing: query 0 of actual holds the NoneType"),
     (lists({"u": ["a"]}, {"u": ["a", NAN]}), ValueError, "missing: query 'u' of predicted holds"),
-    (
-        lists([["a"]], {"x": [["a", pd.NA]]}),
-        ValueError,
-        "query 0 of predicted 'x' holds the NAType",
-    ),
+    (lists([["a"]], {"x": [["a", pd.NA]]}),
+     ValueError, "query 0 of predicted 'x' holds the NAType"),
     (lists([[("a", NAN)]], [[("a", 1.0)]]), ValueError, "is missing"),
     (lists([{"a": "high"}], [["a"]]), TypeError, "actual must hold numbers; got strings"),
     (lists([{"a": NAN}], [["a"]]), ValueError, "actual contains NaN"),
@@ -237,7 +182,7 @@ LISTS = [
     (lambda: from_relevance_lists({"a": [[1]], "b": [[0], [1]]}), ValueError, "{'a': 1, 'b': 2}"),
     (lambda: from_relevance_lists({"a": [[1]], "b": {"q": [0]}}), ValueError, "must be dicts by q"),
     (lambda: from_relevance_lists({"a": [[1]], "b": [0, 1]}), TypeError, r"relevances\['b'\] must"),
-]
+]  # fmt: skip
 
 SQUARE = csr_array(np.eye(2))
 
@@ -249,25 +194,23 @@ def matrix(recommended, scores=None, interactions=SQUARE):
 MATRICES = [
     (matrix([[0]]), ValueError, r"2 users, recommended has shape \(1, 1\)\. Of some users only"),
     (matrix([0, 1]), ValueError, r"recommended has shape \(2,\)"),
-    (matrix([[], []]), ValueError, r"recommended has shape \(2, 0\)"),
-    (matrix([[0], [2]]), ValueError, "0 to 1, or -1 .* got values from 0 to 2"),
-    (matrix([[0], [-2]]), ValueError, "got values from -2 to 0"),
-    (matrix([[0.0], [NAN]]), TypeError, "must hold integers, .* float64. Fill missing numbers wi"),
-    (matrix([[0.5, 0.1], [1, 2]]), TypeError, r"evaluate\(interactions.toarray\(\), scores"),
-    (matrix([["a"], ["b"]]), TypeError, "must hold integers.* go into from_ranked_lists"),
-    (matrix(SQUARE, interactions=[[0, 1], [1, 0]]), TypeError, "got a sparse matrix"),
+    (matrix([[], []]), ValueError, "recommended is empty"),
+    (matrix([[0], [2]]), ValueError, "0 to 1, or -1 for no recommendation; got 2"),
+    (matrix([[0], [-2]]), ValueError, "got -2"),
+    (matrix([[0.0], [NAN]]), ValueError, "-1 for no recommendation; got nan"),
+    (matrix([[0.5, 0.1], [1, 2]]), ValueError, r"evaluate\(interactions.toarray\(\), scores"),
+    (matrix([["a"], ["b"]]), TypeError, "must hold numbers; got strings.* from_ranked_lists"),
+    (matrix(SQUARE, interactions=[[0, 1], [1, 0]]), TypeError, "recommended is a sparse matrix"),
     (matrix([[0], [1]], [1, 2]), ValueError, r"scores has shape \(2,\)"),
     (matrix([[0], [1]], [[1], [NAN]]), ValueError, "scores contains NaN"),
     (matrix({"a": [[0], [1]]}, {"b": [[0], [1]]}), TypeError, "dicts with the same names"),
-    (
-        lambda: from_recommendations(SQUARE, [[0], [1]], exclude=np.eye(3)),
-        ValueError,
-        r"exclude has shape \(3, 3\), interactions \(2, 2\)",
-    ),
+    (lambda: from_recommendations(SQUARE, [[0], [1]], exclude=np.eye(3)),
+     ValueError, r"exclude has shape \(3, 3\), interactions \(2, 2\)"),
     (matrix((np.array([[0]]), np.array([[0.5]]))), TypeError, "as returned by implicit"),
     (matrix([[0]], interactions=csr_array([[NAN]])), ValueError, "interactions contains NaN"),
-    *((matrix([[0]], interactions=wrong), TypeError, "must be a sparse matrix or a two-dim")
-      for wrong in (None, "ab", [["a"]], [1, 0])),
+    (matrix([[0]], interactions=None), TypeError, "interactions must be an array of numbers"),
+    (matrix([[0]], interactions=[["a"]]), TypeError, "interactions must hold numbers"),
+    (matrix([[0]], interactions=[1, 0]), ValueError, "must be a sparse matrix or a two-dim"),
 ]  # fmt: skip
 
 

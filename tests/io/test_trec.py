@@ -3,26 +3,12 @@
 import gzip
 from importlib import import_module
 from io import BytesIO, StringIO
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_rankscore import evaluate, from_trec, map_score
-
-PAIRS = {
-    "ndcg": "ndcg",
-    "ndcg@1": "ndcg_cut_1",
-    "ndcg@5": "ndcg_cut_5",
-    "map": "map",
-    "map@5": "map_cut_5",
-    "precision@5": "P_5",
-    "recall@5": "recall_5",
-    "mrr": "recip_rank",
-    "r_precision": "Rprec",
-    "hit_rate@5": "success_5",
-}
+from sklearn_rankscore import evaluate, from_trec
 
 
 def random_files(seed, n_queries=40):
@@ -62,19 +48,6 @@ def trec_eval(qrels, run):
     return pytrec_eval.RelevanceEvaluator(qrels, measures | {"Rprec", "success.5"}).evaluate(run)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.integration
-def test_equals_trec_eval_query_by_query(seed):
-    qrels, run = random_files(seed)
-    theirs = trec_eval(qrels, run)
-    documents = from_trec(*files(qrels, run), complete=False)
-    assert np.unique(documents["groups"]).tolist() == sorted(theirs)
-    mine = evaluate(metrics=PAIRS, **documents, like="trec_eval", average=None)
-    for name, measure in PAIRS.items():
-        expected = [theirs[query][measure] for query in sorted(theirs)]
-        np.testing.assert_allclose(mine[name], expected, atol=1e-12, err_msg=name)
-
-
 def test_every_negative_label_counts_as_minus_1():
     # -2 marks spam in some judgments; pytrec_eval corrupts memory with it
     qrels, run = random_files(6)
@@ -82,20 +55,6 @@ def test_every_negative_label_counts_as_minus_1():
     expected = from_trec(*files(qrels, run), complete=False)["y_true"]
     assert np.isneginf(expected).any()
     np.testing.assert_array_equal(from_trec(*files(junk, run), complete=False)["y_true"], expected)
-
-
-@pytest.mark.parametrize("complete", [False, True])
-@pytest.mark.integration
-def test_equals_the_averages_of_trec_eval(complete):
-    qrels, run = random_files(9)
-    theirs = trec_eval(qrels, run)
-    assert len(theirs) < len(qrels)
-    divisor = len(qrels) if complete else len(theirs)
-    documents = from_trec(*files(qrels, run), complete=complete)
-    mine = evaluate(metrics=PAIRS, **documents, like="trec_eval")
-    for name, measure in PAIRS.items():
-        expected = sum(query[measure] for query in theirs.values()) / divisor
-        assert mine[name] == pytest.approx(expected, abs=1e-12), name
 
 
 @pytest.mark.integration
@@ -144,18 +103,6 @@ def test_comments_tabs_blank_lines_and_line_ends(wrap):
     }
 
 
-def test_paths_plain_and_compressed(tmp_path):
-    qrels, run = random_files(3)
-    expected = from_trec(*files(qrels, run), complete=False)
-    plain, packed = tmp_path / "qrels.txt", tmp_path / "run.gz"
-    plain.write_text("\ufeff" + qrels_text(qrels), encoding="utf-8")
-    packed.write_bytes(gzip.compress(run_text(run).encode()))
-    for given in ((plain, packed), (str(plain), str(packed))):
-        documents = from_trec(*given, complete=False)
-        for name in expected:
-            np.testing.assert_array_equal(documents[name], expected[name])
-
-
 def test_the_numbers_of_documents_in_an_index_are_no_ids():
     """PyTerrier's results have them beside the ids."""
     qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
@@ -196,71 +143,6 @@ def test_judgments_of_beir():
     documents = from_trec(judged, run)
     assert documents["y_true"].tolist() == [0, 2]
     assert documents["y_score"].tolist() == [0.25, 0.75]
-
-
-def test_frames_as_read_csv_reads_them():
-    qrels, run = random_files(5)
-    frames = [pd.read_csv(file, sep=r"\s+", header=None) for file in files(qrels, run)]
-    documents, expected = (from_trec(*g, complete=False) for g in (frames, files(qrels, run)))
-    assert map_score(**documents) == pytest.approx(map_score(**expected), rel=1e-12)
-
-
-QRELS = "1 0 a 1\n2 0 b 0\n"
-RUN = "1 Q0 a 1 0.5 t\n2 Q0 b 1 0.5 t\n"
-
-
-def test_a_query_without_judgments_is_dropped():
-    run = RUN + "9 Q0 a 1 0.5 t\n"
-    documents = from_trec(StringIO(QRELS), StringIO(run))
-    assert documents["groups"].tolist() == ["1", "2"]
-
-
-class ScoredDoc(NamedTuple):
-    """As in ir_measures and ir_datasets."""
-
-    query_id: str
-    doc_id: str
-    score: float
-
-
-class Qrel(NamedTuple):
-    """As in ir_measures and ir_datasets."""
-
-    query_id: str
-    doc_id: str
-    relevance: int
-    iteration: str
-
-
-SCORED = [("1", "a", 0.25), ("1", "b", 0.75)]
-RECORDS = [
-    SCORED,
-    [list(record) for record in SCORED],
-    [ScoredDoc(*record) for record in SCORED],
-    tuple(ScoredDoc(*record) for record in SCORED),
-    [ScoredDoc(*record)._asdict() for record in SCORED],
-    [(q, "Q0", d, 1, s, "t") for q, d, s in SCORED],
-    {"1": [("a", 0.25), ("b", 0.75)]},
-    {"1": [["b", 0.75], ["a", 0.25]]},
-]
-JUDGED = [
-    ("1", "a", 1),
-    Qrel("1", "a", 1, "0"),
-    ("1", "0", "a", 1),
-    Qrel("1", "a", 1, "0")._asdict(),
-]
-
-
-@pytest.mark.parametrize("run", RECORDS)
-@pytest.mark.parametrize("judged", JUDGED)
-def test_records_and_pairs_are_read(run, judged):
-    """As ir_datasets and ir_measures yield them."""
-    expected = from_trec({"1": {"a": 1}}, {"1": {"a": 0.25, "b": 0.75}})
-    np.testing.assert_equal(from_trec(iter([judged]), run), expected)
-    by_name = from_trec([judged], {"bm25": run})
-    np.testing.assert_equal(by_name["y_score"], {"bm25": expected["y_score"]})
-    if isinstance(run, list):
-        np.testing.assert_equal(from_trec([judged], iter(run)), expected)
 
 
 @pytest.mark.parametrize("run", [{"1": ["b", "a"]}, {"1": ("b", "a")}, {"1": ["b", "a"], "2": []}])

@@ -106,24 +106,11 @@ def test_equal_dates_of_different_units_are_matched(library, units):
         return truth, pd.DataFrame({named: predicted, "other": [1, 2], "score": [2, 1]})
 
     options = {"relevance": "relevance", "score": "score"}
-    documents = from_frames(*frames("doc_id"), query="other", document="doc_id", **options)
+    documents = from_frames(*frames("doc_id"), groups="other", document="doc_id", **options)
     assert evaluate(metrics="recall", **documents) == {"recall": 1}
-    documents = from_frames(*frames("query_id"), query="query_id", document="other", **options)
+    documents = from_frames(*frames("query_id"), groups="query_id", document="other", **options)
     assert evaluate(metrics="recall", **documents) == {"recall": 1}
     assert documents["groups"].dtype.kind == ("m" if library == "durations" else "M")
-
-
-@pytest.mark.parametrize("units", [("ns", "us"), ("us", "us"), ("ns", "ns")])
-def test_queries_by_date(units):
-    qrels, run = (
-        pd.DataFrame(
-            {"qid": np.array(DAYS, dtype=f"M8[{unit}]"), "docno": ["a", "b"], name: [1, 2]}
-        )
-        for unit, name in zip(units, ("label", "score"), strict=True)
-    )
-    documents = from_trec(qrels, run)
-    assert evaluate(metrics="recall", **documents) == {"recall": 1}
-    assert documents["groups"].astype("M8[D]").astype(str).tolist() == DAYS
 
 
 @pytest.mark.parametrize("column", ["query", "item"])
@@ -134,7 +121,7 @@ def test_missing_dates_are_refused(column, missing):
     truth = pd.DataFrame({"query": times, "item": times, "relevance": 1})
     wrong = truth.assign(**{column: np.array([times[0], missing], dtype=kind)})
     predictions = wrong.rename(columns={"relevance": "score"})
-    names = {"query": "query", "document": "item", "relevance": "relevance", "score": "score"}
+    names = {"groups": "query", "document": "item", "relevance": "relevance", "score": "score"}
     kind = "query" if column == "query" else "document"
     with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' must not have"):
         from_frames(truth, predictions, **names)
@@ -155,7 +142,7 @@ def test_a_number_beside_its_text_is_refused_in_frames(column, side, mixed):
         for name in ("relevance", "score")
     ]
     frames[side][column] = pd.Series(mixed, dtype=object)
-    names = {"query": "query", "document": "item", "relevance": "relevance", "score": "score"}
+    names = {"groups": "query", "document": "item", "relevance": "relevance", "score": "score"}
     with pytest.raises(TypeError, match=r"\b[12]\b.*\b[12]\b.* never\s+equal"):
         from_frames(*frames, **names)
 
@@ -172,7 +159,7 @@ def test_a_number_beside_its_text_is_refused_in_lists(side, mixed):
 def test_ids_of_several_types_are_accepted():
     truth = pd.DataFrame({"query": [1, "a", 1], "item": ["x", 2, ("y", 1)]})
     predictions = truth.assign(score=[1, 2, 3])
-    documents = from_frames(truth, predictions, query="query", document="item", score="score")
+    documents = from_frames(truth, predictions, groups="query", document="item", score="score")
     assert evaluate(metrics="recall", **documents) == {"recall": 1}
     documents = from_ranked_lists([["x", 2, ("y", 1)]], [[2, "x"]])
     assert evaluate(metrics="recall", **documents) == {"recall": pytest.approx(2 / 3)}

@@ -16,7 +16,7 @@ def impressions(n, n_clicks, rank, query, document):
 
 def estimate(rows, **options):
     clicks, ranks, queries, documents = zip(*rows, strict=True)
-    return estimate_propensity(clicks, ranks, queries=queries, documents=documents, **options)
+    return estimate_propensity(clicks, ranks, groups=queries, documents=documents, **options)
 
 
 # clicks of exactly propensity (1, 1/2, 1/4) times relevance, whatever the number of impressions
@@ -118,7 +118,7 @@ def test_a_simulated_log_of_two_rankers(method):
     estimates = []
     for seed in range(4):
         clicks, ranks, queries, documents = two_ranker_log(np.random.default_rng(seed), truth)
-        given = {"queries": queries, "documents": documents, "method": method}
+        given = {"groups": queries, "documents": documents, "method": method}
         estimates.append(estimate_propensity(clicks, ranks, **given))
     np.testing.assert_allclose(np.mean(estimates, axis=0), truth, rtol=0.05)
     # the rate of clicks by rank, which mixes relevance and examination, is far off
@@ -171,16 +171,16 @@ def test_refused(rows, options, message):
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
     clicks, ranks, queries, documents = columns
     with pytest.raises(ValueError, match=message):
-        estimate_propensity(clicks, ranks, queries=queries, documents=documents, **options)
+        estimate_propensity(clicks, ranks, groups=queries, documents=documents, **options)
 
 
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="of equal length"):
-        estimate_propensity([1, 0], [1], queries=[1], documents=[1])
-    with pytest.raises(ValueError, match="queries must hold one id per row: got 1 for 2"):
-        estimate_propensity([1, 0], [1, 2], queries=[1], documents=[1, 1])
+        estimate_propensity([1, 0], [1], groups=[1], documents=[1])
+    with pytest.raises(ValueError, match="groups must hold one id per row: got 1 for 2"):
+        estimate_propensity([1, 0], [1, 2], groups=[1], documents=[1, 1])
     with pytest.raises(ValueError, match="documents must hold one id per row: got 3 for 2"):
-        estimate_propensity([1, 1], [1, 2], queries=["q", "q"], documents=["d"] * 3)
+        estimate_propensity([1, 1], [1, 2], groups=["q", "q"], documents=["d"] * 3)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_lengths_must_agree():
 )
 def test_the_column_of_wrong_ids_is_named(ids, message):
     with pytest.raises(ValueError, match=message):
-        estimate_propensity([1, 1], [1, 2], queries=["q", "q"], documents=ids)
+        estimate_propensity([1, 1], [1, 2], groups=["q", "q"], documents=ids)
 
 
 def test_a_fit_that_is_cut_short_warns(monkeypatch):

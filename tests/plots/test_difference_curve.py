@@ -80,34 +80,28 @@ def test_scores_at_several_cutoffs(data):
     expected = [scores["two"].mean()[name] for name in (names[3], names[2])]
     np.testing.assert_allclose(curve.means["two"], expected)
     with pytest.raises(
-        ValueError, match="hold 'ndcg' at one cut-off, 5, of which there is no curve"
+        ValueError, match="a curve needs 'ndcg' at two cut-offs or more; the scores hold ndcg@5"
     ):
         DifferenceCurveDisplay.from_query_scores(scores, metric="ndcg")
-    with pytest.raises(ValueError, match=r"hold 'mrr' at no cut-off"):
+    with pytest.raises(ValueError, match=r"a curve needs 'mrr' at two cut-offs or more"):
         DifferenceCurveDisplay.from_query_scores(scores, metric="mrr")
     with pytest.raises(ValueError, match="at least two models; got 1"):
         DifferenceCurveDisplay.from_predictions(y, models["one"], groups=groups)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("display", [CutoffCurveDisplay, DifferenceCurveDisplay])
-@pytest.mark.parametrize("size", [None, (4, 3), (12, 4)])
+@pytest.mark.parametrize("size", [None, (4, 3)])
 @pytest.mark.parametrize(
-    "k",
-    [
-        [1, 5, 10, 50, 100, 500, 1000], [5, 10, 15, 20, 30, 100, 200, 500, 1000], [9, 990, 1000],
-        [999, 1000, 5000], [990, 992, *range(993, 1100, 7)],
-    ],
-)  # fmt: skip
-def test_cutoffs_do_not_overlap(data, display, size, k):
+    "k", [[1, 5, 10, 50, 100, 500, 1000], [9, 990, 1000], [999, 1000, 5000], range(990, 1100, 7)]
+)
+def test_cutoffs_do_not_overlap(data, size, k):
     y, models, groups = data
     ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
-    ax = display.from_predictions(y, models, groups=groups, metric="recall", k=k, ax=ax).ax_
+    given = {"groups": groups, "metric": "recall", "k": k, "ax": ax}
+    ax = CutoffCurveDisplay.from_predictions(y, models["one"], **given).ax_
     ax.figure.canvas.draw()
     labels = ax.get_xticklabels()
-    assert labels[0].get_text() == f"{k[0]}"
     if len(k) <= 10:
-        assert labels[-1].get_text() == f"{k[-1]}"
+        assert [labels[i].get_text() for i in (0, -1)] == [f"{k[i]}" for i in (0, -1)]
     for left, right in itertools.pairwise(label.get_window_extent() for label in labels):
         assert left.x1 + 2 <= right.x0
 

@@ -1,7 +1,6 @@
 """Plots of permutation importance: the numbers of the table, the most important feature on top."""
 
 import matplotlib as mpl
-import numpy as np
 import pytest
 from matplotlib.colors import same_color
 from sklearn.inspection import permutation_importance
@@ -53,18 +52,6 @@ def test_rows_are_the_importances_of_one_metric(fitted):
         FeatureImportanceDisplay.from_importances(importances, metric="map")
     with pytest.raises(ValueError, match="max_features must be an integer of at least 1"):
         FeatureImportanceDisplay.from_importances(importances, max_features=0)
-
-
-def test_the_seed_and_resamples_are_those_of_the_table(fitted):
-    options = {"method": "bootstrap", "n_resamples": 99}
-    display = FeatureImportanceDisplay.from_estimator(
-        *fitted, metric="mrr", random_state=np.random.default_rng(0), **options
-    )
-    importances = query_permutation_importance(
-        *fitted, "mrr", random_state=np.random.default_rng(0), **options
-    )
-    drawn = display.intervals.tolist()
-    assert drawn == [list(entry.interval) for entry in importances][: len(drawn)]
 
 
 def test_over_all_rows_they_are_those_of_sklearn(fitted):

@@ -5,12 +5,10 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
-from sklearn.linear_model import Ridge
 
 from sklearn_rankscore import (
     ForestDisplay,
     MeansDisplay,
-    QueryRanker,
     compare,
     make_ranking,
     query_scores,
@@ -93,24 +91,6 @@ def test_rows_are_means_by_segment_in_the_colors_of_the_systems(systems):
     assert both.headings[::2] == ["all queries", "device = desk", "device = phone"]
     assert [point.get_color() for point in both.points_] == [*SYSTEMS[:2]] * 3
     assert both.points_[3].get_xdata()[0] == systems["two"].by()["mrr", ("device", "desk")].mean
-
-
-def test_segments_and_estimators(systems):
-    X, y = make_ranking(n_queries=60, as_frame=True, random_state=0)
-    models = {name: QueryRanker(Ridge(), max_queries=n, random_state=0).fit(X, y)
-              for name, n in (("few", 5), ("many", 60))}  # fmt: skip
-    length = X["qid"].map(X["qid"].value_counts())
-    display = ForestDisplay.from_estimator(
-        models, X, y, metric="ndcg@10", segments=length.rename("length"), random_state=0
-    )
-    scores = query_scores(
-        y, {n: m.predict(X) for n, m in models.items()}, "ndcg@10", groups=X["qid"],
-        segments={"length": length},
-    )  # fmt: skip
-    expected = [d.difference for d in compare(scores, by="length", random_state=0)]
-    np.testing.assert_allclose(display.values, expected)
-    assert display.labels[0] == "all queries"
-    assert display.labels[1].startswith("length = [")
 
 
 def test_from_comparison_of_all_pairs(systems):

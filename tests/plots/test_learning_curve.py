@@ -51,12 +51,15 @@ def test_points_are_cross_validated_scores(data):
     assert display.ax_.get_ylabel() == "MRR"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["column", "array", "name", "names", "splitter"])
 @pytest.mark.parametrize(
-    "model",
-    [Ridge(), make_pipeline(StandardScaler(), Ridge()), LGBM, make_pipeline(QueryRanker(LGBM))],
-    ids=["regressor", "pipeline", "booster", "pipeline of a ranker"],
+    ("way", "model"),
+    [
+        ("column", Ridge()),
+        ("array", make_pipeline(StandardScaler(), Ridge())),
+        ("name", LGBM),
+        ("names", make_pipeline(QueryRanker(LGBM))),
+        ("splitter", Ridge()),
+    ],
 )
 def test_models_that_are_not_in_a_query_ranker(data, model, way):
     X, y = data
@@ -94,17 +97,6 @@ def test_sizes_go_up_to_those_of_a_fold(data):
     assert np.isfinite(by_array.intervals["Ridge"]).all()
 
 
-def test_curves_on_the_same_axes_are_told_apart(data):
-    X, y = data
-    options = {"max_queries": [6, 12], "cv": QueryKFold(2)}
-    model = QueryRanker(Ridge(), random_state=0)
-    first = QueryLearningCurveDisplay.from_estimator({"one": model}, X, y, **options)
-    second = QueryLearningCurveDisplay.from_estimator({"two": model}, X, y, ax=first.ax_, **options)
-    assert second.bands_ == []
-    for style in ("get_color", "get_marker", "get_linestyle"):
-        assert len({getattr(line, style)() for line in second.ax_.lines}) == 2
-
-
 def test_refuses_sizes_and_data_without_queries(data):
     X, y = data
     model = QueryRanker(Ridge(), random_state=0)
@@ -129,8 +121,6 @@ def test_sizes_are_those_on_which_each_fold_trains(data):
     assert given.max_queries.tolist() == [5, 14]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [None, (5, 4)])
 @pytest.mark.parametrize(
     ("sizes", "are_all_shown"),
     [
@@ -140,14 +130,13 @@ def test_sizes_are_those_on_which_each_fold_trains(data):
         ([30], True),
     ],
 )
-def test_numbers_of_queries_do_not_overlap(sizes, are_all_shown, size):
-    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+def test_numbers_of_queries_do_not_overlap(sizes, are_all_shown):
+    ax = plt.subplots(figsize=(5, 4), layout="constrained")[1]
     means = np.linspace(0, 1, len(sizes))
     QueryLearningCurveDisplay(
         max_queries=list(sizes), means={"model": means}, intervals={"model": np.c_[means, means]},
         metric="ndcg",
     ).plot(ax)  # fmt: skip
-    ax = plt.gca()
     ax.figure.canvas.draw()
     labels = ax.get_xticklabels()
     texts, written = [label.get_text() for label in labels], [f"{n:,}" for n in sizes]

@@ -6,7 +6,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 
 from sklearn_rankscore import (
@@ -46,6 +45,8 @@ def test_scatter_has_a_point_for_each_query(data):
     assert same_color(display.losses_.get_facecolor()[0, :3], WORSE)
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("one", "two")
     assert display.ax_.get_xlim() == display.ax_.get_ylim()
+    black = display.plot(c="k")
+    assert same_color(black.wins_.get_facecolor()[0, :3], "black")
     back = QueryScatterDisplay.from_predictions(
         y, models, groups=groups, metric="ndcg@10", baseline="two"
     )
@@ -71,28 +72,6 @@ def test_scatter_draws_equal_points_once_with_their_number():
         QueryScatterDisplay.from_query_scores({"a": a})
     with pytest.raises(ValueError, match="no query to plot"):
         QueryScatterDisplay.from_query_scores({"a": a.select(slice(4, 5)), "b": b.select([4])})
-
-
-@pytest.mark.parametrize("size", [(8, 5), (4, 5), (5, 8)])
-def test_long_names_fit_beside_the_scatter(data, size):
-    y, models, groups = data
-    long = "a ranker with a name that takes all of the figure, and some more of it {}".format
-    _, ax = plt.subplots(figsize=size, layout="constrained")
-    named = {long(name): score for name, score in models.items()}
-    QueryScatterDisplay.from_predictions(y, named, groups=groups, ax=ax)
-    ax.figure.canvas.draw()
-    area = ax.figure.bbox.padded(1)
-    for label in (ax.xaxis.label, ax.yaxis.label):
-        box = label.get_window_extent()
-        assert area.x0 <= box.x0 <= box.x1 <= area.x1
-        assert area.y0 <= box.y0 <= box.y1 <= area.y1
-
-
-def test_c_is_the_color_of_the_points(data):
-    y, models, groups = data
-    display = QueryScatterDisplay.from_predictions(y, models, groups=groups, c="k")
-    for points in (display.wins_, display.losses_):
-        assert same_color(points.get_facecolor()[0, :3], "black")
 
 
 @pytest.mark.parametrize("property", ["documents", "relevant"])
@@ -141,7 +120,6 @@ def test_any_property(data):
         QueryPropertyDisplay.from_predictions(y, models["one"], groups=groups, property="length")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("n_values", "name"), [(20, "category"), (9, "a longer category")])
 def test_many_values_of_a_property_do_not_overlap(data, n_values, name):
     y, models, groups = data
@@ -178,7 +156,7 @@ def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
         QueryPropertyDisplay.from_query_scores(other, [10, 20])
 
 
-def undefined_in_places(n_values, n_queries=400):
+def undefined_in_places(n_values, n_queries):
     """Two systems of which the second has nothing to measure for every other query."""
     values = np.random.default_rng(0).random((n_queries, 1))
     some = np.where(np.arange(n_queries)[:, None] % 2, values, np.nan)
@@ -202,19 +180,3 @@ def test_numbers_of_queries_that_differ_by_model_are_shown_as_a_range():
     same = QueryPropertyDisplay.from_query_scores({"a": systems["a"], "c": systems["a"]}, kinds)
     assert same.queries.tolist() == [2, 38]
     assert same.ax_.get_xlabel() == "kind\nnumber of queries"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_values", [3, 8, 10])
-@pytest.mark.parametrize(("most", "written"), [(400, "200–400"), (4000, "2,000–4,000")])
-@pytest.mark.parametrize("size", [None, (5, 4)])
-def test_ranges_of_numbers_do_not_overlap(n_values, most, written, size):
-    systems, kinds = undefined_in_places(n_values, most * n_values)
-    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
-    display = QueryPropertyDisplay.from_query_scores(systems, kinds, ax=ax)
-    display.figure_.canvas.draw()
-    labels = display.ax_.get_xticklabels()
-    assert all(label.get_text().endswith(written) for label in labels)
-    for left, right in pairwise(label.get_window_extent() for label in labels):
-        assert left.x1 <= right.x0 + 1
-    assert display.ax_.xaxis.label.get_window_extent().x1 <= display.figure_.bbox.x1

@@ -102,7 +102,7 @@ OF_VALUES = {  # anything else of rows
 }  # fmt: skip
 OF_TENTHS = {
     "documents": lambda v: rs.estimate_propensity(
-        TENTHS % 3 == 0, pd.Series(ROWS % 2 + 1, X.index), queries=np.zeros(len(X)),
+        TENTHS % 3 == 0, pd.Series(ROWS % 2 + 1, X.index), groups=np.zeros(len(X)),
         documents=v,
     ),
     "overlap": lambda v: rs.rank_overlap(S, X["x1"].to_numpy(), groups=v),

@@ -220,6 +220,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:the column 'session_id' of X holds the query ids:UserWarning")
 @pytest.mark.parametrize("name", CALLS)
 def test_the_proposed_change_suits_the_names_in_x(name):
     for told, change, rows in (

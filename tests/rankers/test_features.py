@@ -56,6 +56,20 @@ def test_levels_of_the_index_are_no_features():
     np.testing.assert_array_equal(ranker.predict(frame), Ridge().fit(FRAME, Y).predict(FRAME))
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("model", [Ridge(), make("LGBMRanker", 5)], ids=["Ridge", "LGBMRanker"])
+def test_a_column_of_the_given_ids_among_the_features_warns(library, model):
+    """As one has that `groups` was taken from; not if a step leaves it out, or by chance."""
+    given = LIBRARIES[library](FRAME.assign(session=IDS))
+    with pytest.warns(UserWarning, match=r"'session' of X holds the query ids.*groups='session'"):
+        QueryRanker(model).fit(given, Y, groups=IDS)
+    QueryRanker(model, groups="session").fit(given, Y)
+    QueryRanker(model).fit(LIBRARIES[library](FRAME.assign(one=1)), Y, groups=np.ones(len(Y)))
+    if library == "pandas":
+        keeps = ColumnTransformer([("keep", "passthrough", list("abcd"))])
+        QueryRanker(make_pipeline(keeps, model)).fit(given, Y, groups=IDS)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.coo_array])
 def test_columns_of_an_array_are_dropped_by_position(form):
     given = form(np.column_stack([Y, X, IDS]))

@@ -81,45 +81,30 @@ def test_differences_by_segment_are_those_of_compare(data, weighted):
 
 def test_the_text_has_all_cells(data):
     y, models, groups, device = data
-    text = ranking_report(y, models, groups=groups, by={"device": device}, random_state=0, **K)
-    one, two, differences = (
-        text.split("two\n\n")[0],
-        text.split("two\n\n")[1].split("two compared")[0],
-        text.split("two compared")[1],
+    text = report = ranking_report(
+        y, models, groups=groups, by={"device": device}, random_state=0, **K
     )
+    means, differences = text.split("Compared with 'one' by the permutation test\n")
+    one, two = means.split("\ntwo\n\n")
     rows = device == "tv"
     for name, part in (("one", one), ("two", two)):
         expected = evaluate(y[rows], models[name][rows], "map@10", groups=groups[rows])["map@10"]
         (line,) = [x for x in part.splitlines() if x.split()[:3] == ["map", "device", "tv"]]
         assert f"{expected:.3f} [" in line
         assert line.split()[3:5] == ["20", "33.3%"]
-    delta = [
-        evaluate(y[rows], models[name][rows], "ndcg@1", groups=groups[rows])["ndcg@1"]
-        for name in ("one", "two")
-    ]
-    (line,) = [x for x in differences.splitlines() if x.split()[:3] == ["ndcg", "device", "tv"]]
-    assert f"{delta[1] - delta[0]:+.3f} [" in line
-    assert differences.startswith(" with one by the permutation test")
-    assert len([x for x in differences.splitlines() if x.startswith("ndcg  ")]) == 4
+    shown = compare(report.scores, by="device", random_state=0).to_string(digits=3)
+    assert f"Compared with 'one' by the permutation test\n{differences}" == shown
+    assert len([line for line in differences.splitlines() if " two " in line]) == 4 * 4
 
 
-def test_differences_without_segments_are_one_row_per_metric(data):
+def test_differences_without_segments_are_those_of_compare(data):
     y, models, groups, _ = data
-    text = ranking_report(y, models, groups=groups, random_state=0, **K)
-    table = text.split("two compared with one by the permutation test\n")[1].splitlines()
-    assert table[0].split() == ["difference", "[95", "%", "interval]", "@1", "@10"]
-    assert [line.split()[0] for line in table[1:3]] == ["ndcg", "map"]
-    assert "compared" not in ranking_report(y, {"one": models["one"]}, groups=groups, **K)
-
-
-def test_numbers_are_cut_into_quartiles(data):
-    y, models, groups, _ = data
-    length = np.bincount(groups)[groups]
-    report = ranking_report(
-        y, models["one"], groups=groups, by=length, metrics="mrr", k=None, output_dict=True
-    )
-    expected = pd.qcut(pd.Series(np.bincount(groups)), 4).value_counts(sort=False)
-    assert [row["queries"] for row in report["segments"]] == expected.tolist()
+    report = ranking_report(y, models, groups=groups, random_state=0, **K)
+    shown = compare(report.scores, random_state=0).to_string(digits=3)
+    assert report.endswith(f"\n\n{shown}")
+    family = "adjusted by holm for all comparisons with one, each metric by itself"
+    assert f"p-values: {family}" in shown
+    assert "Compared" not in ranking_report(y, {"one": models["one"]}, groups=groups, **K)
 
 
 def test_the_report_is_a_text_with_its_parts(data):

@@ -212,6 +212,25 @@ def test_searches_with_many_groups_hardly_run_this_package():
     assert len(calls) <= 80 * 10 + 100
 
 
+class Listed(Ridge):
+    n_times = 0
+
+    def get_params(self, deep=True):
+        Listed.n_times += 1  # each of which takes as long as a tenth of a small fit
+        return super().get_params(deep)
+
+
+def test_tasks_of_others_list_no_parameters():
+    def times():
+        before = Listed.n_times
+        GridSearchCV(Listed(), {"alpha": [1, 2]}, cv=3, scoring="r2").fit(X, Y)
+        return Listed.n_times - before
+
+    with without_hooks():
+        expected = times()
+    assert times() == expected > 6
+
+
 def test_a_module_named_after_optuna_is_none_of_optuna():
     tuner = {"__name__": "optuna_tuner"}
     exec("def tune(search, *args, **options): return search(*args, **options)", tuner)

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores, ranking_report
-from sklearn_rankscore.inspection.significance import holm
+from sklearn_rankscore.comparison.significance import holm
 
 METRICS = ["ndcg@10", "mrr"]
 

@@ -33,14 +33,15 @@ from .intervals import (
 )
 from .segments import (
     Segments,
+    SegmentScore,
     SegmentScores,
     bin_segments,
     columns_or_levels,
     read_segments,
     segment_parts,
     select_segments,
-    summarize_segments,
 )
+from .significance import holm_by_family
 from .tabular import Tabular
 
 T = TypeVar("T")
@@ -274,13 +275,24 @@ class QueryScores(Tabular):
             "confidence": confidence, "method": method, "n_resamples": n_resamples,
             "random_state": draw_seed(random_state),
         }  # fmt: skip
-        parts = [
-            (part, subset(self, part.rows))
-            for column in bin_segments(columns)
-            for part in segment_parts(self, column)
-        ]
-        intervals = [scores.interval(**options) for _, scores in parts]
-        return summarize_segments(self.metrics, parts, intervals, confidence)
+        entries: list[SegmentScore] = []
+        for part in (p for column in bin_segments(columns) for p in segment_parts(self, column)):
+            scores = subset(self, part.rows)
+            means, intervals = scores.mean(), scores.interval(**options)
+            of_part = zip(
+                scores.included().sum(axis=0).tolist(), part.shares.tolist(), means.values(),
+                intervals.values(), part.rest_p_values.tolist(), strict=True,
+            )  # fmt: skip
+            entries += [
+                SegmentScore(metric, part.segment, *of)
+                for metric, of in zip(self.metrics, of_part, strict=True)
+            ]
+        entries.sort(key=lambda entry: self.column(entry.metric))
+        families = [(entry.metric, entry.segment.column) for entry in entries]
+        adjusted = holm_by_family(np.array([entry.rest_p_value for entry in entries]), families)
+        with_adjusted = zip(entries, adjusted.tolist(), strict=True)
+        tested = tuple(replace(entry, rest_p_value=p) for entry, p in with_adjusted)
+        return SegmentScores(tested, confidence)
 
     def select(self, rows: Array | slice) -> Self:
         """Return the scores of some queries.
@@ -353,7 +365,8 @@ class QueryScores(Tabular):
                 values = (
                     self.values if len(columns) == len(self.metrics) else self.values[:, columns]
                 )
-                values = values if mask.all() else values[mask]
+                # by columns, which is how statistics read them
+                values = np.asfortranarray(values if mask.all() else values[mask])
                 own = (argument[columns] for argument in by_metric)
                 result[..., columns] = statistic(values, weights[mask], *own)
         return result

@@ -23,11 +23,15 @@ T = TypeVar("T")
 # sums of the same terms in a different order differ by rounding, and must still count as equal
 TOLERANCE = 1e-12
 
-# with less weight on all other queries the mean is the value of one, and has no estimated error
-ALL_OF_ONE = 2.0**-52
+# with a larger share of the weight the mean is the value of one query, and has no estimated error
+ALL_OF_ONE = 0.99
 
 # with fewer, the permutation test cannot reject at the level of 5 %, because 2 / 2**5 > .05
 FEWEST_DISTINCT = 6
+
+# a query at an end of the range, such as one in n may be without being seen, would move the mean by
+# this many standard errors
+FARTHEST = 15
 
 # queries that are checked first, because they suffice nearly always
 SOME = 200
@@ -78,31 +82,16 @@ def standard_error(values: Array, weights: Array) -> Array:
     estimator CR2 of a regression on a constant: R. M. Bell, D. F. McCaffrey. Bias Reduction in
     Standard Errors for Linear Regression with Multi-Stage Samples. Survey Methodology 28, 2002.
     """
-    if len(values) < 2:
+    share = weights / weights.sum()
+    if share.max() > ALL_OF_ONE:
         return np.full(values.shape[1], np.nan)
-    share, rest = _shares(weights)
-    if rest.min() < ALL_OF_ONE:
-        return np.full(values.shape[1], np.nan)
-    factor = _factors(share, rest)
-    squares = _weighted_sum((values - mean(values, weights)) ** 2, factor)
+    squares = _weighted_sum((values - mean(values, weights)) ** 2, _factors(share))
     return np.asarray(np.sqrt(squares))
 
 
-def _shares(weights: Array) -> tuple[Array, Array]:
-    """The share of each query in the total weight, and that of all others."""
-    total, largest = weights.sum(), np.argmax(weights)
-    share, rest = weights / total, (total - weights) / total
-    rest[largest] = np.delete(weights, largest).sum() / total  # 1 - share would cancel
-    return share, rest
-
-
-def _factors(share: Array, rest: Array) -> Array:
+def _factors(share: Array) -> Array:
     """The factor of each squared residual in the squared standard error."""
-    largest = np.argmax(share)
-    others = float((np.delete(share, largest) ** 2).sum())
-    of_others = others + share[largest] ** 2 - share**2  # the squared shares of all others
-    of_others[largest] = others  # where the difference would cancel
-    return np.asarray(share**2 / (rest**2 + of_others))
+    return np.asarray(share**2 / (1 - 2 * share + (share**2).sum()))
 
 
 def degrees_of_freedom(weights: Array) -> float:
@@ -111,28 +100,18 @@ def degrees_of_freedom(weights: Array) -> float:
     Satterthwaite's approximation for values of equal variance, (tr A)² / tr(A²), where the squared
     error is the quadratic form of A; Bell and McCaffrey, as above.
     """
-    share, rest = _shares(weights)
-    if rest.min() < ALL_OF_ONE:
+    share = weights / weights.sum()
+    if share.max() > ALL_OF_ONE:
         return np.nan
-    factor, largest = _factors(share, rest), np.argmax(weights)
-    # the query of the largest weight by itself, whose terms cancel to a square of `rest`
-    first, first_share, first_rest = (float(of[largest]) for of in (factor, share, rest))
-    share, factor = np.delete(share, largest), np.delete(factor, largest)
-    others = float((share**2).sum())
-    total = first_share**2 + others
+    factor, total = _factors(share), float((share**2).sum())
+    # A_kj² = f_k f_j (Σh² - h_k - h_j)² outside of the diagonal, and the trace is Σh²
     zero, one, two = (float((factor * share**power).sum()) for power in range(3))
-    cross = (total * zero) ** 2 - 4 * total * zero * one + 2 * zero * two + 2 * one**2
-    diagonal = float((factor**2 * (1 - 4 * share + 2 * total)).sum())
-    own, between = first * (first_rest**2 + others), others - first_share * first_rest
-    with_first = 2 * first * (between**2 * zero - 2 * between * one + two)
-    trace = own + zero * (1 + total) - 2 * one
-    return trace**2 / (own**2 + with_first + diagonal + cross)
+    outside = (total * zero) ** 2 - 4 * total * zero * one + 2 * zero * two + 2 * one**2
+    return total**2 / (outside + float((factor**2 * (1 - 4 * share + 2 * total)).sum()))
 
 
 def t_interval(values: Array, weights: Array, confidence: float) -> Array:
     """Student's t interval of the mean, of shape (2, n_metrics)."""
-    if len(values) < 2:
-        return np.full((2, values.shape[1]), np.nan)
     t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
     center, margin = mean(values, weights), t * standard_error(values, weights)
     return np.array([center - margin, center + margin])
@@ -146,7 +125,8 @@ def skewness_of_mean(values: Array, weights: Array) -> Array:
     """
     by_metric = np.ascontiguousarray(values.T)  # so that no metric is rounded by the others
     residuals = by_metric - by_metric.mean(axis=1, keepdims=True)
-    second, third = (np.mean(residuals**power, axis=1) for power in (2, 3))
+    squares = residuals * residuals  # a power of 3 is computed by logarithms
+    second, third = np.mean(squares, axis=1), np.mean(squares * residuals, axis=1)
     scaled = weights / weights.max()
     of_weights = (scaled**3).sum() / (scaled**2).sum() ** 1.5
     varies = np.ptp(values, axis=0) > TOLERANCE
@@ -173,8 +153,6 @@ def _with_skewness(quantile: float, skewness: Array) -> Array:
 
 def skewed_interval(values: Array, weights: Array, confidence: float) -> Array:
     """Student's t interval, each end of which skewness can only move away from the mean."""
-    if len(values) < 2:
-        return np.full((2, values.shape[1]), np.nan)
     t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
     center, error = mean(values, weights), standard_error(values, weights)
     skewness = skewness_of_mean(values, weights)
@@ -185,14 +163,14 @@ def skewed_interval(values: Array, weights: Array, confidence: float) -> Array:
 def difference_interval(
     values: Array, weights: Array, confidence: float, low: Array, high: Array
 ) -> Array:
-    """`skewed_interval`, but where too few queries differ from all others `bounded_interval`.
+    """`skewed_interval`, but where `shows_too_little` of the differences `bounded_interval`.
 
     Without a finite range it is then nan, as the p-values of `one_sided_p_values` are.
     """
     ends = skewed_interval(values, weights, confidence)
-    few = has_few_distinct(values, effective_share(weights))
-    ends[:, few] = np.nan
-    bounded = few & np.isfinite(low) & np.isfinite(high)
+    weak = shows_too_little(values, weights, low, high)
+    ends[:, weak] = np.nan
+    bounded = weak & np.isfinite(low) & np.isfinite(high)
     ends[:, bounded] = bounded_interval(
         values[:, bounded], weights, confidence, low[bounded], high[bounded]
     )
@@ -208,6 +186,18 @@ def mean_interval(
     for which, interval in ((bounded, bounded_interval), (~bounded, difference_interval)):
         ends[:, which] = interval(values[:, which], weights, confidence, low[which], high[which])
     return ends
+
+
+def shows_too_little(values: Array, weights: Array, low: Array, high: Array) -> Array:
+    """Whether no error of each mean can be estimated: few values differ, or all by next to nothing.
+
+    Small wins do not tell whether one query in some dozen loses much, as the range [low, high] of
+    the values allows.
+    """
+    effective = effective_share(weights)
+    few = has_few_distinct(values, effective)
+    move = np.where(np.isfinite(high - low), (high - low) / 2, 0) / (effective * len(values))
+    return np.asarray(few | (FARTHEST * standard_error(values, weights) < move))
 
 
 def has_few_distinct(values: Array, effective: Array | float, rows: Array | None = None) -> Array:

@@ -15,7 +15,7 @@ from sklearn_rankscore import (
     make_ranking,
     query_permutation_importance,
 )
-from sklearn_rankscore.inspection import intervals as progress
+from sklearn_rankscore.comparison import intervals as progress
 
 
 class Terminal(io.StringIO):

@@ -5,7 +5,7 @@ A. N. Angelopoulos, J. C. Duchi, T. Zrnic. PPI++: Efficient Prediction-Powered I
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -30,7 +30,8 @@ from .query_scores import QueryScores
 from .tabular import Tabular
 
 RectifyMethod: TypeAlias = Literal["normal", "t"]
-Scores: TypeAlias = QueryScores | Mapping[str, QueryScores]
+Systems: TypeAlias = Mapping[str, QueryScores]
+Scores: TypeAlias = QueryScores | Systems
 
 
 @dataclass(frozen=True)
@@ -238,16 +239,16 @@ def rectify(
             "human, machine and machine_on_all must hold the same systems; got "
             + " and ".join(str([*scores]) for scores in given)
         )
-    samples = _samples(*given)
-    means = []
-    for metric in given[0][systems[0]].metrics:
-        of_metric = {name: samples[name].column(metric) for name in systems}
-        entries = [(name, "", of_metric[name]) for name in systems]
-        entries += [(n, systems[0], of_metric[n] - of_metric[systems[0]]) for n in systems[1:]]
-        means += [
-            sample.rectified(metric, name, versus, power_tuning, method, confidence)
-            for name, versus, sample in entries
-        ]
+    metrics = given[0][systems[0]].metrics
+    values, weights = _values(given[0], given[1], given[2], metrics)
+    first, *others = systems
+    compared = [(name, "", values[name]) for name in systems]
+    compared += [(name, first, values[name] - values[first]) for name in others]
+    means = (
+        _rectified(metric, name, versus, of[:, j], weights, power_tuning, method, confidence)
+        for j, metric in enumerate(metrics)
+        for name, versus, of in compared
+    )
     return RectifiedScores(tuple(means), confidence)
 
 
@@ -262,170 +263,115 @@ def _by_system(scores: Scores) -> dict[str, QueryScores]:
     return systems
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """Scores of one system: by human and machine labels, and by machine labels elsewhere."""
+def _values(
+    human: Systems, machine: Systems, on_all: Systems, metrics: Sequence[str]
+) -> tuple[dict[str, Array], tuple[Array, Array]]:
+    """Of each system, a row for each human, machine and other value; and the weights of queries.
 
-    human: QueryScores
-    machine: QueryScores
-    other: QueryScores
-
-    def column(self, metric: str) -> Sample:
-        given = [
-            np.ones(len(s)) if s.weights is None else s.weights for s in (self.human, self.other)
-        ]
-        in_all = scaled_weights(np.concatenate(given))
-        weights = [w / w.mean() for w in (in_all[: len(self.human)], in_all[len(self.human) :])]
-        human_share = float(in_all[: len(self.human)].sum() / in_all.sum())
-        values = [s[metric] for s in (self.human, self.machine, self.other)]
-        if any(np.isnan(column).any() for column in values):
-            raise ValueError(
-                f"{metric!r} is undefined for some queries, and which these are may depend on the "
-                "labels. Compute all scores with replace_undefined_by=0, or another number."
-            )
-        (human, machine, other), (own, others) = values, weights
-        return Sample(human, machine, other, own, others, human_share)
-
-
-def _samples(
-    human: dict[str, QueryScores], machine: dict[str, QueryScores], on_all: dict[str, QueryScores]
-) -> dict[str, _Scores]:
-    """The scores of each system, with queries in the same order."""
+    The weights are those of queries with human labels, and of the others.
+    """
     first = next(iter(human))
     # the names are those of the error messages
-    judged = {f"human {name}".strip(): scores for name, scores in human.items()}
-    judged |= {f"machine {name}".strip(): scores for name, scores in machine.items()}
-    judged = align(judged, next(iter(judged)))
+    of_human, of_machine = (
+        {f"{kind} {name}".strip(): scores for name, scores in systems.items()}
+        for kind, systems in (("human", human), ("machine", machine))
+    )
+    judged = [*align(of_human | of_machine, next(iter(of_human))).values()]
     elsewhere = align(on_all, first)
-    queries, all_queries = as_keys(human[first].ids), as_keys(on_all[first].ids)
+    if set(elsewhere[first].metrics) != set(metrics):
+        raise ValueError(
+            "human and machine_on_all must have the same metrics; got "
+            f"{', '.join(metrics)} and {', '.join(elsewhere[first].metrics)}."
+        )
+    queries, all_queries = as_keys(judged[0].ids), as_keys(elsewhere[first].ids)
     check_same_kind(queries, all_queries, "human and machine_on_all")
-    is_human = set(queries)
-    repeated = np.array([query in is_human for query in all_queries])
-    samples = {}
-    for name in human:
-        of_machine = judged[f"machine {name}".strip()]
-        _check_repeated(of_machine, elsewhere[name].select(repeated) if repeated.any() else None)
-        is_weighted, is_other = _counts(of_machine), _counts(elsewhere[name]) & ~repeated
-        if is_weighted.sum() < 2 or is_other.sum() < 2:
+    row_of = {query: row for row, query in enumerate(queries)}
+    repeated = np.array([query in row_of for query in all_queries])
+    rows = [row_of[query] for query in all_queries if query in row_of]
+    own, all_weights = (
+        np.ones(len(s)) if s.weights is None else s.weights for s in (judged[0], elsewhere[first])
+    )
+    is_human, is_other = own > 0, ~repeated & (all_weights > 0)
+    if is_human.sum() < 2 or is_other.sum() < 2:
+        raise ValueError(
+            "at least two queries with human labels and two others are needed, of a positive "
+            f"weight; got {is_human.sum()} and {is_other.sum()}. Queries that human and "
+            "machine_on_all share are taken from machine alone."
+        )
+    values = {}
+    for name, by_human, by_machine in zip(
+        human, judged[: len(human)], judged[len(human) :], strict=True
+    ):
+        everywhere = np.column_stack([elsewhere[name][metric] for metric in metrics])
+        _check_repeated(by_machine, rows, everywhere[repeated])
+        parts = (by_human.values[is_human], by_machine.values[is_human], everywhere[is_other])
+        values[name] = np.concatenate(parts)
+        for column in np.flatnonzero(np.isnan(values[name]).any(axis=0)).tolist():
             raise ValueError(
-                "at least two queries with human labels and two others are needed, of a positive "
-                f"weight; got {is_weighted.sum()} and {is_other.sum()}. Queries that human and "
-                "machine_on_all share are taken from machine alone."
+                f"{metrics[column]!r} is undefined for some queries, and which these are may "
+                "depend on the labels. Compute all scores with replace_undefined_by=0, or another "
+                "number."
             )
-        of_machine, other = of_machine.select(is_weighted), elsewhere[name].select(is_other)
-        if set(other.metrics) != set(of_machine.metrics):
-            raise ValueError(
-                "human and machine_on_all must have the same metrics; got "
-                f"{', '.join(of_machine.metrics)} and {', '.join(other.metrics)}."
-            )
-        of_human = judged[f"human {name}".strip()].select(is_weighted)
-        samples[name] = _Scores(of_human, of_machine, other)
-    return samples
+    weights = scaled_weights(np.concatenate([own[is_human], all_weights[is_other]]))
+    return values, (weights[: is_human.sum()], weights[is_human.sum() :])
 
 
-def _counts(scores: QueryScores) -> Array:
-    """Whether each query has a positive weight."""
-    return np.ones(len(scores), dtype=bool) if scores.weights is None else scores.weights > 0
-
-
-def _check_repeated(machine: QueryScores, repeated: QueryScores | None) -> None:
+def _check_repeated(machine: QueryScores, rows: list[int], repeated: Array) -> None:
     """Refuse queries of the same id with other values."""
-    if repeated is None:
-        return
-    row_of = {query: row for row, query in enumerate(as_keys(machine.ids))}
-    rows = [row_of[query] for query in as_keys(repeated.ids)]
-    for metric in set(machine.metrics) & set(repeated.metrics):
-        differs = np.abs(machine[metric][rows] - repeated[metric]) > TOLERANCE
-        if differs.any():
-            raise ValueError(
-                f"machine and machine_on_all have different values of {metric!r} for query "
-                f"{repeated.ids[differs].tolist()[0]!r}. If they are different queries, give them "
-                "different ids."
-            )
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Values of queries by human and by machine labels, and of others by machine labels alone.
-
-    Parameters
-    ----------
-    human, machine : array of shape (n_human,)
-        Values of the same queries.
-    other : array of shape (n_other,)
-        Values of other queries, by machine labels.
-    weights, other_weights : array
-        Weights of the queries, with the mean 1.
-    human_share : float
-        Share of the queries with human labels in the weight of all queries.
-    """
-
-    human: Array
-    machine: Array
-    other: Array
-    weights: Array
-    other_weights: Array
-    human_share: float
-
-    def __sub__(self, baseline: Sample) -> Sample:
-        """The differences to another system."""
-        return Sample(
-            self.human - baseline.human,
-            self.machine - baseline.machine,
-            self.other - baseline.other,
-            self.weights,
-            self.other_weights,
-            self.human_share,
+    for row, column in np.argwhere(np.abs(machine.values[rows] - repeated) > TOLERANCE).tolist():
+        raise ValueError(
+            f"machine and machine_on_all have different values of {machine.metrics[column]!r} for "
+            f"query {machine.ids.tolist()[rows[row]]!r}. If they are different queries, give them "
+            "different ids."
         )
 
-    def power(self) -> float:
-        """The weight of the machine labels for which the estimate has the least variance."""
-        weights = np.concatenate([self.weights, self.other_weights])
-        pooled = np.concatenate([self.machine, self.other])
-        variance = np.var(weights * (pooled - np.average(pooled, weights=weights)), ddof=1)
-        covariance = np.mean(
-            _influence(self.human, self.weights) * _influence(self.machine, self.weights)
-        )
-        if variance == 0:
-            return 0.0
-        ratio = covariance / ((1 + len(self.human) / len(self.other)) * variance)
-        return float(np.clip(ratio, 0, 1))
 
-    def _has_few_distinct(self) -> bool:
-        """Whether human labels give too few distinct values to estimate an error from.
+def _rectified(
+    metric: str,
+    system: str,
+    versus: str,
+    values: Array,
+    weights: tuple[Array, Array],
+    tuned: bool,
+    method: str,
+    confidence: float,
+) -> RectifiedMean:
+    """The estimate with its interval, from human, machine and other values."""
+    own, others = (w / w.mean() for w in weights)
+    n = len(own)
+    human, machine, other = np.split(values, [n, 2 * n])
+    power = _power(human, machine, other, own, others) if tuned else 1.0
+    parts = [
+        _squared_error(human - power * machine, own, method),
+        _squared_error(power * other, others, method),
+    ]
+    of_human, of_machine, of_other = (
+        float(np.average(v, weights=w)) for v, w in ((human, own), (machine, own), (other, others))
+    )
+    estimate = of_human + power * (of_other - of_machine)
+    # a few values that are all different do not suggest a common one
+    all_differ = np.diff(np.sort(human)).min() > TOLERANCE
+    few = has_few_distinct(human[:, None], effective_share(own))[0] and not all_differ
+    error = np.nan if few else float(np.sqrt(sum(parts)))
+    margin = error * _quantile(parts, [own, others], method, confidence)
+    effective = n * _squared_error(human, own, method) / error**2 if error else np.nan
+    share = weights[0].sum() / (weights[0].sum() + weights[1].sum())
+    by_machine = float(share * of_machine + (1 - share) * of_other)
+    interval = Interval(float(estimate - margin), float(estimate + margin))
+    return RectifiedMean(
+        metric, system, versus, estimate, interval, error, of_human, by_machine, power,
+        n, len(other), float(effective),
+    )  # fmt: skip
 
-        A few values that are all different do not suggest a common one.
-        """
-        all_differ = np.diff(np.sort(self.human)).min() > TOLERANCE
-        return (
-            bool(has_few_distinct(self.human[:, None], effective_share(self.weights))[0])
-            and not all_differ
-        )
 
-    def rectified(
-        self, metric: str, system: str, versus: str, tuned: bool, method: str, confidence: float
-    ) -> RectifiedMean:
-        """The estimate with its interval."""
-        power = self.power() if tuned else 1.0
-        corrections, others = self.human - power * self.machine, power * self.other
-        parts = [
-            _squared_error(corrections, self.weights, method),
-            _squared_error(others, self.other_weights, method),
-        ]
-        human, machine = (np.average(x, weights=self.weights) for x in (self.human, self.machine))
-        other = np.average(self.other, weights=self.other_weights)
-        estimate = human + power * (other - machine)
-        error = np.nan if self._has_few_distinct() else np.sqrt(sum(parts))
-        margin = error * _quantile(parts, [self.weights, self.other_weights], method, confidence)
-        n, n_other = len(self.human), len(self.other)
-        of_human = _squared_error(self.human, self.weights, method)
-        effective = n * of_human / error**2 if error else np.nan
-        by_machine = self.human_share * machine + (1 - self.human_share) * other
-        interval = Interval(float(estimate - margin), float(estimate + margin))
-        return RectifiedMean(
-            metric, system, versus, float(estimate), interval, float(error), float(human),
-            float(by_machine), power, n, n_other, float(effective),
-        )  # fmt: skip
+def _power(human: Array, machine: Array, other: Array, own: Array, others: Array) -> float:
+    """The weight of the machine labels for which the estimate has the least variance."""
+    pooled, weights = np.concatenate([machine, other]), np.concatenate([own, others])
+    variance = np.var(_influence(pooled, weights), ddof=1)
+    if variance == 0:
+        return 0.0
+    covariance = np.mean(_influence(human, own) * _influence(machine, own))
+    return float(np.clip(covariance / ((1 + len(human) / len(other)) * variance), 0, 1))
 
 
 def _influence(values: Array, weights: Array) -> Array:

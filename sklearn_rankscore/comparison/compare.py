@@ -15,7 +15,19 @@ from .._validation import check_choice, check_count, check_number, counted, exam
 from ..metrics.segment import ALL_QUERIES
 from ..query_ids.read import as_keys
 from ..ranking.aggregate import scaled_weights
-from .comparison import (
+from .intervals import (
+    TOLERANCE,
+    Interval,
+    difference_interval,
+    draw_seed,
+    interval_estimate,
+    mean,
+    shows_too_little,
+    standard_error,
+    with_progress,
+)
+from .query_scores import QueryScores, subset, value_ranges, with_fields
+from .results import (
     Comparison,
     Correction,
     Difference,
@@ -25,19 +37,6 @@ from .comparison import (
     Verdict,
     agreed_sign,
 )
-from .intervals import (
-    TOLERANCE,
-    Interval,
-    difference_interval,
-    draw_seed,
-    effective_share,
-    has_few_distinct,
-    interval_estimate,
-    mean,
-    standard_error,
-    with_progress,
-)
-from .query_scores import QueryScores, subset, value_ranges, with_fields
 from .segments import (
     SegmentColumn,
     Segments,
@@ -109,9 +108,9 @@ def compare(
     method : {"auto", "t", "bootstrap"}, default="auto"
         "auto" is Student's t interval, of which skewness moves each end away from the mean (the
         transformation of Hall), and a bound that follows from the range of the metric if fewer than
-        six queries differ from the most common difference, which is nan without a known range; of
-        queries of unequal weights the effective number counts. "t" and "bootstrap" do neither, and
-        their coverage is too low in such cases.
+        six queries differ from the most common difference, which is nan without a known range, or
+        all by next to nothing; of queries of unequal weights the effective number counts. "t" and
+        "bootstrap" do neither, and their coverage is too low in such cases.
     n_resamples : int, default=9999
         Number of resamples of the bootstrap and the permutation tests. The paired permutation test
         is exact if changes of signs give at most 131,072 sums, as they do for 17 queries, or for
@@ -120,8 +119,7 @@ def compare(
         and more differ, whose sum is taken as normal: the largest error seen is 0.019, and
         0.003 for p-values below 0.05, both for precision at 10, whose differences are few multiples
         of a step. The randomized Tukey HSD test of more than 5,000 values, where the models differ,
-        is that of the studentized range of normal means. Where few queries dominate, both tests
-        resample these, and take only the sum of all others as normal.
+        is that of the studentized range of normal means, unless few queries dominate.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the bootstrap and the permutation test.
 
@@ -274,10 +272,8 @@ def _pair_statistics(
     margins = np.full((2, differences.shape[1]), np.nan)
     if margin is not None:
         margins = one_sided_p_values(differences, weights, margin, low, high)
-    ends, few = (
-        estimate(differences, weights, low, high),
-        has_few_distinct(differences, effective_share(weights)),
-    )
+    ends = estimate(differences, weights, low, high)
+    few = shows_too_little(differences, weights, low, high)
     excludes_0 = (ends[0] > 0) | (ends[1] < 0)
     signs = np.sign(differences)
     return np.vstack(

@@ -2,13 +2,13 @@
 
 from ..metrics.segment import Segment
 from .compare import compare
-from .comparison import Comparison, Difference, SystemTable
 from .cross_val import cross_val_query_scores
 from .importance import FeatureImportance, QueryImportances, query_permutation_importance
 from .intervals import Interval
 from .overlap import rank_overlap
 from .query_scores import QueryScores, query_scores
 from .rectify import RectifiedMean, RectifiedScores, rectify
+from .results import Comparison, Difference, SystemTable
 from .score_bounds import ScoreBounds, score_bounds
 from .segments import SegmentScore, SegmentScores
 

@@ -23,7 +23,10 @@ Verdict: TypeAlias = Literal["better", "no worse", "equivalent", "worse", "undec
 Margin: TypeAlias = float | Mapping[str, float] | None
 
 LABELS = ("metric", "model", "versus", "column", "segment")
-FEW_DISTINCT = "* effectively fewer than six queries differ from the most common value; "
+FEW_DISTINCT = (
+    "* effectively fewer than six queries differ from the most common value, or all by next to "
+    "nothing beside the range of the metric; "
+)
 BOUND = FEW_DISTINCT + "the interval is a bound that follows from the range of the metric"
 NO_BOUND = ", and nan if this range is not known"
 TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too low"
@@ -53,8 +56,9 @@ class Difference:
         Confidence interval of the difference.
     few_distinct : bool
         Whether fewer than six queries differ from the most common difference, by their effective
-        number if weights are unequal. The interval of ``method="auto"`` is then a bound that
-        follows from the range of the metric, and nan without a known range.
+        number if weights are unequal, or all by so little that a single unseen one at an end of the
+        range of the metric could move the mean by 15 standard errors. The interval of
+        ``method="auto"`` is then a bound that follows from this range, and nan without a known one.
     p_value, adjusted_p_value : float
         Two-sided p-value, and the same adjusted for multiple testing. One of random flips of signs
         is at least ``1 / (n_resamples + 1)``.

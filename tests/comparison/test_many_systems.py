@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection import significance as tukey
-from sklearn_rankscore.inspection.significance import holm
+from sklearn_rankscore.comparison import significance as tukey
+from sklearn_rankscore.comparison.significance import holm
 
 
 def systems(values, metrics=("ndcg",), weights=None):

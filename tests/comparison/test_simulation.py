@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection.intervals import difference_interval, mean_interval
+from sklearn_rankscore.comparison.intervals import difference_interval, mean_interval
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -18,10 +18,11 @@ import simulations  # noqa: E402
 pytestmark = pytest.mark.slow
 
 TABLES = ROOT / "benchmarks" / "coverage.md"
-# means that no sample of ten queries shows, and losses that few samples of some dozen show
+# large values that few samples of ten queries hold, and losses that only small weights may hold
 NOT_COVERED = {
-    ("DCG, lognormal", 10),
-    *(("95 % won about .01, 5 % lost .5", n) for n in (20, 50, 100)),
+    ("DCG, gamma(.5)", "equal", 10),
+    ("DCG, lognormal", "equal", 10),
+    ("95 % won about .01, 5 % lost .5", "lognormal", 100),
 }
 
 
@@ -43,11 +44,11 @@ def test_there_is_a_row_of_every_population_and_holds_the_target():
     assert names == {*simulations.MEANS, *simulations.DIFFERENCES}
     n_populations = len(simulations.MEANS) + len(simulations.DIFFERENCES)
     assert len(rows) == n_populations * len(simulations.WEIGHTS)
-    for name, _, shares in rows:
+    for name, weights, shares in rows:
         for n, share in shares.items():
             # .94, up to two standard errors of a simulation of 1,000 samples
             is_covered = share == "none" or float(share) >= 0.94 - 2 * 0.0075
-            assert is_covered or (name, n) in NOT_COVERED, (name, n)
+            assert is_covered or (name, weights, n) in NOT_COVERED, (name, weights, n)
 
 
 @pytest.mark.parametrize("row", list(recorded_rows()), ids=lambda row: ", ".join(row[:2]))
@@ -72,9 +73,10 @@ def test_coverage_is_that_of_the_table(row, monkeypatch):
 @pytest.mark.parametrize("test", ["permutation", "t"])
 @pytest.mark.parametrize("weights", ["equal", "lognormal"])
 def test_true_hypotheses_are_rejected_one_time_in_twenty(name, test, weights, monkeypatch):
-    monkeypatch.setattr(simulations, "REPETITIONS", 600)
+    """The standard error of 3,000 samples is .004."""
+    monkeypatch.setattr(simulations, "REPETITIONS", 300)
     for n in (20, 50):
-        assert simulations.level(name, test, weights, n) <= 0.05 + 2 * 0.009 + 0.005
+        assert simulations.level(name, test, weights, n) <= 0.055 + 2 * 0.004
 
 
 def test_holm_keeps_the_chance_of_any_false_difference_within_a_family():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import product
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -13,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .._columns import column_at, column_names
-from .._sklearn_compat import num_samples, safe_indexing
+from .._sklearn_compat import safe_indexing
 from .._table import Number, Table, html_of_fields
 from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed
 from .._validation import check_choice, check_count, counted
@@ -28,25 +26,20 @@ from ..query_ids.lookup import (
 from ..rankers.training_data import DroppedColumns
 from ..scoring.predictions import predict_scores, read_predictions
 from .compare import difference_ranges
-from .comparison import few_distinct_note
 from .intervals import (
     Interval,
     difference_interval,
-    effective_share,
-    has_few_distinct,
     interval_estimate,
-    standard_error,
+    shows_too_little,
     with_progress,
 )
 from .query_scores import QueryScores, measure_per_query, resolve_per_query
+from .results import few_distinct_note
 from .tabular import Tabular
 
 CALLER = "query_permutation_importance"
 
 Within: TypeAlias = Literal["query", "all"]
-
-# values in the copies that are predicted together; a single copy may have more
-BATCH_VALUES = 2**24
 
 
 @dataclass(frozen=True)
@@ -62,10 +55,8 @@ class FeatureImportance:
     interval : Interval
         Confidence interval of the mean over queries.
     few_distinct : bool
-        Whether fewer than six queries differ from the most common loss. The interval of
-        ``method="auto"`` is then a bound that follows from the range of the metric, and nan without
-        a known range. False for a feature that no permutation changes, such as one that is constant
-        within queries: its loss and both ends of its interval are exactly 0.
+        As in `Difference`. False for a feature that no permutation changes, such as one that is
+        constant within queries: its loss and both ends of its interval are exactly 0.
     standard_error : float
         Its standard error, over queries.
     repeats : tuple of float
@@ -238,7 +229,7 @@ def query_permutation_importance(
     Notes
     -----
     If other features carry the same information, a feature has a low importance although the model
-    uses it. The permuted copies of X are passed to `predict` together, in a few large batches.
+    uses it.
 
     References
     ----------
@@ -259,23 +250,32 @@ def query_permutation_importance(
     X, n_repeats = as_table(X), check_count("n_repeats", n_repeats, 1)
     id_source, ids = _find_ids(estimator, X, y, groups)
     grouping: Any = group_rows(ids, len(np.asarray(y)))
-    positions, names = _features(X, DroppedColumns.find(X, id_source).columns)
-    rows = permutations(grouping.codes, within, n_repeats, random_state)
+    features = _features(X, DroppedColumns.find(X, id_source).columns)
+    orders = permutations(grouping.codes, within, n_repeats, random_state)
     estimate = interval_estimate(difference_interval, confidence, method, n_resamples, random_state)
 
-    def score(predictions: Array) -> QueryScores:
+    def score(table: Any) -> QueryScores:
+        predictions = predict_scores(estimator, table)
         queries = read_predictions(
             estimator, y, predictions, grouping, sample_weight, ", ".join(resolved)
         )
         return measure_per_query(queries, resolved, data=(X, y))
 
-    predict = partial(predict_scores, estimator)
-    baseline = score(predict(X))
-    losses: Iterable[tuple[NDArray[np.float64], bool]] = _losses(
-        baseline, lambda plan: map(score, predict_copies(predict, X, plan)), X, positions, rows
-    )
-    losses = with_progress(losses, len(names), "features")
-    deltas, entries = _summarize(names, baseline, losses, estimate)
+    baseline, deltas = score(X), {}
+    entries: list[FeatureImportance] = []
+    for name, position in with_progress(features.items(), len(features), "features"):
+        changed = [changes(X, position, order) for order in orders]
+        # a copy that equals X needs no prediction, and its loss is exactly 0
+        copies = [
+            score(permuted(X, position, order)) if is_changed else baseline
+            for order, is_changed in zip(orders, changed, strict=True)
+        ]
+        lost = baseline.values - np.array([copy.values for copy in copies])
+        deltas[name] = replace(baseline, values=lost.mean(axis=0))
+        entries += _summaries(
+            name, baseline, deltas[name], lost, estimate if any(changed) else None
+        )
+    entries.sort(key=lambda e: (baseline.column(e.metric), -e.importance))
     return QueryImportances(baseline, deltas, tuple(entries), within, confidence, method)
 
 
@@ -290,81 +290,35 @@ def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
     return id_source, ids
 
 
-def _summarize(
-    names: list[str],
-    baseline: QueryScores,
-    losses: Iterable[tuple[NDArray[np.float64], bool]],
-    estimate: Any,
-) -> tuple[dict[str, QueryScores], list[FeatureImportance]]:
-    """The losses by query, and the importances by metric, the largest first."""
-    deltas, entries = {}, []
-    for name, (lost, is_constant) in zip(names, losses, strict=True):
-        estimate_or_zero = _zero_interval if is_constant else estimate
-        deltas[name], of_feature = _summary(name, baseline, lost, estimate_or_zero)
-        entries += of_feature
-    order = {metric: place for place, metric in enumerate(baseline.metrics)}
-    return deltas, sorted(entries, key=lambda e: (order[e.metric], -e.importance))
-
-
-def _losses(
-    baseline: QueryScores,
-    score_copies: Callable[[list[tuple[int, Array]]], Iterator[QueryScores]],
-    X: Any,
-    positions: list[int],
-    rows: list[Array],
-) -> Iterator[tuple[NDArray[np.float64], bool]]:
-    """For each feature the loss by repeat, query and metric, and whether no copy differs from X."""
-    # a copy that equals X needs no prediction, and its loss is exactly 0
-    changed = {(j, i) for j in positions for i, r in enumerate(rows) if changes(X, j, r)}
-    plan = [(j, rows[i]) for j, i in product(positions, range(len(rows))) if (j, i) in changed]
-    scored = score_copies(plan)
-    for j in positions:
-        copies = [
-            next(scored).values if (j, i) in changed else baseline.values for i in range(len(rows))
-        ]
-        yield (
-            baseline.values - np.array(copies),
-            not any((j, i) in changed for i in range(len(rows))),
-        )
-
-
-def _zero_interval(values: Array, *_: Array) -> Array:
-    """The interval of a loss that is 0 for any query, because the feature cannot be permuted."""
-    return np.zeros((2, values.shape[1]))
-
-
-def _features(X: Any, id_columns: tuple[Any, ...]) -> tuple[list[int], list[str]]:
-    """Positions and names of the columns that are features."""
-    names = [str(name) for name in column_names(X)] or [f"x{j}" for j in range(X.shape[1])]
-    columns = column_names(X) or range(len(names))
-    positions = [j for j, column in enumerate(columns) if column not in id_columns]
-    if not positions:
+def _features(X: Any, id_columns: tuple[Any, ...]) -> dict[str, int]:
+    """Positions of the columns that are features, by name."""
+    columns = column_names(X) or [f"x{j}" for j in range(X.shape[1])]
+    features = {str(name): j for j, name in enumerate(columns) if name not in id_columns}
+    if not features:
         raise ValueError("X has no features: all of its columns are query ids.")
-    return positions, [names[j] for j in positions]
+    return features
 
 
-def _summary(
-    feature: str, baseline: QueryScores, lost: NDArray[np.float64], estimate: Any
-) -> tuple[QueryScores, list[FeatureImportance]]:
-    """The mean loss of each query over repeats, and that of each metric over queries."""
-    delta = replace(baseline, values=lost.mean(axis=0))
-    ends = delta.aggregate(estimate, (2,), *difference_ranges(baseline, baseline)).T.tolist()
-    few = (
-        delta.aggregate(lambda values, weights: has_few_distinct(values, effective_share(weights)))
-        == 1
-    )
-    if estimate is _zero_interval:
-        few[:] = False
-    means, errors = delta.mean(), delta.aggregate(standard_error).tolist()
-    repeats = np.array([[*replace(delta, values=part).mean().values()] for part in lost])
-    return delta, [
-        FeatureImportance(
-            feature, metric, means[metric], Interval(*pair), mark, error, tuple(column)
-        )
-        for metric, pair, mark, error, column in zip(
-            delta.metrics, ends, few.tolist(), errors, repeats.T.tolist(), strict=True
-        )
-    ]
+def _summaries(
+    feature: str,
+    baseline: QueryScores,
+    delta: QueryScores,
+    lost: NDArray[np.float64],
+    estimate: Callable[..., Array] | None,
+) -> Iterator[FeatureImportance]:
+    """The mean loss of each metric; without an `estimate` it is known to be 0 for any query."""
+    ends, few = np.zeros((2, len(delta.metrics))), np.zeros(len(delta.metrics))
+    if estimate is not None:
+        ranges = difference_ranges(baseline, baseline)
+        ends = delta.aggregate(estimate, (2,), *ranges)
+        few = delta.aggregate(shows_too_little, (), *ranges)
+    repeats = [replace(delta, values=part).mean() for part in lost]
+    means, errors = delta.mean(), delta.standard_error()
+    for metric, pair, mark in zip(delta.metrics, ends.T.tolist(), few.tolist(), strict=True):
+        yield FeatureImportance(
+            feature, metric, means[metric], Interval(*pair), mark == 1, errors[metric],
+            tuple(of[metric] for of in repeats),
+        )  # fmt: skip
 
 
 def permutations(codes: Array, within: Within, n_repeats: int, seed: Seed) -> list[Array]:
@@ -372,25 +326,21 @@ def permutations(codes: Array, within: Within, n_repeats: int, seed: Seed) -> li
 
     Those of all rows are the ones that scikit-learn's `permutation_importance` draws from the seed.
     """
-    random = np.random.RandomState(_draw_seed(seed))
-    n = len(codes)
+    end = np.iinfo(np.int32).max + 1
+    if isinstance(seed, np.random.Generator):
+        drawn = int(seed.integers(end))
+    else:
+        drawn = int(check_random_state(seed).randint(end))
+    random, n = np.random.RandomState(drawn), len(codes)
     if within == "query":
-        by_query = np.argsort(codes, kind="stable")
-        drawn = [np.lexsort((random.random_sample(n), codes)) for _ in range(n_repeats)]
-        return [rows[np.argsort(by_query)] for rows in drawn]
+        place = np.argsort(np.argsort(codes, kind="stable"))
+        return [np.lexsort((random.random_sample(n), codes))[place] for _ in range(n_repeats)]
     shuffled, order, orders = np.arange(n), np.arange(n), []
     for _ in range(n_repeats):
         random.shuffle(shuffled)
         order = order[shuffled]  # scikit-learn permutes the column that it permuted before
         orders.append(order)
     return orders
-
-
-def _draw_seed(random_state: Seed) -> int:
-    end = np.iinfo(np.int32).max + 1
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(end))
-    return int(check_random_state(random_state).randint(end))
 
 
 def as_table(X: Any) -> Any:
@@ -407,33 +357,16 @@ def as_table(X: Any) -> Any:
     return array
 
 
-def with_columns(X: Any, columns: Sequence[tuple[int, Array]]) -> Any:
-    """Copies of a table below one another, each with the rows of one column permuted.
-
-    Parameters
-    ----------
-    X : DataFrame or array of shape (n_documents, n_columns)
-        The table.
-    columns : sequence of (position, rows)
-        For each copy the column, and the row from which each of its rows takes its value.
-    """
-    n = num_samples(X)
-    stacked = safe_indexing(X, np.tile(np.arange(n), len(columns)))
-    for position in sorted({position for position, _ in columns}):
-        rows = [rows if p == position else np.arange(n) for p, rows in columns]
-        values = safe_indexing(column_at(X, position), np.concatenate(rows))
-        stacked = _replaced(stacked, position, values)
-    return stacked
-
-
-def _replaced(X: Any, position: int, values: Any) -> Any:
-    """The table with other values of one column."""
+def permuted(X: Any, position: int, rows: Array) -> Any:
+    """A copy of a table with the rows of one column permuted."""
+    values: Any = safe_indexing(column_at(X, position), rows)
+    if hasattr(X, "set_column"):  # pyarrow
+        return X.set_column(position, X.schema.field(position), values)
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns(values)
+    X = X.copy()
     if hasattr(X, "iloc"):
         X.isetitem(position, values.array)
-    elif hasattr(X, "set_column"):  # pyarrow
-        return X.set_column(position, X.schema.field(position), values)
-    elif hasattr(X, "with_columns"):  # polars
-        return X.with_columns(values)
     else:
         X[:, position] = values
     return X
@@ -446,24 +379,3 @@ def changes(X: Any, position: int, rows: Array) -> bool:
         values = np.array([f"{type(value)} {value!r}" for value in values.tolist()])
     is_nan = values != values
     return bool(np.any((values != values[rows]) & ~(is_nan & is_nan[rows])))
-
-
-def predict_copies(
-    predict: Callable[[Any], Array], X: Any, columns: Sequence[tuple[int, Array]]
-) -> Iterator[Array]:
-    """The predictions for each copy of `with_columns`, from few large batches.
-
-    A model that predicts a row differently if other rows are added, as one does that compares the
-    documents of a query, is given one copy at a time.
-    """
-    n, width = num_samples(X), max(1, len(column_names(X)) or np.shape(X)[1])
-    batch = max(1, BATCH_VALUES // (n * width))
-    for start in range(0, len(columns), batch):
-        part = columns[start : start + batch]
-        scores = predict(with_columns(X, part)).reshape(len(part), n)
-        if start == 0 and len(part) > 1:
-            alone = predict(with_columns(X, part[-1:])).ravel()
-            if not np.allclose(scores[-1], alone, rtol=1e-5, atol=1e-8 * np.abs(alone).max()):
-                yield from (predict(with_columns(X, [column])).ravel() for column in columns)
-                return
-        yield from scores

@@ -18,9 +18,8 @@ from .intervals import (
     TOLERANCE,
     bounded_tail,
     degrees_of_freedom,
-    effective_share,
-    has_few_distinct,
     mean,
+    shows_too_little,
     skewness_of_mean,
     standard_error,
     without_skewness,
@@ -30,9 +29,8 @@ from .intervals import (
 MOST_SUMS = 2**17
 
 # the sum over random signs is taken as normal if its kurtosis is that of at least this many equal
-# differences, and so has an error below that of 9,999 flips; otherwise the signs of at most this
-# many of the largest ones are flipped
-MANY, MOST_FLIPPED = 200, 5000
+# differences, and so has an error below that of 9,999 flips
+MANY = 200
 
 # the signs of eight differences by the bits of a byte
 SIGNS = 2.0 * np.unpackbits(np.arange(2**8, dtype=np.uint8)[:, None], axis=1) - 1
@@ -93,10 +91,7 @@ def _without_rounding(differences: Array) -> Array:
 
 def _t_p_values(differences: Array, weights: Array) -> Array:
     """Student's paired t-test; nan without variation, from which no error can be estimated."""
-    n, center = len(differences), mean(differences, weights)
-    if n < 2:
-        return np.full_like(center, np.nan)
-    error = standard_error(differences, weights)
+    center, error = mean(differences, weights), standard_error(differences, weights)
     varies = np.ptp(differences, axis=0) > TOLERANCE
     t = np.divide(np.abs(center), error, out=np.full_like(error, np.nan), where=varies)
     t[center == 0] = 0.0
@@ -150,22 +145,20 @@ def _exact_p_value(values: Array, counts: Array, observed: float) -> float:
 
 
 def _flip_signs(metrics: Sequence[tuple[Array, float]], n_resamples: int, seed: int) -> Array:
-    """p-values of sizes, descending, and their observed sums; beyond many, the rest is normal."""
+    """p-values of sizes and their observed sums."""
     n_extreme = np.zeros(len(metrics))
-    most = max(min(len(sizes), MOST_FLIPPED) for sizes, _ in metrics)
+    most = max(len(sizes) for sizes, _ in metrics)
     for first in range(0, n_resamples, AT_ONCE):
         random, n = np.random.default_rng([seed, first]), min(AT_ONCE, n_resamples - first)
         sums = [np.zeros(n) for _ in metrics]
         for start in range(0, most, 8):
             signs = np.frombuffer(random.bytes(n), dtype=np.uint8).astype(np.intp)
             for (sizes, _), sum_of in zip(metrics, sums, strict=True):
-                part = sizes[start : min(start + 8, MOST_FLIPPED)]
+                part = sizes[start : start + 8]
                 if len(part):
                     sum_of += (SIGNS[:, : len(part)] @ part).take(signs)
-        normal = np.random.default_rng([seed, first, 1]).normal(size=n)
-        for i, (sizes, observed) in enumerate(metrics):
-            rest = normal * np.sqrt((sizes[MOST_FLIPPED:] ** 2).sum())
-            n_extreme[i] += np.count_nonzero(np.abs(sums[i] + rest) >= observed)
+        for i, (_, observed) in enumerate(metrics):
+            n_extreme[i] += np.count_nonzero(np.abs(sums[i]) >= observed)
     return np.asarray((n_extreme + 1) / (n_resamples + 1))
 
 
@@ -183,26 +176,17 @@ def tukey_p_values(values: Array, weights: Array, n_resamples: int, seed: int) -
     terms = terms[np.ptp(values, axis=1) > TOLERANCE]  # the permutations of others are all equal
     if not len(terms):
         return np.ones_like(observed)
-    scale, normal_error = TOLERANCE * np.abs(terms).sum(), 0.0
-    if terms.size > MOST_PERMUTED:
-        # those that differ most are permuted, and the sum of the others is normal
-        squares = (terms**2).sum(axis=1)
-        is_normal = squares.sum() ** 2 >= MANY_QUERIES * (squares**2).sum()
-        few = 0 if is_normal else max(1, MOST_PERMUTED // n_systems)
-        order = np.argsort(-squares)
-        normal_error = float(np.sqrt(squares[order[few:]].sum() / (n_systems - 1)))
-        if is_normal:
-            error = max(normal_error, np.finfo(np.float64).tiny)
-            p_values = stats.studentized_range.sf(observed / error, n_systems, np.inf)
-            return np.asarray(np.where(observed <= scale, 1.0, np.clip(p_values, 0, 1)))
-        terms = terms[order[:few]]
+    scale, squares = TOLERANCE * np.abs(terms).sum(), (terms**2).sum(axis=1)
+    if terms.size > MOST_PERMUTED and squares.sum() ** 2 >= MANY_QUERIES * (squares**2).sum():
+        error = np.sqrt(squares.sum() / (n_systems - 1))
+        p_values = stats.studentized_range.sf(observed / error, n_systems, np.inf)
+        return np.asarray(np.where(observed <= scale, 1.0, np.clip(p_values, 0, 1)))
     random, n_extreme = np.random.default_rng(seed), np.zeros(observed.shape)
     size = max(1, BATCH_SIZE // terms.size)
     for start in range(0, n_resamples, size):
         n_rows = min(size, n_resamples - start)
         order = random.random((n_rows, *terms.shape)).argsort(axis=2)
         means = np.take_along_axis(terms[None], order, axis=2).sum(axis=1)
-        means += normal_error * random.normal(size=means.shape)
         ranges = np.sort(np.ptp(means, axis=1))
         n_extreme += n_rows - np.searchsorted(ranges, observed - scale)
     return np.asarray((n_extreme + 1) / (n_resamples + 1))
@@ -213,11 +197,11 @@ def one_sided_p_values(
 ) -> Array:
     """p-values of a difference of at most -margin and of at least margin, of shape (2, n_metrics).
 
-    One-sided t-tests, of which skewness makes none more liberal; where too few queries differ from
-    all others, the test of the interval that follows from the range [low, high], and nan without a
+    One-sided t-tests, of which skewness makes none more liberal; where they show too little,
+    the test of the interval that follows from the range [low, high], and nan without a
     range.
     """
-    few = has_few_distinct(differences, effective_share(weights))
+    few = shows_too_little(differences, weights, low, high)
     known = np.isfinite(low) & np.isfinite(high)
     at = np.broadcast_to(-np.asarray(margin, dtype=np.float64), few.shape)
     center, error = mean(differences, weights), standard_error(differences, weights)

@@ -284,22 +284,15 @@ def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:
 
 
 class _TargetMetric(NamedTuple):
-    """A metric under the name of its values, and where the labels are that it judges by."""
+    """A metric under the name of its values, and where its propensities and labels are found.
+
+    The fields have the names that they have in a scorer.
+    """
 
     name: str
-    metric: Metric
+    resolved: Metric
+    propensity: ColumnSource
     target: ColumnSource
-
-    @property
-    def resolved(self) -> Metric:
-        """The metric, under the name that it has in a scorer."""
-        return self.metric
-
-    @property
-    def propensity(self) -> Any:
-        """The place of the propensities, if they are found by one."""
-        given = self.metric.propensity
-        return given if isinstance(given, str | int) else None
 
 
 def _resolve_targets(
@@ -313,12 +306,12 @@ def _resolve_targets(
     resolved: dict[str, _TargetMetric] = {}
     for name, metric, source in parts:
         metric = metric if isinstance(metric, Metric) else next(ready)
-        _check_place("propensity", metric.propensity)
+        propensity = _check_place("propensity", metric.propensity)
         name = name or metric.name
         if name in resolved:
             raise ValueError(f"metrics names {name!r} twice.")
-        resolved[name] = _TargetMetric(name, metric, source)
-    check_per_query({name: one.metric for name, one in resolved.items()})
+        resolved[name] = _TargetMetric(name, metric, propensity, source)
+    check_per_query({name: one.resolved for name, one in resolved.items()})
     return list(resolved.values())
 
 
@@ -371,7 +364,7 @@ def _measure_targets(
     scores: dict[ColumnSource, QueryScores] = {}
     for target in dict.fromkeys(one.target for one in metrics):
         labels = y if target is None else find_column(target, (X, y), "target")
-        own = {one.name: one.metric for one in metrics if one.target == target}
+        own = {one.name: one.resolved for one in metrics if one.target == target}
         scores[target] = measure_per_query(read(labels), own, data=(X, y))
     if len(scores) == 1:
         return next(iter(scores.values()))

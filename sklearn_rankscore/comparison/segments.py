@@ -29,7 +29,6 @@ from ..query_ids.lookup import check_same_order, index_level
 from ..query_ids.read import as_key, as_keys, as_objects, of_python
 from ..ranking.aggregate import scaled_weights
 from .intervals import Interval, has_few_distinct
-from .significance import holm_by_family
 from .tabular import Tabular
 
 # of query_scores.py, which builds on this file
@@ -169,8 +168,8 @@ def select_segments(
         named = "" if segments is None else f" {segments!r}"
         known = f"; they have {', '.join(map(repr, stored))}" if stored else ""
         raise ValueError(
-            f"the scores have no segments{named}{known}. Pass segments= to query_scores, or one "
-            "value per query."
+            f"the scores have no segments{named}{known}. Pass segments= to query_scores, or a "
+            "Series or dict of one value for each query id."
         )
     return {name: stored[name] for name in names}
 
@@ -261,8 +260,8 @@ def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueErr
     problem = f"{unknown[0]!r}, which is no query id" if unknown else "some query ids twice"
     return ValueError(
         f"the index of segments must hold the query ids, each once; that of {name!r} holds "
-        f"{problem}. If the values are in the order of the query ids, pass them without an index, "
-        "as to_numpy() gives them."
+        f"{problem}. Make the query ids its index, as by set_index; only values in the order of "
+        "the sorted ids, `scores.ids`, can do without, as to_numpy() gives them."
     )
 
 
@@ -503,26 +502,3 @@ def _mean_and_error(sums: Array) -> tuple[Array, Array, Array]:
     cross = two**4 - 4 * two**2 * three + 2 * two * four + 2 * three**2
     df = expected**2 / (four * (1 + 2 * two) - 4 * five + cross)
     return mean, np.where(n > 1, squares * two / expected, np.nan), df
-
-
-def summarize_segments(
-    metrics: Sequence[str],
-    parts: Sequence[tuple[SegmentPart, QueryScores]],
-    intervals: Sequence[Mapping[str, Interval]],
-    confidence: float,
-) -> SegmentScores:
-    """Means of the parts, with p-values adjusted over the segments of each metric and column."""
-    p_values = np.array([part.rest_p_values for part, _ in parts]).T.ravel()
-    families = [(metric, part.segment.column) for metric in metrics for part, _ in parts]
-    adjusted = holm_by_family(p_values, families)
-    means = [scores.mean() for _, scores in parts]
-    counts = [scores.included().sum(axis=0).tolist() for _, scores in parts]
-    summaries = [
-        SegmentScore(
-            metric, parts[i][0].segment, counts[i][j], float(parts[i][0].shares[j]),
-            means[i][metric], intervals[i][metric], float(adjusted[j * len(parts) + i]),
-        )
-        for j, metric in enumerate(metrics)
-        for i in range(len(parts))
-    ]  # fmt: skip
-    return SegmentScores(tuple(summaries), confidence)

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
-from sklearn_rankscore.inspection import intervals
-from sklearn_rankscore.inspection.intervals import has_few_distinct
-from sklearn_rankscore.inspection.segments import bin_segments, segment_parts
+from sklearn_rankscore.comparison import intervals
+from sklearn_rankscore.comparison.intervals import has_few_distinct
+from sklearn_rankscore.comparison.segments import bin_segments, segment_parts
 
 
 def raw_p_values(scores, segments):

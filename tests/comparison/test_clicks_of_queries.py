@@ -16,7 +16,7 @@ from sklearn_rankscore import (
     query_permutation_importance,
     query_scores,
 )
-from sklearn_rankscore.inspection.compare import align
+from sklearn_rankscore.comparison.compare import align
 
 X, Y, GROUPS = make_ranking(n_queries=12, random_state=1)
 CLICKS = (Y > 2) * 1.0

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, evaluate, make_ranking, ndcg_score, query_scores
-from sklearn_rankscore.inspection.intervals import _bca_levels, resampled_means
+from sklearn_rankscore.comparison.intervals import _bca_levels, resampled_means
 from sklearn_rankscore.metrics import names as metric_names
 
 METRICS = ["ndcg@10", "map", "query_auc", "mrr"]
@@ -185,7 +185,7 @@ def test_the_same_seed_gives_the_same_interval():
 def test_batches_do_not_change_the_result(monkeypatch):
     scores = skewed()
     whole = scores.interval(method="bootstrap", random_state=0)
-    monkeypatch.setattr("sklearn_rankscore.inspection.intervals.BATCH_SIZE", 1000)
+    monkeypatch.setattr("sklearn_rankscore.comparison.intervals.BATCH_SIZE", 1000)
     for metric, interval in scores.interval(method="bootstrap", random_state=0).items():
         assert interval == pytest.approx(whole[metric])
 
