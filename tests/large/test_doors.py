@@ -10,7 +10,7 @@ from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_docum
 from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
 
 from sklearn_rankscore import RankingAccumulator, compare, evaluate, query_scores
-from sklearn_rankscore.inspection.intervals import skewed_interval
+from sklearn_rankscore.comparison.intervals import skewed_interval
 
 pytestmark = pytest.mark.parametrize("door", DOORS)
 
