@@ -131,7 +131,7 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
 
     tasks = [delayed(_state_of)(part, total, columns) for part in partitions]
     for state in compute(*tasks):  # type: ignore[no-untyped-call]
-        total._extend(state)
+        total._state += state
     return accumulator.merge(total)
 
 
@@ -160,7 +160,7 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     names = query_columns(columns, empty.names)
     partitions = _partition_by_query(df, columns, n_partitions)
     meta = partitions._meta[columns.of_queries].assign(**dict.fromkeys(names, 0.0))
-    values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
+    values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta, meta=meta)
     return values
 
 
@@ -197,13 +197,8 @@ def _state_of(part: Any, empty: RankingAccumulator, columns: Columns) -> State:
     return add_sorted(empty._empty(), _tables(part, columns), columns)._state
 
 
-def _query_values(part: Any, empty: RankingAccumulator, columns: Columns) -> Any:
+def _query_values(part: Any, empty: RankingAccumulator, columns: Columns, meta: Any) -> Any:
     import pyarrow as pa
 
     values = [*query_values(empty, _tables(part, columns), columns)]
-    if not values:
-        return part[columns.of_queries].assign(
-            **dict.fromkeys(query_columns(columns, empty.names), 0.0)
-        )
-    whole = pa.concat_tables(values).to_pandas()
-    return whole.astype({name: part[name].dtype for name in columns.of_queries})
+    return pa.concat_tables(values).to_pandas().astype(meta.dtypes) if values else meta

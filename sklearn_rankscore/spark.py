@@ -139,7 +139,7 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
 
     partitions = _partition_by_query(df, columns, n_partitions)
     for row in partitions.mapInArrow(counted, "state binary").collect():
-        total._extend(pickle.loads(row["state"]))
+        total._state += pickle.loads(row["state"])
     return accumulator.merge(total)
 
 
@@ -168,31 +168,27 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
 
     n_partitions = options.pop("n_partitions", None)
     empty, columns = read_options(metrics, per_query=True, **options)
-    names = query_columns(columns, empty.names)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
         for table in query_values(empty, _tables(batches, columns), columns):
             yield from table.to_batches()
 
-    doubles = [StructField(name, DoubleType()) for name in names]
+    doubles = [StructField(name, DoubleType()) for name in query_columns(columns, empty.names)]
     of_queries = StructType([*(df.schema[name] for name in columns.of_queries), *doubles])
     return _partition_by_query(df, columns, n_partitions).mapInArrow(values, of_queries)
 
 
 def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> DataFrame:
-    """Sorted partitions of whole queries, with column names that need no quotes."""
+    """Sorted partitions of whole queries."""
     columns.check(df.columns, "the DataFrame")
-    # by position, because Spark ignores the case of names
-    numbered = [f"c{i}" for i in range(len(df.columns))]
-    plain = dict(zip(df.columns, numbered, strict=True))
-    renamed: Any = df.toDF(*numbered).select(*(plain[name] for name in columns.distinct))
-    ids = [plain[name] for name in columns.ids]
+    quoted = {name: f"`{name.replace('`', '``')}`" for name in columns.distinct}
+    ids = [quoted[name] for name in columns.ids]
     number = [] if n_partitions is None else [n_partitions]
-    sorted_rows: DataFrame = renamed.repartition(*number, *ids).sortWithinPartitions(*ids)
-    return sorted_rows
+    parts: DataFrame = df.select(*quoted.values()).repartition(*number, *ids)
+    return parts.sortWithinPartitions(*ids)
 
 
 def _tables(batches: Iterable[Any], columns: Columns) -> Iterator[Any]:
     """The rows of a partition, with the column names of the DataFrame."""
     for batch in batches:
-        yield plain_table(batch.rename_columns(columns.distinct), columns, "a partition")
+        yield plain_table(batch, columns, "a partition")

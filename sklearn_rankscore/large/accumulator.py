@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import permutations
-from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,9 +14,10 @@ from numpy.typing import ArrayLike
 from .._table import Table
 from .._typing import Array, Library, QueryIds
 from .._validation import check_choice, check_flag
+from ..comparison.compare import value_differences
 from ..metrics import segment as of_segments
 from ..metrics.evaluate import Metrics, by_system
-from ..metrics.metric import Metric, measure
+from ..metrics.metric import measure
 from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
 from ..metrics.segment import ALL_QUERIES, MISSING, Segment
@@ -31,14 +31,8 @@ from .moments import DifferenceSummary, Moments
 Systems: TypeAlias = tuple[str, ...]
 Key: TypeAlias = tuple[Segment, Systems, str]
 
-# values that differ by less are equal, and differ by rounding
-TOLERANCE = 1e-12
-
 # each segment costs some hundred bytes per metric, in every partition
 MOST_SEGMENTS = 10_000
-
-# held while two states are added, so that threads may share an accumulator
-_ADDING = Lock()
 
 
 @dataclass(frozen=True)
@@ -68,28 +62,29 @@ class State:
     last_id: Any = None
 
     def __add__(self, other: State) -> State:
-        ours, theirs = self.systems(), other.systems()
-        if self.moments and other.moments and ours != theirs:
+        if self.moments and other.moments and self.systems() != other.systems():
             raise ValueError(
-                f"all queries must have scores of the same systems; got {ours!r:.80} and "
-                f"{theirs!r:.80}."
+                f"all queries must have scores of the same systems; got {self.systems()!r:.80} and "
+                f"{other.systems()!r:.80}."
             )
         moments = dict(self.moments)
         for key, added in other.moments.items():
             moments[key] = moments[key] + added if key in moments else added
         if len(moments) > len(self.moments):
             _check_segments({segment for segment, _, _ in moments})
-        return State(
-            moments,
-            self.n_documents + other.n_documents,
-            self.has_positive_weight or other.has_positive_weight,
-            self.values + other.values,
-            other.last_id,
-        )
+        values, n_documents = self.values + other.values, self.n_documents + other.n_documents
+        has_positive_weight = self.has_positive_weight or other.has_positive_weight
+        return State(moments, n_documents, has_positive_weight, values, other.last_id)
 
     def systems(self) -> list[Systems]:
         """The systems; one without a name is ()."""
         return list(dict.fromkeys(names for _, names, _ in self.moments if len(names) < 2))
+
+    def for_systems(self, compute: Callable[[Systems], dict[str, Any]]) -> dict[str, Any]:
+        """Results by the name of the system; those of one without a name by themselves."""
+        if self.systems() == [()]:
+            return compute(())
+        return {"".join(names): compute(names) for names in self.systems()}
 
 
 class RankingAccumulator:
@@ -158,7 +153,13 @@ class RankingAccumulator:
         self.options, self.like, self.n_jobs = options, like, n_jobs
         self.by = (by,) if isinstance(by, str) else tuple(by or ())
         self.per_query = check_flag("per_query", per_query)
-        self._resolved = _resolve_averaged(list_metrics(metrics), like, options)
+        self._resolved = resolve_all(list_metrics(metrics), like=like, **options)
+        for name, metric in self._resolved.items():
+            if metric.average is None or metric.propensity is not None or metric.clip is not None:
+                raise ValueError(
+                    f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no propensity, "
+                    "and no average=None: use per_query=True and query_values()."
+                )
         self._state = State()
 
     @property
@@ -246,37 +247,39 @@ class RankingAccumulator:
     ) -> RankingAccumulator:
         """Add the same queries with the scores of each system, and their values of segments."""
         first_system = next(iter(queries.values()))
-        one = np.ones(len(first_system))
-        weights = one if first_system.weights is None else first_system.weights
+        n, weights = len(first_system), first_system.weights
+        weights = np.ones(n) if weights is None else weights
         parts: list[tuple[Segment, Any]] = [(ALL_QUERIES, slice(None))]
         for column, of_queries in segments.items():
-            by_value = group_rows(of_queries, len(one))
+            by_value = group_rows(of_queries, n)
             entries = zip(by_value.ids.tolist(), by_value.starts, by_value.sizes, strict=True)
             for value, start, size in entries:
                 rows = by_value.rows_at(np.arange(start, start + size))
                 parts.append((Segment(column, value), rows))
-        moments: dict[Key, Moments] = {}
         values: dict[tuple[Systems, str], Array] = {}
-
-        def count(systems: Systems, name: str, *terms: Array) -> None:
-            for segment, rows in parts:
-                moments[segment, systems, name] = Moments.of(*(of[rows] for of in terms))
-
+        terms: dict[tuple[Systems, str], tuple[Any, ...]] = {}
         for systems, given in queries.items():
             measured = measure(given, self._resolved.values(), n_jobs=self.n_jobs)
             for (name, metric), of in zip(self._resolved.items(), measured, strict=True):
                 value = values[systems, name] = of.per_query(metric.replace_undefined_by)
-                is_ratio = metric.average == "micro"
-                ratio = (of.numerator, of.denominator) if is_ratio else (value, one)
-                count(systems, name, *ratio, weights, ~np.isnan(value), ~of.defined)
-        for first, second in permutations(queries, 2):
+                terms[systems, name] = value, None, ~of.defined
+                if metric.average == "micro":
+                    numerator = np.where(np.isnan(value), np.nan, of.numerator)
+                    terms[systems, name] = numerator, of.denominator, ~of.defined
+        for pair in permutations(queries, 2):
             for name in self._resolved:
-                value = _difference(values[first, name], values[second, name])
-                is_missing = np.isnan(value)
-                count(first + second, name, value, one, weights, ~is_missing, is_missing)
+                both = [values[systems, name] for systems in pair]
+                difference = value_differences(*both)
+                terms[pair[0] + pair[1], name] = difference, None, np.isnan(difference), *both
+        moments = {
+            (segment, *key): Moments.of(weights[rows], *(t if t is None else t[rows] for t in of))
+            for segment, rows in parts
+            for key, of in terms.items()
+        }
         stored = ((first_system.ids, values),) if self.per_query else ()
         n_documents = len(first_system.y_true)
-        return self._extend(State(moments, n_documents, bool(weights.any()), stored, last_id))
+        self._state += State(moments, n_documents, bool(weights.any()), stored, last_id)
+        return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
         """Add the queries of another accumulator of the same metrics.
@@ -303,21 +306,14 @@ class RankingAccumulator:
                 "accumulators can be merged if their metrics and options are the same; got "
                 f"{self._settings()} and {other._settings()}."
             )
-        return self._extend(replace(other._state, last_id=None))
-
-    def _extend(self, added: State) -> RankingAccumulator:
-        with _ADDING:
-            self._state = self._state + added
+        self._state += replace(other._state, last_id=None)
         return self
 
     def _settings(self) -> str:
         """Metrics and options as text, by which accumulators are compared."""
-        given = {"like": self.like, "by": self.by, "per_query": self.per_query, **self.options}
-        options = (
-            f"{name}={display_name(value) if callable(value) else repr(value)}"
-            for name, value in sorted(given.items())
-        )
-        return f"{', '.join(self.names)} ({', '.join(options)})"
+        options = {"like": self.like, "by": self.by, "per_query": self.per_query, **self.options}
+        shown = {n: display_name(v) if callable(v) else v for n, v in sorted(options.items())}
+        return f"{', '.join(self.names)} with {shown}"
 
     def result(self) -> dict[str, Any]:
         """Mean, standard error and numbers of queries of each metric.
@@ -332,8 +328,7 @@ class RankingAccumulator:
         ValueError
             If there are no documents, or no query has a positive weight.
         """
-        self._check_not_empty()
-        return self._summaries(ALL_QUERIES)
+        return self._summaries(self._counted(), ALL_QUERIES)
 
     def by_segment(self) -> dict[Segment, dict[str, Any]]:
         """Like `result`, for the queries of each segment.
@@ -349,24 +344,23 @@ class RankingAccumulator:
         ValueError
             As in `result`, and without `by`.
         """
-        self._check_not_empty()
-        known: Any = {segment for segment, _, _ in self._state.moments} - {ALL_QUERIES}
+        state = self._counted()
 
-        def place(segment: Any) -> tuple[Any, ...]:
-            column, value = segment
-            return self.by.index(column), value == MISSING, type(value).__name__, value
+        def place(segment: Segment) -> tuple[Any, ...]:
+            value = segment.value
+            return self.by.index(segment.column), value == MISSING, type(value).__name__, value
 
-        return {segment: self._summaries(segment) for segment in sorted(known, key=place)}
+        known = sorted({segment for segment, _, _ in state.moments} - {ALL_QUERIES}, key=place)
+        return {segment: self._summaries(state, segment) for segment in known}
 
-    def _summaries(self, segment: Segment) -> dict[str, Any]:
+    def _summaries(self, state: State, segment: Segment) -> dict[str, Any]:
         def summaries(systems: Systems) -> dict[str, Any]:
-            moments = {name: self._state.moments[segment, systems, name] for name in self.names}
             return {
-                name: moments[name].summary(metric.replace_undefined_by)
+                name: state.moments[segment, systems, name].summary(metric)
                 for name, metric in self._resolved.items()
             }
 
-        return _for_systems(self._state.systems(), summaries)
+        return state.for_systems(summaries)
 
     def differences(
         self, baseline: str | None = None, *, segment: tuple[str, Hashable] = ALL_QUERIES
@@ -393,15 +387,15 @@ class RankingAccumulator:
         KeyError
             If an unknown segment is named.
         """
-        self._check_not_empty()
-        names, key = ["".join(systems) for systems in self._state.systems()], Segment(*segment)
+        state, key = self._counted(), Segment(*segment)
+        names = ["".join(systems) for systems in state.systems()]
         if any(metric.average == "micro" for metric in self._resolved.values()):
             raise ValueError('paired differences need average="macro".')
         first = names[0] if baseline is None else check_choice("baseline", baseline, tuple(names))
         return {
             model: {
-                name: self._state.moments[key, (first, model), name].difference()
-                for name in self.names
+                name: state.moments[key, (first, model), name].difference(metric)
+                for name, metric in self._resolved.items()
             }
             for model in names
             if model != first
@@ -434,9 +428,8 @@ class RankingAccumulator:
         """
         if not self.per_query:
             raise ValueError("the values of queries are stored only with per_query=True.")
-        self._check_not_empty()
-        stored = self._state.values
-        parts = [ids for ids, _ in stored]
+        state = self._counted()
+        parts = [ids for ids, _ in state.values]
         if len({ids.dtype.kind for ids in parts}) > 1:  # numbers and text stay what they are
             parts = [as_objects(of_python(ids)) for ids in parts]
         ids = np.concatenate(parts)
@@ -448,14 +441,15 @@ class RankingAccumulator:
             )
 
         def values(systems: Systems) -> dict[str, Array]:
-            joined = {name: [of[systems, name] for _, of in stored] for name in self.names}
+            joined = {name: [of[systems, name] for _, of in state.values] for name in self.names}
             return {name: np.concatenate(of)[grouping.first_rows] for name, of in joined.items()}
 
-        return grouping.ids, _for_systems(self._state.systems(), values)
+        return grouping.ids, state.for_systems(values)
 
-    def _check_not_empty(self) -> None:
+    def _counted(self) -> State:
         if not self._state.has_positive_weight:
             raise ValueError("no documents so far, or none whose query has a positive weight.")
+        return self._state
 
     def _empty(self) -> RankingAccumulator:
         """An accumulator of the same metrics without documents."""
@@ -473,10 +467,9 @@ class RankingAccumulator:
         title = f"{type(self).__name__} of {self.n_documents:,} documents"
         header = ["", "mean", "std. error", "queries", "undefined"]
         rows = [
-            [" ".join([*systems, name]), of.mean, of.standard_error, of.n_queries, of.n_undefined]
-            for (segment, systems, name), moments in self._state.moments.items()
+            [" ".join([*systems, name]), *of.summary(self._resolved[name])[:4]]
+            for (segment, systems, name), of in self._state.moments.items()
             if segment == ALL_QUERIES and len(systems) < 2
-            for of in [moments.summary(self._resolved[name].replace_undefined_by)]
         ]
         return Table(title, header, rows)
 
@@ -517,36 +510,6 @@ class StreamedScores(dict[Any, Any]):
 
     def _repr_html_(self) -> str:
         return self.accumulator._repr_html_()
-
-
-def _resolve_averaged(
-    metrics: list[Any], like: Library | None, options: dict[str, Any]
-) -> dict[str, Metric]:
-    """Metrics by their names, each averaged over queries."""
-    resolved = resolve_all(metrics, like=like, **options)
-    for name, metric in resolved.items():
-        if metric.average is None or metric.propensity is not None or metric.clip is not None:
-            raise ValueError(
-                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no propensity, and "
-                "no average=None: use per_query=True and query_values()."
-            )
-    return resolved
-
-
-def _difference(first: Array, second: Array) -> Array:
-    """The second values minus the first; 0 where they differ only by rounding."""
-    scale = np.maximum(np.maximum(np.abs(first), np.abs(second)), 1.0)
-    difference = second - first
-    return np.where(np.abs(difference) <= TOLERANCE * scale, 0.0, difference)
-
-
-def _for_systems(
-    systems: list[Systems], compute: Callable[[Systems], dict[str, Any]]
-) -> dict[str, Any]:
-    """Results by the name of the system; those of one without a name by themselves."""
-    if systems == [()]:
-        return compute(())
-    return {"".join(names): compute(names) for names in systems}
 
 
 def _means(result: dict[str, Any]) -> dict[str, Any]:

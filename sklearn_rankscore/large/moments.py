@@ -1,9 +1,10 @@
-"""Sums that can be added, from which means, differences and their standard errors follow."""
+"""Sums that can be added, from which means, differences and their intervals follow."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,31 +13,45 @@ from scipy import stats
 from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_fraction
-
-# with fewer queries that differ, no interval covers the difference often enough, as in `compare`
-FEWEST_DIFFERING = 6 * (1 - 1e-12)
-
-# a variance below this is that of rounding
-VARIES = 1e-24
+from ..comparison.intervals import FARTHEST, FEWEST_DISTINCT, TOLERANCE, Interval, skewed_ends
+from ..comparison.query_scores import metric_name, value_ranges
+from ..metrics.metric import Metric
 
 
-def _interval(center: float, of: Any, confidence: float) -> tuple[float, float]:
-    """Student's interval, each end of which skewness can only move away from the mean.
+class _Estimate:
+    """What a summary has besides its numbers."""
 
-    P. Hall. On the Removal of Skewness by Transformation. Journal of the Royal Statistical Society
-    B 54, 1992.
-    """
-    t = stats.t.ppf((1 + check_fraction("confidence", confidence)) / 2, of.degrees_of_freedom)
-    ends, skewness = np.array([-t, t]), of.skewness
-    moved = ends
-    if not abs(skewness) < 1e-8:
-        moved = -3 / skewness * (np.cbrt(1 - skewness * (ends + skewness / 6)) - 1)
-    low, high = np.minimum(ends, moved)[0], np.maximum(ends, moved)[1]
-    return float(center + of.standard_error * low), float(center + of.standard_error * high)
+    _ends: partial[Interval]
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """Confidence interval of the expectation, like that of `QueryScores` and `compare`.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            The probability that it covers the expectation.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``; nan if the queries do not determine it.
+        """
+        return self._ends(check_fraction("confidence", confidence))
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
-class MetricSummary(NamedTuple):
-    """A metric over all queries so far.
+class _MeanFields(NamedTuple):
+    mean: float
+    standard_error: float
+    n_queries: int
+    n_undefined: int
+    degrees_of_freedom: float
+
+
+class MetricSummary(_Estimate, _MeanFields):
+    """A metric over all queries so far, a named tuple.
 
     Parameters
     ----------
@@ -51,38 +66,21 @@ class MetricSummary(NamedTuple):
     degrees_of_freedom : float
         Those of the standard error: one less than the number of queries that count if their weights
         are equal.
-    skewness : float
-        That of the mean, from which the interval follows.
     """
 
-    mean: float
+
+class _DifferenceFields(NamedTuple):
+    difference: float
     standard_error: float
     n_queries: int
-    n_undefined: int
+    wins: int
+    ties: int
+    losses: int
     degrees_of_freedom: float
-    skewness: float
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Confidence interval of the mean: Student's with a correction for skewness.
-
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            The probability that it covers the expectation.
-
-        Returns
-        -------
-        tuple of (low, high)
-            Its ends; nan for fewer than two queries.
-        """
-        return _interval(self.mean, self, confidence)
-
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
 
 
-class DifferenceSummary(NamedTuple):
-    """The difference of two systems in a metric, over the queries for which it is defined for both.
+class DifferenceSummary(_Estimate, _DifferenceFields):
+    """The difference of two systems over the queries that count for both, a named tuple.
 
     Parameters
     ----------
@@ -94,36 +92,9 @@ class DifferenceSummary(NamedTuple):
         Number of queries that count.
     wins, ties, losses : int
         Number of these for which the value of the model is higher, equal and lower.
-    degrees_of_freedom, skewness : float
-        As in `MetricSummary`; the skewness is nan if effectively fewer than six queries differ.
+    degrees_of_freedom : float
+        As in `MetricSummary`.
     """
-
-    difference: float
-    standard_error: float
-    n_queries: int
-    wins: int
-    ties: int
-    losses: int
-    degrees_of_freedom: float
-    skewness: float
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Confidence interval of the difference, as in `MetricSummary`.
-
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            The probability that it covers the expectation.
-
-        Returns
-        -------
-        tuple of (low, high)
-            Its ends; nan if effectively fewer than six queries differ.
-        """
-        return _interval(self.difference, self, confidence)
-
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
 
 
 @dataclass(frozen=True)
@@ -138,13 +109,15 @@ class Moments:
     Parameters
     ----------
     counts : int array
-        Number of queries, of those for which the metric is undefined, that count, and that have a
-        positive and a negative numerator.
+        Number of queries, of those for which the metric is undefined, that count, and whose
+        value is positive, negative, and 1.
     sums : float array
         Sums of numerators and of denominators.
     products : float array of shape (2, 4, 6)
         Sums of residual**i * denominator**j over the queries that count, each without and with its
         weight; they are of use for i + j up to 5.
+    extremes : float array
+        The lowest and the highest value of the metric, from which its range may follow.
 
     References
     ----------
@@ -155,28 +128,38 @@ class Moments:
     counts: Array
     sums: Array
     products: Array
+    extremes: Array
 
     @classmethod
-    def of(
-        cls, values: Array, sizes: Array, weights: Array, counted: Array, undefined: Array
-    ) -> Moments:
-        """The sums over queries of ``weights * values`` and ``weights * sizes``, if they count."""
-        counted = counted & (weights > 0)
-        numerator, sizes = np.where(counted, values, 0.0), np.where(counted, sizes, 0.0)
-        sums = np.array([(weights * numerator).sum(), (weights * sizes).sum()])
-        residual, products = numerator - _ratio(*sums) * sizes, []
+    def of(cls, weights: Array, values: Any, sizes: Any, undefined: Any, *others: Any) -> Moments:
+        """The sums over queries of ``weights * values`` and ``weights * sizes``.
+
+        Values of nan do not count; those of means have no `sizes`. The extremes are those of
+        `others`, which a difference has.
+        """
+        counted = ~np.isnan(values) & (weights > 0)
+        kept, weights = values[counted], weights[counted]
+        denominator = np.ones(len(kept)) if sizes is None else sizes[counted]
+        sums = np.array([(weights * kept).sum(), (weights * denominator).sum()])
+        residual, products = kept - _ratio(*sums) * denominator, []
         for weight in (1.0, weights):
-            powers = (np.vander(weight * of, 6, increasing=True) for of in (residual, sizes))
+            powers = (np.vander(weight * of, 6, increasing=True) for of in (residual, denominator))
             # no matrix product, which would start threads of its own
             products.append(np.einsum("qi,qj->ij", *powers)[:4])
-        of = map(np.count_nonzero, (undefined, counted, numerator > 0, numerator < 0))
-        return cls(np.array([len(counted), *of]), sums, np.array(products))
+        ones = kept == (1 if sizes is None else np.nan)
+        of = map(np.count_nonzero, (undefined, counted, kept > 0, kept < 0, ones))
+        counts = np.array([len(values), *of])
+        extremes = np.array([-np.inf, np.inf])  # a numerator may be anything
+        if sizes is None:
+            extremes = _extremes(*(others or [values]))
+        return cls(counts, sums, np.array(products), extremes)
 
     def __add__(self, other: Moments) -> Moments:
         sums = self.sums + other.sums
         ratio = _ratio(*sums)
         products = self._products_about(ratio) + other._products_about(ratio)
-        return Moments(self.counts + other.counts, sums, products)
+        extremes = _extremes(self.extremes, other.extremes)
+        return Moments(self.counts + other.counts, sums, products, extremes)
 
     def _products_about(self, ratio: float) -> Array:
         """The products for residuals about another ratio, by the binomial theorem."""
@@ -207,26 +190,64 @@ class Moments:
         first, second, third = (self.products[0, 1:, 0] / n).tolist()
         variance = second - first**2
         skewness = third - 3 * first * second + 2 * first**3
-        skewness *= 0.0 if variance < VARIES else s3 / (s2 * variance) ** 1.5
+        skewness *= 0.0 if variance < TOLERANCE**2 else s3 / (s2 * variance) ** 1.5
         return error, trace**2 / of_square, float(skewness)
 
-    def summary(self, replace_undefined_by: float) -> MetricSummary:
+    def _ends(self, metric: str, is_difference: bool, confidence: float) -> Interval:
+        """Ends by skewness, or bounds where the queries show too little, as in memory.
+
+        The bounds are those of Clopper and Pearson for the shares of queries below and above the
+        most common value, each of which could have the lowest or the highest value.
+        """
+        (low,), (high,) = (of.tolist() for of in value_ranges([metric], self.extremes[:, None]))
+        if is_difference:
+            low, high = low - high, high - low
+        error, freedom, skewness = self._shape()
+        if math.isnan(error):
+            return Interval(math.nan, math.nan)
+        n, above, below, ones = self.counts[2:].tolist()
+        share = float(self.sums[1] ** 2 / self.products[1, 0, 2]) / n  # of effective queries
+        common, differing = min((0.0, above + below), (1.0, n - ones), key=lambda of: of[1])
+        width = high - low if math.isfinite(high - low) else 0.0
+        shows_enough = differing * share >= FEWEST_DISTINCT * (1 - TOLERANCE)
+        if shows_enough and FARTHEST * error >= width / 2 / (n * share):
+            center, errors, skew = np.array([[_ratio(*self.sums)], [error], [skewness]])
+            ends = skewed_ends(center, errors, skew, freedom, confidence)[:, 0]
+        elif width:
+            counts = (below, above) if common == 0 else (differing, differing * (high > 1))
+            seen = np.array(counts) * share
+            unseen = np.maximum(n * share - seen, 1e-9)
+            most = stats.beta.ppf((1 + confidence) / 2, seen + 1, unseen)
+            ends = common + np.array([low - common, high - common]) * most
+        else:
+            ends = np.full(2, math.nan)
+        return Interval(*ends.tolist())
+
+    def summary(self, metric: Metric) -> MetricSummary:
         """Mean, standard error and numbers of queries."""
         n, n_undefined, n_counted = self.counts[:3].tolist()
-        mean = _ratio(*self.sums) if self.sums[1] else replace_undefined_by
-        error, *shape = self._shape()
-        return MetricSummary(mean if n_counted else math.nan, error, n, n_undefined, *shape)
+        mean = _ratio(*self.sums) if self.sums[1] else metric.replace_undefined_by
+        error, freedom, _ = self._shape()
+        mean = mean if n_counted else math.nan
+        summary = MetricSummary(mean, error, n, n_undefined, freedom)
+        summary._ends = partial(self._ends, metric_name(metric.name, metric), False)
+        return summary
 
-    def difference(self) -> DifferenceSummary:
+    def difference(self, metric: Metric) -> DifferenceSummary:
         """The same for differences of two systems, with wins, ties and losses."""
-        n, wins, losses = self.counts[2:].tolist()
-        error, freedom, skewness = self._shape()
+        n, wins, losses = self.counts[2:5].tolist()
+        error, freedom, _ = self._shape()
         mean = _ratio(*self.sums) if n else math.nan
-        share = self.sums[1] ** 2 / (n * self.products[1, 0, 2]) if n else 0.0  # effective
-        if share * (wins + losses) < FEWEST_DIFFERING:
-            skewness = math.nan
         counts = n, wins, n - wins - losses, losses
-        return DifferenceSummary(mean, error, *counts, freedom, skewness)
+        summary = DifferenceSummary(mean, error, *counts, freedom)
+        summary._ends = partial(self._ends, metric_name(metric.name, metric), True)
+        return summary
+
+
+def _extremes(*values: Array) -> Array:
+    """The lowest and the highest of all values that are not nan."""
+    lowest = (np.fmin.reduce(of, initial=np.inf) for of in values)
+    return np.array([min(lowest), max(np.fmax.reduce(of, initial=-np.inf) for of in values)])
 
 
 def _ratio(numerator: float, denominator: float) -> float:

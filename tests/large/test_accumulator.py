@@ -3,7 +3,6 @@
 import math
 import statistics
 from functools import partial
-from threading import Event, Thread
 
 import numpy as np
 import oracle
@@ -16,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from many_queries import EXACT, METRICS, in_memory, make_documents
+from scipy import stats
 
 from sklearn_rankscore import RankingAccumulator
+from sklearn_rankscore.large.moments import Moments
+from sklearn_rankscore.metrics.resolve import resolve
 
 
 def take(columns, rows):
@@ -114,19 +116,28 @@ def test_weighted_error_is_unbiased_for_equal_variances(weights, average):
 
 
 @pytest.mark.slow
-def test_intervals_cover():
-    """As those of QueryScores; 1,000 samples of 200 queries of unequal weights."""
-    random, covered = np.random.default_rng(0), 0
-    population = random.beta(0.6, 0.8, 5000)
-    metric = lambda block: block.by_rank(lambda labels: labels)[:, 0]  # noqa: E731
+@pytest.mark.parametrize("n", [20, 50, 200, 1000])
+@pytest.mark.parametrize("name", ["mrr", "hit_rate", "ndcg", "won", "lost"])
+def test_intervals_cover(name, n):
+    """As those in memory do, which are bounds from the range where the queries show too little."""
+    random, is_difference = np.random.default_rng(n), name in ("won", "lost")
+    draw, mean = {
+        "mrr": (lambda: 1 / random.geometric(0.4, n), 0.4 / 0.6 * math.log(1 / 0.4)),
+        "hit_rate": (lambda: (random.random(n) < 0.97) * 1.0, 0.97),
+        "ndcg": (lambda: random.beta(1.2, 0.6, n) * (random.random(n) < 0.9), 0.9 * 1.2 / 1.8),
+        "won": (lambda: (random.random(n) < 0.025) * 1.0, 0.025),
+        "lost": (lambda: np.where(random.random(n) < 0.05, -0.5, 0.02 * random.random(n)), -0.0155),
+    }[name]
+    metric, covered = resolve("ndcg"), 0
     for _ in range(1000):
-        sample, w = random.choice(population, 200), random.exponential(size=200)
-        total = RankingAccumulator(metric)
-        total.update(sample, sample, np.arange(200), sample_weight=w)
-        ((_, summary),) = total.result().items()
-        low, high = summary.interval()
-        covered += low <= population.mean() <= high
-    assert covered >= 0.94 * 1000
+        values, none = draw(), np.zeros(n, dtype=bool)
+        if is_difference:
+            of = Moments.of(np.ones(n), values, None, none, np.array([0.0, 1.0])).difference(metric)
+        else:
+            of = Moments.of(np.ones(n), values, None, none).summary(metric)
+        low, high = of.interval()
+        covered += low - 1e-9 <= mean <= high + 1e-9
+    assert covered >= (0.94 - 2 * 0.007) * 1000
 
 
 def always(block):
@@ -209,9 +220,9 @@ WRONG = [
     (lambda: one(average=None), "per_query=True"),
     (lambda: one().result(), "no documents"),
     (lambda: one().merge(one("map")), "are the same; got mrr"),
-    (lambda: one(k=1).merge(one(k=2)), "k=1.*k=2"),
+    (lambda: one(k=1).merge(one(k=2)), "'k': 1.*'k': 2"),
     (lambda: one(like="ranx").merge(one()), "can be merged if their metrics and options are the s"),
-    (lambda: one(per_query=True).merge(one()), "per_query=True.*per_query=False"),
+    (lambda: one(per_query=True).merge(one()), "'per_query': True.*'per_query': False"),
     (lambda: one().query_values(), "only with per_query=True"),
     (lambda: one().update([1], [1, 2], [1, 1]), "inconsistent"),
     (lambda: one().update([], [], []), "at least one document"),
@@ -265,26 +276,6 @@ def test_refused_rows_do_not_change_the_accumulator():
     assert total.n_documents == 3
 
 
-def test_threads_may_share_an_accumulator():
-    """The second begins and ends while the first ranks."""
-    begun, added = Event(), Event()
-
-    def slow(block):
-        if not begun.is_set():
-            begun.set()
-            assert added.wait(60)
-        return block.sizes * 1.0
-
-    total = RankingAccumulator(slow)
-    thread = Thread(target=total.update, args=([1, 0, 1], [1, 2, 3], ["b", "c", "d"]))
-    thread.start()
-    assert begun.wait(60)
-    total.update([1], [1], ["a"])
-    added.set()
-    thread.join()
-    assert total.result()["slow"].n_queries == total.n_documents == 4
-
-
 @pytest.mark.parametrize("systems", [None, {"a": 1, "<b>": -1}])
 def test_tables(systems):
     columns, names = make_documents(30, seed=7), ["ndcg@10", "map(replace_undefined_by=nan)"]
@@ -307,13 +298,19 @@ def test_tables(systems):
     assert repr(one()).split("\n")[2:] == []  # nothing to show
 
 
-def test_an_interval_needs_six_queries_that_differ():
-    """As in `compare`, for which a t interval of fewer would be too narrow."""
+def test_bounds_where_fewer_than_six_queries_differ():
+    """Those of Clopper and Pearson for the shares of wins and losses, or none without a range."""
     labels, ids = np.tile([1, 0], 200), np.repeat(range(200), 2)
     model = np.tile([1.0, 2.0], 200)
     for n_wins in (5, 6):
         model[: 2 * n_wins] = np.tile([2.0, 1.0], n_wins)
         systems = {"a": np.tile([1.0, 2.0], 200), "b": model}
-        d = RankingAccumulator("mrr").update(labels, systems, ids).differences()["b"]["mrr"]
+        total = RankingAccumulator(["precision@1", "dcg@1"]).update(labels, systems, ids)
+        d, dcg = total.differences()["b"].values()
         assert (d.wins, d.ties, d.losses) == (n_wins, 200 - n_wins, 0)
-        assert np.isnan(d.interval()).all() == (n_wins == 5)
+        of_wins, of_losses = (stats.binomtest(n, 200).proportion_ci().high for n in (n_wins, 0))
+        bounds = pytest.approx((-of_losses, of_wins))
+        assert (d.interval() == bounds) == (n_wins == 5)
+        hits = total.result()["b"]["precision@1"].interval()
+        assert (hits == pytest.approx((0, of_wins))) == (n_wins == 5)
+        assert np.isnan(dcg.interval()).all() == (n_wins == 5)
