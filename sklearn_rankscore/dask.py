@@ -10,16 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from ._typing import Library
+from .large import tables
 from .large.accumulator import RankingAccumulator, State, StreamedScores
-from .large.tables import (
-    Columns,
-    add_sorted,
-    plain_table,
-    query_columns,
-    query_values,
-    read_options,
-)
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -123,7 +118,7 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
         As in `evaluate`.
     """
     n_partitions = options.pop("n_partitions", None)
-    accumulator, columns = read_options(metrics, **options)
+    accumulator, columns = tables.read_options(metrics, **options)
     total = accumulator._empty()
     partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
     from dask.base import compute
@@ -156,15 +151,15 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
         For a missing column. Invalid rows raise an error when the values are computed.
     """
     n_partitions = options.pop("n_partitions", None)
-    empty, columns = read_options(metrics, per_query=True, **options)
-    names = query_columns(columns, empty.names)
+    empty, columns = tables.read_options(metrics, per_query=True, **options)
+    names = tables.query_columns(columns, empty.names)
     partitions = _partition_by_query(df, columns, n_partitions)
     meta = partitions._meta[columns.of_queries].assign(**dict.fromkeys(names, 0.0))
     values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta, meta=meta)
     return values
 
 
-def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> Any:
+def _partition_by_query(df: Any, columns: tables.Columns, n_partitions: int | None) -> Any:
     """Partitions of whole queries."""
     columns.check(df.columns, "the DataFrame")
     rows = df[columns.distinct]
@@ -183,22 +178,18 @@ def _check_types(part: Any, types: Any) -> Any:
     return part
 
 
-def _tables(part: Any, columns: Columns) -> list[Any]:
+def _tables(part: Any, columns: tables.Columns) -> list[Any]:
     """A partition, which is a pandas DataFrame, as a table sorted by query."""
-    import pyarrow as pa
-
     rows = pa.RecordBatch.from_pandas(part[columns.distinct], preserve_index=False)
-    plain = plain_table(rows, columns, "a partition")
+    plain = tables.plain_table(rows, columns, "a partition")
     return [plain.sort_by([(name, "ascending") for name in columns.ids])]
 
 
-def _state_of(part: Any, empty: RankingAccumulator, columns: Columns) -> State:
+def _state_of(part: Any, empty: RankingAccumulator, columns: tables.Columns) -> State:
     """The numbers of a partition, without functions: one of a notebook cannot be sent back."""
-    return add_sorted(empty._empty(), _tables(part, columns), columns)._state
+    return tables.add_sorted(empty._empty(), _tables(part, columns), columns)._state
 
 
-def _query_values(part: Any, empty: RankingAccumulator, columns: Columns, meta: Any) -> Any:
-    import pyarrow as pa
-
-    values = [*query_values(empty, _tables(part, columns), columns)]
+def _query_values(part: Any, empty: RankingAccumulator, columns: tables.Columns, meta: Any) -> Any:
+    values = [*tables.query_values(empty, _tables(part, columns), columns)]
     return pa.concat_tables(values).to_pandas().astype(meta.dtypes) if values else meta

@@ -14,16 +14,11 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from ._typing import Library
+from .large import tables
 from .large.accumulator import RankingAccumulator, StreamedScores
-from .large.tables import (
-    Columns,
-    add_sorted,
-    plain_table,
-    query_columns,
-    query_values,
-    read_options,
-)
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -127,13 +122,11 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
         As in `evaluate`.
     """
     n_partitions = options.pop("n_partitions", None)
-    accumulator, columns = read_options(metrics, **options)
+    accumulator, columns = tables.read_options(metrics, **options)
     total = accumulator._empty()
 
     def counted(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        part = add_sorted(total._empty(), _tables(batches, columns), columns)
+        part = tables.add_sorted(total._empty(), _tables(batches, columns), columns)
         # without functions: one of a notebook cannot be sent back
         yield pa.record_batch([[pickle.dumps(part._state)]], ["state"])
 
@@ -167,28 +160,32 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     from pyspark.sql.types import DoubleType, StructField, StructType
 
     n_partitions = options.pop("n_partitions", None)
-    empty, columns = read_options(metrics, per_query=True, **options)
+    empty, columns = tables.read_options(metrics, per_query=True, **options)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
-        for table in query_values(empty, _tables(batches, columns), columns):
+        for table in tables.query_values(empty, _tables(batches, columns), columns):
             yield from table.to_batches()
 
-    doubles = [StructField(name, DoubleType()) for name in query_columns(columns, empty.names)]
+    names = tables.query_columns(columns, empty.names)
+    doubles = [StructField(name, DoubleType()) for name in names]
     of_queries = StructType([*(df.schema[name] for name in columns.of_queries), *doubles])
     return _partition_by_query(df, columns, n_partitions).mapInArrow(values, of_queries)
 
 
-def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> DataFrame:
-    """Sorted partitions of whole queries."""
+def _partition_by_query(df: Any, columns: tables.Columns, n_partitions: int | None) -> DataFrame:
+    """Sorted partitions of whole queries, with column names that need no quotes."""
     columns.check(df.columns, "the DataFrame")
-    quoted = {name: f"`{name.replace('`', '``')}`" for name in columns.distinct}
-    ids = [quoted[name] for name in columns.ids]
+    # by position, because Spark ignores the case of names
+    plain = {name: f"c{i}" for i, name in enumerate(df.columns)}
+    all_columns: Any = df.toDF(*plain.values())
+    renamed = all_columns.select(*(plain[name] for name in columns.distinct))
+    ids = [plain[name] for name in columns.ids]
     number = [] if n_partitions is None else [n_partitions]
-    parts: DataFrame = df.select(*quoted.values()).repartition(*number, *ids)
-    return parts.sortWithinPartitions(*ids)
+    sorted_rows: DataFrame = renamed.repartition(*number, *ids).sortWithinPartitions(*ids)
+    return sorted_rows
 
 
-def _tables(batches: Iterable[Any], columns: Columns) -> Iterator[Any]:
+def _tables(batches: Iterable[Any], columns: tables.Columns) -> Iterator[Any]:
     """The rows of a partition, with the column names of the DataFrame."""
     for batch in batches:
-        yield plain_table(batch, columns, "a partition")
+        yield tables.plain_table(batch.rename_columns(columns.distinct), columns, "a partition")

@@ -117,7 +117,7 @@ INVALID = [
     ("evaluate", {"label": COLUMNS["label"] * 10}, {}, r"query \d+: y_true must lie in"),
     ("evaluate", {"label": COLUMNS["label"].astype(str)}, {}, "y_true must hold numbers"),
     ("query_scores", {}, {"metrics": "nonsense"}, "not a known metric"),
-    ("evaluate", {}, {"weight": 3}, "one column 3"),
+    ("evaluate", {}, {"weight": 3}, "are names of columns; got .*3"),
     ("accumulate", {}, {"metrics": "dcg@3(propensity=score)"}, "Spark and Dask take no propensity"),
 ]
 
@@ -132,7 +132,7 @@ def test_invalid_input_is_refused(cluster, function, columns, options, message):
 def test_other_frames_are_refused(cluster):
     with pytest.raises(ValueError, match="the DataFrame must have one column 'score'"):
         cluster.of.evaluate(cluster.rename(cluster.frame(COLUMNS), {"weight": "score"}), "mrr")
-    with pytest.raises(AttributeError, match=r"repartition|map_partitions"):
+    with pytest.raises(AttributeError, match=r"toDF|map_partitions"):
         cluster.of.evaluate(pd.DataFrame(COLUMNS), "mrr")
     nothing = {name: column[:0] for name, column in COLUMNS.items()}
     with pytest.raises(ValueError, match="no documents"):
@@ -232,6 +232,13 @@ def test_ids_of_dask_keep_their_type(on_dask, kind, n_queries):
     assert collected["qid"].tolist() == sorted(set(frame["qid"]))
     for name, expected in in_memory(columns, average=None).items():
         np.testing.assert_allclose(collected[name], expected, rtol=0, atol=1e-12)
+
+
+def test_names_of_spark_that_differ_by_case(on_spark):
+    columns = COLUMNS | {"QID": COLUMNS["qid"] % 2, "Label": COLUMNS["score"]}
+    df = on_spark.frame(shuffled(columns))
+    assert spark.evaluate(df, "mrr") == pytest.approx(in_memory(COLUMNS, ["mrr"]), **EXACT)
+    assert spark.query_scores(df, "mrr").count() == len(set(COLUMNS["qid"]))
 
 
 def test_ids_that_spark_compares_in_other_ways_are_refused(on_spark):

@@ -203,9 +203,9 @@ class Moments:
         if is_difference:
             low, high = low - high, high - low
         error, freedom, skewness = self._shape()
-        if math.isnan(error):
-            return Interval(math.nan, math.nan)
         n, above, below, ones = self.counts[2:].tolist()
+        if not n:
+            return Interval(math.nan, math.nan)
         share = float(self.sums[1] ** 2 / self.products[1, 0, 2]) / n  # of effective queries
         common, differing = min((0.0, above + below), (1.0, n - ones), key=lambda of: of[1])
         width = high - low if math.isfinite(high - low) else 0.0

@@ -98,6 +98,9 @@ def read_options(
     elif any(value is not None for value in options.values()):
         raise ValueError("pass like=, by=, n_jobs= and options to the RankingAccumulator itself.")
     ids = [groups] if isinstance(groups, str) else list(groups)
+    names = [label, *systems.values(), *ids, weight or ""]
+    if not ids or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"label, score, groups and weight are names of columns; got {names}.")
     return metrics, Columns(label, systems, ids, weight, metrics.by)
 
 

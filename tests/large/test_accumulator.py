@@ -17,7 +17,7 @@ from hypothesis_profiles import examples
 from many_queries import EXACT, METRICS, in_memory, make_documents
 from scipy import stats
 
-from sklearn_rankscore import RankingAccumulator
+from sklearn_rankscore import RankingAccumulator, query_scores
 from sklearn_rankscore.large.moments import Moments
 from sklearn_rankscore.metrics.resolve import resolve
 
@@ -153,9 +153,11 @@ def test_standard_error_of_a_constant_is_zero():
 
 
 def test_too_few_queries_have_no_error():
-    single = one().update([1], [1], ["a"]).result()["mrr"]
-    assert math.isnan(single.standard_error)
-    assert all(map(math.isnan, single.interval()))
+    for metric in ("mrr", "dcg"):
+        single = one(metric).update([1], [1], ["a"]).result()[metric]
+        assert math.isnan(single.standard_error)
+        known = query_scores([1], [1], metric, groups=["a"]).interval()[metric]
+        assert single.interval() == pytest.approx(known, nan_ok=True, abs=0.003)
     weight = RankingAccumulator("mrr").update([1, 0], [1, 1], ["a", "b"], sample_weight=[1, 0])
     assert math.isnan(weight.result()["mrr"].standard_error)
     assert weight.result()["mrr"][2] == 2

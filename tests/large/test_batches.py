@@ -92,7 +92,11 @@ def test_wider_types_of_later_batches():
         ([COLUMNS], TypeError, "Arrow PyCapsule Protocol for streams .*got <class 'dict'>"),
         ([np.zeros((2, 3))], TypeError, "for streams .*got <class 'numpy.ndarray'>"),
         (TABLE.drop_columns("score"), ValueError, "batch 0 must have one column 'score'"),
-        (TABLE.append_column("score", TABLE["score"]), ValueError, "0 must have one column 'score'"),
+        (
+            TABLE.append_column("score", TABLE["score"]),
+            ValueError,
+            "0 must have one column 'score'",
+        ),
         ([], ValueError, "no documents so far"),
         (TABLE[:0], ValueError, "no documents so far"),
         (
