@@ -310,7 +310,7 @@ def _open_files(path: Any, columns: Columns) -> tuple[list[Any], Any]:
 def _errors_naming(path: str) -> Iterator[None]:
     try:
         yield
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
 
 
