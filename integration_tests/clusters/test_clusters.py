@@ -63,32 +63,30 @@ def shuffled(columns):
     return {name: column[order] for name, column in columns.items()}
 
 
-@pytest.mark.parametrize(("strings", "weight"), [(True, None), (False, "weight")])
-def test_all_metrics(cluster, strings, weight):
-    columns = make_documents(long=600, strings=strings)
-    df = cluster.frame(shuffled(columns))
-    total = cluster.of.accumulate(df, METRICS, weight=weight)
-    assert total.scores() == pytest.approx(in_memory(columns, weight=weight), **EXACT)
-    whole = RankingAccumulator(METRICS)
-    weights = None if weight is None else columns[weight]
+NAMES = {"label": "grade", "score": "a.score", "groups": "sess`ion"}
+CASES = [
+    (make_documents(long=600, strings=True), METRICS, {}),
+    (make_documents(long=600), METRICS, {"weight": "weight"}),
+    (COLUMNS, RATIOS, {"average": "micro", "n_partitions": 7, **NAMES}),
+    (COLUMNS, ["mrr"], {"groups": "MRR"}),  # the name of the metric
+    (with_unjudged(make_documents(strings=True)), UNJUDGED, {}),
+]
+
+
+@pytest.mark.parametrize(("columns", "metrics", "options"), CASES, ids=range(len(CASES)))
+def test_values_errors_and_names(cluster, columns, metrics, options):
+    names = {"qid" if name == "groups" else name: new for name, new in options.items()}
+    df = cluster.rename(cluster.frame(shuffled(columns)), {n: names.get(n, n) for n in columns})
+    total = cluster.of.accumulate(df, metrics, **options)
+    average = {name: options[name] for name in options.keys() & {"average"}}
+    expected = in_memory(columns, metrics, options.get("weight"), **average)
+    assert total.scores() == pytest.approx(expected, **EXACT)
+    whole = RankingAccumulator(metrics, **average)
+    weights = columns[options["weight"]] if "weight" in options else None
     whole.update(columns["label"], columns["score"], columns["qid"], sample_weight=weights)
-    for name, expected in whole.result().items():
-        assert total.result()[name] == pytest.approx(expected, nan_ok=True, **EXACT)
+    for name, summary in whole.result().items():
+        assert total.result()[name] == pytest.approx(summary, nan_ok=True, **EXACT)
     assert len(pickle.dumps(total)) < 16_000  # no rows come to the driver
-
-
-def test_names_options_and_partitions(cluster):
-    names = {"label": "grade", "score": "a.score", "qid": "sess`ion"}
-    df = cluster.rename(cluster.frame(shuffled(COLUMNS)), names)
-    options = {"label": "grade", "score": "a.score", "groups": "sess`ion", "average": "micro"}
-    scores = cluster.of.evaluate(df, RATIOS, n_partitions=7, **options)
-    assert scores == pytest.approx(in_memory(COLUMNS, RATIOS, average="micro"), **EXACT)
-
-
-def test_unjudged_documents(cluster):
-    columns = with_unjudged(make_documents(strings=True))
-    scores = cluster.of.evaluate(cluster.frame(shuffled(columns)), UNJUDGED)
-    assert scores == pytest.approx(in_memory(columns, UNJUDGED), **EXACT)
 
 
 def test_an_accumulator_of_two_days(cluster):
@@ -150,12 +148,6 @@ def test_functions_of_a_notebook(cluster):
     summaries = cluster.of.accumulate(df, metrics, **options).result()
     for name, expected in whole.result().items():
         assert summaries[name] == pytest.approx(expected, **EXACT)
-
-
-def test_a_column_of_ids_with_the_name_of_a_metric(cluster):
-    df = cluster.rename(cluster.frame(shuffled(COLUMNS)), {"qid": "MRR"})
-    expected = pytest.approx(in_memory(COLUMNS, ["mrr"]), **EXACT)
-    assert cluster.of.evaluate(df, "mrr", groups="MRR") == expected
 
 
 def test_segments_and_ids_of_several_columns(cluster):

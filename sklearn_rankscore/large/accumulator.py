@@ -15,6 +15,7 @@ from .._table import Table
 from .._typing import Array, Library, QueryIds
 from .._validation import check_choice, check_flag
 from ..comparison.compare import value_differences
+from ..comparison.segments import read_segments
 from ..metrics import segment as of_segments
 from ..metrics.evaluate import Metrics, by_system
 from ..metrics.metric import measure
@@ -22,7 +23,7 @@ from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
 from ..metrics.segment import ALL_QUERIES, MISSING, Segment
 from ..query_ids import group_rows
-from ..query_ids.lookup import check_same_order, index_ids
+from ..query_ids.lookup import index_ids
 from ..query_ids.read import as_objects, of_python
 from ..ranking import Queries, read_queries
 from .moments import DifferenceSummary, Moments
@@ -194,8 +195,9 @@ class RankingAccumulator:
             2-D input is one.
         sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
             Query weights, constant within each query.
-        segments : array-like of shape (n_documents,), mapping or DataFrame of them, default=None
-            The columns named by `by`, constant within each query.
+        segments : array-like, mapping or DataFrame of them, default=None
+            The columns named by `by`: one value per document, constant within each query, or per
+            query.
 
         Returns
         -------
@@ -211,9 +213,6 @@ class RankingAccumulator:
         if groups is None and np.ndim(y_true) == 1:
             scores: Any = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
             groups = index_ids(y_true=y_true, **scores)
-        columns = _columns_of(segments, self.by)
-        named = {f"segments[{name!r}]": column for name, column in columns.items()}
-        check_same_order(y_true=y_true, groups=groups, **named)
 
         def read(scores: Any, ids: Any) -> Queries:
             weights: dict[str, Any] = {"sample_weight": sample_weight, "allow_zero_weights": True}
@@ -225,13 +224,15 @@ class RankingAccumulator:
                 queries[name,] = of
         else:
             queries[()] = read(y_score, groups)
-        grouping = next(iter(queries.values())).grouping
-        values = {
-            name: of_segments.constant_within(
-                name, segment_values(name, column, grouping.n_rows), grouping
-            )
-            for name, column in columns.items()
-        }
+        grouping, rows = next(iter(queries.values())).grouping, {"y_true": y_true, "groups": groups}
+        if bool(self.by) != (segments is not None):
+            raise ValueError(f"segments= must hold the columns of by=, {list(self.by)}.")
+        if not isinstance(segments, Mapping) and not hasattr(segments, "columns"):
+            segments = dict.fromkeys(self.by[:1], segments)
+        values = {}
+        for name in self.by:
+            read_column = read_segments({name: segments[name]}, grouping.ids, grouping, rows)
+            values[name] = segment_values(name, read_column[name])
         last_id = None
         if groups is not None:
             first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]
@@ -516,25 +517,9 @@ def _means(result: dict[str, Any]) -> dict[str, Any]:
     return {name: _means(of) if isinstance(of, dict) else of.mean for name, of in result.items()}
 
 
-def _columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The columns named by `names` among those given to an update."""
-    if bool(names) != (segments is not None):
-        raise ValueError(
-            f"segments= must hold the columns that by= of the accumulator names, {list(names)}."
-        )
-    if len(names) == 1 and not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
-        return {names[0]: segments}
-    return {name: segments[name] for name in names}
-
-
-def segment_values(name: str, column: Any, n_rows: int) -> Array:
+def segment_values(name: str, column: Any) -> Array:
     """A column of segments as objects, in which missing values are a segment of their own."""
     values, missing = of_segments.values_and_missing(column)
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"segments must hold one value per document ({n_rows}); {name!r} has the shape "
-            f"{values.shape}."
-        )
     of_segments.refuse_missing_as_text(name, values, missing)
     values = as_objects(of_python(values))
     values[missing] = MISSING

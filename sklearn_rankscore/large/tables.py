@@ -164,10 +164,10 @@ def _joined(tables: list[Any], names: list[str]) -> tuple[Any, Array]:
     moved = order != np.arange(len(order))
     if moved.any():
         row = int(order[moved.argmax()])
-        before, after = (_shown_id(rows) for rows in (queries[row - 1 :], queries[row:]))
         raise NotSortedError(
-            f"the stream is not sorted by query: {after} comes after {before}. Sort the rows by "
-            "query id in ascending order, or write them to Parquet files for evaluate_parquet."
+            f"the stream is not sorted by query: {_shown_id(queries[row:])} comes after "
+            f"{_shown_id(queries[row - 1 :])}. Sort the rows by query id in ascending order, or "
+            "write them to Parquet files for evaluate_parquet."
         )
     return table, starts
 
@@ -226,7 +226,7 @@ def _segments(name: str, column: Any, starts: Array) -> Array:
     changes[starts[1:] - 1] = False
     if changes.any():
         raise ValueError(f"segments must be constant within each query; {name!r} varies.")
-    return segment_values(name, column.take(starts), len(starts))
+    return segment_values(name, column.take(starts))
 
 
 def query_columns(columns: Columns, names: list[str]) -> list[str]:
