@@ -153,9 +153,16 @@ def _with_skewness(quantile: float, skewness: Array) -> Array:
 
 def skewed_interval(values: Array, weights: Array, confidence: float) -> Array:
     """Student's t interval, each end of which skewness can only move away from the mean."""
-    t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
-    center, error = mean(values, weights), standard_error(values, weights)
-    skewness = skewness_of_mean(values, weights)
+    moments = mean(values, weights), standard_error(values, weights)
+    skewness, freedom = skewness_of_mean(values, weights), degrees_of_freedom(weights)
+    return skewed_ends(*moments, skewness, freedom, confidence)
+
+
+def skewed_ends(
+    center: Array, error: Array, skewness: Array, freedom: float, confidence: float
+) -> Array:
+    """`skewed_interval` of the mean, its standard error and skewness, of shape (2, n_metrics)."""
+    t = stats.t.ppf((1 + confidence) / 2, freedom)
     low = center - error * np.maximum(t, _with_skewness(t, skewness))
     return np.array([low, center - error * np.minimum(-t, _with_skewness(-t, skewness))])
 
