@@ -23,12 +23,13 @@ from ._typing import SignificanceTest
 from ._validation import did_you_mean
 from .comparison import QueryScores, compare, query_scores
 from .comparison.results import Comparison
+from .io.columns import NAMES
+from .io.frames import of_one_table
 from .io.text import OPENERS, SEPARATORS, has_columns, read_columns
-from .io.trec import NAMES, as_texts, join_trec, name_column
+from .io.trec import join_trec
 from .metrics.conventions import CONVENTIONS
 from .metrics.names import METRICS
 from .metrics.resolve import resolve_all
-from .query_ids.read import of_python
 
 __all__ = ["main"]
 
@@ -337,20 +338,17 @@ def _count_ties(documents: dict[str, Any]) -> int:
     return n_tied
 
 
-def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
+def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> Any:
     file = read_columns(path)
-    query, label = (name_column(file, field, columns) for field in ("query", "relevance"))
-    of_systems = scores or {clean(_stem(path)): name_column(file, "score", columns)}
-    for name in of_systems.values():
+    query, label = (file.find(field, columns) for field in ("query", "relevance"))
+    systems = scores or {clean(_stem(path)): file.find("score", columns)}
+    for name in systems.values():
         if name not in file.names:
             raise ValueError(
                 f"{path}: no column {name!r} for --scores; it has {', '.join(file.names)}."
                 f"{did_you_mean(name, file.names)}"
             )
-    table = file.table(query, None, label, "relevance")
-    texts = np.array(as_texts(of_python(table.queries), "query", path), dtype=object)
-    systems = {system: file.numbers(name, "score") for system, name in of_systems.items()}
-    return {"y_true": table.value, "y_score": systems, "groups": texts[table.query]}
+    return of_one_table(file, query, None, label, systems, "score", "irrelevant")
 
 
 def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:
@@ -359,7 +357,7 @@ def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:
     rows: list[list[Any]] = []
     for run, of_run in scores.items():
         if per_query:
-            for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True):
+            for query, values in zip(of_run.ids.astype(str), of_run.values.tolist(), strict=True):
                 rows.append([run, str(query), *values])
         rows.append([run, *(["all"] if per_query else []), *of_run.mean().values()])
     header = ["run", *(["query"] if per_query else []), *names]
@@ -389,7 +387,9 @@ def _json(
         result["queries"] = {
             name: {
                 str(query): dict(zip(of_run.metrics, values, strict=True))
-                for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True)
+                for query, values in zip(
+                    of_run.ids.astype(str), of_run.values.tolist(), strict=True
+                )
             }
             for name, of_run in scores.items()
         }

@@ -23,7 +23,7 @@ from sklearn.utils import Bunch
 from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import check_choice, check_count, check_flag, installed
-from ..io.text import damage_named, open_file
+from ..io.text import opened
 
 PathLike: TypeAlias = str | os.PathLike[str]
 RepeatedFeatures: TypeAlias = Literal["error", "first", "last"]
@@ -323,7 +323,7 @@ def _ids_of_sizes(path: Path, n_lines: int) -> Array | None:
 
 def _numbered_lines(path: Path, fields: int = -1) -> Iterator[tuple[int, list[bytes]]]:
     """Number and fields of each line that is not blank or a comment."""
-    with damage_named(str(path)), open_file(path) as file:
+    with opened(path, str(path)) as file:
         for number, line in enumerate(file, start=1):
             line = line.removeprefix(BOM_UTF8) if number == 1 else line
             parts = line.partition(b"#")[0].split(None, fields)
