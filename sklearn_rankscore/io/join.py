@@ -188,29 +188,32 @@ def number_pairs(query: Array, document: Array, by_id: bool) -> tuple[Array, Arr
 
     Those of a query are in the order of their rows or, `by_id`, of their codes.
     """
-    n_rows = len(query)
-    bits, low = n_rows.bit_length(), min(0, int(document.min(initial=0)))
-    n_items, n_queries = (1 + int(codes.max(initial=0)) for codes in (document - low, query))
-    is_packed = n_queries * n_items < 2 ** (63 - bits)
-    if (
-        is_packed
-    ):  # the row in the lowest bits: a sort of integers, several times faster than lexsort
-        pairs = query * np.int64(n_items) + (document - low)
-        keys = np.sort((pairs << bits) | np.arange(n_rows))
-        order, keys = keys & (2**bits - 1), keys >> bits
+    n_rows, low = len(query), min(0, int(document.min(initial=0)))
+    n_queries, n_items = (1 + int(codes.max(initial=0)) for codes in (query, document - low))
+    bits = n_rows.bit_length()
+    if n_queries * n_items < 2 ** (63 - bits):  # the row in the lowest bits of an integer
+        keys = query * np.int64(n_items)
+        keys += document - low
+        keys <<= bits
+        keys |= np.arange(n_rows)
+        keys.sort()  # several times faster than lexsort
+        order = keys & (2**bits - 1)
+        keys >>= bits
         is_first = np.append(True, keys[1:] != keys[:-1])[:n_rows]
     else:
         order = np.lexsort((document, query))
         pairs = np.stack([query[order], document[order]])
         is_first = np.append(True, (pairs[:, 1:] != pairs[:, :-1]).any(axis=0))
-    first = order[is_first]
+    first, pair = order[is_first], np.cumsum(is_first) - 1
     number = np.empty(n_rows, dtype=np.int64)
-    number[order] = np.cumsum(is_first) - 1
     if not by_id:
-        rows = np.sort((query[first].astype(np.int64) << bits) | first) & (2**bits - 1)
-        moved = np.empty(len(first), dtype=np.int64)
-        moved[number[rows]] = np.arange(len(rows))
-        first, number = rows, moved[number]
+        number[first] = np.arange(len(first))
+        first = np.sort(first)
+        first = first[order_by_code(query[first], n_queries)]
+        place = np.empty(len(first), dtype=np.int64)
+        place[number[first]] = np.arange(len(first))
+        pair = place[pair]
+    number[order] = pair
     return first, number
 
 

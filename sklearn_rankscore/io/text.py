@@ -9,11 +9,9 @@ import lzma
 import os
 import sys
 import zlib
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +19,14 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import installed
-from ..query_ids.read import as_objects
+from ..query_ids.read import HASH_FACTOR, as_objects
 from .columns import NUMBER, Columns, parse, printed
 from .table import Table
 
 # bytes that are read at a time, and the most in a line
 CHUNK = 2**22
+# bytes of ids up to which they are held in arrays of fixed width
+LONGEST_ID = 64
 # what ends a line among its fields; a text has no NUL
 END = b"\0"
 NOT_TEXT = (
@@ -125,10 +125,7 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> Table:
     """
     name, names = source_name(source, kind), layout.split()
     step = len(names) + 1
-    number: Any = [defaultdict(count().__next__), defaultdict(count().__next__)]
-    parts: list[tuple[Array, ...]] = [
-        (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64))
-    ]
+    parts: list[tuple[Array, ...]] = []
     with opened(source, name) as file:
         for first, chunk in text_chunks(file, name):
             fields, lines = _fields(chunk, first, name, names)
@@ -137,16 +134,41 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> Table:
                 hint = OTHER_FORMATS if lines[row] == 1 else ""
                 return ValueError(f"{name}, line {lines[row]}: {names[value_at]} {problem}.{hint}")
 
-            codes = [
-                np.fromiter(map(known.__getitem__, fields[at::step]), np.int32, len(lines))
-                for at, known in zip((0, 2), number, strict=True)
-            ]
-            parts.append((*codes, parse(fields[value_at::step], fault), lines))
-    query, document, value, line = map(np.concatenate, zip(*parts, strict=True))
-    queries, documents = (as_objects([one.decode() for one in known]) for known in number)
+            ids = [_as_array(fields[at::step]) for at in (0, 2)]
+            parts.append((*ids, parse(fields[value_at::step], fault), lines))
+    parts = parts or [(np.zeros(0, "S1"), np.zeros(0, "S1"), np.zeros(0), np.zeros(0))]
+    queries, documents, value, line = map(np.concatenate, zip(*parts, strict=True))
+    (query, queries), (document, documents) = _distinct(queries), _distinct(documents)
     return Table(
         name, query, document, value, queries, documents, lambda row: f"{name}, line {line[row]}"
     )
+
+
+def _as_array(ids: list[bytes]) -> Array:
+    """An array without an object for each id, unless one of them is long."""
+    return np.array(ids, "S") if max(map(len, ids), default=0) <= LONGEST_ID else as_objects(ids)
+
+
+def _distinct(ids: Array) -> tuple[Array, Array]:
+    """The code of each id, and the distinct ids as text.
+
+    By hashes, because a dictionary reads its entries, and their keys, from all over the memory.
+    """
+    if ids.dtype.kind == "S":
+        words = ids.astype(f"S{-(-ids.itemsize // 8) * 8}").view(np.uint64).reshape(len(ids), -1)
+        hashes = np.zeros(len(ids), np.uint64)
+        for word in words.T:
+            hashes = (hashes ^ word) * HASH_FACTOR
+            hashes ^= hashes >> np.uint64(32)
+        _, examples, codes = np.unique(hashes, return_index=True, return_inverse=True)
+        if (ids[examples][codes] == ids).all():
+            order = np.argsort(examples)  # of their first lines
+            distinct = ids[examples[order]].tolist()
+            return np.argsort(order)[codes], as_objects([one.decode() for one in distinct])
+    listed = ids.tolist()
+    number = {one: code for code, one in enumerate(dict.fromkeys(listed))}
+    codes = np.fromiter(map(number.__getitem__, listed), np.intp, len(listed))
+    return codes, as_objects([one.decode() for one in number])
 
 
 def source_name(source: Any, kind: str) -> str:
