@@ -145,6 +145,7 @@ def _holds_systems(actual: Any, predicted: Any) -> bool:
 class _Lists(NamedTuple):
     """The entries of queries; their ids are keys, an index or positions."""
 
+    name: str
     ids: list[Any]
     entries: list[Any]
     kind: str
@@ -164,8 +165,7 @@ def _by_query(queries: Any, name: str) -> _Lists:
         if names_ids(columns):
             raise TypeError(
                 f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
-                "and each cell an item. For frames with one row per query and item, use "
-                "from_frames(truth, predictions, groups=..., document=..., score=... or rank=...)."
+                "and each cell an item. from_frames takes one row per query and item."
             )
         import narwhals
 
@@ -181,10 +181,10 @@ def _by_query(queries: Any, name: str) -> _Lists:
             )
     if not len(entries):
         raise ValueError(f"{name} is empty; at least one query is needed.")
-    kind = "positions" if ids is None else "keys" if isinstance(queries, Mapping) else "index"
-    return _Lists(
-        list(range(len(entries))) if ids is None else ids, list(map(_as_list, entries)), kind
-    )
+    entries = list(map(_as_list, entries))
+    if ids is None:
+        return _Lists(name, list(range(len(entries))), entries, "positions")
+    return _Lists(name, ids, entries, "keys" if isinstance(queries, Mapping) else "index")
 
 
 def _as_list(values: Any) -> Any:
@@ -203,12 +203,8 @@ def _is_collection(entry: Any) -> bool:
 
 def _aligned(truth: _Lists, predicted: Any, name: str) -> list[Any]:
     """The entry of each query of `truth`; none means no items."""
-    if isinstance(predicted, Mapping) != (truth.kind == "keys"):
-        raise TypeError(
-            f"actual and {name} must both be dicts by query id, or neither; got a "
-            f"{type(predicted).__name__} as {name}. A Series becomes a dict by series.to_dict()."
-        )
-    if isinstance(predicted, Mapping):
+    by_id = isinstance(predicted, Mapping)
+    if by_id and truth.kind == "keys":
         known = set(truth.ids)
         if unknown := [query for query in predicted if query not in known]:
             raise ValueError(
@@ -219,18 +215,14 @@ def _aligned(truth: _Lists, predicted: Any, name: str) -> list[Any]:
             )
         return [_as_list(predicted.get(query, ())) for query in truth.ids]
     lists = _by_query(predicted, name)
-    if len(lists.entries) != len(truth.entries):
+    is_same = lists.ids == truth.ids and len(set(truth.ids)) == len(truth.ids)
+    is_other_index = truth.kind == lists.kind == "index" and not is_same
+    if by_id or truth.kind == "keys" or len(lists.ids) != len(truth.ids) or is_other_index:
         raise ValueError(
-            f"actual has {len(truth.entries)} queries, {name} has {len(lists.entries)}; both need "
-            "one entry per query, an empty list for a query without items, or dicts by query id."
-        )
-    if truth.kind == lists.kind == "index" and (
-        truth.ids != lists.ids or len(set(truth.ids)) < len(truth.ids)
-    ):
-        raise ValueError(
-            f"actual and {name} have different indexes, or one with duplicate query ids. Pass "
-            "Series as dicts, series.to_dict(), to match queries by id, or actual.to_list() to "
-            "match them by position."
+            f"{truth.name} has {len(truth.ids)} queries by their {truth.kind}, {name} has "
+            f"{len(lists.ids)} by their {lists.kind}; both must be dicts by query id, or have one "
+            "entry for each query in the same order, an empty list for one without items, and "
+            "equal indexes without duplicates. A Series becomes a dict by series.to_dict()."
         )
     return lists.entries
 
@@ -247,19 +239,19 @@ def _check_ordered(ids: list[Any], entries: list[Any], name: str, unordered: Any
 def _long(name: str, ids: list[Any], lists: list[Any]) -> Table:
     """One row per query and item, with its relevance or its score; by rank if there is none."""
     items = list(chain.from_iterable(lists))
-    if not set(map(type, items)) <= {str, bytes, int, bool}:
-        for query, item in (
-            (query, item) for query, of in zip(ids, lists, strict=True) for item in of
-        ):
-            what = f"query {shown(query)} of {name} holds the {type(item).__name__} {item!r:.100}"
-            if is_missing(item):
-                raise ValueError(f"an item is missing: {what}. Remove it.")
-            if not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py"):
-                raise TypeError(
-                    f"items must be hashable ids, such as strings; {what}. Arrays become lists by "
-                    "tolist(), and pairs of an item and its score {query: dict(pairs)}."
-                )
     query, by_rank = _positions(lists)
+    may_be_wrong = not set(map(type, items)) <= {str, bytes, int, bool}
+    for at, item in zip(query.tolist(), items, strict=True) if may_be_wrong else ():
+        is_array = (
+            not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py")
+        )
+        if is_array or is_missing(item):
+            error, fix = (TypeError, "Convert") if is_array else (ValueError, "Remove")
+            raise error(
+                f"items must be hashable ids, such as strings, none of them missing; query "
+                f"{shown(ids[at])} of {name} holds the {type(item).__name__} {item!r:.100}. {fix} "
+                "it; pairs of an item and its score become a dict, {query: dict(pairs)}."
+            )
     code, distinct_items = distinct(as_objects(items), ITEMS)
     is_actual = name == "actual"
     values = np.ones(len(items), dtype=np.int64) if is_actual else by_rank
@@ -337,27 +329,21 @@ def from_relevance_lists(relevances: Any) -> Documents:
         check_system_names("relevances", relevances)
         systems = dict(relevances)
     names = {system: f"relevances[{system!r}]" if system else "relevances" for system in systems}
-    lists = {system: _by_query(of, names[system]) for system, of in systems.items()}
-    number: dict[Any, int] = {}
+    lists = [_by_query(of, names[system]) for system, of in systems.items()]
+    truth = lists[0]
+    if truth.kind == "keys":
+        every = chain.from_iterable(one.ids for one in lists)
+        truth = truth._replace(ids=list(dict.fromkeys(every)))
     tables = {}
-    for system, (ids, entries, kind) in lists.items():
-        name = names[system]
-        _check_ordered(ids, entries, name, Set | Mapping)
+    for system, name in names.items():
+        entries = _aligned(truth, systems[system], name)
+        _check_ordered(truth.ids, entries, name, Set | Mapping)
         values = list(chain.from_iterable(entries))
         labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
         if labels.ndim != 1:
             raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
-        queries = ids if kind == "keys" else range(len(entries))
-        at = np.array([number.setdefault(query, len(number)) for query in queries], dtype=np.intp)
-        position, by_rank = _positions(entries)
-        tables[system] = Table(name, at[position], labels, by_rank)
-    sizes = {system: len(of.entries) for system, of in lists.items()}
-    have_keys = {of.kind == "keys" for of in lists.values()}
-    if len(have_keys) > 1 or (have_keys == {False} and len(set(sizes.values())) > 1):
-        raise ValueError(
-            "all systems must be dicts by query id, or lists of equally many queries; the numbers "
-            f"of queries are {sizes}."
-        )
+        query, by_rank = _positions(entries)
+        tables[system] = Table(name, query, labels, by_rank)
     # a document has no id: the n-th of a query with a label is the same one in all systems
     labels = np.concatenate([table.document for table in tables.values()])
     grades = np.unique(labels)
@@ -368,7 +354,7 @@ def from_relevance_lists(relevances: Any) -> Documents:
     query = np.concatenate([table.query for table in tables.values()])
     document = np.concatenate([table.document for table in tables.values()])
     judged = Table("relevances", query, document, labels)
-    return join(as_ids(list(number))[0], None, judged, tables, unjudged="nan")
+    return join(as_ids(truth.ids)[0], None, judged, tables, unjudged="nan")
 
 
 def _holds_lists(entry: Any) -> bool:
@@ -492,11 +478,15 @@ def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int
 def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> Table:
     """The items recommended to each user, best first."""
     items = as_column(recommended, "recommended")
-    if items.ndim != 2 or len(items) != n_users:
+    by_rank: Array = -np.arange(items.shape[-1], dtype=np.float32)
+    values = (
+        np.broadcast_to(by_rank, items.shape) if scores is None else as_column(scores, "scores")
+    )
+    if items.ndim != 2 or len(items) != n_users or values.shape != items.shape:
         raise ValueError(
-            "recommended must have one row per user and one column per recommendation; "
-            f"interactions has {n_users} users, recommended has shape {items.shape}. Of some users "
-            "only, pass their rows, interactions[users]."
+            "recommended and scores must have one row per user and one column per recommendation; "
+            f"interactions has {n_users} users, recommended has shape {items.shape}, scores "
+            f"{values.shape}. Of some users only, pass their rows, interactions[users]."
         )
     is_right = (items >= NO_ITEM) & (items < n_items)
     if items.dtype.kind == "f":  # of a frame in which some were missing
@@ -508,12 +498,7 @@ def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> T
             "a score for each item into evaluate(interactions.toarray(), scores, metrics)."
         )
     given = items != NO_ITEM
-    if scores is None:
-        values: Array = np.broadcast_to(-np.arange(items.shape[1], dtype=np.float32), items.shape)
-    else:
-        values = as_column(scores, "scores")
-        if values.shape != items.shape:
-            raise ValueError(f"scores has shape {values.shape}, recommended {items.shape}.")
+    if scores is not None:
         if values.dtype.kind == "f":  # without an item, a score may be missing
             values = np.where(given, values, values.dtype.type(-np.inf))
         check_range(values, scores, "scores")

@@ -155,7 +155,8 @@ def _distinct(ids: Array) -> tuple[Array, Array]:
     By hashes, because a dictionary reads its entries, and their keys, from all over the memory.
     """
     if ids.dtype.kind == "S":
-        words = ids.astype(f"S{-(-ids.itemsize // 8) * 8}").view(np.uint64).reshape(len(ids), -1)
+        width = -(-ids.itemsize // 8)
+        words = ids.astype(f"S{8 * width}").view(np.uint64).reshape(len(ids), width)
         hashes = np.zeros(len(ids), np.uint64)
         for word in words.T:
             hashes = (hashes ^ word) * HASH_FACTOR

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory
+from .._columns import LARGEST_EXACT_INTEGER, check_in_memory
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, shown
 from ..query_ids.read import as_ids, as_objects, of_python
@@ -214,16 +214,8 @@ def read_source(
         table = read_lines(source, kind, *LAYOUT[kind])
     elif hasattr(source, "columns"):
         table = _of_columns(columns_of(name, source), kind, {})
-    elif isinstance(source, Mapping):
-        table = _of_dict(source, kind, name)
-    elif isinstance(source, Iterable) and all(map(_is_record, rows := list(source))):
-        table = _of_columns(_columns_of_records(rows, kind, name), kind, {})
     else:
-        raise TypeError(
-            f"{name} must be a path, a file object, a DataFrame, records such as (query, "
-            f"document, number), or a dict {{query: {{document: number}}}}; got a "
-            f"{type(source).__name__}. Several runs are a dict by name, {{'bm25': path}}."
-        )
+        table = _of_columns(_of_records(source, kind, name), kind, {})
     if not len(table.query) and not may_be_empty:
         raise ValueError(f"the {table.name} has no rows; at least one is needed.")
     table = replace(table, documents=_as_texts(table.documents, "document", table.name))
@@ -239,8 +231,9 @@ def read_source(
         at = int(is_valid.argmin())
         raise ValueError(
             f"{table.where(at)}: relevance must be an integer of less than 2**53, or, in a file "
-            f"with named columns, a number from 0 on; got {value[at]}. from_frames and "
-            "from_ranked_lists take other numbers."
+            f"with named columns, a number from 0 on; got {value[at]} for the document "
+            f"{shown(table.documents[table.document[at]])}. from_frames and from_ranked_lists take "
+            "other numbers."
         )
     return replace(table, value=value.astype(np.int64) if is_whole.all() else value)
 
@@ -255,49 +248,44 @@ def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
     return columns.table(query, document, value, field)
 
 
-def _of_dict(source: Mapping[Any, Any], kind: str, name: str) -> Table:
-    entries = [_by_document(entry, query, kind, name) for query, entry in source.items()]
-    documents = list(chain.from_iterable(entries))
-    values = list(chain.from_iterable(entry.values() for entry in entries))
-    number = {document: code for code, document in enumerate(dict.fromkeys(documents))}
-    query = np.repeat(np.arange(len(entries)), list(map(len, entries)))
-    queries = as_objects(source)
-    return Table(
-        name, query, np.fromiter(map(number.__getitem__, documents), np.intp, len(documents)),
-        as_numbers(values, name).astype(np.float64) if values else np.zeros(0),
-        queries, as_objects(number),
-        lambda row: f"{name}, query {queries[query[row]]!r}, document {documents[row]!r}",
-    )  # fmt: skip
+def _records_of_dict(source: Mapping[Any, Any], kind: str, name: str) -> list[Any]:
+    """Records of dicts by query; of a run also of pairs, or of documents, best first."""
+    rows = []
+    for query, entry in source.items():
+        if not isinstance(entry, Mapping) and (
+            kind == "qrels" or not isinstance(entry, list | tuple)
+        ):
+            raise TypeError(
+                f"{name} must have a dict {{document: number}} for each query; got the "
+                f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
+                "lists of relevant documents."
+            )
+        pairs: Iterable[Any] = zip(entry, range(0, -len(entry), -1), strict=True)
+        if isinstance(entry, Mapping):
+            pairs = entry.items()
+        elif all(isinstance(item, list | tuple) and len(item) == 2 for item in entry):
+            pairs = entry
+        rows += [(query, document, value) for document, value in pairs]
+    return rows
 
 
-def _by_document(entry: Any, query: Any, kind: str, name: str) -> Mapping[Any, Any]:
-    """A dict; of a run also pairs of a document and its score, or documents, best first."""
-    if isinstance(entry, Mapping):
-        return entry
-    if kind == "qrels" or not isinstance(entry, list | tuple):
-        raise TypeError(
-            f"{name} must have a dict {{document: number}} for each query; got the "
-            f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
-            "lists of relevant documents."
-        )
-    is_scored = all(isinstance(item, list | tuple) and len(item) == 2 for item in entry)
-    scores = dict(entry) if is_scored else {item: -rank for rank, item in enumerate(entry)}
-    if len(scores) < len(entry):
-        raise ValueError(f"{name} has a document twice for the query {shown(query)}.")
-    return scores
-
-
-def _columns_of_records(rows: list[Any], kind: str, name: str) -> Columns:
+def _of_records(source: Any, kind: str, name: str) -> Columns:
     """Columns by their names in named tuples and dicts, or their positions in a line."""
+    rows = _records_of_dict(source, kind, name) if isinstance(source, Mapping) else source
+    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    if not all(map(_is_record, rows)):
+        raise TypeError(
+            f"{name} must be a path, a file object, a DataFrame, records such as (query, "
+            f"document, number), or a dict {{query: {{document: number}}}}; got a "
+            f"{type(source).__name__}. Several runs are a dict by name, {{'bm25': path}}."
+        )
     first = rows[0] if rows else (None,) * 3
     if isinstance(first, Mapping):
-        by_name: dict[Any, Any] = {of: [row[of] for row in rows] for of in first}
-    else:
-        names = getattr(first, "_fields", range(len(first)))
-        if names == range(3):
-            names = ("query", "document", "relevance" if kind == "qrels" else "score")
-        by_name = {of: [row[at] for row in rows] for at, of in enumerate(names)}
-    return Columns(name, list(by_name), by_name.__getitem__)
+        return Columns(name, list(first), lambda of: [row[of] for row in rows])
+    names = list(getattr(first, "_fields", range(len(first))))
+    if names == [0, 1, 2]:
+        names = ["query", "document", "relevance" if kind == "qrels" else "score"]
+    return Columns(name, names, lambda of: [row[names.index(of)] for row in rows])
 
 
 def _as_texts(ids: Array, kind: str, name: str) -> Array:
