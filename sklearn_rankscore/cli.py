@@ -11,7 +11,7 @@ import re
 import sys
 import warnings
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -357,8 +357,8 @@ def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:
     rows: list[list[Any]] = []
     for run, of_run in scores.items():
         if per_query:
-            for query, values in zip(of_run.ids.astype(str), of_run.values.tolist(), strict=True):
-                rows.append([run, str(query), *values])
+            for query, values in zip(_texts(of_run), of_run.values.tolist(), strict=True):
+                rows.append([run, query, *values])
         rows.append([run, *(["all"] if per_query else []), *of_run.mean().values()])
     header = ["run", *(["query"] if per_query else []), *names]
     return Table("", header, rows, 1 + per_query)
@@ -382,36 +382,36 @@ def _json(
     digits: int | None,
 ) -> str:  # fmt: skip
     """JSON without NaN, which its standard does not have."""
-    result: dict[str, Any] = {"runs": {name: of_run.mean() for name, of_run in scores.items()}}
+
+    def plain(value: float) -> float | None:
+        return None if math.isnan(value) else value if digits is None else round(value, digits)
+
+    def row(names: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
+        cells = zip(names, values, strict=True)
+        return {name: plain(float(v)) if isinstance(v, float) else v for name, v in cells}
+
+    result: dict[str, Any] = {
+        "runs": {run: row(of_run.metrics, of_run.mean().values()) for run, of_run in scores.items()}
+    }
     if per_query:
         result["queries"] = {
-            name: {
-                str(query): dict(zip(of_run.metrics, values, strict=True))
-                for query, values in zip(
-                    of_run.ids.astype(str), of_run.values.tolist(), strict=True
-                )
+            run: {
+                query: row(of_run.metrics, values)
+                for query, values in zip(_texts(of_run), of_run.values.tolist(), strict=True)
             }
-            for name, of_run in scores.items()
+            for run, of_run in scores.items()
         }
     if comparison is not None:
-        result |= {
-            "baseline": comparison.baseline, "test": comparison.test, "adjustment": "holm",
-            "comparison": _compared(comparison),
-        }  # fmt: skip
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: plain(entry) for name, entry in value.items()}
-        if isinstance(value, list):
-            return [plain(entry) for entry in value]
-        if not isinstance(value, float):
-            return value
-        if math.isnan(value):
-            return None
-        return float(value) if digits is None else round(float(value), digits)
-
-    lines = json.dumps(plain(result), indent=2, ensure_ascii=False).split("\n")
+        rows = [row(of_pair, of_pair.values()) for of_pair in _compared(comparison)]
+        result |= {"baseline": comparison.baseline, "test": comparison.test}
+        result |= {"adjustment": "holm", "comparison": rows}
+    lines = json.dumps(result, indent=2, ensure_ascii=False).split("\n")
     return "\n".join(map(clean, lines)) + "\n"
+
+
+def _texts(scores: QueryScores) -> list[str]:
+    """The query ids."""
+    return list(map(str, scores.ids.astype(str)))
 
 
 def metrics(_: Namespace) -> str:
