@@ -131,12 +131,9 @@ class CutoffDisplay(QueryScoresDisplay, Curves):
         return super().from_predictions(y_true, y_score, groups=groups, metric=metrics, **options)
 
     def _label_cutoffs(self, ax: Axes) -> None:
-        """Ticks at the cut-offs if they are few, and at round numbers otherwise."""
-        from matplotlib.ticker import MaxNLocator
-
         ax.set_xlabel("cut-off k")
         if len(self.k) > 10:
-            ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+            ax.locator_params(axis="x", integer=True)
             return
         if self.k[-1] > 20 * self.k[0]:
             ax.set_xscale("log")

@@ -6,8 +6,8 @@ import importlib
 import io
 import math
 import platform
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -21,7 +21,7 @@ from .._typing import Array
 from .._validation import check_flag
 from ..comparison import Comparison, QueryScores, SegmentScores
 from ..comparison.compare import paired_differences
-from ..metrics.segment import ALL_QUERIES, Segment
+from ..metrics.segment import ALL_QUERIES
 from ..plots import (
     CutoffCurveDisplay,
     DifferenceCurveDisplay,
@@ -29,26 +29,42 @@ from ..plots import (
     QueryDeltaDisplay,
     QueryPropertyDisplay,
     QueryScatterDisplay,
-)  # fmt: skip
+)
 from ..plots.queries import LABELS
 
 N_QUERIES = 10
 PACKAGES = (__name__.partition(".")[0], "sklearn", "numpy", "scipy", "matplotlib")
-# the row below that of a metric
-RANDOM_ORDER = Segment("", "random order")
-# replaced by the color of the surrounding text
-TEXT_COLOR = "#010203"
-COLORED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
-CLEAR = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
-FONTS = r"^font\.(family|sans-serif|serif|monospace)$"
-
-
-class Cell(NamedTuple):
-    """Row and column of a metric in the table, the cut-off None being the last; its options."""
-
-    label: str
-    k: int | None
-    options: str = ""
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{css}</style></head>
+<body class='rankscore'><h1>{title}</h1>
+{parts}
+</body></html>
+"""
+# properties of the data, by their names in a report
+FACTS = {
+    "queries": "{queries:,}",
+    "documents": "{documents:,}",
+    "documents of a query": (
+        "{fewest_documents:,} to {most_documents:,}, median {median_documents:g}"
+    ),
+    "queries without relevant documents": "{queries_without_relevant:.1%}",
+    "queries of one document": "{queries_of_one_document:.1%}",
+    "queries with all scores tied": "{queries_all_tied:.1%}",
+    "documents tied with another one": "{documents_tied:.1%}",
+}
+IF_NOT_RETRIEVED = {
+    "retrieved documents of a query": (
+        "{fewest_retrieved:,} to {most_retrieved:,}, median {median_retrieved:g}"
+    ),
+    "queries without results": "{queries_without_results:.1%}",
+}
+IF_UNJUDGED = {"documents without a judgment": "{documents_unjudged:.1%}"}
+IF_CLICKS = {
+    "clicks, and their effective number": "{clicks:,}, {effective_clicks:,.0f}",
+    "documents with a clipped propensity": "{documents_clipped:.1%}",
+}
 
 
 @dataclass(frozen=True)
@@ -104,8 +120,8 @@ class Contents:
     ----------
     systems : dict of str to System
         By name; a single system that was not given by name has the name "".
-    cells : dict of str to Cell
-        The cell of each metric.
+    rows : dict of str to dict of int or None to str
+        The metrics of each row by cut-off, which is None without one.
     comparison : Comparison or None
         All other systems compared with the first.
     inference : dict
@@ -114,21 +130,22 @@ class Contents:
         Number of decimals.
     like : str or None
         The library whose conventions were asked for.
+    conventions : dict of str to str
+        All options of the metrics of each row.
     """
 
     systems: Mapping[str, System]
-    cells: Mapping[str, Cell]
+    rows: Mapping[str, Mapping[int | None, str]]
     comparison: Comparison | None
     inference: Mapping[str, Any]
     digits: int
     like: str | None
+    conventions: Mapping[str, str]
 
     @property
     def main_metrics(self) -> list[str]:
         """One metric of each row: that with the largest cut-off, or without any."""
-        by_cutoff = sorted(self.cells, key=lambda metric: self.cells[metric].k or 0)
-        largest = {self.cells[metric].label: metric for metric in by_cutoff}
-        return [largest[label] for label in dict.fromkeys(c.label for c in self.cells.values())]
+        return [at[max(at, key=lambda k: k or 0)] for at in self.rows.values()]
 
 
 class TableText(str):
@@ -229,18 +246,13 @@ class RankingReport(TableText):
         str or None
             The HTML if there is no path.
         """
-        of, name = self._contents, clean(title, "html")
-        parts: list[Part] = [*_tables(of)]
-        if check_flag("plots", plots):
-            parts += _figures(of)
-        parts += [Heading("Queries"), *_worst_queries(of), Heading("Conventions"), _options(of)]
-        parts += [Heading("Versions"), _versions()]
-        html = (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{name}</title><style>{_css()}</style></head>"
-            f"<body class='rankscore'><h1>{name}</h1>\n{_html(parts)}\n</body></html>\n"
-        )
+        of = self._contents
+        parts: list[Part] = [*_tables(of), *(_figures(of) if check_flag("plots", plots) else ())]
+        parts += [Heading("Queries"), *_worst_queries(of)]
+        title_of_options = f"Conventions of {of.like or 'this package'}"
+        options = Table(title_of_options, ["metric", "options"], [*of.conventions.items()], 2)
+        parts += [Heading("Conventions"), options, Heading("Versions"), _versions()]
+        html = PAGE.format(title=clean(title, "html"), css=_css(), parts=_html(parts))
         if path is None:
             return html
         Path(path).write_text(html, encoding="utf-8")
@@ -256,6 +268,8 @@ class Heading(NamedTuple):
 
 # a text is HTML
 Part: TypeAlias = Heading | Table | str
+# what names a row, and its cells by cut-off
+Row: TypeAlias = tuple[list[str], Mapping[int | None, Number]]
 
 
 def _css() -> str:
@@ -290,104 +304,67 @@ def _tables(contents: Contents) -> Iterator[Heading | Table]:
 
 
 def _facts_table(contents: Contents) -> Table:
-    """One column if all systems have the same facts."""
+    """Properties of the data; one column if they are the same for all systems."""
     columns = [_facts(system.facts) for system in contents.systems.values()]
+    if all(column == columns[0] for column in columns):
+        return Table("", ["", ""], list(columns[0].items()), n_labels=2)
     names = dict.fromkeys(name for column in columns for name in column)
     rows = [[name, *(column.get(name, "") for column in columns)] for name in names]
-    if all(len({*row[1:]}) == 1 for row in rows):
-        return Table("", ["", ""], [row[:2] for row in rows], n_labels=2)
     return Table("", ["", *map(str, contents.systems)], rows, n_labels=1 + len(columns))
 
 
 def _facts(data: Mapping[str, float]) -> dict[str, str]:
     """Names and values of the properties of the data."""
-    of_query, retrieved = (
-        f"{data[f'fewest_{of}']:,} to {data[f'most_{of}']:,}, median {data[f'median_{of}']:g}"
-        for of in ("documents", "retrieved")
-    )
-    facts = {
-        "queries": f"{data['queries']:,}",
-        "documents": f"{data['documents']:,}",
-        "documents of a query": of_query,
-        "queries without relevant documents": f"{data['queries_without_relevant']:.1%}",
-        "queries of one document": f"{data['queries_of_one_document']:.1%}",
-        "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
-        "documents tied with another one": f"{data['documents_tied']:.1%}",
-    }
-    if retrieved != of_query:
-        facts["retrieved documents of a query"] = retrieved
-        facts["queries without results"] = f"{data['queries_without_results']:.1%}"
-    if data["documents_unjudged"]:
-        facts["documents without a judgment"] = f"{data['documents_unjudged']:.1%}"
-    if "clicks" in data:
-        effective = f"{data['clicks']:,}, {data['effective_clicks']:,.0f}"
-        facts["clicks, and their effective number"] = effective
-        facts["documents with a clipped propensity"] = f"{data['documents_clipped']:.1%}"
-    return facts
-
-
-class Entry(NamedTuple):
-    """A number of the table: its cell, and for a segment the queries that it is about."""
-
-    cell: Cell
-    number: Number
-    segment: Segment = ALL_QUERIES
-    queries: int = 0
-    share: float = 1.0
+    kinds = ("fewest", "median", "most")
+    is_retrieved = all(data[f"{kind}_retrieved"] == data[f"{kind}_documents"] for kind in kinds)
+    shown = FACTS | ({} if is_retrieved else IF_NOT_RETRIEVED)
+    shown |= IF_UNJUDGED if data["documents_unjudged"] else {}
+    shown |= IF_CLICKS if "clicks" in data else {}
+    return {name: text.format_map(data) for name, text in shown.items()}
 
 
 def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
     """Means of a system, with those of random orders, their bounds and those by segment."""
-    spec, cells = f".{contents.digits}f", contents.cells
+    spec, by_name = f".{contents.digits}f", system.metrics
     level = f"[{contents.inference['confidence'] * 100:g} % interval]"
-    entries, bounds = [], []
-    for name, of in system.metrics.items():
-        number = Number(of["mean"], spec, (of["low"], of["high"]))
-        entries.append(Entry(cells[name], number))
-        if not math.isnan(of["random_order"]):
-            entries.append(Entry(cells[name], Number(of["random_order"], spec), RANDOM_ORDER))
-        if "lowest" in of:
-            bounds.append(Entry(cells[name], Number((of["lowest"], of["highest"]), spec)))
-    yield _by_cutoff(entries, f"mean {level}")
+    means: list[Row] = []
+    bounds: list[Row] = []
+    for label, at in contents.rows.items():
+        of = {k: by_name[name] for k, name in at.items()}
+        shown = {k: Number(m["mean"], spec, (m["low"], m["high"])) for k, m in of.items()}
+        means.append(([label], shown))
+        known = {k: m["random_order"] for k, m in of.items() if not math.isnan(m["random_order"])}
+        if known:
+            means.append((["  random order"], {k: Number(m, spec) for k, m in known.items()}))
+        ends = {k: (m["lowest"], m["highest"]) for k, m in of.items() if "lowest" in m}
+        if ends:
+            bounds.append(([label], {k: Number(pair, spec) for k, pair in ends.items()}))
+    yield _by_cutoff([f"mean {level}"], means)
     if bounds:
-        yield _by_cutoff(bounds, "[lowest, highest mean of any missing labels]")
+        yield _by_cutoff(["[lowest, highest mean of any missing labels]"], bounds)
     if system.segments is not None:
-        by_segment = [
-            Entry(cells[s.metric], Number(s.mean, spec, s.interval), s.segment, s.queries, s.share)
-            for s in system.segments
-        ]
-        yield _by_cutoff(by_segment, f"mean by segment {level}", with_segments=True)
+        by_key = {(s.metric, s.segment): s for s in system.segments}
+        by_segment: list[Row] = []
+        for label, at in contents.rows.items():
+            for segment in dict.fromkeys(s.segment for s in system.segments):
+                parts = {k: by_key[name, segment] for k, name in at.items()}
+                counts = _range([s.queries for s in parts.values()], ",d")
+                shares = _range([s.share for s in parts.values()], ".1%")
+                about = [label, segment.column, str(segment.value), counts, shares]
+                cells = {k: Number(s.mean, spec, s.interval) for k, s in parts.items()}
+                by_segment.append((about, cells))
+        yield _by_cutoff([f"mean by segment {level}", "", "", "queries", "share"], by_segment)
 
 
-def _by_cutoff(entries: list[Entry], corner: str, *, with_segments: bool = False) -> Table:
-    """One row per metric and segment, one column per cut-off."""
-    cutoffs = sorted({entry.cell.k for entry in entries}, key=lambda k: (k is None, k))
-    labels = list(dict.fromkeys(entry.cell.label for entry in entries))
-    rows: dict[tuple[str, Segment], dict[int | None, Entry]] = {}
-    for entry in entries:
-        rows.setdefault((entry.cell.label, entry.segment), {})[entry.cell.k] = entry
-    header = [corner, *("all" if k is None else f"@{k}" for k in cutoffs)]
-    if with_segments:
-        header[1:1] = ["", "", "queries", "share"]
-    body = [
-        [
-            label if segment != RANDOM_ORDER else f"  {segment.value}",
-            *(_about(segment, list(row.values())) if with_segments else ()),
-            *(row[k].number if k in row else "" for k in cutoffs),
-        ]
-        for (label, segment), row in sorted(rows.items(), key=lambda r: labels.index(r[0][0]))
-    ]
-    return Table("", header, body, n_labels=3 if with_segments else 1)
+def _by_cutoff(corner: list[str], rows: Sequence[Row]) -> Table:
+    """A table with one column per cut-off behind those that name the rows."""
+    cutoffs = sorted({k for _, cells in rows for k in cells}, key=lambda k: (k is None, k))
+    header = [*corner, *("all" if k is None else f"@{k}" for k in cutoffs)]
+    body = [[*about, *(cells.get(k, "") for k in cutoffs)] for about, cells in rows]
+    return Table("", header, body, n_labels=min(len(corner), 3))
 
 
-def _about(segment: Segment, entries: list[Entry]) -> list[str]:
-    """Column, value, number and share of the queries, which may depend on the cut-off."""
-    number = _range([entry.queries for entry in entries], ",d")
-    share = _range([entry.share for entry in entries], ".1%")
-    return [segment.column, str(segment.value), number, share]
-
-
-def _range(values: list[Any], spec: str) -> str:
+def _range(values: Sequence[float], spec: str) -> str:
     """The smallest and the largest value, or one if they look the same."""
     return "–".join(dict.fromkeys(f"{value:{spec}}" for value in (min(values), max(values))))
 
@@ -397,38 +374,30 @@ def _worst_queries(contents: Contents) -> Iterator[Table]:
     metric, spec = contents.main_metrics[0], f".{contents.digits}f"
     (name, first), *others = contents.systems.items()
     segments = first.scores.segments or {}
+    labels = {"query": first.scores.ids, **segments}
 
     def table(title: str, order: Array, columns: list[tuple[str, Array, str]]) -> Table:
-        rows = np.argsort(order, kind="stable")[: min(N_QUERIES, int((~np.isnan(order)).sum()))]
+        rows = np.argsort(order, kind="stable")[: min(N_QUERIES, np.isfinite(order).sum())]
         body = [
             [
-                str(first.scores.ids[row]), *(str(column[row]) for column in segments.values()),
+                *(str(column[row]) for column in labels.values()),
                 int(first.sizes[row]), int(first.relevant[row]),
                 *(Number(float(column[row]), spec) for _, column, spec in columns),
             ]
             for row in rows
         ]  # fmt: skip
-        header = ["query", *segments, "documents", "relevant", *(str(name) for name, *_ in columns)]
-        return Table(title, header, body, 1 + len(segments), "" if body else "none")
+        header = [*labels, "documents", "relevant", *(str(name) for name, *_ in columns)]
+        return Table(title, header, body, len(labels), "" if body else "none")
 
     values = first.scores[metric]
     if not others:
         yield table(f"Queries with the lowest {metric}", values, [(metric, values, spec)])
     for model, system in others:
-        difference = paired_differences(first.scores, system.scores)[metric]
-        columns = [
-            (name, values, spec), (model, system.scores[metric], spec),
-            ("difference", difference, f"+{spec}"),
-        ]  # fmt: skip
-        title = f"Queries on which {model} loses most, by {metric}"
-        yield table(title, np.where(difference < 0, difference, np.nan), columns)
-
-
-def _options(contents: Contents) -> Table:
-    """All options of each metric."""
-    options = {cell.label: cell.options for cell in contents.cells.values()}
-    title = f"Conventions of {contents.like or 'this package'}"
-    return Table(title, ["metric", "options"], list(options.items()), n_labels=2)
+        change = paired_differences(first.scores, system.scores)[metric]
+        both = [(name, values, spec), (model, system.scores[metric], spec)]
+        losses = np.where(change < 0, change, np.nan)
+        columns = [*both, ("difference", change, f"+{spec}")]
+        yield table(f"Queries on which {model} loses most, by {metric}", losses, columns)
 
 
 def _versions() -> Table:
@@ -448,75 +417,58 @@ def _figures(contents: Contents) -> list[Part]:
         import matplotlib as _  # noqa: F401
     except ImportError:
         return [Heading("Plots"), "<p>The plots require matplotlib, which was not installed.</p>"]
-    figures = [_figure(f"figure{i}", *of) for i, of in enumerate(_displays(contents))]
+    figures = [_figure(*of) for of in _displays(contents)]
     return [Heading("Plots"), *figures] if figures else []
 
 
-def _figure(name: str, title: str, draw: Callable[..., Any], height: float = 4.5) -> str:
-    """The display as SVG that takes the text color of its surroundings; `name` is unique."""
+def _figure(title: str, draw: Callable[..., Any], height: float = 4.5) -> str:
+    """A plot as an image in vector graphics, without a background."""
     from matplotlib import rcParams, style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+    from matplotlib.figure import Figure
 
     # names in other scripts than the default font has need one that the user has chosen
-    fonts: Any = rcParams.find_all(FONTS)
-    settings: Any = {
-        **dict.fromkeys(COLORED, TEXT_COLOR), **dict.fromkeys(CLEAR, "none"),
-        "svg.fonttype": "path", "savefig.bbox": None, "svg.hashsalt": name,
-        **fonts,
-    }  # fmt: skip
-    with style.context(["default", settings]):
-        canvas, text = Canvas(figsize=(7, height), layout="constrained"), io.StringIO()
-        FigureCanvasAgg(canvas)
-        draw(ax=canvas.subplots())
-        canvas.savefig(text, format="svg", metadata={"Date": None})
-    svg = text.getvalue()
-    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
-    svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r' (width|height)="[^"]*"', "", svg, count=2).replace(TEXT_COLOR, "currentColor")
-    shown = clean(title, "html")
-    svg = svg.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
-    caption = f"<figcaption>{shown}</figcaption>"
-    return f"<figure>{caption}<div class='scroll'>{svg.strip()}</div></figure>"
+    fonts: Any = rcParams.find_all(r"^font\.(family|sans-serif|serif|monospace)$")
+    with style.context(["default", {**fonts, "svg.hashsalt": title}]):
+        figure, svg = Figure(figsize=(7, height), layout="constrained"), io.BytesIO()
+        draw(ax=figure.subplots())
+        figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
+    source, shown = b64encode(svg.getvalue()).decode(), clean(title, "html")
+    image = f"<img alt='{shown}' src='data:image/svg+xml;base64,{source}'>"
+    return f"<figure><figcaption>{shown}</figcaption>{image}</figure>"
 
 
 def _displays(contents: Contents) -> Iterator[tuple[Any, ...]]:
     """Title, how it is drawn and height of each plot that these measurements allow."""
-    main, label = contents.main_metrics[0], contents.cells[contents.main_metrics[0]].label
+    main, inference = contents.main_metrics[0], contents.inference
+    label, at = next(iter(contents.rows.items()))
     scores = {name or label: system.scores for name, system in contents.systems.items()}
     baseline, *models = scores
-    first, inference = next(iter(contents.systems.values())), contents.inference
-    has_curve = len({c.k for c in contents.cells.values() if c.label == label} - {None}) > 1
-    if contents.comparison is not None:
+    first, comparison = next(iter(contents.systems.values())), contents.comparison
+    if comparison is not None:
         shown = contents.main_metrics if first.segments is None else [main]
-        rows = [d for d in contents.comparison if d.metric in shown]
-        draw: Any = partial(ForestDisplay.from_comparison, contents.comparison, metric=shown)
-        yield ("Differences", draw, 0.3 * len(rows) + 2)
-        for model in models:
-            pair = {baseline: scores[baseline], model: scores[model]}
-            included = paired_differences(*pair.values()).included()
-            if included[:, scores[baseline].column(main)].any():
-                draw = partial(QueryDeltaDisplay.from_query_scores, pair, metric=main, **inference)
-                yield (f"Queries on which {model} wins and loses", draw)
-                draw = partial(QueryScatterDisplay.from_query_scores, pair, metric=main)
-                yield (f"Each query, {baseline} and {model}", draw, 5.5)
-    if has_curve:
+        n_rows = sum(d.metric in shown for d in comparison)
+        draw: Any = partial(ForestDisplay.from_comparison, comparison, metric=shown)
+        yield "Differences", draw, 0.3 * n_rows + 2
+    for model in models:
+        pair = {name: scores[name] for name in (baseline, model)}
+        if comparison is not None and comparison[main, model].queries:
+            draw = partial(QueryDeltaDisplay.from_query_scores, pair, metric=main, **inference)
+            yield f"Queries on which {model} wins and loses", draw
+            draw = partial(QueryScatterDisplay.from_query_scores, pair, metric=main)
+            yield f"Each query, {baseline} and {model}", draw, 5.5
+    if len({*at} - {None}) > 1:
         given = {"metric": label, **inference}
-        yield ("By cut-off", partial(CutoffCurveDisplay.from_query_scores, scores, **given))
+        yield "By cut-off", partial(CutoffCurveDisplay.from_query_scores, scores, **given)
         if models:
             draw = partial(DifferenceCurveDisplay.from_query_scores, scores, **given)
-            yield ("Differences by cut-off", draw)
+            yield "Differences by cut-off", draw
+    given = {"metric": main, **inference}
     if first.segments is not None:
-        draw = partial(
-            ForestDisplay.from_query_scores, scores, metric=main, means=True, **inference
-        )
+        draw = partial(ForestDisplay.from_query_scores, scores, means=True, **given)
         n_rows = len({s.segment for s in first.segments}) * (1 + len(scores))
-        yield ("Means by segment", draw, 0.3 * n_rows + 2)
-    of_query = {"documents": first.sizes, "relevant": first.relevant.astype(int)}
-    for kind, values in of_query.items():
+        yield "Means by segment", draw, 0.3 * n_rows + 2
+    for kind, values in (("documents", first.sizes), ("relevant", first.relevant)):
         if values.min() < values.max():
-            draw = partial(
-                QueryPropertyDisplay.from_query_scores, scores, {LABELS[kind]: values},
-                metric=main, **inference,
-            )  # fmt: skip
-            yield (f"By number of {LABELS[kind]}", draw)
+            of = {LABELS[kind]: values}
+            draw = partial(QueryPropertyDisplay.from_query_scores, scores, of, **given)
+            yield f"By number of {LABELS[kind]}", draw

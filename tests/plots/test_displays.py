@@ -74,7 +74,7 @@ def test_cutoffs_go_to_k_to_twenty_or_to_the_longest_query(data):
     y, models, groups = data
     display = CutoffCurveDisplay.from_predictions(y, models["one"], groups=groups, name="feature")
     assert display.k.tolist() == list(range(1, 21))
-    assert display.ax_.get_xticks().tolist() == [0, 5, 10, 15, 20, 25]
+    assert all(tick == int(tick) for tick in display.ax_.get_xticks())
     assert legend(display.ax_) == ["feature"]
     assert CutoffCurveDisplay.from_predictions([0, 1, 1], [1, 2, 3]).k.tolist() == [1, 2, 3]
     to_four = CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=4)

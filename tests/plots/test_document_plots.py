@@ -14,7 +14,7 @@ from sklearn_rankscore import (
     from_trec,
     make_ranking,
 )
-from sklearn_rankscore.plots.palette import BETTER, MUTED, SYSTEMS, WORSE
+from sklearn_rankscore.plots.style import BETTER, MUTED, SYSTEMS, WORSE
 
 mpl.use("Agg")
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]

@@ -13,7 +13,7 @@ from sklearn_rankscore import (
     make_ranking,
     query_permutation_importance,
 )
-from sklearn_rankscore.plots.palette import SYSTEMS
+from sklearn_rankscore.plots.style import SYSTEMS
 
 mpl.use("Agg")
 

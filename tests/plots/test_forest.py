@@ -13,7 +13,7 @@ from sklearn_rankscore import (
     make_ranking,
     query_scores,
 )
-from sklearn_rankscore.plots.palette import BETTER, MUTED, SYSTEMS, WORSE
+from sklearn_rankscore.plots.style import BETTER, MUTED, SYSTEMS, WORSE
 
 mpl.use("Agg")
 METRICS = ["ndcg@10", "mrr"]

@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from sklearn.linear_model import Ridge
 
 import sklearn_rankscore as rs
-from sklearn_rankscore.plots import palette
+from sklearn_rankscore.plots import style as palette
 
 mpl.use("Agg")
 LONG = ["HistGradientBoostingRegressor, 1st of two", "LGBMRanker_lambdarank_learning_rate=0.05"]

@@ -17,7 +17,7 @@ from sklearn_rankscore import (
     make_ranking,
     query_scores,
 )
-from sklearn_rankscore.plots.palette import BETTER, WORSE
+from sklearn_rankscore.plots.style import BETTER, WORSE
 
 mpl.use("Agg")
 
