@@ -153,16 +153,15 @@ def plain_numbers(ax: Axes) -> None:
 def legend(ax: Axes, title: str) -> Any:
     """A legend above the axes, with the columns that fit; None without labels."""
     handles, labels = ax.get_legend_handles_labels()
-    title = textwrap.fill(title, TITLE)
     if not labels:
-        ax.set_title(title, fontsize="medium")
+        ax.set_title(title, fontsize="medium", wrap=True)
         return None
     lines = [textwrap.fill(label, LEGEND) for label in labels]
     # of letters of .55 of their height, and a line of six letters before each name
     width = ax.get_window_extent().width / ax.figure.dpi * 72 / (0.55 * small())
     fitting = int(width // (max(len(part) for line in lines for part in line.split("\n")) + 6))
     return ax.legend(
-        handles, lines, ncols=min(max(fitting, 1), len(lines), 4), title=title or None,
-        loc="lower left", bbox_to_anchor=(0, 1), alignment="left", frameon=False,
-        fontsize=small(), title_fontsize=small(), borderaxespad=0.2,
+        handles, lines, ncols=min(max(fitting, 1), len(lines), 4),
+        title=textwrap.fill(title, TITLE) or None, title_fontsize=small(), fontsize=small(),
+        loc="lower left", bbox_to_anchor=(0, 1), alignment="left", frameon=False, borderaxespad=0.2,
     )  # fmt: skip
