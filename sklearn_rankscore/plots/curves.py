@@ -71,7 +71,9 @@ class Curves(Plot):
             self.lines_ += ax.plot(x, means, **style.merged(line, kwargs))
             if bands:
                 ends, color = np.transpose(self.intervals[name]), self.lines_[-1].get_color()
-                self.bands_.append(ax.fill_between(x, *ends, color=color, alpha=0.2, linewidth=0))
+                alpha = min(0.2, 0.4 / len(values))
+                band = ax.fill_between(x, *ends, color=color, alpha=alpha, linewidth=0)
+                self.bands_.append(band)
         style.grid(ax, "y")
         return f"{self.confidence * 100:g} % confidence bands" if bands else ""
 

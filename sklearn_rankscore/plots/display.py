@@ -66,7 +66,7 @@ class Plot:
         ax, figure = self.ax_, self.figure_
         ax.tick_params(labelsize=style.small())
         style.plain_numbers(ax)
-        legend = style.legend(ax, title)
+        legend = style.add_legend(ax, title)
         if legend is not None and self._is_own_figure:
             height = figure.bbox.height + legend.get_window_extent().height
             figure.set_figheight(height / figure.dpi)  # type: ignore[union-attr]

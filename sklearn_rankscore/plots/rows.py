@@ -64,14 +64,18 @@ class RowsDisplay(Plot):
         sign: str = "",
     ) -> list[int]:
         """Draw values, intervals and colors, below a heading where it changes; where they are."""
-        texts, at = [], []
+        shown, at = [], []
         for i, name in enumerate(names):
             if headings and (not i or headings[i] != headings[i - 1]):
-                texts.append(style.literal(headings[i], style.LINE))
-            at.append(len(texts))
-            texts.append(style.literal(name, style.LINE))
-        n_lines = sum(1 + text.count("\n") for text in texts)
-        ax = self._prepare(ax, (7, 0.15 * (len(texts) + n_lines) + 1.1))
+                shown.append(headings[i])
+            at.append(len(shown))
+            shown.append(name)
+        texts = [style.literal(name, style.LINE) for name in shown]
+        n_lines = [1 + text.count("\n") for text in texts]
+        ax = self._prepare(ax, (7, 0.15 * (len(texts) + sum(n_lines)) + 1.1))
+        row_height = ax.get_window_extent().height / ax.figure.dpi * 72 / len(texts)
+        if row_height < 1.2 * style.small() * max(n_lines):  # on the axes of others
+            texts = [style.literal(name, longest=style.LINE) for name in shown]
         for y, tick in enumerate(ax.set_yticks(range(len(texts)), texts)):
             tick.label1.set_fontweight("normal" if y in at else "bold")
         ax.set_ylim(len(texts) - 0.5, -0.5)

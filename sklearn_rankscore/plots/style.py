@@ -85,11 +85,11 @@ def merged(defaults: dict[str, Any], kwargs: dict[str, Any], artist: Any = None)
     return defaults | cbook.normalize_kwargs(kwargs, artist or lines.Line2D)
 
 
-def literal(name: object, width: int = 0) -> str:
+def literal(name: object, width: int = 0, longest: int = LONGEST_NAME) -> str:
     """A name as matplotlib draws it, neither as a formula nor as a hidden label."""
     text = clean(name)
-    if len(text) > LONGEST_NAME:
-        text = f"{text[: LONGEST_NAME // 2]}…{text[-LONGEST_NAME // 2 + 1 :]}"
+    if len(text) > longest:
+        text = f"{text[: longest // 2]}…{text[-longest // 2 + 1 :]}"
     text = textwrap.fill(text, width) if width else text
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
@@ -150,18 +150,19 @@ def plain_numbers(ax: Axes) -> None:
             formatter.set_useOffset(False)
 
 
-def legend(ax: Axes, title: str) -> Any:
+def add_legend(ax: Axes, title: str) -> Any:
     """A legend above the axes, with the columns that fit; None without labels."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         ax.set_title(title, fontsize="medium", wrap=True)
         return None
-    lines = [textwrap.fill(label, LEGEND) for label in labels]
-    # of letters of .55 of their height, and a line of six letters before each name
-    width = ax.get_window_extent().width / ax.figure.dpi * 72 / (0.55 * small())
-    fitting = int(width // (max(len(part) for line in lines for part in line.split("\n")) + 6))
-    return ax.legend(
-        handles, lines, ncols=min(max(fitting, 1), len(lines), 4),
-        title=textwrap.fill(title, TITLE) or None, title_fontsize=small(), fontsize=small(),
-        loc="lower left", bbox_to_anchor=(0, 1), alignment="left", frameon=False, borderaxespad=0.2,
-    )  # fmt: skip
+    for columns in range(min(len(labels), 4), 0, -1):
+        legend = ax.legend(
+            handles, [textwrap.fill(label, LEGEND) for label in labels], ncols=columns,
+            title=textwrap.fill(title, TITLE) or None, title_fontsize=small(), fontsize=small(),
+            loc="lower left", bbox_to_anchor=(0, 1), alignment="left", frameon=False,
+            borderaxespad=0.2,
+        )  # fmt: skip
+        if legend.get_window_extent().width <= ax.get_window_extent().width:
+            break
+    return legend

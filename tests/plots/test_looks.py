@@ -102,12 +102,12 @@ def test_a_figure_has_room_for_the_legend_of_many_systems(display):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [None, (5, 6), (6.4, 4.8)])
+@pytest.mark.parametrize("size", [None, (6, 6), (6.4, 4.8)])
 def test_many_rows_of_long_names_do_not_overlap(size):
     ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
-    shown = draw("ForestDisplay", ax, THREE)
+    shown = draw("ForestDisplay", ax, [*THREE, *(f"{name}, again" for name in LONG)])
     check_layout(shown)
-    assert len(shown.ax_.get_yticklabels()) == 8  # of which two are headings
+    assert len(shown.ax_.get_yticklabels()) == 16  # of which four are headings
     assert len(boxes(shown.ax_.get_xticklabels())) >= 2
 
 
