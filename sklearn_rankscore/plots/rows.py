@@ -326,11 +326,8 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
             The plotted display.
         """
         if not isinstance(comparison, Comparison):
-            raise TypeError(
-                "comparison must be the result of compare; got a "
-                f"{type(comparison).__name__}. Results of query_scores are passed as "
-                "compare(scores), or to from_query_scores for their means."
-            )
+            got = f"{type(comparison).__name__}. Pass compare(scores)."
+            raise TypeError(f"comparison must be the result of compare; got a {got}")
         metrics = _select((d.metric for d in comparison), metric)
         chosen = [d for d in comparison if d.metric in metrics]
         has_versus = comparison.baseline is not None and len({d.model for d in chosen}) > 1
@@ -547,10 +544,8 @@ class FeatureImportanceDisplay(RowsDisplay):
             The plotted display.
         """
         if not isinstance(importances, QueryImportances):
-            raise TypeError(
-                "importances must be the result of query_permutation_importance; got "
-                f"{type(importances).__name__}. For an estimator, use from_estimator."
-            )
+            needed = "importances must be the result of query_permutation_importance"
+            raise TypeError(f"{needed}; got {type(importances).__name__}.")
         metric = one_metric(importances.baseline, metric)
         shown = None if max_features is None else check_count("max_features", max_features, 1)
         entries = [entry for entry in importances if entry.metric == metric][:shown]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import math
 import platform
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, overload
@@ -42,29 +43,6 @@ PAGE = """<!doctype html>
 {parts}
 </body></html>
 """
-# properties of the data, by their names in a report
-FACTS = {
-    "queries": "{queries:,}",
-    "documents": "{documents:,}",
-    "documents of a query": (
-        "{fewest_documents:,} to {most_documents:,}, median {median_documents:g}"
-    ),
-    "queries without relevant documents": "{queries_without_relevant:.1%}",
-    "queries of one document": "{queries_of_one_document:.1%}",
-    "queries with all scores tied": "{queries_all_tied:.1%}",
-    "documents tied with another one": "{documents_tied:.1%}",
-}
-IF_NOT_RETRIEVED = {
-    "retrieved documents of a query": (
-        "{fewest_retrieved:,} to {most_retrieved:,}, median {median_retrieved:g}"
-    ),
-    "queries without results": "{queries_without_results:.1%}",
-}
-IF_UNJUDGED = {"documents without a judgment": "{documents_unjudged:.1%}"}
-IF_CLICKS = {
-    "clicks, and their effective number": "{clicks:,}, {effective_clicks:,.0f}",
-    "documents with a clipped propensity": "{documents_clipped:.1%}",
-}
 
 
 @dataclass(frozen=True)
@@ -315,12 +293,29 @@ def _facts_table(contents: Contents) -> Table:
 
 def _facts(data: Mapping[str, float]) -> dict[str, str]:
     """Names and values of the properties of the data."""
-    kinds = ("fewest", "median", "most")
-    is_retrieved = all(data[f"{kind}_retrieved"] == data[f"{kind}_documents"] for kind in kinds)
-    shown = FACTS | ({} if is_retrieved else IF_NOT_RETRIEVED)
-    shown |= IF_UNJUDGED if data["documents_unjudged"] else {}
-    shown |= IF_CLICKS if "clicks" in data else {}
-    return {name: text.format_map(data) for name, text in shown.items()}
+    of_query, retrieved = (
+        f"{data[f'fewest_{of}']:,} to {data[f'most_{of}']:,}, median {data[f'median_{of}']:g}"
+        for of in ("documents", "retrieved")
+    )
+    facts = {
+        "queries": f"{data['queries']:,}",
+        "documents": f"{data['documents']:,}",
+        "documents of a query": of_query,
+        "queries without relevant documents": f"{data['queries_without_relevant']:.1%}",
+        "queries of one document": f"{data['queries_of_one_document']:.1%}",
+        "queries with all scores tied": f"{data['queries_all_tied']:.1%}",
+        "documents tied with another one": f"{data['documents_tied']:.1%}",
+    }
+    if retrieved != of_query:
+        facts["retrieved documents of a query"] = retrieved
+        facts["queries without results"] = f"{data['queries_without_results']:.1%}"
+    if data["documents_unjudged"]:
+        facts["documents without a judgment"] = f"{data['documents_unjudged']:.1%}"
+    if "clicks" in data:
+        effective = f"{data['clicks']:,}, {data['effective_clicks']:,.0f}"
+        facts["clicks, and their effective number"] = effective
+        facts["documents with a clipped propensity"] = f"{data['documents_clipped']:.1%}"
+    return facts
 
 
 def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
@@ -401,21 +396,15 @@ def _worst_queries(contents: Contents) -> Iterator[Table]:
 
 
 def _versions() -> Table:
-    """Versions of Python and of the packages that computed the numbers."""
-    rows = [["python", platform.python_version()]]
-    for package in PACKAGES:
-        try:
-            rows.append([package, str(importlib.import_module(package).__version__)])
-        except ImportError:
-            continue
-    return Table("", ["", ""], rows, n_labels=2)
+    """Versions of Python and of the packages that computed and drew the numbers."""
+    used = {package: sys.modules[package] for package in PACKAGES if package in sys.modules}
+    rows = [[package, module.__version__] for package, module in used.items()]
+    return Table("", ["", ""], [["python", platform.python_version()], *rows], n_labels=2)
 
 
 def _figures(contents: Contents) -> list[Part]:
     """The plots that these measurements allow."""
-    try:
-        import matplotlib as _  # noqa: F401
-    except ImportError:
+    if find_spec("matplotlib") is None:
         return [Heading("Plots"), "<p>The plots require matplotlib, which was not installed.</p>"]
     figures = [_figure(*of) for of in _displays(contents)]
     return [Heading("Plots"), *figures] if figures else []
