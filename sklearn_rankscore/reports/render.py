@@ -7,7 +7,7 @@ import math
 import platform
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -246,8 +246,6 @@ class Heading(NamedTuple):
 
 # a text is HTML
 Part: TypeAlias = Heading | Table | str
-# what names a row, and its cells by cut-off
-Row: TypeAlias = tuple[list[str], Mapping[int | None, Number]]
 
 
 def _css() -> str:
@@ -319,49 +317,30 @@ def _facts(data: Mapping[str, float]) -> dict[str, str]:
 
 
 def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
-    """Means of a system, with those of random orders, their bounds and those by segment."""
-    spec, by_name = f".{contents.digits}f", system.metrics
-    level = f"[{contents.inference['confidence'] * 100:g} % interval]"
-    means: list[Row] = []
-    bounds: list[Row] = []
+    """Means of a system by cut-off, with what they are compared with, and means by segment."""
+    spec, means, bounds = f".{contents.digits}f", [], []
     for label, at in contents.rows.items():
-        of = {k: by_name[name] for k, name in at.items()}
+        of = {k: system.metrics[name] for k, name in at.items()}
         shown = {k: Number(m["mean"], spec, (m["low"], m["high"])) for k, m in of.items()}
-        means.append(([label], shown))
+        means.append((label, shown))
         known = {k: m["random_order"] for k, m in of.items() if not math.isnan(m["random_order"])}
         if known:
-            means.append((["  random order"], {k: Number(m, spec) for k, m in known.items()}))
+            means.append(("  random order", {k: Number(m, spec) for k, m in known.items()}))
         ends = {k: (m["lowest"], m["highest"]) for k, m in of.items() if "lowest" in m}
         if ends:
-            bounds.append(([label], {k: Number(pair, spec) for k, pair in ends.items()}))
-    yield _by_cutoff([f"mean {level}"], means)
+            bounds.append((label, {k: Number(pair, spec) for k, pair in ends.items()}))
+    yield _by_cutoff(f"mean [{contents.inference['confidence'] * 100:g} % interval]", means)
     if bounds:
-        yield _by_cutoff(["[lowest, highest mean of any missing labels]"], bounds)
+        yield _by_cutoff("[lowest, highest mean of any missing labels]", bounds)
     if system.segments is not None:
-        by_key = {(s.metric, s.segment): s for s in system.segments}
-        by_segment: list[Row] = []
-        for label, at in contents.rows.items():
-            for segment in dict.fromkeys(s.segment for s in system.segments):
-                parts = {k: by_key[name, segment] for k, name in at.items()}
-                counts = _range([s.queries for s in parts.values()], ",d")
-                shares = _range([s.share for s in parts.values()], ".1%")
-                about = [label, segment.column, str(segment.value), counts, shares]
-                cells = {k: Number(s.mean, spec, s.interval) for k, s in parts.items()}
-                by_segment.append((about, cells))
-        yield _by_cutoff([f"mean by segment {level}", "", "", "queries", "share"], by_segment)
+        yield system.segments._table().narrowed(digits=contents.digits)
 
 
-def _by_cutoff(corner: list[str], rows: Sequence[Row]) -> Table:
-    """A table with one column per cut-off behind those that name the rows."""
+def _by_cutoff(corner: str, rows: list[tuple[str, dict[int | None, Number]]]) -> Table:
+    """A table with one column per cut-off, the last one without."""
     cutoffs = sorted({k for _, cells in rows for k in cells}, key=lambda k: (k is None, k))
-    header = [*corner, *("all" if k is None else f"@{k}" for k in cutoffs)]
-    body = [[*about, *(cells.get(k, "") for k in cutoffs)] for about, cells in rows]
-    return Table("", header, body, n_labels=min(len(corner), 3))
-
-
-def _range(values: Sequence[float], spec: str) -> str:
-    """The smallest and the largest value, or one if they look the same."""
-    return "–".join(dict.fromkeys(f"{value:{spec}}" for value in (min(values), max(values))))
+    header = [corner, *("all" if k is None else f"@{k}" for k in cutoffs)]
+    return Table("", header, [[name, *(of.get(k, "") for k in cutoffs)] for name, of in rows])
 
 
 def _worst_queries(contents: Contents) -> Iterator[Table]:
@@ -397,8 +376,8 @@ def _worst_queries(contents: Contents) -> Iterator[Table]:
 
 def _versions() -> Table:
     """Versions of Python and of the packages that computed and drew the numbers."""
-    used = {package: sys.modules[package] for package in PACKAGES if package in sys.modules}
-    rows = [[package, module.__version__] for package, module in used.items()]
+    used = {package: sys.modules.get(package) for package in PACKAGES}
+    rows = [[package, str(module.__version__)] for package, module in used.items() if module]
     return Table("", ["", ""], [["python", platform.python_version()], *rows], n_labels=2)
 
 

@@ -197,8 +197,18 @@ def ranking_report(
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
-        data = (y_true, scores, groups)
-        return _measure(queries, resolved, limit, by, inference, n_jobs, data, needs_bounds)
+        # where propensities and segments that are given by name are looked up
+        data = {"y_true": y_true, "y_score": scores, "groups": groups}
+        places = tuple(data.values())
+        measured = measure_per_query(queries, resolved, n_jobs, places)
+        segments = columns_or_levels("by", by, *places)
+        if segments is not None:
+            columns = read_segments(segments, queries.ids, queries.grouping, data)
+            measured = replace(measured, segments=columns)
+        chance = _of_random_order(queries, resolved)
+        of_chance = measure_per_query(queries, chance, n_jobs, places).mean() if chance else {}
+        ranges = _bounds_of_means(queries, resolved) if needs_bounds else {}
+        return _system(queries, measured, limit, inference, of_chance, ranges)
 
     if isinstance(y_score, Mapping):
         systems = by_system(compute, y_true, y_score, groups)
@@ -250,40 +260,33 @@ def _options_text(metric: Metric) -> str:
     return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
-def _measure(
-    queries: Queries,
-    metrics: Mapping[str, Metric],
-    threshold: float,
-    by: Segments | str | Sequence[str] | None,
-    inference: Mapping[str, Any],
-    n_jobs: int | None,
-    data: Sequence[Any],
-    needs_bounds: bool,
-) -> System:
-    """Properties of the data, and means with intervals, of all queries and by segment.
+def _of_random_order(queries: Queries, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """The metrics whose means for random orders of the documents are known.
 
-    Propensities and segments that are given by name are looked up in `data`.
+    Documents that were retrieved are the choice of a system, and in no random order of all.
     """
+    known = {} if math.isinf(queries.lowest_score) else metrics
+    chance = {name: metric.of_random_order() for name, metric in known.items()}
+    return {name: metric for name, metric in chance.items() if metric is not None}
+
+
+def _system(
+    queries: Queries,
+    scores: QueryScores,
+    threshold: float,
+    inference: Mapping[str, Any],
+    chance: Mapping[str, float],
+    bounds: Mapping[str, Mapping[str, float]],
+) -> System:
+    """Properties of the data, and means with intervals, of all queries and by segment."""
     is_relevant, codes = queries.y_true > threshold, queries.grouping.codes
     n_relevant = np.bincount(codes, is_relevant, len(queries)).astype(int)
-    scores = measure_per_query(queries, metrics, n_jobs, data)
     facts = _describe(queries, n_relevant)
     for summary in [*scores.propensity_summary().values()][:1]:
         facts |= {
             "clicks": summary.n_clicks, "effective_clicks": summary.effective_clicks,
             "documents_clipped": summary.clipped_share,
         }  # fmt: skip
-    segments = columns_or_levels("by", by, *data)
-    if segments is not None:
-        rows: dict[str, Any] = dict(zip(("y_true", "y_score", "groups"), data, strict=True))
-        columns = read_segments(segments, queries.ids, queries.grouping, rows)
-        scores = replace(scores, segments=columns)
-    # documents that were retrieved are the choice of a system, and in no random order of all
-    known = {} if math.isinf(queries.lowest_score) else metrics
-    of_chance = {name: metric.of_random_order() for name, metric in known.items()}
-    random = {name: metric for name, metric in of_chance.items() if metric is not None}
-    chance = measure_per_query(queries, random, n_jobs, data).mean() if random else {}
-    bounds = _bounds_of_means(queries, metrics) if needs_bounds else {}
     means, ends, counts = scores.mean(), scores.interval(**inference), scores.included().sum(axis=0)
     of_metrics = {
         name: {
@@ -292,7 +295,7 @@ def _measure(
         }
         for name, count in zip(scores.metrics, counts.tolist(), strict=True)
     }  # fmt: skip
-    by_segment = None if segments is None else scores.by(**inference)
+    by_segment = None if scores.segments is None else scores.by(**inference)
     return System(facts, of_metrics, queries.sizes, n_relevant, scores, by_segment)
 
 
