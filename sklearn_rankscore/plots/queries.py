@@ -116,7 +116,6 @@ class QueryDeltaDisplay(DifferencesOfSystems):
             The display itself.
         """
         from matplotlib.patches import StepPatch
-        from matplotlib.ticker import MaxNLocator
 
         ax = self._prepare(ax)
         deltas = -np.sort(-np.asarray(self.deltas, dtype=np.float64))
@@ -141,8 +140,7 @@ class QueryDeltaDisplay(DifferencesOfSystems):
             label=f"mean {number}{level}",
         )  # fmt: skip
         ax.set_xlim(0, n)
-        if isinstance(locator := ax.xaxis.get_major_locator(), MaxNLocator):
-            locator.set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
         ax.set_xlabel(f"queries, sorted by difference ({n - n_wins - n_losses:,} ties)")
