@@ -65,13 +65,10 @@ def test_numbers_are_aligned_and_words_are_on_the_left():
     assert table().markdown().splitlines()[3] == "| --- | ---: | --- | ---: | ---: |"
     assert r"\begin{tabular}{lrlrr}" in table().latex()
     assert table().html().count("text-align: left") == 3
-
-
-@pytest.mark.parametrize("form", ["text", "html", "markdown", "latex"])
-def test_what_a_mark_means_stands_under_the_table(form):
-    shown = getattr(table(), form)()
-    assert re.search(r"\*</td>|\* \||0\]\* |0\]\*  ", shown)
-    assert re.search(r"(\n|<p>|smallskip )\\?\* few queries", shown)
+    for form in FORMS[:-1]:  # what a mark means stands under the table
+        shown = getattr(table(), form)()
+        assert re.search(r"\*</td>|\* \||0\]\* |0\]\*  ", shown)
+        assert re.search(r"(\n|<p>|smallskip )\\?\* few queries", shown)
 
 
 def test_columns_and_digits():

@@ -139,13 +139,6 @@ def test_conventions_are_those_of_the_metrics(data, given):
         assert "ties=stable" in text or "ties=stable" not in name
 
 
-def test_names_need_not_be_text(data):
-    y, models, groups, _ = data
-    numbered = dict(zip([1, 2], models.values(), strict=True))
-    html = ranking_report(y, numbered, groups=groups, k=(1, 5), metrics="ndcg").to_html()
-    assert {"1", "2", "Queries on which 2 wins and loses"} <= set(Structure(html).headings)
-
-
 def test_versions_are_those_of_the_packages(html):
     rows = dict(row for rows in Structure(html).tables for row in rows if len(row) == 2)
     assert rows["sklearn_rankscore"] == rs.__version__
@@ -164,6 +157,10 @@ def test_plots_are_those_that_the_data_allow(data, html):
     assert html.count("<img") == 8
     flat = ranking_report([1, 0, 1, 0], [2, 1, 1, 2], groups=[0, 0, 1, 1], k=1, metrics="ndcg")
     assert "<img" not in flat.to_html()
+    y, models, groups, _ = data
+    numbered = dict(zip([1, 2], models.values(), strict=True))  # names need not be text
+    by_number = ranking_report(y, numbered, groups=groups, k=5, metrics="ndcg").to_html()
+    assert {"1", "2", "Queries on which 2 wins and loses"} <= set(Structure(by_number).headings)
 
 
 @pytest.mark.slow
@@ -202,34 +199,32 @@ def test_without_matplotlib_there_are_no_plots():
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# sizes that the browser gives the parts, as attributes of the document
+# what the browser shows, as attributes of the document
 MEASURE = """<script>
-const root = document.documentElement;
-const shown = [...document.querySelectorAll('img')].filter(e => e.naturalWidth > 0);
+const root = document.documentElement, all = (kind) => [...document.querySelectorAll(kind)];
+const shown = all('img').filter(e => e.naturalWidth > 0);
 root.setAttribute('sideways', root.scrollWidth - root.clientWidth);
 root.setAttribute('plots', shown.length);
 root.setAttribute('narrowest', Math.min(...shown.map(e => e.getBoundingClientRect().width)));
-root.setAttribute('hidden', [...document.querySelectorAll('.scroll')].filter(
-    e => e.scrollWidth > e.clientWidth).length);
+root.setAttribute('hidden', all('.scroll').filter(e => e.scrollWidth > e.clientWidth).length);
 root.setAttribute('loaded', performance.getEntriesByType('resource').length);
 </script>"""
 
 
 def in_browser(html, width, tmp_path):
     """The attributes of the document, and what the browser writes."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)))
     path = tmp_path / "report.html"
     path.write_text(html.replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
+    command = [
+        next(filter(None, map(shutil.which, BROWSERS))), "--headless", "--no-sandbox",
+        "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={tmp_path / 'profile'}",
+        f"--window-size={width},900", "--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom",
+        path.as_uri(),
+    ]  # fmt: skip
     done = subprocess.run(
-        [
-            browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-            f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900",
-            "--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", path.as_uri(),
-        ],
-        capture_output=True, text=True, check=True, timeout=120, encoding="utf-8",
-    )  # fmt: skip
-    opening = done.stdout[: done.stdout.index("<head>")]
-    return dict(re.findall(r'(\w+)="([^"]*)"', opening)), done
+        command, capture_output=True, text=True, check=True, timeout=120, encoding="utf-8"
+    )
+    return dict(re.findall(r'(\w+)="([^"]*)"', done.stdout.partition("<head>")[0])), done
 
 
 @pytest.mark.parametrize("width", [500, 1200])
