@@ -109,6 +109,8 @@ def test_many_rows_of_long_names_do_not_overlap(size):
     check_layout(shown)
     assert len(shown.ax_.get_yticklabels()) == 16  # of which four are headings
     assert len(boxes(shown.ax_.get_xticklabels())) >= 2
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    check_layout(draw("MeansDisplay", ax, [f"{i}, {LONG[i % 2]}" for i in range(16)]))
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
