@@ -7,13 +7,13 @@ import math
 import platform
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias, overload
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 
@@ -126,6 +126,10 @@ class Contents:
         return [at[max(at, key=lambda k: k or 0)] for at in self.rows.values()]
 
 
+# tables, and names above them
+Sections: TypeAlias = dict[str, list[Table | str]]
+
+
 class TableText(str):
     """A text that is shown as printed, unquoted, at a prompt, and as HTML in a notebook.
 
@@ -178,13 +182,13 @@ class RankingReport(TableText):
 
     @classmethod
     def _of(cls, contents: Contents) -> RankingReport:
-        tables = list(_tables(contents))
+        sections = _sections(contents)
         texts = [
-            part.text() if isinstance(part, Table) else clean(part.text)
-            for part in tables
-            if isinstance(part, Table) or part.level > 2
+            part.text() if isinstance(part, Table) else clean(part)
+            for parts in sections.values()
+            for part in parts
         ]
-        html = f"<style>{_css()}</style><div class='rankscore'>{_html(tables)}</div>"
+        html = f"<style>{_css()}</style><div class='rankscore'>{_html(sections)}</div>"
         self = cls("\n\n".join(texts), html)
         systems = contents.systems.items()
         self._contents, self.comparison = contents, contents.comparison
@@ -225,58 +229,48 @@ class RankingReport(TableText):
             The HTML if there is no path.
         """
         of = self._contents
-        parts: list[Part] = [*_tables(of), *(_figures(of) if check_flag("plots", plots) else ())]
-        parts += [Heading("Queries"), *_worst_queries(of)]
-        title_of_options = f"Conventions of {of.like or 'this package'}"
-        options = Table(title_of_options, ["metric", "options"], [*of.conventions.items()], 2)
-        parts += [Heading("Conventions"), options, Heading("Versions"), _versions()]
-        html = PAGE.format(title=clean(title, "html"), css=_css(), parts=_html(parts))
+        conventions = f"Conventions of {of.like or 'this package'}"
+        options = Table(conventions, ["metric", "options"], [*of.conventions.items()], n_labels=2)
+        more: Sections = {
+            "Queries": [*_worst_queries(of)], "Conventions": [options], "Versions": [_versions()]
+        }  # fmt: skip
+        figures = _figures(of) if check_flag("plots", plots) else ""
+        parts = "\n".join([_html(_sections(of)), figures, _html(more)])
+        html = PAGE.format(title=clean(title, "html"), css=_css(), parts=parts)
         if path is None:
             return html
         Path(path).write_text(html, encoding="utf-8")
         return None
 
 
-class Heading(NamedTuple):
-    """The title of the parts below it; those of level 2 are in the HTML alone."""
-
-    text: str
-    level: int = 2
-
-
-# a text is HTML
-Part: TypeAlias = Heading | Table | str
-
-
 def _css() -> str:
     return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
-def _html(parts: Iterable[Part]) -> str:
-    """Parts as HTML; a table scrolls within itself where it is too wide."""
+def _html(sections: Sections) -> str:
+    """Tables and the names above them, each of which scrolls within itself where it is too wide."""
     shown = []
-    for part in parts:
-        if isinstance(part, Heading):
-            shown.append(f"<h{part.level}>{clean(part.text, 'html')}</h{part.level}>")
-        elif isinstance(part, Table):
-            shown.append(f"<div class='scroll'>{part.html()}</div>")
-        else:
-            shown.append(part)
+    for title, parts in sections.items():
+        shown.append(f"<h2>{title}</h2>")
+        for part in parts:
+            if isinstance(part, Table):
+                shown.append(f"<div class='scroll'>{part.html()}</div>")
+            else:
+                shown.append(f"<h3>{clean(part, 'html')}</h3>")
     return "\n".join(shown)
 
 
-def _tables(contents: Contents) -> Iterator[Heading | Table]:
+def _sections(contents: Contents) -> Sections:
     """Data, means of each system and differences between them."""
-    yield Heading("Data")
-    yield _facts_table(contents)
-    yield Heading("Metrics")
+    metrics: list[Table | str] = []
     for name, system in contents.systems.items():
-        if name != "":
-            yield Heading(str(name), 3)
-        yield from _system_tables(system, contents)
+        metrics += [str(name)] if name != "" else []
+        metrics += _system_tables(system, contents)
+    sections: Sections = {"Data": [_facts_table(contents)], "Metrics": metrics}
     if contents.comparison is not None:
-        yield Heading("Differences")
-        yield contents.comparison._table().narrowed(digits=contents.digits)
+        differences = contents.comparison._table()
+        sections["Differences"] = [differences.narrowed(digits=contents.digits)]
+    return sections
 
 
 def _facts_table(contents: Contents) -> Table:
@@ -381,12 +375,13 @@ def _versions() -> Table:
     return Table("", ["", ""], [["python", platform.python_version()], *rows], n_labels=2)
 
 
-def _figures(contents: Contents) -> list[Part]:
-    """The plots that these measurements allow."""
+def _figures(contents: Contents) -> str:
+    """The plots that these measurements allow, as HTML."""
     if find_spec("matplotlib") is None:
-        return [Heading("Plots"), "<p>The plots require matplotlib, which was not installed.</p>"]
-    figures = [_figure(*of) for of in _displays(contents)]
-    return [Heading("Plots"), *figures] if figures else []
+        figures = ["<p>The plots require matplotlib, which was not installed.</p>"]
+    else:
+        figures = [_figure(*of) for of in _displays(contents)]
+    return "\n".join(["<h2>Plots</h2>", *figures]) if figures else ""
 
 
 def _figure(title: str, draw: Callable[..., Any], height: float = 4.5) -> str:

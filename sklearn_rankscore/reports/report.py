@@ -20,6 +20,7 @@ from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..metrics.metric import Metric
 from ..metrics.names import METRICS, display_name, name_of_function, parse_name, with_cutoff
 from ..metrics.resolve import has_option, list_metrics
+from ..plots.display import inference_of
 from ..ranking import Queries, read_queries
 from ..ranking.queries import is_judged
 from .render import Contents, RankingReport, System
@@ -188,10 +189,7 @@ def ranking_report(
         options["threshold"] = threshold
     resolved = resolve_per_query(list(cells), like=like, **options)
     needs_bounds, limit = check_flag("bounds", bounds), check_number("threshold", threshold or 0)
-    inference: Any = {
-        "confidence": confidence, "method": method, "n_resamples": n_resamples,
-        "random_state": random_state,
-    }  # fmt: skip
+    inference = inference_of(confidence, method, n_resamples, random_state)
 
     def compute(scores: Any, groups: Any) -> System:
         queries = read_queries(
