@@ -354,22 +354,23 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         if by is not None:
             systems = align(systems, first)
             by = select_segments(by, systems[first].ids, systems[first].segments)
-        rows: dict[tuple[str, Segment, str], Any] = {}
-        for position, (name, scores) in enumerate(systems.items()):
-            means, intervals = scores.mean(), scores.interval(**inference)
-            for of in scores.metrics:
-                rows[of, ALL_QUERIES, name] = means[of], intervals[of], position
+        estimates: dict[str, dict[tuple[str, Segment], Any]] = {}
+        for name, scores in systems.items():
+            means, ends = scores.mean(), scores.interval(**inference)
+            estimates[name] = {(of, ALL_QUERIES): (means[of], ends[of]) for of in means}
             for s in scores.by(by, **inference) if by is not None or scores.segments else ():
-                rows[s.metric, s.segment, name] = s.mean, s.interval, position
-        metrics = _select(systems[first].metrics, metric)
-        segments = list(dict.fromkeys(segment for _, segment, _ in rows))
-        keys = [key for key in rows if key[0] in metrics]
-        keys.sort(key=lambda key: (metrics.index(key[0]), segments.index(key[1])))
-        values, ends, positions = zip(*(rows[key] for key in keys), strict=True)
+                estimates[name][s.metric, s.segment] = s.mean, s.interval
+        rows = [
+            (style.metric_label(of), _in_words(segment), name, position, *found[of, segment])
+            for of in _select(systems[first].metrics, metric)
+            for segment in dict.fromkeys(s for found in estimates.values() for _, s in found)
+            for position, (name, found) in enumerate(estimates.items())
+            if (of, segment) in found
+        ]
+        *_, positions, values, intervals = zip(*rows, strict=True)
         return cls(
-            **_named((style.metric_label(m), _in_words(of), name) for m, of, name in keys),
-            values=np.array(values), intervals=np.array(ends), systems=positions,
-            confidence=inference["confidence"],
+            **_named(row[:3] for row in rows), values=np.array(values), systems=positions,
+            intervals=np.array(intervals), confidence=inference["confidence"],
         )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
