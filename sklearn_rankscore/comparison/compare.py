@@ -435,9 +435,10 @@ def _aligned(first: QueryScores, second: QueryScores, names: str) -> QueryScores
         raise ValueError(
             f"{names} must have the same query weights. Pass the same sample_weight for both."
         )
-    values = second.values[rows][:, columns]
-    clicks = second.select(rows).clicks
-    return QueryScores(first.ids, values, first.metrics, first.weights, None, clicks)
+    return with_fields(
+        second.select(rows), ids=first.ids, values=second.values[rows][:, columns],
+        metrics=first.metrics, weights=first.weights, segments=None,
+    )  # fmt: skip
 
 
 def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array | slice:
@@ -478,7 +479,7 @@ def defined_for_all(systems: Mapping[str, QueryScores]) -> dict[str, QueryScores
 def paired_differences(first: QueryScores, second: QueryScores) -> QueryScores:
     """The difference of two aligned systems for each query."""
     differences = value_differences(first.values, second.values)
-    return QueryScores(first.ids, differences, first.metrics, first.weights)
+    return with_fields(first, values=differences, segments=None, clicks=None)
 
 
 def value_differences(first: Array, second: Array) -> Array:
@@ -492,5 +493,5 @@ def value_differences(first: Array, second: Array) -> Array:
 def difference_ranges(first: QueryScores, second: QueryScores) -> tuple[Array, Array]:
     """The lowest and the highest difference that each metric can have."""
     extremes = [f.reduce(s.values) for s in (first, second) for f in (np.fmin, np.fmax)]
-    low, high = value_ranges(first.metrics, np.array(extremes))
+    low, high = value_ranges(first, np.array(extremes))
     return low - high, high - low

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from .._columns import column_at, column_names
 from .._sklearn_compat import safe_indexing
-from .._table import Number, Table, html_of_fields
+from .._table import Number, Table
 from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed
 from .._validation import check_choice, check_count, counted
 from ..metrics.evaluate import Metrics
@@ -35,7 +35,7 @@ from .intervals import (
 )
 from .query_scores import QueryScores, measure_per_query, resolve_per_query
 from .results import few_distinct_note
-from .tabular import Tabular
+from .tabular import Record, Records
 
 CALLER = "query_permutation_importance"
 
@@ -43,7 +43,7 @@ Within: TypeAlias = Literal["query", "all"]
 
 
 @dataclass(frozen=True)
-class FeatureImportance:
+class FeatureImportance(Record):
     """Decrease of a metric if one feature is permuted.
 
     Parameters
@@ -71,12 +71,9 @@ class FeatureImportance:
     standard_error: float
     repeats: tuple[float, ...]
 
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
 
 @dataclass(frozen=True, repr=False)
-class QueryImportances(Tabular):
+class QueryImportances(Records[FeatureImportance]):
     """What `query_permutation_importance` returns: one `FeatureImportance` per feature and metric.
 
     Iteration yields them; ``importances["price", "ndcg@10"]`` selects one.
@@ -110,30 +107,20 @@ class QueryImportances(Tabular):
     confidence: float
     method: IntervalMethod = "auto"
 
-    def __iter__(self) -> Iterator[FeatureImportance]:
-        return iter(self.importances)
+    _kind = "importance"
 
-    def __len__(self) -> int:
-        return len(self.importances)
+    @property
+    def _records(self) -> tuple[FeatureImportance, ...]:
+        return self.importances
 
-    def __getitem__(self, key: tuple[str, str]) -> FeatureImportance:
-        for entry in self:
-            if (entry.feature, entry.metric) == tuple(key):
-                return entry
-        metrics = ", ".join(self.baseline.metrics)
-        raise KeyError(f"no importance {key!r}; features are {', '.join(self.deltas)} and metrics "
-                       f"are {metrics}.")  # fmt: skip
+    def _key(self, record: FeatureImportance) -> tuple[Any, ...]:
+        return record.feature, record.metric
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "feature": [e.feature for e in self],
-            "metric": [e.metric for e in self],
-            "importance": [e.importance for e in self],
-            "low": [e.interval.low for e in self],
-            "high": [e.interval.high for e in self],
-            "standard_error": [e.standard_error for e in self],
-            "repeat_std": [float(np.std(e.repeats)) for e in self],
-        }
+        columns = super()._columns()
+        del columns["few_distinct"]
+        columns["repeat_std"] = [float(np.std(of)) for of in columns.pop("repeats")]
+        return columns
 
     def _table(self) -> Table:
         place = "within queries" if self.within == "query" else "over all rows"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._table import Number, PValue, Table, html_of_fields
+from .._table import Number, PValue, Table
 from .._typing import Array
 from .._validation import examples
 from ..metrics.segment import (
@@ -29,7 +29,7 @@ from ..query_ids.lookup import check_same_order, index_level
 from ..query_ids.read import as_key, as_keys, as_objects, of_python
 from ..ranking.aggregate import scaled_weights
 from .intervals import Interval, has_few_distinct
-from .tabular import Tabular
+from .tabular import Record, Records
 
 # of query_scores.py, which builds on this file
 QueryScores: TypeAlias = Any
@@ -328,7 +328,7 @@ def _distinct_texts(edges: Array) -> list[str]:
 
 
 @dataclass(frozen=True)
-class SegmentScore:
+class SegmentScore(Record):
     """Mean of one metric over the queries of one segment.
 
     Parameters
@@ -360,12 +360,9 @@ class SegmentScore:
     interval: Interval
     rest_p_value: float
 
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
 
 @dataclass(frozen=True, repr=False)
-class SegmentScores(Tabular):
+class SegmentScores(Records[SegmentScore]):
     """What `QueryScores.by` returns: one `SegmentScore` for each metric and segment.
 
     Iteration yields them; ``by["ndcg@10", ("device", "phone")]`` selects one.
@@ -386,22 +383,14 @@ class SegmentScores(Tabular):
     scores: tuple[SegmentScore, ...]
     confidence: float
 
-    def __iter__(self) -> Iterator[SegmentScore]:
-        return iter(self.scores)
+    _kind = "segment"
 
-    def __len__(self) -> int:
-        return len(self.scores)
+    @property
+    def _records(self) -> tuple[SegmentScore, ...]:
+        return self.scores
 
-    def __getitem__(self, key: tuple[str, tuple[Any, Any]]) -> SegmentScore:
-        keys = [(score.metric, tuple(score.segment)) for score in self.scores]
-        if key in keys:
-            return self.scores[keys.index(key)]
-        raise KeyError(f"no segment {key!r}; the segments are {examples(keys, 10)}.")
-
-    def _columns(self) -> dict[str, Any]:
-        rows = [{**vars(s), **s.segment._asdict(), **s.interval._asdict()} for s in self.scores]
-        names = ["metric", "column", "value", "queries", "share", "mean", "low", "high"]
-        return {name: [row[name] for row in rows] for name in [*names, "rest_p_value"]}
+    def _key(self, record: SegmentScore) -> tuple[Any, ...]:
+        return record.metric, tuple(record.segment)
 
     def _table(self) -> Table:
         interval = f"{self.confidence * 100:g} % interval"
