@@ -104,6 +104,13 @@ def test_segments_in_any_form(kind, per_row):
     assert [one.mean for one in by] == ([1, 1, 0.25] if per_row else [0.5, 1, 0.25])
 
 
+def test_a_mapping_is_by_query_id_where_each_query_has_one_document():
+    given = {1: "a", 2: "b"}
+    for segments in (given, {"device": given}, {"device": given, "other": {1: 0, 2: 0}}):
+        by = query_scores([1, 0], [1, 2], "mrr", groups=[2, 1], segments=segments).by()
+        assert [(one.segment.value, one.mean) for one in by][:2] == [("a", 0), ("b", 1)]
+
+
 def users():
     return {"user": ["u3", "u1", "u4", "u2"], "country": ["DE", "US", "DE", "US"]}
 
@@ -287,7 +294,7 @@ def test_tables_and_frames(data):
     ("segments", "message"),
     [
         (np.arange(5), r"one value per query \(90\) or one per document .* has shape \(5,\)"),
-        ({0: "a", 1: "b"}, r"a value for each query id; 88 of 90 are missing \(2, 3"),
+        ({0: "a", 1: "b"}, r"a value for each of them, once; .* 88 of 90 are missing \(2, 3"),
         ({"0": 1, "1": 2}, r"90 of 90 are missing \(0, 1, 2, 3, 4, …\); the first key is '0'"),
         ({}, "at least one column; got none"),
     ],
@@ -317,7 +324,7 @@ def test_refuses_segments_that_vary_or_are_absent(data):
     with pytest.raises(ValueError, match=r"have no segments\. Pass segments="):
         systems["one"].by()
     systems = two_systems(data, segments={"device": data[3]})
-    with pytest.raises(TypeError, match=r"selected by their names of 'device', or .*; got True"):
+    with pytest.raises(TypeError, match=r"or names of segments of the scores; got True"):
         compare(systems, by=True)
     for names in ("devise", ["devise"], ["device", "devise"]):
         with pytest.raises(ValueError, match=r"no segments .*'devise'.*; they have 'device'\."):
@@ -356,8 +363,8 @@ def test_segments_are_aligned_by_an_index_of_query_ids():
     rows = pd.Series(["hi", "hi", "lo", "lo"], index=ids)
     by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=rows).by()
     assert by["mrr", ("segment", "hi")].mean == 1
-    for index, problem in (["q1", "q3"], "'q3', which is no query id"), (["q1", "q1"], "twice"):
-        with pytest.raises(ValueError, match=rf"each once; .*{problem}.*to_numpy\(\)"):
+    for index in (["q1", "q3"], ["q1", "q1"]):
+        with pytest.raises(ValueError, match=r"1 of 2 are missing \('q2'\); .*to_numpy\(\)"):
             scores.by(pd.Series(["hi", "lo"], index=index))
 
 
