@@ -136,8 +136,8 @@ def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:
     names = [segments] if isinstance(segments, str) else segments
     if not _are_names(names):
         return segments
-    found = ((index_level(one, name) for one in data) for name in names)
-    levels = [next((level for level in of if level is not None), None) for of in found]
+    of_names = ((index_level(one, name) for one in data) for name in names)
+    levels = [next((level for level in of if level is not None), None) for of in of_names]
     if all(level is not None for level in levels):
         return dict(zip(names, levels, strict=True))
     if isinstance(segments, str):
