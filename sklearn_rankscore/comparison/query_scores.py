@@ -276,29 +276,24 @@ class QueryScores(Tabular):
         ValueError
             If there are no segments, or they do not correspond to the queries.
         """
-        columns = select_segments(segments, self.ids, self.segments)
-        options: Any = {
-            "confidence": confidence, "method": method, "n_resamples": n_resamples,
-            "random_state": draw_seed(random_state),
-        }  # fmt: skip
-        entries: list[SegmentScore] = []
-        for part in (p for column in bin_segments(columns) for p in segment_parts(self, column)):
+        columns = bin_segments(select_segments(segments, self.ids, self.segments))
+        seed, entries = draw_seed(random_state), []
+        for part in (part for column in columns for part in segment_parts(self, column)):
             scores = subset(self, part.rows)
-            means, intervals = scores.mean(), scores.interval(**options)
-            of_part = zip(
-                scores.included().sum(axis=0).tolist(), part.shares.tolist(), means.values(),
+            intervals = scores.interval(
+                confidence, method=method, n_resamples=n_resamples, random_state=seed
+            )
+            counts = scores.included().sum(axis=0)
+            of_metrics = zip(
+                self.metrics, counts.tolist(), part.shares.tolist(), scores.mean().values(),
                 intervals.values(), part.rest_p_values.tolist(), strict=True,
             )  # fmt: skip
-            entries += [
-                SegmentScore(metric, part.segment, *of)
-                for metric, of in zip(self.metrics, of_part, strict=True)
-            ]
+            entries += [SegmentScore(metric, part.segment, *of) for metric, *of in of_metrics]
         entries.sort(key=lambda entry: self.column(entry.metric))
         families = [(entry.metric, entry.segment.column) for entry in entries]
         adjusted = holm_by_family(np.array([entry.rest_p_value for entry in entries]), families)
-        with_adjusted = zip(entries, adjusted.tolist(), strict=True)
-        tested = tuple(replace(entry, rest_p_value=p) for entry, p in with_adjusted)
-        return SegmentScores(tested, confidence)
+        tested = zip(entries, adjusted.tolist(), strict=True)
+        return SegmentScores(tuple(replace(one, rest_p_value=p) for one, p in tested), confidence)
 
     def select(self, rows: Array | slice) -> Self:
         """Return the scores of some queries.
@@ -361,20 +356,18 @@ class QueryScores(Tabular):
         result = np.full((*shape, len(self.metrics)), np.nan)
         weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
         # metrics that include the same queries share one call
-        included = self.included()
-        columns_of: dict[bytes, list[int]] = {}
+        included, columns_of = self.included(), dict[bytes, list[int]]()
         for column, packed in enumerate(np.packbits(included, axis=0).T):
             columns_of.setdefault(packed.tobytes(), []).append(column)
         for columns in columns_of.values():
             mask = included[:, columns[0]]
-            if mask.any():
-                values = (
-                    self.values if len(columns) == len(self.metrics) else self.values[:, columns]
-                )
-                # by columns, which is how statistics read them
-                values = np.asfortranarray(values if mask.all() else values[mask])
-                own = (argument[columns] for argument in by_metric)
-                result[..., columns] = statistic(values, weights[mask], *own)
+            if not mask.any():
+                continue
+            values = self.values if len(columns) == len(self.metrics) else self.values[:, columns]
+            # by columns, which is how statistics read them
+            values = np.asfortranarray(values if mask.all() else values[mask])
+            own = (argument[columns] for argument in by_metric)
+            result[..., columns] = statistic(values, weights[mask], *own)
         return result
 
     def included(self) -> NDArray[np.bool_]:

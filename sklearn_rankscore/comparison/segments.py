@@ -197,12 +197,13 @@ def _per_query(
         check_same_order(**rows, **{label: column})
         return constant_within(name, values, grouping)
     if by_id or (is_of_queries and keys is not None):
-        missing = [query for query in as_keys(ids) if query not in set(keys or [])]
+        known = set(keys or [])
+        missing = [query for query in as_keys(ids) if query not in known]
+        hint = " Pass to_numpy() if the values are in the order of the sorted ids, `scores.ids`."
         raise ValueError(
             f"segments by query id must have a value for each of them, once; in {name!r} "
             f"{len(missing)} of {len(ids)} are missing ({examples(missing)}); the first key is "
-            f"{keys[0] if keys else None!r}. Only values in the order of the sorted ids, "
-            "`scores.ids`, can do without an index, as to_numpy() gives them."
+            f"{keys[0] if keys else None!r}.{'' if by_id else hint}"
         )
     if not is_of_queries:
         of_rows = "" if grouping is None else f" or one per document ({grouping.n_rows})"
