@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from .._table import Number, PValue, Table, number_text
@@ -253,15 +253,14 @@ class Comparison(Records[Difference]):
             Means over all queries; significance is determined by the adjusted p-values at the level
             ``1 - confidence``.
         """
-        level = significance_level(self.confidence)
-        better: dict[tuple[str, str], tuple[str, ...]] = {}
+        level, order = significance_level(self.confidence), list(self.means)
+        worse: dict[tuple[str, str], list[str]] = {}
         for d in self:
             is_significant = d.adjusted_p_value <= level
             if is_significant and agreed_sign(d) and d.segment == ALL_QUERIES:
                 pair = (d.model, d.baseline) if d.difference > 0 else (d.baseline, d.model)
-                better[pair[0], d.metric] = (*better.get((pair[0], d.metric), ()), pair[1])
-        order = list(self.means)
-        ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
+                worse.setdefault((pair[0], d.metric), []).append(pair[1])
+        ordered = {key: tuple(sorted(names, key=order.index)) for key, names in worse.items()}
         family = self.family_note(with_segments=False)
         caption = f"{self._test_name} at the level of {level:.3g}{family and ', '}{family}"
         if self.baseline is not None and len(order) > 2:
@@ -422,17 +421,14 @@ class SystemTable(Tabular):
             columns[f"{metric} better than"] = [self._mark(s, metric) for s in self.means]
         return columns
 
-    def _table(self) -> Table:
-        return self._rounded(self.digits)
-
     def _shown(self, columns: Columns, digits: int | None) -> Table:
         digits = self.digits if digits is None else check_count("digits", digits, 0)
-        return self._rounded(digits).narrowed(columns)
+        return replace(self, digits=digits)._table().narrowed(columns)
 
-    def _rounded(self, digits: int) -> Table:
+    def _table(self) -> Table:
         metrics = list(next(iter(self.means.values())))
         # the best of the rounded numbers, so that equal ones are both bold
-        spec, letters = f".{digits}f", self._letters()
+        spec, letters = f".{self.digits}f", self._letters()
         shown = {m: [number_text(of[m], spec) for of in self.means.values()] for m in metrics}
         defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
         best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}
