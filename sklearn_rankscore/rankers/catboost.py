@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from ..metrics.evaluate import MetricLike
 from ..query_ids import group_rows, no_groups_error, vary_within_queries
 from .booster import (
     Booster,
+    EarlyStopping,
     EvaluatedSet,
+    Fit,
     FitArguments,
     MetricOfSets,
-    Stopping,
-    classes_of,
     rounds_param,
 )
-from .training_data import TrainingData
 
 # parameters of `fit` and of the constructor that name columns
 COLUMNS = ("cat_features", "text_features", "embedding_features")
@@ -37,7 +35,6 @@ class CatBoost(Booster):
     """Estimators of CatBoost."""
 
     package = "catboost"
-    group_param = "group_id"
     start_param = "baseline"
     clone_advice = (
         "scikit-learn clones no CatBoost model with a list or dict in its constructor: write a "
@@ -45,41 +42,32 @@ class CatBoost(Booster):
         "custom_metric must be text, as 'NDCG:top=3', because CatBoost makes a list of a tuple."
     )
 
-    def fit_arguments(self, data: TrainingData) -> FitArguments:
-        """Query ids, and query weights repeated for each row."""
-        weights = data.query_weights
-        if weights is not None:
-            weights = np.repeat(weights, data.sizes)
-        return {"group_id": data.codes, "group_weight": weights}
-
-    def evaluation_arguments(
-        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
-    ) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> FitArguments:
         """Only a Pool holds the query ids of a set; it needs to know the kinds of columns too."""
         from catboost import Pool
 
-        columns = {name: train.params.get(name, estimator.get_param(name)) for name in COLUMNS}
+        given = data.train.params
+        columns = {name: given.get(name, estimator.get_param(name)) for name in COLUMNS}
         pools = [
             Pool(
-                data.X,
-                data.y,
-                group_id=data.codes if ranks else None,
-                baseline=data.params.get(self.start_param),
-                **{"group_weight" if ranks else "weight": data.weights},
+                one.X,
+                one.y,
+                group_id=one.codes if data.ranks else None,
+                baseline=one.params.get(self.start_param),
+                **{"group_weight" if data.ranks else "weight": one.weights},
                 **columns,
             )
-            for data in sets
+            for one in data.sets
         ]
         return {"eval_set": pools}
 
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: FitArguments
     ) -> FitArguments:
-        """CatBoost stops on its `eval_metric` for the last set."""
-        if stopping.metric is not None:
-            classes = classes_of(estimator, stopping.train)
-            known = [EvaluatedSet.read(data, classes) for data in (stopping.train, *stopping.sets)]
-            metric = CatBoostMetric(stopping.metric, {}, known, classes)
+        """CatBoost stops on its `eval_metric` for the last set, and evaluates the training data."""
+        sets = [data.train, *data.sets]
+        metric = CatBoostMetric.of(stopping, estimator, data, sets)
+        if metric is not None:
             metric.is_one_vs_all = estimator.get_param("loss_function") == "MultiClassOneVsAll"
             estimator.set_params(eval_metric=metric)
         return {"early_stopping_rounds": stopping.n_rounds}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,17 @@ import numpy as np
 from ..metrics.evaluate import MetricLike
 from .booster import (
     Booster,
-    EvaluatedSet,
+    EarlyStopping,
+    Fit,
     FitArguments,
     MetricOfSets,
-    Stopping,
     TrainingMetric,
     check_library,
     classes_of,
+    of_sets,
     rounds_param,
 )
-from .training_data import TrainingData, ids_from_sizes
+from .training_data import ids_from_sizes
 
 # the aliases of LightGBM for the number of rounds
 ROUNDS = (
@@ -44,7 +44,6 @@ class LightGBM(Booster):
     """Estimators of LightGBM."""
 
     package = "lightgbm"
-    group_param = "group"
     start_param = "init_score"
     own_stopping = (
         "early_stopping_round",
@@ -53,41 +52,30 @@ class LightGBM(Booster):
         "n_iter_no_change",
     )
 
-    def fit_arguments(self, data: TrainingData) -> FitArguments:
-        """Query sizes in the order of the rows, and one weight per row."""
-        return {"group": data.sizes, "sample_weight": data.weights}
-
-    def evaluation_arguments(
-        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
-    ) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> FitArguments:
         """Features and labels apart from 4.7 on; sizes, weights and start scores in lists."""
-        X, y = tuple(data.X for data in sets), tuple(data.y for data in sets)
+        X, y = tuple(one.X for one in data.sets), tuple(one.y for one in data.sets)
         if "eval_X" in inspect.signature(estimator.fit).parameters:
-            classes = classes_of(estimator, train)
+            classes = classes_of(estimator, data.train)
             if classes is not None:  # LightGBM numbers those of training data and of eval_set only
                 y = tuple(np.searchsorted(classes, np.asarray(labels)) for labels in y)
             given: FitArguments = {"eval_X": X, "eval_y": y}
         else:  # before 4.7
             given = {"eval_set": list(zip(X, y, strict=True))}
-        if ranks:
-            given["eval_group"] = [data.sizes for data in sets]
-        if any(data.weights is not None for data in sets):
-            given["eval_sample_weight"] = [data.weights for data in sets]
-        if (starts := self.starts(sets)) is not None:
-            given["eval_init_score"] = starts
-        return given
+        return given | of_sets(
+            eval_group=[one.sizes for one in data.sets if data.ranks],
+            eval_sample_weight=[one.weights for one in data.sets],
+            eval_init_score=[one.params.get(self.start_param) for one in data.sets],
+        )
 
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: FitArguments
     ) -> FitArguments:
         """Add a callback to those that were given, and a metric."""
         given = arguments.get("eval_metric")
         metrics = list(given) if isinstance(given, list | tuple) else [given] if given else []
-        name = None
-        if stopping.metric is not None:
-            classes = classes_of(estimator, stopping.train)
-            known = [EvaluatedSet.read(data, classes) for data in stopping.sets]
-            metric = LightGBMMetricOfSets(stopping.metric, {}, known, classes)
+        metric, name = LightGBMMetricOfSets.of(stopping, estimator, data, data.sets), None
+        if metric is not None:
             metrics, name = [*metrics, metric], metric.log_name
         callbacks = [*(arguments.get("callbacks") or ()), StopOnMetric(stopping.n_rounds, name)]
         return {"callbacks": callbacks, "eval_metric": metrics or None}

@@ -12,11 +12,13 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import RegressorTags, get_tags
 from sklearn.utils.metadata_routing import (
+    MetadataRequest,
     MetadataRouter,
     MethodMapping,
+    get_routing_for_object,
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -30,11 +32,12 @@ from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows,
 from ..query_ids.lookup import check_same_order, fix_by_name
 from ..ranking.ties import TIES
 from ..scoring import make_ranking_scorer
-from ..scoring.predictions import predict_scores
-from ..scoring.register import PartialQueryWarning
+from ..scoring.predictions import last_step, predict_scores
+from ..scoring.register import PartialQueryWarning, find_groups_param, ignores_groups
 from ..scoring.scorer import ColumnSource
-from .boosters import booster_of, cloned, find_group_param, last_step
-from .early_stopping import EarlyStopping, fit_estimator, routing_of
+from .booster import Booster, EarlyStopping, Fit
+from .catboost import CatBoost
+from .lightgbm import LightGBM
 from .training_data import (
     OF_SETS,
     DroppedColumns,
@@ -44,6 +47,12 @@ from .training_data import (
     read_features,
     take_evaluation_sets,
 )
+from .xgboost import XGBoost
+
+BOOSTERS: tuple[Booster, ...] = (XGBoost(), CatBoost(), LightGBM())
+# parameters of `fit` for the queries: of QueryRanker, which takes `qid` as well but not one weight
+# per query; of XGBoost, whose fit accepts LightGBM's `group` too; of CatBoost; of LightGBM
+GROUP_PARAMS = ("groups", "qid", "group_id", "group")
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -220,9 +229,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             held-out queries.
         """
         stopping = EarlyStopping.read(self)
-        estimator = cloned(self.estimator)
+        estimator = _cloned(self.estimator)
         ranker, prefix = last_step(estimator)
-        group_param, booster = self._find_group_param(ranker), booster_of(ranker)
+        group_param, booster = self._find_group_param(ranker), _booster_of(ranker)
         params = _by_names_of_fit(fit_params, prefix)
         check_names(params, prefix, group_param)
         check_same_order(X=X, sample_weight=sample_weight)
@@ -265,7 +274,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.n_queries_ = None if ids is None else len(data.sizes)
         watched = [read_set(*one) for one in sets]
         self._check_sets(watched)
-        self.estimator_, n_iter = fit_estimator(estimator, data, watched, group_param, stopping)
+        given = Fit(data, watched, group_param)
+        self.estimator_, n_iter = _fit_estimator(estimator, given, stopping)
         self.__dict__.pop("n_iter_", None)
         if n_iter is not None:
             self.n_iter_ = n_iter
@@ -473,7 +483,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     def feature_importances_(self) -> Array:
         """Feature importances of the ranker."""
         ranker, _ = last_step(self._fitted)
-        booster = booster_of(ranker)
+        booster = _booster_of(ranker)
         if booster is None:
             return np.asarray(ranker.feature_importances_)
         return np.asarray(booster.feature_importances(ranker))
@@ -520,7 +530,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return self._find_group_param(last_step(self.estimator)[0]) is not None
 
     def _find_group_param(self, ranker: Any) -> str | None:
-        return find_group_param(ranker) if self.group_param == "auto" else self.group_param
+        return _find_group_param(ranker) if self.group_param == "auto" else self.group_param
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata that QueryRanker requests and passes on to its estimator.
@@ -532,13 +542,13 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         """
         request, router = super().get_metadata_routing(), MetadataRouter(owner=type(self).__name__)
         ranker, _ = last_step(self.estimator)
-        routing = routing_of(ranker)
+        routing = _routing_of(ranker)
         if isinstance(routing, MetadataRouter):
             mapping = MethodMapping().add(caller="fit", callee="fit")
             router.add(estimator=routing, method_mapping=mapping)
         else:
             names = list(inspect.signature(ranker.fit).parameters)[2:]
-            for name in [*names, *(OF_SETS if booster_of(ranker) else ())]:
+            for name in [*names, *(OF_SETS if _booster_of(ranker) else ())]:
                 asked = routing.fit.requests.get(name)
                 if asked is not None or name != "sample_weight":
                     request.fit.add_request(param=name, alias=True if asked is None else asked)
@@ -548,7 +558,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         try:
             return super().__sklearn_clone__()
         except RuntimeError:
-            cloned(self.estimator)  # whose error says how to make a booster that can be cloned
+            _cloned(self.estimator)  # whose error says how to make a booster that can be cloned
             raise
 
     def __sklearn_tags__(self) -> Any:
@@ -563,9 +573,95 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _booster_of(estimator: Any) -> Booster | None:
+    """The booster whose package defines the class of the estimator or one of its base classes."""
+    packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
+    return next((booster for booster in BOOSTERS if booster.package in packages), None)
+
+
+def _cloned(estimator: Any) -> Any:
+    """A clone with the same callbacks; the error for a booster says how to make one possible."""
+    try:
+        copied = clone(estimator)
+    except RuntimeError as error:
+        booster = _booster_of(last_step(estimator)[0])
+        if booster is None or not booster.clone_advice:
+            raise
+        raise RuntimeError(f"{error}. {booster.clone_advice}") from error
+    # they record training for the user, or report it to a trial of Optuna; copies would do neither
+    callbacks = {
+        name: value
+        for name, value in estimator.get_params().items()
+        if name.rpartition("__")[2] == "callbacks" and value is not None
+    }
+    return copied.set_params(**callbacks) if callbacks else copied
+
+
+def _find_group_param(estimator: Any) -> str | None:
+    """The parameter of `estimator.fit` for queries; None for a pointwise model."""
+    if type(estimator).__module__.partition(".")[0] == "sklearn":
+        return None
+    parameters = inspect.signature(estimator.fit).parameters
+    for name in GROUP_PARAMS:
+        if name in parameters:
+            return name
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise ValueError(
+            f"{type(estimator).__name__}.fit takes any keyword, so its signature does not tell "
+            "whether it takes query ids. Wrap the ranker inside of it in QueryRanker, or set "
+            "group_param to 'qid', 'group_id', 'group' (sizes), or None for a pointwise model."
+        )
+    return None
+
+
+def _routing_of(estimator: Any) -> MetadataRequest | MetadataRouter:
+    """What an estimator requests and passes on; nothing if it does not tell."""
+    try:
+        return get_routing_for_object(estimator)
+    # RidgeCV without `scoring` takes itself for a scorer, and AdaBoost does not support routing
+    except (RecursionError, NotImplementedError):
+        return MetadataRequest(owner=type(estimator).__name__)
+
+
+def _fit_estimator(
+    estimator: Any, data: Fit, stopping: EarlyStopping | None
+) -> tuple[Any, int | None]:
+    """The fitted estimator, and the number of boosting rounds of early stopping."""
+    (ranker, prefix), train = last_step(estimator), data.train
+    booster, routing = _booster_of(ranker), _routing_of(estimator)
+    passes_on = not data.ranks and isinstance(_routing_of(ranker), MetadataRouter)
+    if sklearn.get_config()["enable_metadata_routing"] and passes_on and stopping is None:
+        params = {name.rpartition("__")[2]: value for name, value in train.params.items()}
+        if train.weights is not None:
+            params["sample_weight"] = train.weights
+        if train.codes is not None and routing.consumes("fit", {"groups"}):
+            params["groups"] = train.codes
+        return estimator.fit(train.X, train.y, **params), None
+    # the arguments below go straight to the ranker, whatever metadata it requests
+    with sklearn.config_context(enable_metadata_routing=False):
+        if booster is not None:
+            booster.check_one_stopping(ranker, prefix, data, stopping)
+            if stopping is not None:
+                return booster.fit_early(estimator, data, stopping)
+            if data.sets:
+                booster.fit(estimator, data)
+                return estimator, None
+        elif stopping is not None:
+            raise ValueError(
+                f"early_stopping supports {', '.join(one.package for one in BOOSTERS)}; got "
+                f"{type(ranker).__name__}. Use the estimator's own early stopping instead."
+            )
+        arguments = train.fit_arguments(data.group_param, prefix)
+        if not data.ranks and train.codes is not None:
+            param, model = find_groups_param(estimator)
+            if param and not ignores_groups(model):
+                arguments[param] = train.codes
+        return estimator.fit(train.X, train.y, **arguments), None
+
+
 def _features_for(estimator: Any, X: Any) -> Any:
     """Features in a form that the estimator takes."""
-    return X if booster_of(estimator) is None else read_features(X)
+    return X if _booster_of(estimator) is None else read_features(X)
 
 
 def _warn_of_single_documents(ranker: Any, data: TrainingData) -> None:

@@ -163,6 +163,25 @@ class TrainingData:
             params=check_method_params(self.X, self.params, indices=rows),
         )
 
+    def for_step(self, prefix: str) -> Self:
+        """With the parameters of one step of a pipeline, under their names in its `fit`."""
+        given = {k.removeprefix(prefix): v for k, v in self.params.items() if k.startswith(prefix)}
+        return replace(self, params=given)
+
+    def fit_arguments(self, group_param: str | None, prefix: str = "") -> dict[str, Any]:
+        """All arguments of `fit` except X and y: the given ones, query ids or sizes, weights.
+
+        LightGBM takes sizes in `group`, XGBoost one weight per query beside `qid`, and CatBoost
+        that weight for each row beside `group_id`.
+        """
+        weights = self.query_weights if group_param in ("qid", "group_id") else self.weights
+        given: dict[str, Any] = {"sample_weight": weights}
+        if group_param == "group_id":
+            given = {"group_weight": self.weights}
+        if group_param is not None:
+            given[group_param] = self.sizes if group_param == "group" else self.codes
+        return self.params | {prefix + name: v for name, v in given.items() if v is not None}
+
     @property
     def sizes(self) -> Array:
         """Number of rows of each query."""

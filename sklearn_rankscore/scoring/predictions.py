@@ -322,3 +322,12 @@ def is_pipeline(estimator: Any) -> bool:
         isinstance(step, list | tuple) and len(step) == 2 and isinstance(step[0], str)
         for step in steps
     )
+
+
+def last_step(estimator: Any) -> tuple[Any, str]:
+    """The estimator at the end of nested pipelines, and the prefix of its `fit` parameters."""
+    prefix = ""
+    while is_pipeline(estimator):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return estimator, prefix

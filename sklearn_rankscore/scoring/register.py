@@ -44,7 +44,7 @@ from .._validation import stacklevel_of_caller
 from ..metrics.names import METRICS, display_name, name_of_function, names_metric
 from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
 from ..query_ids.lookup import QID, FoldRows, check_same_order, fix_by_name, ids_in_index, index_ids
-from .predictions import is_pipeline
+from .predictions import is_pipeline, last_step
 from .scorer import WITHOUT_IDS, RankingScorer, check_columns, check_no_feature
 
 _lock = threading.RLock()
@@ -247,14 +247,11 @@ def find_groups_param(estimator: Any) -> tuple[str, Any]:
 
 def _last_model(estimator: Any) -> tuple[str, Any]:
     """What the names of its fit parameters start with, and the model that ranks."""
-    prefix = ""
-    while is_pipeline(estimator) or _has_target(estimator):
-        if is_pipeline(estimator):
-            name, estimator = estimator.steps[-1]
-            prefix += f"{name}__"
-        else:
-            estimator = estimator.regressor
-    return prefix, estimator
+    model, prefix = last_step(estimator)
+    while _has_target(model):
+        model, inner = last_step(model.regressor)
+        prefix += inner
+    return prefix, model
 
 
 def _has_target(estimator: Any) -> bool:
