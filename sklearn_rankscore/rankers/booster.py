@@ -309,8 +309,6 @@ class EvaluatedSet:
         """A set for an estimator with these classes, which boosters number."""
         labels, weights = np.asarray(data.y), data.weights
         passed = labels if classes is None else np.searchsorted(classes, labels)
-        if labels.dtype.kind not in "biuf":
-            labels = passed
         # boosters multiply the weights that they pass by those of classes
         weights = np.ones(len(labels)) if weights is None else weights
         has_value = not vary_within_queries(weights, data.codes)

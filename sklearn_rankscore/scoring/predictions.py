@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_outlier_detector
 
-from .._columns import refuse_masked
+from .._columns import NotNumbersError, refuse_masked
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
-from .._validation import shown, stacklevel_of_caller
+from .._validation import stacklevel_of_caller
 from ..query_ids import no_groups_error
 from ..ranking import Queries, read_queries
 from ..ranking.queries import ravel_column
@@ -70,11 +70,17 @@ def predict_scores(
         methods = methods[::-1]
     method = next((m for m in methods if hasattr(estimator, m)), methods[-1])
     classes = _classes_of(estimator) if classifier else np.zeros(0)
+    if not per_class and len(classes) and isinstance(classes[0], str):
+        raise NotNumbersError(
+            f"the classes of {type(estimator).__name__} are text, such as {str(classes[0])!r}, of "
+            "which it is unknown how relevant they are: encode the labels as grades 0, 1, 2, ..., "
+            "where higher is more relevant."
+        )
     if len(classes) == 1 and not per_class:  # of a fold without the others
         return np.zeros(num_samples(X))
     scores = np.asarray(call(estimator, method, X))
     if not classifier or method == "predict":
-        return scores if len(classes) == 0 or per_class else _predicted_grades(scores, classes)
+        return scores
     if scores.ndim == 1:
         # the second of two classes may be the lower one in CatBoost's `class_names`
         return -scores if len(classes) == 2 and classes[0] > classes[1] else scores
@@ -88,25 +94,13 @@ def _classes_of(estimator: Any) -> Array:
     return np.asarray(() if isinstance(classes, list) and np.ndim(classes[:1]) > 1 else classes)
 
 
-def _predicted_grades(predicted: Array, classes: Array) -> Array:
-    """Predicted classes as grades; of two that are text, whether it is the higher one."""
-    if predicted.ndim != 1 or not _are_strings(predicted):
-        return predicted
-    try:
-        return predicted.astype(np.float64)
-    except ValueError:
-        is_higher = predicted == max(classes)
-        return is_higher.astype(np.float64) if len(classes) == 2 else _as_grades(predicted)
-
-
 def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
     """The expected grade, or without probabilities the predicted one."""
     if not hasattr(estimator, "predict_proba"):
-        _as_grades(estimator.classes_)
-        return _predicted_grades(np.asarray(call(estimator, "predict", X)), estimator.classes_)
+        return np.asarray(call(estimator, "predict", X))
     if hasattr(estimator, "decision_function"):  # then these are the scores
         scores = np.asarray(call(estimator, "predict_proba", X))
-    return mean_grades(scores, _as_grades(estimator.classes_))
+    return mean_grades(scores, np.asarray(estimator.classes_, dtype=np.float64))
 
 
 def mean_grades(probabilities: Array, grades: Array) -> Array:
@@ -147,17 +141,6 @@ def _compares_pairs(estimator: Any) -> bool:
         if not is_pipeline(estimator):
             return getattr(estimator, "decision_function_shape", "ovr") == "ovo"
         estimator = estimator.steps[-1][1]
-
-
-def _as_grades(classes: Any) -> Array:
-    try:
-        return np.asarray(classes, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(
-            "a classifier of several classes ranks documents by their expected grade, so its "
-            f"classes must be numbers; got strings ({error}). Encode them as grades 0, 1, 2, ..., "
-            "where higher is more relevant."
-        ) from error
 
 
 def check_row_queries(
@@ -253,55 +236,7 @@ def read_predictions(
         if classes is not None:
             classes, scores = _with_unseen_classes(labels, classes, scores)
         return read_queries(labels, scores, labels=classes, sample_weight=sample_weight)
-    if labels.ndim == 1 and _are_strings(labels):
-        if classes is None:
-            raise ValueError(
-                f"y_true holds strings, such as {str(labels[0])!r}, and without the classes_ of a "
-                "classifier it is unknown which of them is relevant. Encode them as numbers, such "
-                "as 0 and 1."
-            )
-        labels = _grades_of(labels, classes)
     return read_queries(labels, scores, groups=ids, sample_weight=sample_weight)
-
-
-def _grades_of(labels: Array, classes: Any) -> Array:
-    """Whether text is the higher of two classes, or the grades of several."""
-    if not _are_strings(np.asarray(classes)):
-        raise ValueError(
-            f"y_true holds strings, such as {str(labels[0])!r}, but the classes of the classifier "
-            f"are numbers, such as {shown(classes[0])}. Pass labels of the type that it was fitted "
-            "to."
-        )
-    known = {*classes, *labels} if len(classes) == 1 else set(classes)
-    if len(known) == 1:
-        raise ValueError(
-            f"all labels are {str(labels[0])!r}, in y_true and in the training data, so that it is "
-            "unknown whether it means relevant. Encode labels as numbers, such as 0 and 1."
-        )
-    if len(known) > 2:
-        return _as_grades(labels)
-    other, relevant = sorted(known)
-    if not _are_in_order(other, relevant):
-        warnings.warn(
-            f"the labels are text, {str(other)!r} and {str(relevant)!r}, and {str(relevant)!r}, "
-            "the last in alphabetical order, is taken as relevant. Encode them as numbers, as by "
-            f"(y == {str(relevant)!r}).astype(int).",
-            UserWarning,
-            stacklevel=stacklevel_of_caller(),
-        )
-    return np.asarray(labels == relevant)
-
-
-def _are_in_order(low: str, high: str) -> bool:
-    """Whether two texts are numbers of that order."""
-    try:
-        return float(low) < float(high)
-    except ValueError:
-        return False
-
-
-def _are_strings(labels: Array) -> bool:
-    return labels.dtype.kind in "US" or (labels.dtype == object and isinstance(labels[0], str))
 
 
 def _with_unseen_classes(labels: Array, classes: Any, scores: Array) -> tuple[Any, Array]:

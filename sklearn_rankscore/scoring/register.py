@@ -30,7 +30,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
-from .._columns import column_names
+from .._columns import as_column, column_names
 from .._sklearn_compat import (
     FunctionScorer,
     MultimetricScorer,
@@ -349,7 +349,7 @@ class _Task:
         if not self.is_routed:
             self._pass_to_fit()
         self._pass_to_scorers()
-        self._warn_of_partial_queries()
+        self._check_queries()
         return self.arguments
 
     def _params(self, name: str) -> dict[str, Any]:
@@ -496,15 +496,19 @@ class _Task:
                 raise no_groups_error(name_in_messages(missing[0]), fix=fix)
             raise self._error(name_in_messages(missing[0]))
 
-    def _warn_of_partial_queries(self) -> None:
-        test = self.arguments.get("test")
-        ranks = self.rankings or self.arguments.get("scorer") is None
-        if test is None or getattr(test, "is_whole", False) or not ranks:
+    def _check_queries(self) -> None:
+        """Refuse text as relevance, and warn of a test fold that divides queries."""
+        if not self.rankings and self.arguments.get("scorer") is not None:
             return
         source = getattr(self.rankings[0], "groups", None) if self.rankings else None
         ids = find_query_ids(self.X, self.y, groups=self.given, id_source=source)
         ids = self._ids_in_data(self.model) if ids is None else ids
         if ids is None:
+            return
+        if any(getattr(scorer, "target", None) is None for scorer in self.rankings):
+            as_column(self.y, "y")
+        test = self.arguments.get("test")
+        if test is None or getattr(test, "is_whole", False):
             return
         codes = group_rows(ids, num_samples(self.X)).codes
         tested = np.bincount(codes[test], minlength=int(codes.max()) + 1)

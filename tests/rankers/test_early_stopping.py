@@ -260,17 +260,6 @@ def test_the_watched_metric_is_that_of_the_predictions(case):
             np.testing.assert_allclose(ranker.predict(X), native.predict(X), rtol=1e-6)
 
 
-@pytest.mark.parametrize("metric", ["map@10", True])
-@pytest.mark.parametrize("name", ["LGBMClassifier", "CatBoostClassifier"])
-def test_two_classes_may_be_words(name, metric):
-    words, numbers = (
-        stopping(make(name), metric).fit(X, labels, IDS)
-        for labels in (np.where(Y > 1, "yes", "no"), (Y > 1).astype(int))
-    )
-    np.testing.assert_array_equal(words.predict(X), numbers.predict(X))
-    assert words.n_iter_ == numbers.n_iter_ < N_ROUNDS
-
-
 def test_catboost_with_categories_and_training_queries_that_do_not_define_the_metric():
     """It passes training rows in random order then, and fails where it writes nan to its log."""
     frame = FRAME.assign(kind=np.where(X[:, 0] > 0, "a", "b"))

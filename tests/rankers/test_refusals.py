@@ -97,7 +97,7 @@ DATA = [
     (fit(X=X[:0], y=Y[:0], groups=IDS[:0]), "X has no rows; a fit needs"),
     (fit(y=None), "requires y to be passed, but the target y is None"),
     (fit(y=np.column_stack([Y, Y])), "1d"),
-    (lambda: fit(LogisticRegression(), y=WORDS)().predict(X), "got strings .*as grades"),
+    (lambda: fit(LogisticRegression(), y=WORDS)().predict(X), "are text, .*as grades"),
     (fit(sample_weight=np.ones(30)), rf"got 30 for {N} documents.*np\.repeat\(weights, sizes\)"),
     (fit(sample_weight=np.ones((N, 2))), "1d array"),
     (fit(sample_weight=WITH_NAN), "sample_weight contains NaN.*7"),

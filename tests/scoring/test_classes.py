@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifierCV
-from sklearn.metrics import check_scoring, get_scorer, top_k_accuracy_score
+from sklearn.metrics import check_scoring, get_scorer, make_scorer, top_k_accuracy_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -209,24 +209,6 @@ def test_the_rows_of_a_column_are_no_queries():
         scores(LinearRegression(), GRADES[:, None], X, cv=3)
 
 
-@pytest.mark.parametrize("wrap", [lambda model: model, rs.QueryRanker], ids=["plain", "ranker"])
-@pytest.mark.parametrize("form", [str, ["0", "1"], ["bad", "good"], ["no", "yes"]])
-@pytest.mark.parametrize("model", [GaussianNB(), LinearSVC(), VOTE, TREE], ids=type)
-def test_grades_as_text(model, form, wrap):
-    """Text that is numbers are these numbers; of two words the higher one is relevant."""
-    numbers = GRADES if form is str and model is not VOTE else RELEVANT
-    words = np.array(list(map(form if form is str else form.__getitem__, numbers)))
-    expected = scores(wrap(model), numbers)
-    if words[0].isdigit():
-        np.testing.assert_allclose(scores(wrap(model), words), expected)
-        return
-    told = rf"{form[1]!r}, the last in .* is taken as relevant.*\(y == '{form[1]}'\)\.astype\(int\)"
-    with pytest.warns(UserWarning, match=told) as caught:
-        np.testing.assert_allclose(scores(wrap(model), words), expected)
-    ours = [warning for warning in caught if "the labels are text" in str(warning.message)]
-    assert {warning.filename for warning in ours} == {__file__}
-
-
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_weights_of_classes_do_not_weigh_scores(class_weight):
     alphas = [0.1, 10.0, 1000.0]
@@ -250,29 +232,16 @@ def test_weights_of_classes_do_not_weigh_scores(class_weight):
 
 
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier(), TREE], ids=type)
-@pytest.mark.parametrize("names", [[0, 1], [2, 5], ["bad", "good"], ["0", "1"]])
-@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
+@pytest.mark.parametrize("names", [[0, 1], [2, 5]])
 def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
     is_good, ids = np.array([0, 0, 0, 1] * 3 + [0] * 12), np.repeat(np.arange(6), 4)
     rows, labels = pd.DataFrame(X[:24], pd.Index(ids, name="qid")), np.array(names)[is_good]
-    grades = labels if names == [2, 5] else is_good
-    expected = pytest.approx(rs.ndcg_score(grades[:12], np.zeros(12), groups=ids[:12], k=5))
+    expected = pytest.approx(rs.ndcg_score(labels[:12], np.zeros(12), groups=ids[:12], k=5))
     cv = [(np.arange(12, 24), np.arange(12))]
     for estimator in (model, rs.QueryRanker(model)):
         several = ms.cross_validate(estimator, rows, labels, scoring=["ndcg@5", "mrr"], cv=cv)
         assert several["test_ndcg@5"] == expected
         assert scores(estimator, labels, rows, cv=cv) == expected
-    if names == ["bad", "good"]:
-        with pytest.raises(ValueError, match=r"all labels are 'bad', .*Encode labels as numbers"):
-            scores(model, np.full(24, "bad"), rows, cv=cv)
-
-
-def test_grades_as_text_of_a_fold_that_was_trained_on_one_of_them():
-    grades, ids = np.array([0, 1, 2, 0, 2, 1] + [0] * 6), np.repeat(np.arange(4), 3)
-    rows = pd.DataFrame(X[:12], pd.Index(ids, name="qid"))
-    expected = rs.ndcg_score(grades[:6], np.zeros(6), groups=ids[:6], k=5)
-    cv = [(np.arange(6, 12), np.arange(6))]
-    assert scores(TREE, grades.astype(str), rows, cv=cv) == pytest.approx([expected])
 
 
 @pytest.mark.parametrize("layout", ["C", "F"])
@@ -372,17 +341,25 @@ def test_classes_that_are_numbers_are_ranked_with_a_warning():
 
 
 WORDS = COUNTRIES[np.minimum(GRADES, 3)]
+NEVER, BY_FUNCTION = LogisticRegression(C="fitted"), make_scorer(rs.ndcg_score)
 LEAVE_ONE_OUT = rs.QueryRanker(RidgeClassifierCV(scoring="ndcg@3"))
 REFUSED = [  # what a scorer that ranks classes cannot rank
     ("Ridge returns one score per row", lambda: IN_ROWS(Ridge().fit(X, GRADES), X, GRADES)),
     (r"each row would rank one class\. .*cv=QueryKFold\(5\)",
      lambda: LEAVE_ONE_OUT.fit(INDEXED, RELEVANT)),
-    *((r"y_true holds strings.* classes .* are numbers",
+    # text does not tell how relevant a document is
+    *(("y_true must hold numbers; got strings",
        lambda y=y: BY_IDS(GaussianNB().fit(X, y), X, y.astype(str), groups=IDS))
       for y in (GRADES, RELEVANT)),
-    *(("its classes must be numbers; got strings",
-       lambda model=model: BY_IDS(model.fit(X, WORDS), X, WORDS, groups=IDS))
-      for model in (GaussianNB(), LinearSVC())),
+    *((f"the classes of {type(model).__name__} are text, such as '.*encode the labels as grades",
+       lambda model=model, y=y: BY_IDS(model.fit(X, y), X, GRADES, groups=IDS))
+      for model in (GaussianNB(), LinearSVC(), VOTE, TREE)
+      for y in (WORDS, RELEVANT.astype(str), RELEVANT.astype(str).astype(object))),
+    # before the first fit
+    *(("y must hold numbers; got strings",
+       lambda rows=rows, groups=groups, scoring=scoring: ms.cross_val_score(
+           NEVER, rows, WORDS, groups=groups, scoring=scoring, cv=CV))
+      for rows, groups in ((X, IDS), (INDEXED, None)) for scoring in ("ndcg@5", BY_FUNCTION)),
 ]  # fmt: skip
 
 

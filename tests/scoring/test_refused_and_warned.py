@@ -137,7 +137,7 @@ OTHERS = {  # and those of other errors
         lambda: permutation_importance(FITTED, X, Y, scoring="ndcg", groups=QID))],
     "sample_weight": [ValueError, routed(
         lambda: RidgeClassifierCV(scoring="ndcg", cv=CV).fit(X, RELEVANT, groups=QID))],
-    "y_true holds strings, such as": [ValueError, tuned(X, WORDS)],
+    "y_score must hold numbers; got strings": [ValueError, tuned(X, WORDS)],
 }  # fmt: skip
 REFUSED = {told: [rs.NoGroupsError, *calls] for told, calls in NO_IDS.items()} | OTHERS
 
