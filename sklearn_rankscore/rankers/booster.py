@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -20,8 +20,6 @@ from ..query_ids import vary_within_queries
 from ..ranking import read_queries
 from ..scoring.predictions import is_pipeline, last_step, mean_grades
 from .training_data import TrainingData
-
-FitArguments: TypeAlias = dict[str, Any]
 
 # the classes of callbacks of LightGBM and XGBoost that stop early
 STOPPING_CALLBACKS = ("_EarlyStoppingCallback", "EarlyStopping")
@@ -78,27 +76,37 @@ class Fit:
         """Whether `fit` takes the queries."""
         return self.group_param is not None
 
+    def classes_of(self, estimator: Any) -> Array | None:
+        """The classes of a classifier, in its order; None for models whose labels are numbers."""
+        # the labels of CatBoost's cross entropy are probabilities
+        loss = estimator.get_params().get("loss_function")
+        if not is_classifier(estimator) or loss == "CrossEntropy":
+            return None
+        return np.unique(np.asarray(self.train.y))
+
 
 class Booster:
     """How the estimators of a package are fitted.
 
-    `start_param` is the parameter of `fit` that takes the scores to start from, `own_stopping` are
-    the parameters of the constructor that stop early and need an evaluation set, and `clone_advice`
-    says how to make a model that scikit-learn can clone.
+    `start_param` is the parameter of `fit` that takes the scores to start from, `rounds` are the
+    names of the number of rounds in the constructor, `own_stopping` those of its parameters that
+    stop early and need an evaluation set, and `clone_advice` says how to make a model that
+    scikit-learn can clone.
     """
 
     package: ClassVar[str]
     start_param: ClassVar[str]
+    rounds: ClassVar[tuple[str, ...]] = ()
     own_stopping: ClassVar[tuple[str, ...]] = ()
     clone_advice: ClassVar[str] = ""
 
-    def evaluation_arguments(self, estimator: Any, data: Fit) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
         """The arguments of `fit` for evaluation sets."""
         raise NotImplementedError
 
     def stop_early(
-        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: FitArguments
-    ) -> FitArguments:
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         """Prepare the unfitted `estimator`, and return the arguments of `fit` that change."""
         raise NotImplementedError
 
@@ -106,7 +114,7 @@ class Booster:
         """Number of boosting rounds that predictions use, those of a continued model included."""
         raise NotImplementedError
 
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """Parameters with which a new fit takes as many rounds as early stopping has found.
 
         `arguments` are those of the `fit` of `estimator`, with the model that it continues, if any.
@@ -129,33 +137,39 @@ class Booster:
         """Feature importances of a fitted estimator."""
         return estimator.feature_importances_
 
-    def stops_by(self, estimator: Any, arguments: FitArguments) -> str | None:
-        """The parameter by which the estimator itself is told to stop early, if it is."""
-        params = estimator.get_params() | arguments
-        callbacks = [type(callback).__name__ for callback in params.get("callbacks") or ()]
-        if any(name in STOPPING_CALLBACKS for name in callbacks):
-            return "callbacks"
-        # a number of rounds of 0 or less means none
-        return next((name for name in self.own_stopping if (params.get(name) or 0) > 0), None)
+    def rounds_param(self, estimator: Any) -> str:
+        """The name under which `estimator` was given its number of rounds; the first by default."""
+        params = estimator.get_params()
+        given = [name for name in self.rounds if params.get(name) is not None]
+        # a constructor without defaults lists what was given; elsewhere, an alias takes precedence
+        return given[-1] if given else self.rounds[0]
+
+    @staticmethod
+    def of_sets(**values: list[Any]) -> dict[str, Any]:
+        """Arguments with one value for each evaluation set, without those that no set has."""
+        return {k: v for k, v in values.items() if any(value is not None for value in v)}
 
     def check_one_stopping(
         self, ranker: Any, prefix: str, data: Fit, stopping: EarlyStopping | None
     ) -> None:
         """Refuse early stopping by a booster itself without an evaluation set, or beside ours."""
-        params = {name.removeprefix(prefix): v for name, v in data.train.params.items()}
-        name, ours = self.stops_by(ranker, params), stopping is not None
-        if name is None or (data.sets and not ours):
+        params = ranker.get_params() | data.train.for_step(prefix).params
+        # a number of rounds of 0 or less means none
+        given = [name for name in self.own_stopping if (params.get(name) or 0) > 0]
+        callbacks = [type(callback).__name__ for callback in params.get("callbacks") or ()]
+        if any(name in STOPPING_CALLBACKS for name in callbacks):
+            given.insert(0, "callbacks")
+        if not given or (data.sets and stopping is None):
             return
-        kind = type(ranker).__name__
-        if ours:
+        kind, name = type(ranker).__name__, given[0]
+        if stopping is not None:
             raise ValueError(
                 f"both QueryRanker and {kind}, by {name}, are to stop early: leave out {name}, and "
                 "set n_iter_no_change of QueryRanker."
             )
         raise ValueError(
-            f"early stopping of {kind} by {name} needs an evaluation set: use QueryRanker(..., "
-            "early_stopping=True) instead, which holds out whole queries, or pass "
-            "eval_set=[(X_valid, y_valid)] to fit."
+            f"{kind} stops early by {name}, without an evaluation set: pass eval_set= to fit, or "
+            "use QueryRanker(..., early_stopping=True), which holds out queries."
         )
 
     def fit(self, estimator: Any, data: Fit, stopping: EarlyStopping | None = None) -> None:
@@ -190,9 +204,9 @@ class Booster:
         stopped, prefix = last_step(estimator)
         rows = data.train if stopping.refit_all else train
         if rows is not train or self.predicts_by_all_rounds(stopped):
+            fixed = self.fixed_rounds(stopped, rows.for_step(prefix).params)
+            last_step(unfitted)[0].set_params(**fixed)
             arguments = rows.fit_arguments(data.group_param, prefix)
-            of_ranker = {name.removeprefix(prefix): value for name, value in arguments.items()}
-            last_step(unfitted)[0].set_params(**self.fixed_rounds(stopped, of_ranker))
             estimator = unfitted.fit(rows.X, rows.y, **arguments)
             self.use_all_rounds(last_step(estimator)[0])
         return estimator, self.n_iterations(last_step(estimator)[0])
@@ -200,16 +214,15 @@ class Booster:
 
 def _check_classes(ranker: Any, data: Fit) -> None:
     """Refuse labels of evaluation sets for which a classifier has no class."""
-    if (classes := classes_of(ranker, data.train)) is None:
+    if (classes := data.classes_of(ranker)) is None:
         return
     for i, watched in enumerate(data.sets):
         unseen = np.setdiff1d(np.asarray(watched.y), classes)
         if len(unseen):
             raise ValueError(
-                f"evaluation set {i}, or the queries that early_stopping holds out, have the "
-                f"labels {unseen.tolist()}, but {type(ranker).__name__} knows only those of the "
-                f"rows that it is trained on: {classes.tolist()}. Join rare grades with their "
-                "neighbors, as by numpy.minimum(y, 3), or use a regressor or ranker."
+                f"evaluation set {i}, or what early_stopping holds out, has the labels "
+                f"{unseen.tolist()}, but {type(ranker).__name__} knows only those that it is "
+                f"trained on: {classes.tolist()}. Join rare grades, or use a regressor or ranker."
             )
 
 
@@ -231,19 +244,6 @@ def _fit_transformers(estimator: Any, data: Fit) -> Fit:
     return Fit(train, sets, data.group_param)
 
 
-def rounds_param(estimator: Any, aliases: Sequence[str]) -> str:
-    """The name under which `estimator` was given its number of rounds; the first by default."""
-    params = estimator.get_params()
-    given = [name for name in aliases if params.get(name) is not None]
-    # a constructor without defaults lists only what was given; elsewhere, an alias takes precedence
-    return given[-1] if given else aliases[0]
-
-
-def of_sets(**values: list[Any]) -> FitArguments:
-    """Arguments with one value for each evaluation set, without those that no set has."""
-    return {k: v for k, v in values.items() if any(value is not None for value in v)}
-
-
 class TrainingMetric:
     """A metric for the training loop of a booster; higher is better.
 
@@ -255,16 +255,22 @@ class TrainingMetric:
         self.metric = resolve(metric, **options)
         if self.metric.average is None:
             raise ValueError(
-                "average=None gives one value per query, but a booster needs a single number; use "
-                "average='macro'."
+                "average=None gives one value per query; for a booster use average='macro'."
             )
         if self.metric.propensity is not None:
             raise ValueError(
-                f"{self.metric.name!r}: training metrics and early stopping take no propensity, "
-                "because boosters pass labels and scores only. Select the model by this metric in "
-                "a search (scoring=), and stop on one without propensities."
+                f"{self.metric.name!r}: training metrics and early stopping take no propensity; "
+                "select the model by this metric in a search, and stop on one without."
             )
         self.log_name = self.metric.name.replace(" ", "") + SUFFIX  # logs end a name at a blank
+
+    def check_library(self, data: Any, library: str) -> None:
+        """Refuse the data set of another library than that of the metric."""
+        other = type(data).__module__.partition(".")[0]
+        if other != library and other in ("lightgbm", "xgboost"):
+            raise TypeError(
+                f"{library}_metric got a {type(data).__name__} of {other}: use {other}_metric."
+            )
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:
         """The metric after a boosting round."""
@@ -354,7 +360,7 @@ class MetricOfSets(TrainingMetric):
         """The metric to stop on, of some sets; None for the first metric of the booster."""
         if stopping.metric is None:
             return None
-        classes = classes_of(estimator, data.train)
+        classes = data.classes_of(estimator)
         known = [EvaluatedSet.read(one, classes) for one in sets]
         return cls(stopping.metric, {}, known, classes)
 
@@ -378,9 +384,8 @@ class MetricOfSets(TrainingMetric):
         known = self.sets[-1]
         if not known.has_value:
             raise ValueError(
-                "sample_weight varies within a query, but early_stopping stops on a metric that "
-                "averages over queries: use early_stopping=True, which watches the first metric of "
-                "the ranker itself, or pass eval_set=[(X_valid, y_valid)] to fit, without weights."
+                "sample_weight varies within a query, but early_stopping stops on a mean over "
+                "queries: use early_stopping=True, or pass eval_set= without weights to fit."
             )
         weights = known.weights
         if np.any(weights):  # given scores without ties
@@ -391,29 +396,6 @@ class MetricOfSets(TrainingMetric):
                 return
         raise ValueError(
             f"early_stopping stops on {self.metric.name!r}, which is undefined for each of the "
-            f"{len(np.unique(known.codes))} queries to watch, so that it cannot tell rankings "
-            "apart: for most metrics, because no label is above the threshold, or all weights are "
-            "0. Choose another metric, threshold, validation_fraction or random_state, or pass "
-            "eval_set=[(X_valid, y_valid)] to fit, with queries that define the metric."
+            f"{len(np.unique(known.codes))} queries to watch: no label is above the threshold, or "
+            "all weights are 0. Choose another metric or validation_fraction, or pass eval_set=."
         )
-
-
-def check_library(data: Any, library: str) -> None:
-    """Refuse the data set of another library than that of the metric."""
-    other = type(data).__module__.partition(".")[0]
-    if other != library and other in ("lightgbm", "xgboost"):
-        raise TypeError(
-            f"{library}_metric is for {library}, but got a {type(data).__name__} of {other}: use "
-            f"{other}_metric."
-        )
-
-
-def classes_of(estimator: Any, train: TrainingData) -> Array | None:
-    """The classes of a classifier, in its order; None for models whose labels are numbers."""
-    # the labels of CatBoost's cross entropy are probabilities
-    if (
-        not is_classifier(estimator)
-        or estimator.get_params().get("loss_function") == "CrossEntropy"
-    ):
-        return None
-    return np.unique(np.asarray(train.y))

@@ -12,20 +12,10 @@ from .._sklearn_compat import num_samples
 from .._typing import Array, QueryIds
 from ..metrics.evaluate import MetricLike
 from ..query_ids import group_rows, no_groups_error, vary_within_queries
-from .booster import (
-    Booster,
-    EarlyStopping,
-    EvaluatedSet,
-    Fit,
-    FitArguments,
-    MetricOfSets,
-    rounds_param,
-)
+from .booster import Booster, EarlyStopping, EvaluatedSet, Fit, MetricOfSets
 
 # parameters of `fit` and of the constructor that name columns
 COLUMNS = ("cat_features", "text_features", "embedding_features")
-# the constructor takes one of these names for the number of rounds
-ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 # logged for training rows whose order is unknown or whose weights vary, and for sets without a
 # query that defines the metric; CatBoost fails at nan
 NO_VALUE = -1.0
@@ -35,6 +25,7 @@ class CatBoost(Booster):
     """Estimators of CatBoost."""
 
     package = "catboost"
+    rounds = ("iterations", "n_estimators", "num_boost_round", "num_trees")
     start_param = "baseline"
     clone_advice = (
         "scikit-learn clones no CatBoost model with a list or dict in its constructor: write a "
@@ -42,7 +33,7 @@ class CatBoost(Booster):
         "custom_metric must be text, as 'NDCG:top=3', because CatBoost makes a list of a tuple."
     )
 
-    def evaluation_arguments(self, estimator: Any, data: Fit) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
         """Only a Pool holds the query ids of a set; it needs to know the kinds of columns too."""
         from catboost import Pool
 
@@ -62,8 +53,8 @@ class CatBoost(Booster):
         return {"eval_set": pools}
 
     def stop_early(
-        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: FitArguments
-    ) -> FitArguments:
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         """CatBoost stops on its `eval_metric` for the last set, and evaluates the training data."""
         sets = [data.train, *data.sets]
         metric = CatBoostMetric.of(stopping, estimator, data, sets)
@@ -88,7 +79,7 @@ class CatBoost(Booster):
         """The number of trees: each round adds one."""
         return int(estimator.tree_count_)
 
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """The default learning rate depends on the number of rounds, so it is fixed too.
 
         CatBoost counts rounds from 0, and not those of `init_model`.
@@ -98,7 +89,7 @@ class CatBoost(Booster):
         fixed = {rate: estimator.learning_rate_}
         if given.get("use_best_model"):  # CatBoost refuses it without an evaluation set
             fixed["use_best_model"] = False
-        return {rounds_param(estimator, ROUNDS): 1 + int(estimator.best_iteration_), **fixed}
+        return {self.rounds_param(estimator): 1 + int(estimator.best_iteration_), **fixed}
 
     def feature_importances(self, estimator: Any) -> Any:
         """The default of a ranking loss needs the training data; then how much scores change."""
@@ -167,8 +158,8 @@ def catboost_metric(
     known = [_labels_and_codes(eval_set) for eval_set in eval_sets]
     if not known:
         raise ValueError(
-            "catboost_metric needs the labels and query ids of the training set and of each "
-            "evaluation set: catboost_metric('ndcg@10', (y, groups), (y_eval, groups_eval))."
+            "catboost_metric needs the labels and query ids of every set, the training set first: "
+            "catboost_metric('ndcg@10', (y, groups), (y_eval, groups_eval))."
         )
     return CatBoostMetric(metric, options, known)
 
@@ -187,16 +178,18 @@ class CatBoostMetric(MetricOfSets):
         """The value for a set, and the weight of that value."""
         known = self.find_set(target)
         if known is None:
-            if len(self.sets) > 1 and self._are_permuted(target):
+            labels, trained = np.asarray(target, dtype=np.float32), self.sets[0].passed
+            # those of the training set in another order
+            if len(self.sets) > 1 and np.array_equal(np.sort(trained), np.sort(labels)):
                 return NO_VALUE, 1.0
             raise ValueError(
                 f"CatBoost evaluates a set of {len(target)} rows with labels that catboost_metric "
-                "was not given. Give it labels and query ids of every set, the training set first, "
-                "in the order of the rows of the set: catboost_metric('ndcg@10', (y, groups), ...)."
-                " QueryRanker puts the rows of each query together; it takes "
-                "early_stopping='ndcg@10' instead of this metric."
+                "was not given, in this order. QueryRanker puts the rows of each query together, "
+                "and takes early_stopping='ndcg@10' instead."
             )
-        if len(self.sets) > 1 and self._are_weighted_rows(known, weight):
+        is_weighted = known.weights is None and weight is not None
+        is_training = len(self.sets) > 1 and known is self.sets[0]
+        if is_weighted and is_training and vary_within_queries(weight, known.codes):
             return NO_VALUE, 1.0
         value = self.value_of_set(known, self._scores(np.asarray(approxes)), weight)
         return NO_VALUE if np.isnan(value) else value, 1.0
@@ -206,16 +199,6 @@ class CatBoostMetric(MetricOfSets):
         if len(raw) == 1:
             return np.asarray(raw[0])
         return np.asarray(expit(raw.T) if self.is_one_vs_all else softmax(raw.T, axis=1))
-
-    def _are_permuted(self, labels: Any) -> bool:
-        """Whether these are the labels of the training set in another order."""
-        given = np.sort(np.asarray(labels, dtype=np.float32))
-        return np.array_equal(np.sort(self.sets[0].passed), given)
-
-    def _are_weighted_rows(self, known: EvaluatedSet, weight: Any) -> bool:
-        """Whether it is the training set, and the weights that CatBoost passes vary in queries."""
-        is_given = known.weights is not None or weight is None
-        return not is_given and known is self.sets[0] and vary_within_queries(weight, known.codes)
 
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""

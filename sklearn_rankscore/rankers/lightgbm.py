@@ -10,67 +10,43 @@ from typing import Any
 import numpy as np
 
 from ..metrics.evaluate import MetricLike
-from .booster import (
-    Booster,
-    EarlyStopping,
-    Fit,
-    FitArguments,
-    MetricOfSets,
-    TrainingMetric,
-    check_library,
-    classes_of,
-    of_sets,
-    rounds_param,
-)
+from .booster import Booster, EarlyStopping, Fit, MetricOfSets, TrainingMetric
 from .training_data import ids_from_sizes
-
-# the aliases of LightGBM for the number of rounds
-ROUNDS = (
-    "n_estimators",
-    "num_iterations",
-    "num_iteration",
-    "n_iter",
-    "num_tree",
-    "num_trees",
-    "num_round",
-    "num_rounds",
-    "nrounds",
-    "num_boost_round",
-    "max_iter",
-)
 
 
 class LightGBM(Booster):
     """Estimators of LightGBM."""
 
     package = "lightgbm"
+    rounds = (
+        *("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"),
+        *("num_round", "num_rounds", "nrounds", "num_boost_round", "max_iter"),
+    )
     start_param = "init_score"
     own_stopping = (
-        "early_stopping_round",
-        "early_stopping_rounds",
-        "early_stopping",
-        "n_iter_no_change",
+        *("early_stopping_round", "early_stopping_rounds"),
+        *("early_stopping", "n_iter_no_change"),
     )
 
-    def evaluation_arguments(self, estimator: Any, data: Fit) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
         """Features and labels apart from 4.7 on; sizes, weights and start scores in lists."""
         X, y = tuple(one.X for one in data.sets), tuple(one.y for one in data.sets)
         if "eval_X" in inspect.signature(estimator.fit).parameters:
-            classes = classes_of(estimator, data.train)
+            classes = data.classes_of(estimator)
             if classes is not None:  # LightGBM numbers those of training data and of eval_set only
                 y = tuple(np.searchsorted(classes, np.asarray(labels)) for labels in y)
-            given: FitArguments = {"eval_X": X, "eval_y": y}
+            given: dict[str, Any] = {"eval_X": X, "eval_y": y}
         else:  # before 4.7
             given = {"eval_set": list(zip(X, y, strict=True))}
-        return given | of_sets(
+        return given | self.of_sets(
             eval_group=[one.sizes for one in data.sets if data.ranks],
             eval_sample_weight=[one.weights for one in data.sets],
             eval_init_score=[one.params.get(self.start_param) for one in data.sets],
         )
 
     def stop_early(
-        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: FitArguments
-    ) -> FitArguments:
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         """Add a callback to those that were given, and a metric."""
         given = arguments.get("eval_metric")
         metrics = list(given) if isinstance(given, list | tuple) else [given] if given else []
@@ -84,10 +60,10 @@ class LightGBM(Booster):
         """All rounds if the boosting type, such as DART, has no early stopping."""
         return int(estimator.best_iteration_ or estimator.n_iter_)
 
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """The number of rounds after those of `init_model`, under the alias that was given."""
         n_rounds = self.n_iterations(estimator) - _n_rounds(arguments.get("init_model"))
-        return {rounds_param(estimator, ROUNDS): n_rounds}
+        return {self.rounds_param(estimator): n_rounds}
 
 
 def _n_rounds(model: Any) -> int:
@@ -180,14 +156,13 @@ class LightGBMMetric(TrainingMetric):
         self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None
     ) -> tuple[str, float, bool]:
         """Name, value, and True because higher is better."""
-        check_library(y_score, "lightgbm")
+        self.check_library(y_score, "lightgbm")
         if hasattr(y_score, "get_label"):  # lightgbm.train passes scores and a Dataset
             y_true, y_score, data = y_score.get_label(), y_true, y_score
             weight, group = data.get_weight(), data.get_group()
         problem = (
-            f"LightGBM's data has no queries for its {len(y_true)} rows; give it group=sizes, as "
-            "LGBMRanker and lightgbm.Dataset take; QueryRanker(LGBMRegressor(), "
-            "early_stopping='ndcg@10') knows the queries of other models."
+            f"LightGBM's data has no queries for its {len(y_true)} rows; give it group=sizes, or "
+            "use QueryRanker(..., early_stopping='ndcg@10'), which knows them for other models."
         )
         ids = ids_from_sizes(group, len(y_true), problem)
         return self.log_name, self.value(y_true, y_score, ids, weight), True

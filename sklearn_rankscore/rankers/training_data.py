@@ -110,15 +110,13 @@ class TrainingData:
         """Check the data, and number the queries in the order of their first rows."""
         if y is None:
             raise ValueError(
-                "QueryRanker requires y to be passed, but the target y is None: it holds the "
-                "relevance of each document."
+                "QueryRanker requires y to be passed, but the target y is None; it is relevance."
             )
         y = np.asarray(y) if hasattr(y, "to_pylist") else y  # boosters refuse columns of pyarrow
         if weights is not None and num_samples(weights) != num_samples(X):
             raise ValueError(
                 f"sample_weight must hold one weight per document: got {num_samples(weights)} for "
-                f"{num_samples(X)} documents. Repeat weights of queries for their rows, as by "
-                "np.repeat(weights, sizes)."
+                f"{num_samples(X)} documents. Repeat those of queries: np.repeat(weights, sizes)."
             )
         check_byte_order("y", y)
         refuse_masked(y, "y")
@@ -129,10 +127,9 @@ class TrainingData:
         unjudged = which_missing(np.asarray(y).ravel())
         if unjudged.any():
             raise ValueError(
-                f"y contains NaN (first at row {int(unjudged.argmax())}), which means that nobody "
-                "judged the document: fit only on judged documents, X[judged] and y[judged] with "
-                "judged = ~numpy.isnan(numpy.asarray(y, dtype=float)), or take the others as "
-                "irrelevant, by numpy.nan_to_num(y)."
+                f"y contains NaN (first at row {int(unjudged.argmax())}), documents that nobody "
+                "judged: fit on X[judged] and y[judged] with judged = "
+                "~numpy.isnan(numpy.asarray(y, dtype=float)), or on numpy.nan_to_num(y)."
             )
         if weights is not None:
             # CatBoost takes no integers, and XGBoost no other byte order
@@ -196,10 +193,7 @@ class TrainingData:
         sizes = self.sizes
         weights = self.weights[np.cumsum(sizes) - sizes]
         if not np.array_equal(np.repeat(weights, sizes), self.weights):
-            raise ValueError(
-                "this ranker takes one weight per query, so sample_weight must be constant within "
-                "each query."
-            )
+            raise ValueError("this ranker takes one weight per query; sample_weight varies.")
         return np.asarray(weights)
 
     def subsample_queries(self, max_queries: int | None, random_state: RandomState) -> Self:
@@ -215,21 +209,13 @@ class TrainingData:
 
     def hold_out(self, fraction: float, random_state: RandomState) -> tuple[Self, Self]:
         """Queries to train on, and held-out queries whose labels are not all equal."""
-        splits = QueryShuffleSplit(1, test_size=fraction, random_state=random_state)
+        splits = QueryShuffleSplit(
+            1, test_size=fraction, random_state=random_state, skip_constant_queries=True
+        )
         try:
-            ((train, held_out),) = splits.split(self.X, qid=self.codes)
+            ((train, held_out),) = splits.split(self.X, self.y, qid=self.codes)
         except ValueError as error:
             raise ValueError(f"validation_fraction={fraction!r}: {error}") from error
-        labels = np.unique(np.asarray(self.y)[held_out], return_inverse=True)[1]
-        codes = np.asarray(self.codes)[held_out]
-        queries = group_rows(codes, len(codes))
-        held_out = held_out[queries.varies(labels)[queries.codes]]
-        if not len(held_out):
-            raise ValueError(
-                f"early_stopping holds out {len(queries)} of the {len(self.sizes)} queries, and in "
-                "each of these all labels are equal, so that no metric tells rankings apart. Set a "
-                "larger validation_fraction, or another random_state."
-            )
         return self.take(train), self.take(held_out)
 
 
@@ -281,7 +267,9 @@ def read_features(X: Any) -> Any:
     return X if are_numbers else frame.to_pandas()
 
 
-def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any, ...]]:
+def take_evaluation_sets(
+    params: dict[str, Any], prefix: str, start_param: str
+) -> list[tuple[Any, ...]]:
     """Remove the evaluation sets from the parameters of `fit`.
 
     Parameters
@@ -295,7 +283,7 @@ def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any,
     Returns
     -------
     list of tuple (X, y, ids, weights, start)
-        Features, labels, and query ids, weights, scores to start from or None.
+        Features, labels, query ids and weights or None, and scores to start from by `start_param`.
     """
     given = {
         name: params.pop(of_step if of_step in params else name, None)
@@ -309,10 +297,7 @@ def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any,
             return [None] * len(pairs)
         values: Any = given[name]
         if not isinstance(values, list | tuple) or len(values) != len(pairs):
-            raise ValueError(
-                f"{name} must be a list with one entry per evaluation set, of which there are "
-                f"{len(pairs)}."
-            )
+            raise ValueError(f"{name} must be a list of one entry per set; there are {len(pairs)}.")
         return values
 
     ids = per_set("eval_qid")
@@ -322,7 +307,8 @@ def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any,
         )
         sizes = zip(per_set("eval_group"), pairs, strict=True)
         ids = [ids_from_sizes(of_set, len(y), problem) for of_set, (_, y) in sizes]
-    columns = ids, per_set(*WEIGHTS), per_set(*STARTS)
+    starts = [{} if one is None else {start_param: one} for one in per_set(*STARTS)]
+    columns = ids, per_set(*WEIGHTS), starts
     return [(*pair, *others) for pair, *others in zip(pairs, *columns, strict=True)]
 
 
@@ -335,8 +321,7 @@ def _pairs(given: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
     pairs = [given] if is_one_pair else given or []
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
         raise ValueError(
-            "eval_set must be a list of pairs, [(X_valid, y_valid)]; got "
-            f"{type(given).__name__} {given!r:.60}."
+            f"eval_set must be a list of pairs, [(X_valid, y_valid)]; got {given!r:.60}."
         )
     return [*zip(X, y, strict=True), *pairs]
 
@@ -356,9 +341,8 @@ def check_names(params: dict[str, Any], prefix: str, group_param: str | None) ->
     names = {"group", "group_id", "group_weight", "sample_weight", "qid", group_param}
     for name in sorted({prefix + name for name in names if name} & params.keys()):
         raise TypeError(
-            "QueryRanker.fit takes query ids as groups= and weights as sample_weight=, one value "
-            f"for each row; got {name}=. Make ids from sizes by groups=np.repeat(np.arange("
-            "len(sizes)), sizes)."
+            "QueryRanker.fit takes ids as groups= and weights as sample_weight=, one for each row; "
+            f"got {name}=. Make ids of sizes by groups=np.repeat(np.arange(len(sizes)), sizes)."
         )
 
 

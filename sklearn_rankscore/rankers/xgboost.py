@@ -11,16 +11,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ..metrics.evaluate import MetricLike
-from .booster import (
-    Booster,
-    EarlyStopping,
-    Fit,
-    FitArguments,
-    MetricOfSets,
-    TrainingMetric,
-    check_library,
-    of_sets,
-)
+from .booster import Booster, EarlyStopping, Fit, MetricOfSets, TrainingMetric
 from .training_data import TrainingData, ids_from_sizes
 
 DEFAULT_METRIC = "disable_default_eval_metric"
@@ -33,11 +24,11 @@ class XGBoost(Booster):
     start_param = "base_margin"
     own_stopping = ("early_stopping_rounds",)
 
-    def evaluation_arguments(self, estimator: Any, data: Fit) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
         """Query ids and weights in lists; weights are per query for rankers."""
-        given: FitArguments = {"eval_set": [(one.X, one.y) for one in data.sets]}
+        given: dict[str, Any] = {"eval_set": [(one.X, one.y) for one in data.sets]}
         weights = [one.query_weights if data.ranks else one.weights for one in data.sets]
-        given |= of_sets(
+        given |= self.of_sets(
             eval_qid=[one.codes for one in data.sets if data.ranks],
             sample_weight_eval_set=weights,
             base_margin_eval_set=[one.params.get(self.start_param) for one in data.sets],
@@ -47,8 +38,8 @@ class XGBoost(Booster):
         return given
 
     def stop_early(
-        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: FitArguments
-    ) -> FitArguments:
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         """Add callbacks to the parameter of the estimator, where XGBoost stops on the last metric.
 
         Metrics of the estimator are computed before functions, and functions before callbacks.
@@ -86,7 +77,7 @@ class XGBoost(Booster):
         best = model.attr("best_iteration")
         return int(model.num_boosted_rounds() if best is None else 1 + int(best))
 
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """The number of rounds after those of `xgb_model`, which are in no log."""
         logged = next(iter(next(iter(estimator.evals_result().values())).values()))
         n_before = estimator.get_booster().num_boosted_rounds() - len(logged)
@@ -195,13 +186,11 @@ class XGBoostMetric(TrainingMetric):
 
     def __call__(self, y_score: Any, data: Any) -> tuple[str, float]:
         """Name and value."""
-        check_library(data, "xgboost")
+        self.check_library(data, "xgboost")
         if not hasattr(data, "get_label"):
             raise TypeError(
-                "xgboost_metric is for xgboost.train(custom_metric=...). XGBRanker calls its "
-                "eval_metric query by query and averages the values by the number of documents, "
-                "which no metric can undo. Use xgboost.train, or a metric of XGBoost by its name, "
-                "such as XGBRanker(eval_metric='ndcg@10')."
+                "XGBRanker weights queries by their documents. Use xgboost.train(custom_metric=..."
+                "), or a metric of XGBoost by its name, XGBRanker(eval_metric='ndcg@10')."
             )
         y_true, sizes, weight = data.get_label(), data.get_group(), data.get_weight()
         problem = f"the DMatrix has no queries for its {len(y_true)} rows; give it qid=ids."

@@ -128,7 +128,7 @@ def test_early_stopping_of_the_booster_itself_needs_a_set(name, own, of_fit):
     (param,) = (own | of_fit).keys() - {"od_wait"}
     of_fit, ranker = {step + key: value for key, value in of_fit.items()}, QueryRanker(model)
     if name[0] != "C":  # in which they have no effect without a set
-        with pytest.raises(ValueError, match=r"use QueryRanker\(..., early_stopping=True\) inst"):
+        with pytest.raises(ValueError, match=r"use QueryRanker\(..., early_stopping=True\), which"):
             ranker.fit(*ROWS, **of_fit)
         with pytest.raises(ValueError, match=f"both QueryRanker and {name}, by {param}, are to"):
             stopping(model).fit(*ROWS, **of_fit)

@@ -146,7 +146,7 @@ def test_models_that_know_no_sets_or_no_queries():
     fitted = QueryRanker(Own()).fit(*ROWS, eval_set=SETS["eval_set"])
     assert fitted.estimator_.eval_set_ is SETS["eval_set"]
     model = QueryRanker(make("LGBMRegressor", 5))
-    with pytest.raises(ValueError, match=r"no queries .*early_stopping='ndcg@10'\) knows"):
+    with pytest.raises(ValueError, match=r"no queries .*early_stopping='ndcg@10'\), which"):
         model.fit(*ROWS, eval_metric=lightgbm_metric("ndcg@10"), **SETS)
     model.set_params(early_stopping="ndcg@10").fit(*ROWS, **SETS)
 

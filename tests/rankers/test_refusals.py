@@ -136,7 +136,7 @@ STOPPING = [
     *((stop(params={"validation_fraction": v}), f"validation_fraction={re.escape(repr(v))}: ")
       for v in (1.5, 1.0, 0.0, 0, -1, True, "0.1", 30)),
     (stop(groups=np.zeros(N)), "validation_fraction=0.1: .*n_queries=1"),
-    (stop(y=np.ones(N, int)), "holds out 3 of the 30 queries, and in each of these"),
+    (stop(y=np.ones(N, int)), "fraction=0.1: none of the 3 queries .* documents of different"),
     (stop(ndcg_score, sample_weight=GROWING), "(?s)varies within a query.*eval_set="),
     (stop(sample_weight=0.0 * ONES), "undefined for each of .* or all weights are 0"),
     (stop("ndcg", make("LGBMRegressor"), y=Y - 2), "negative"),
