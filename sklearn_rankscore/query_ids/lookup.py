@@ -201,8 +201,7 @@ def index_ids(**tables: Any) -> Any:
     for (one, ids), (other, others) in pairwise(known):
         if len(ids) == len(others) and not _are_equal(ids, others):
             raise ValueError(
-                f"{one} and {other} have different query ids in their index levels 'qid'. Bring "
-                "their rows into the same order or, if they are, drop the level of one."
+                f"{one} and {other} have different query ids in their index levels 'qid'; drop one."
             )
     return known[0][1] if known else None
 

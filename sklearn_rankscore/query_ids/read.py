@@ -403,10 +403,7 @@ def _check_not_rounded(ids: Array, name: str) -> None:
 def check_no_row_numbers(given: Any, name: str) -> None:
     """Refuse the index of a table whose rows have no names."""
     if hasattr(given, "get_level_values") and hasattr(given, "step") and given.name is None:
-        raise ValueError(
-            f"{name} must not be the row numbers of a table (a RangeIndex), with which each row "
-            "has an id of its own. Pass the ids, such as X['qid']."
-        )
+        raise ValueError(f"{name} must not be row numbers of a table: pass ids, such as X['qid'].")
 
 
 def check_no_nan(ids: Array, name: str = "groups") -> None:

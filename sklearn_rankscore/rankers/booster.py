@@ -56,8 +56,8 @@ class EarlyStopping:
         metric = None if isinstance(value, bool | np.bool_) else value
         n_rounds = check_count("n_iter_no_change", ranker.n_iter_no_change, 1)
         refit_all = check_flag("refit_all", ranker.refit_all)
-        fraction, random_state = ranker.validation_fraction, ranker.random_state
-        return cls(metric, fraction, n_rounds, refit_all, random_state)
+        fraction = ranker.validation_fraction
+        return cls(metric, fraction, n_rounds, refit_all, ranker.random_state)
 
 
 @dataclass(frozen=True)
@@ -163,10 +163,7 @@ class Booster:
             return
         kind, name = type(ranker).__name__, given[0]
         if stopping is not None:
-            raise ValueError(
-                f"both QueryRanker and {kind}, by {name}, are to stop early: leave out {name}, and "
-                "set n_iter_no_change of QueryRanker."
-            )
+            raise ValueError(f"both QueryRanker and {kind}, by {name}, are to stop: keep one.")
         raise ValueError(
             f"{kind} stops early by {name}, without an evaluation set: pass eval_set= to fit, or "
             "use QueryRanker(..., early_stopping=True), which holds out queries."
@@ -220,9 +217,8 @@ def _check_classes(ranker: Any, data: Fit) -> None:
         unseen = np.setdiff1d(np.asarray(watched.y), classes)
         if len(unseen):
             raise ValueError(
-                f"evaluation set {i}, or what early_stopping holds out, has the labels "
-                f"{unseen.tolist()}, but {type(ranker).__name__} knows only those that it is "
-                f"trained on: {classes.tolist()}. Join rare grades, or use a regressor or ranker."
+                f"evaluation set {i}, or what is held out, has the labels {unseen.tolist()}, but "
+                f"{type(ranker).__name__} knows only {classes.tolist()}. Join rare grades."
             )
 
 
@@ -254,13 +250,10 @@ class TrainingMetric:
     def __init__(self, metric: MetricLike, options: dict[str, Any]) -> None:
         self.metric = resolve(metric, **options)
         if self.metric.average is None:
-            raise ValueError(
-                "average=None gives one value per query; for a booster use average='macro'."
-            )
+            raise ValueError("average=None gives no single number: use average='macro'.")
         if self.metric.propensity is not None:
             raise ValueError(
-                f"{self.metric.name!r}: training metrics and early stopping take no propensity; "
-                "select the model by this metric in a search, and stop on one without."
+                f"{self.metric.name!r}: training metrics and early stopping take no propensity."
             )
         self.log_name = self.metric.name.replace(" ", "") + SUFFIX  # logs end a name at a blank
 
@@ -268,9 +261,7 @@ class TrainingMetric:
         """Refuse the data set of another library than that of the metric."""
         other = type(data).__module__.partition(".")[0]
         if other != library and other in ("lightgbm", "xgboost"):
-            raise TypeError(
-                f"{library}_metric got a {type(data).__name__} of {other}: use {other}_metric."
-            )
+            raise TypeError(f"{library}_metric got data of {other}: use {other}_metric.")
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:
         """The metric after a boosting round."""

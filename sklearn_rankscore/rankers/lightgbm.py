@@ -62,19 +62,15 @@ class LightGBM(Booster):
 
     def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """The number of rounds after those of `init_model`, under the alias that was given."""
-        n_rounds = self.n_iterations(estimator) - _n_rounds(arguments.get("init_model"))
+        model = arguments.get("init_model")
+        if isinstance(model, str | Path):
+            from lightgbm import Booster as Model
+
+            model = Model(model_file=model)
+        n_rounds = self.n_iterations(estimator)
+        if model is not None:
+            n_rounds -= getattr(model, "booster_", model).current_iteration()
         return {self.rounds_param(estimator): n_rounds}
-
-
-def _n_rounds(model: Any) -> int:
-    """Number of rounds of a model in any form that LightGBM continues to train."""
-    if model is None:
-        return 0
-    if isinstance(model, str | Path):
-        from lightgbm import Booster as Model
-
-        model = Model(model_file=model)
-    return int(getattr(model, "booster_", model).current_iteration())
 
 
 class StopOnMetric:

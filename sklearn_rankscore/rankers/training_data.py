@@ -15,7 +15,7 @@ from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, IdSource, RandomState
 from .._validation import check_count, is_integer
 from ..model_selection import QueryShuffleSplit
-from ..query_ids import group_rows
+from ..query_ids import group_rows, vary_within_queries
 from ..query_ids.lookup import QID, level_names
 from ..query_ids.read import which_missing
 from ..scoring.scorer import listed
@@ -57,10 +57,7 @@ class DroppedColumns:
         for column in others:
             is_flag = isinstance(column, bool | np.bool_ | float)
             if is_flag or (column not in known and column not in level_names(X)):
-                raise ValueError(
-                    f"drop_columns={column!r} is not a column of X: it takes names of columns and "
-                    "index levels, or of an array the positions of columns."
-                )
+                raise ValueError(f"drop_columns={column!r} is not a column or level of X.")
         if not names:
             return cls(tuple(column % n_columns for column in others), n_columns)
         ids = [source or QID] if source is None or isinstance(source, str) else list(source)
@@ -109,9 +106,7 @@ class TrainingData:
     def read(cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any]) -> Self:
         """Check the data, and number the queries in the order of their first rows."""
         if y is None:
-            raise ValueError(
-                "QueryRanker requires y to be passed, but the target y is None; it is relevance."
-            )
+            raise ValueError("QueryRanker requires y to be passed, but the target y is None.")
         y = np.asarray(y) if hasattr(y, "to_pylist") else y  # boosters refuse columns of pyarrow
         if weights is not None and num_samples(weights) != num_samples(X):
             raise ValueError(
@@ -190,11 +185,10 @@ class TrainingData:
         """One weight per query."""
         if self.weights is None:
             return None
-        sizes = self.sizes
-        weights = self.weights[np.cumsum(sizes) - sizes]
-        if not np.array_equal(np.repeat(weights, sizes), self.weights):
+        if vary_within_queries(self.weights, self.codes):
             raise ValueError("this ranker takes one weight per query; sample_weight varies.")
-        return np.asarray(weights)
+        sizes = self.sizes
+        return np.asarray(self.weights[np.cumsum(sizes) - sizes])
 
     def subsample_queries(self, max_queries: int | None, random_state: RandomState) -> Self:
         """A random choice of at most `max_queries` queries; None means all.
@@ -302,9 +296,7 @@ def take_evaluation_sets(
 
     ids = per_set("eval_qid")
     if given["eval_qid"] is None and given["eval_group"] is not None:
-        problem = (
-            "eval_group must hold the sizes of the queries of each set, which sum up to its rows."
-        )
+        problem = "eval_group must hold the sizes of queries of each set, which sum up to its rows."
         sizes = zip(per_set("eval_group"), pairs, strict=True)
         ids = [ids_from_sizes(of_set, len(y), problem) for of_set, (_, y) in sizes]
     starts = [{} if one is None else {start_param: one} for one in per_set(*STARTS)]
@@ -349,10 +341,7 @@ def check_names(params: dict[str, Any], prefix: str, group_param: str | None) ->
 def check_no_positions(params: dict[str, Any], dropped: Sequence[Any]) -> None:
     """Refuse numbers of rows, and of features beside a column that is dropped."""
     if any(n.rpartition("__")[2] == "pairs" and v is not None for n, v in params.items()):
-        raise ValueError(
-            "pairs number rows, of which QueryRanker puts those of each query together, and folds "
-            "have others: leave pairs out, and CatBoost makes them of the labels."
-        )
+        raise ValueError("pairs number rows, which QueryRanker reorders: leave pairs out.")
     for name, value in params.items() if dropped else ():
         if name.rpartition("__")[2] in OF_POSITIONS and _holds_integers(value):
             raise ValueError(

@@ -123,8 +123,7 @@ def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array
     if hasattr(estimator, "predict_proba"):
         return np.asarray(call(estimator, "predict_proba", X))
     raise ValueError(
-        "a ranking of the classes needs one score per class; decision_function_shape='ovo' gives "
-        "one per pair of classes. Use decision_function_shape='ovr'."
+        "decision_function_shape='ovo' gives one per pair of classes; to rank them use 'ovr'."
     )
 
 
@@ -186,10 +185,7 @@ def read_predictions(
             )
         raise no_groups_error(f"the metric {metric_name}", X=X)
     if ids is not None and scores.ndim == 2 and classes is None:
-        raise ValueError(
-            f"the predictions have shape {scores.shape}, but a ranking metric takes one score for "
-            "each document. Fit a model of a single target."
-        )
+        raise ValueError(f"a ranking metric takes one score for each document, not {scores.shape}")
     if scores.ndim == 2 and labels.ndim == 1:
         if classes is not None:  # one that is absent from the training data is not retrieved
             unseen = np.setdiff1d(labels, classes)

@@ -138,9 +138,7 @@ class RankingScorer(ScorerBase):
             options["propensity"] = self.propensity
         self.resolved = resolve(metric, **options)
         if self.resolved.average is None:
-            raise ValueError(
-                "a scorer returns one number; average=None gives one per query, as query_scores."
-            )
+            raise ValueError("a scorer returns one number; average=None gives one per query.")
 
     def with_ids(self, ids: QueryIds) -> RankingScorer:
         """A copy that uses `ids` where it finds none itself, for the rows of one call."""
@@ -178,10 +176,7 @@ class RankingScorer(ScorerBase):
             For a parameter that is none of these.
         """
         if not get_config()["enable_metadata_routing"]:
-            raise RuntimeError(
-                "This method is only available when metadata routing is enabled, by "
-                "sklearn.set_config(enable_metadata_routing=True)."
-            )
+            raise RuntimeError("This method is only available when metadata routing is enabled.")
         _check_requests(requests)
         request = self.get_metadata_routing()
         for param, alias in requests.items():
@@ -349,10 +344,7 @@ def check_source(option: str, source: Any, hint: str = "") -> Any:
         return source
     if is_integer(source):
         return int(source)
-    hint = hint or (
-        "Values of given rows are passed to the scorer, or by metadata routing: "
-        f"make_ranking_scorer(...).set_score_request({option}=True)."
-    )
+    hint = hint or f"Values are passed by set_score_request({option}=True) and metadata routing."
     raise TypeError(
         f"{option} must be the name of a column or index level of X, or the position of a column; "
         f"got {type(source).__name__}. {hint}"

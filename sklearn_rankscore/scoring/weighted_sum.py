@@ -102,8 +102,7 @@ class WeightedScorer(RankingScorer):
         places = list(dict.fromkeys(given + [part.groups for part in self.parts.values()]))
         if len(places) > 1:
             raise ValueError(
-                f"the parts of a weighted sum must read query ids from one place; got {places}. "
-                "Give groups= to the sum, and none to its parts."
+                f"parts must read query ids from one place; got {places}. Give groups= to the sum."
             )
         (self.groups,) = places
         self.metric = " + ".join(f"{weight:g} * {name}" for name, weight in self.weights.items())
