@@ -37,7 +37,6 @@ from .training_data import (
     TrainingData,
     check_names,
     check_no_positions,
-    read_features,
     take_evaluation_sets,
 )
 from .xgboost import XGBoost
@@ -231,14 +230,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
         if ids is None and self.needs_query_ids:
             raise no_groups_error(f"{type(ranker).__name__}.fit", X=X)
-        self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns)
+        outer = _booster_of(estimator)  # None for a pipeline, whose steps read any form
+        self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns, outer)
         check_no_positions(estimator.get_params() | params, self._dropped.columns)
         start = "" if booster is None else prefix + booster.start_param
         sets = [] if booster is None else take_evaluation_sets(params, prefix, start)
 
         def read(X: Any, y: Any, ids: Any, weights: Any, aligned: dict[str, Any]) -> TrainingData:
-            features = _features_for(estimator, self._dropped.drop_from(X))
-            data = TrainingData.read(features, y, ids, weights, aligned)
+            data = TrainingData.read(X, y, ids, weights, aligned, self._dropped)
             return data if group_param is None else data.gather()
 
         def read_set(X_set: Any, y_set: Any, qid: Any, weights: Any, start: Any) -> TrainingData:
@@ -291,7 +290,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     def _features_of(self, X: Any) -> Any:
         check_is_fitted(self, "estimator_")
         check_in_memory(X, "X")
-        features = _features_for(self.estimator_, self._dropped.drop_from(X))
+        features = self._dropped.features_of(X)
         self._check_features(features)
         return features
 
@@ -631,11 +630,6 @@ def _fit_estimator(
             if param and not ignores_groups(model):
                 arguments[param] = train.codes
         return estimator.fit(train.X, train.y, **arguments), None
-
-
-def _features_for(estimator: Any, X: Any) -> Any:
-    """Features in a form that the estimator takes."""
-    return X if _booster_of(estimator) is None else read_features(X)
 
 
 def _warn_of_single_documents(ranker: Any, data: TrainingData) -> None:

@@ -43,15 +43,18 @@ class DroppedColumns:
         Names or positions.
     n_columns : int or None
         The number of columns of an array of which some are dropped.
+    for_booster : bool
+        Whether the others are for a booster, and not for a model that reads any form.
     """
 
     columns: tuple[Any, ...] = ()
     n_columns: int | None = None
+    for_booster: bool = False
 
     @classmethod
-    def find(cls, X: Any, source: IdSource, dropped: Any = None) -> Self:
+    def find(cls, X: Any, source: IdSource, dropped: Any = None, booster: Any = None) -> Self:
         """The columns that hold the query ids, and those of `drop_columns`."""
-        names, others = column_names(X), listed(dropped)
+        names, others, for_booster = column_names(X), listed(dropped), booster is not None
         n_columns = None if names or not others else np.shape(X)[1]
         known = names if names else range(-(n_columns or 0), n_columns or 0)
         for column in others:
@@ -59,21 +62,20 @@ class DroppedColumns:
             if is_flag or (column not in known and column not in level_names(X)):
                 raise ValueError(f"drop_columns={column!r} is not a column or level of X.")
         if not names:
-            return cls(tuple(column % n_columns for column in others), n_columns)
+            return cls(tuple(column % n_columns for column in others), n_columns, for_booster)
         ids = [source or QID] if source is None or isinstance(source, str) else list(source)
-        return cls(tuple(name for name in names if name in [*ids, *others]))
+        return cls(tuple(n for n in names if n in [*ids, *others]), for_booster=for_booster)
 
-    def drop_from(self, X: Any) -> Any:
-        """`X` without these columns; an `X` that has none of them is returned as it is."""
-        if names := column_names(X):
-            present = [name for name in self.columns if name in names]
-            if not present:
-                return X
-            return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
-        if not self.columns or np.shape(X)[1:] != (self.n_columns,):
-            return X
-        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-        return X[:, [i for i in range(self.n_columns or 0) if i not in self.columns]]
+    def features_of(self, X: Any) -> Any:
+        """`X` without these columns, if it has some, in a form that the estimator takes."""
+        names = column_names(X)
+        present = [name for name in self.columns if name in names]
+        if present:
+            X = X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
+        elif not names and self.columns and np.shape(X)[1:] == (self.n_columns,):
+            X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+            X = X[:, [i for i in range(self.n_columns or 0) if i not in self.columns]]
+        return read_features(X) if self.for_booster else X
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,17 @@ class TrainingData:
     ids: Array | None = None
 
     @classmethod
-    def read(cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any]) -> Self:
+    def read(
+        cls,
+        X: Any,
+        y: Any,
+        ids: Any,
+        weights: Any,
+        params: dict[str, Any],
+        dropped: DroppedColumns,
+    ) -> Self:
         """Check the data, and number the queries in the order of their first rows."""
+        X = dropped.features_of(X)
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None.")
         y = np.asarray(y) if hasattr(y, "to_pylist") else y  # boosters refuse columns of pyarrow
