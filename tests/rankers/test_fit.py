@@ -148,14 +148,6 @@ def test_pipelines_inside_and_outside_are_the_same(ranker):
     np.testing.assert_array_equal(inside.predict(X), expected)
 
 
-class RidgeInSteps(Ridge):
-    """A model with a parameter `steps` that is no pipeline."""
-
-    def __init__(self, steps=100, alpha=1.0):
-        super().__init__(alpha)
-        self.steps = steps
-
-
 class OneOutput(Ridge):
     """A model that predicts a column, as a neural network with one output."""
 
@@ -173,7 +165,6 @@ class Own(BaseEstimator):
 
 ANY = [
     Ridge(),
-    *(RidgeInSteps(steps) for steps in (100, (), [(0, 1), (2, 3)])),
     LogisticRegression(max_iter=50, C=0.01),
     BaggingRegressor(Ridge(), 3, random_state=0),
     VotingRegressor([("a", Ridge()), ("b", Ridge(100))]),

@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
@@ -28,10 +27,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.class_weight import compute_sample_weight
 
 import sklearn_rankscore as rs
-from sklearn_rankscore.scoring.predictions import mean_grades
 
 COUNTRIES = np.array(["CN", "FR", "OTHER", "US"])
 RNG = np.random.default_rng(0)
@@ -208,28 +205,6 @@ def test_the_rows_of_a_column_are_no_queries():
         scores(LinearRegression(), GRADES[:, None], X, cv=3)
 
 
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_weights_of_classes_do_not_weigh_scores(class_weight):
-    alphas = [0.1, 10.0, 1000.0]
-    with config_context(enable_metadata_routing=True):
-        scorer = rs.make_ranking_scorer("ndcg@10").set_score_request(sample_weight=False)
-        model = RidgeClassifierCV(
-            alphas, scoring=scorer, cv=rs.QueryKFold(3), class_weight=class_weight
-        )
-        fitted = rs.QueryRanker(model).fit(X, RELEVANT, groups=IDS).estimator_
-    weights, means = compute_sample_weight(class_weight, RELEVANT), []
-    for alpha in alphas:
-        values = []
-        for train, test in rs.QueryKFold(3).split(X, RELEVANT, groups=IDS):
-            model = Ridge(alpha).fit(X[train], 2 * RELEVANT[train] - 1, weights[train])
-            values.append(
-                rs.ndcg_score(RELEVANT[test], model.predict(X[test]), groups=IDS[test], k=10)
-            )
-        means.append(np.mean(values))
-    assert fitted.alpha_ == alphas[np.argmax(means)]
-    assert fitted.best_score_ == pytest.approx(max(means))
-
-
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier(), TREE], ids=type)
 @pytest.mark.parametrize("names", [[0, 1], [2, 5]])
 def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
@@ -241,16 +216,6 @@ def test_a_fold_that_was_trained_on_one_class_has_tied_scores(model, names):
         several = ms.cross_validate(estimator, rows, labels, scoring=["ndcg@5", "mrr"], cv=cv)
         assert several["test_ndcg@5"] == expected
         assert scores(estimator, labels, rows, cv=cv) == expected
-
-
-@pytest.mark.parametrize("layout", ["C", "F"])
-def test_equal_probabilities_are_ties(layout):
-    """A product of matrices rounds rows by their positions."""
-    kinds = np.random.default_rng(0).dirichlet(np.ones(10), size=20)
-    probabilities = np.asarray(np.tile(kinds, (151, 1)), order=layout)
-    grades = mean_grades(probabilities, np.arange(10))
-    assert len(np.unique(grades)) == 20
-    np.testing.assert_allclose(grades, probabilities @ np.arange(10))
 
 
 @pytest.mark.parametrize("n_neighbors", [5, 7, 10])

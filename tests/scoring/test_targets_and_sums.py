@@ -157,10 +157,7 @@ def test_faulty_columns_are_one_error_before_the_first_fit(places, rows, message
     given = {"groups": QID} if rows is FEATURES else {}
     search = ms.GridSearchCV(NeverFitted(), {}, cv=CV, scoring=wrap(scorer_of("ndcg", **places)))
     one_list = wrap(scorer_of("ndcg", groups="none", **places))
-    for call in (
-        lambda: search.fit(rows, CLICKS, **given),
-        lambda: one_list(FITTED, rows, CLICKS),
-    ):
+    for call in (lambda: search.fit(rows, CLICKS, **given), lambda: one_list(FITTED, rows, CLICKS)):
         with pytest.raises((ValueError, TypeError), match=message):
             call()
 
