@@ -70,14 +70,13 @@ def predict_scores(
         methods = methods[::-1]
     method = next((m for m in methods if hasattr(estimator, m)), methods[-1])
     classes: Any = getattr(estimator, "classes_", ()) if classifier else ()
-    if isinstance(classes, list) and np.ndim(classes[:1]) > 1:  # of several targets
-        classes = ()
     if not per_class and len(classes) and isinstance(classes[0], str):
         raise NotNumbersError(
             f"the classes of {type(estimator).__name__} are text, such as {str(classes[0])!r}: "
             "encode the labels as grades 0, 1, 2, ..., where higher is more relevant."
         )
-    if len(classes) == 1 and not per_class:  # of a fold without the others
+    # a single class, of a fold without the others, but not those of a single target
+    if len(classes) == 1 and np.ndim(classes[0]) == 0 and not per_class:
         return np.zeros(num_samples(X))
     scores = np.asarray(call(estimator, method, X))
     if not classifier or method == "predict":

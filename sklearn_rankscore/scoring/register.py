@@ -181,8 +181,9 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
 def _is_ours(scorer: Any) -> bool:
     if isinstance(scorer, RankingScorer | PassthroughScorer):
         return ranks_queries(scorer)
-    is_function = name_of_function(getattr(scorer, "func", scorer)) is not None
-    return is_function or is_of_metric_function(scorer) or calls_metric_function(scorer)
+    if isinstance(scorer, FunctionScorer):
+        return is_of_metric_function(scorer) or calls_metric_function(scorer)
+    return name_of_function(getattr(scorer, "func", scorer)) is not None
 
 
 def calls_metric_function(scorer: Any) -> bool:
@@ -592,7 +593,7 @@ def _default_scorer(scorer: Any) -> Any:
 
 def is_of_metric_function(scorer: Any) -> bool:
     """Whether `sklearn.metrics.make_scorer` made it of a metric function of this package."""
-    if not isinstance(scorer, FunctionScorer) or isinstance(scorer, RankingScorer):
+    if not isinstance(scorer, FunctionScorer):
         return False
     function = scorer._score_func
     while isinstance(function, partial):

@@ -340,21 +340,6 @@ def test_callbacks_of_xgboost_record_for_the_user(is_piped):
     assert [type(callback) for callback in last(kept).callbacks] == [Record]
 
 
-@pytest.mark.parametrize("name", ["LGBMRanker", "LGBMRegressor"])
-def test_weights_of_training_rows_do_not_matter_to_the_watched_set(name):
-    train, watched = hold_out(make(name), X, Y, ids=IDS)
-    weights = np.random.default_rng(0).choice([1.0, 2.0], len(train[0]))
-    both = {"eval_set": [(train[1], train[2]), watched[1:]], "eval_qid": [train[0], watched[0]]}
-    logs = []
-    for sets in (both, given(watched)):
-        model = stopping(make(name), "ndcg@10")
-        model.fit(*train[1:], train[0], sample_weight=weights, **sets)
-        logs.append(log_of(model.estimator_)["ndcg@10_rankscore"])
-        # the log has every round
-        assert len(logs[-1]) == min(N_ROUNDS, model.n_iter_ + N_WITHOUT)
-    assert logs[0] == logs[1]
-
-
 # --- refits, and continued models
 
 

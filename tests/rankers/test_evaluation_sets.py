@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from gathered_rows import gather
 from lightgbm import LGBMRanker
-from native_fits import fit, is_ranker, log_of, make
+from native_fits import fit, gather, is_ranker, log_of, make
 from ranking_rows import BY_ID, IDS, IDS_VALID, INDEX, ROWS, VALID, X_VALID, Y_VALID, X, Y, last
 from sklearn import config_context
 from sklearn.linear_model import Ridge

@@ -257,7 +257,8 @@ def test_scores_of_pairs_of_classes_are_refused():
     """With three classes an SVC has three pairs, and so as many columns as classes."""
     rows, y = load_iris(return_X_y=True)
     pairs = SVC(decision_function_shape="ovo")
-    for model in (make_pipeline(StandardScaler(), pairs), ms.GridSearchCV(pairs, {})):
+    piped = make_pipeline(StandardScaler(), "passthrough", pairs)
+    for model in (piped, ms.GridSearchCV(pairs, {})):
         with pytest.raises(ValueError, match="decision_function_shape='ovo' gives one per pair"):
             scores(model, y, rows, "mrr(groups=rows)", 3)
     # probabilities have one column per class, whatever the decision values are
@@ -305,6 +306,7 @@ WORDS = COUNTRIES[np.minimum(GRADES, 3)]
 NEVER, BY_FUNCTION = LogisticRegression(C="fitted"), make_scorer(rs.ndcg_score)
 LEAVE_ONE_OUT = rs.QueryRanker(RidgeClassifierCV(scoring="ndcg@3"))
 REFUSED = [  # what a scorer that ranks classes cannot rank
+    ("No query ids reached", lambda: BY_IDS(GaussianNB().fit(X, RELEVANT), X, RELEVANT)),
     ("Ridge returns one score per row", lambda: IN_ROWS(Ridge().fit(X, GRADES), X, GRADES)),
     (r"each row would rank one class\. .*cv=QueryKFold\(5\)",
      lambda: LEAVE_ONE_OUT.fit(INDEXED, RELEVANT)),
