@@ -250,7 +250,7 @@ def _cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, tuple[str
 
 def _options_text(metric: Metric) -> str:
     """``"gain=linear, ties=average, …"`` for a named metric."""
-    if metric.definition is None:
+    if not metric.definition.is_known:
         return "a function of a block"
     undefined = metric.replace_undefined_by
     options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}
