@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from joblib import parallel_config
+from native_fits import make
 from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -169,7 +170,8 @@ def test_values_in_place_of_a_place(option, values):
         scorer_of("ndcg", **{option: values})
 
 
-LEAKING = [Ridge(), rs.QueryRanker(Ridge()), rs.QueryRanker(Ridge(), drop_columns="seen")]
+BOOSTED = [make(name, 2) for name in ("LGBMRegressor", "XGBRegressor", "CatBoostRegressor")]
+LEAKING = [Ridge(), rs.QueryRanker(Ridge()), rs.QueryRanker(Ridge(), drop_columns="seen"), *BOOSTED]
 CHOSEN = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), Ridge())
 CHOOSING = [
     CHOSEN,
