@@ -295,8 +295,7 @@ class Block:
             return self._labels.values(gain, self._ranked, self.retrieved, padded=padded)
         groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        read = self._labels.summands if groups.takes_bytes else self._labels.values
-        values = read(gain, labels, retrieved, padded=self.retrieved is self.sizes)
+        values = self._values(gain, labels, retrieved)
         tied = groups.apply_tie_rule(values, ties)
         return self._tied.among_others(
             tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._columns import as_numbers, descending
 from .._typing import Array, ArrayFunction
-from .ties import SHORT, ShortTiedRows, TiedRows
+from .ties import SHORT, TiedRows
 
 
 def stable_order(scores: Array) -> Array:
@@ -73,8 +73,7 @@ def rank_rows(
         rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
         every_row = len(rows) == len(ranked)  # such as a single query of millions of documents
         in_order, equal = (a if every_row else a[rows] for a in (ranked, equals_next))
-        tied_rows = ShortTiedRows if width <= SHORT else TiedRows
-        tied = tied_rows(rows, in_order, equal, depth, lambda: in_order)
+        tied = TiedRows(rows, in_order, equal, depth, width, lambda: in_order)
     # short rows are stored by column, on which the rounding of sums depends
     return retrieved, np.array(ranked[:, :depth], order="F" if width <= SHORT else "C"), tied
 
@@ -103,12 +102,6 @@ class Labels:
         """
         values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
         return values if padded and self._is_full else zero_from(ends, values)
-
-    def summands(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
-    ) -> Array:
-        """The same values, which may be bytes if all are small integers."""
-        return self.values(function, labels, ends, padded=padded)
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
