@@ -298,7 +298,8 @@ WORDS = COUNTRIES[np.minimum(GRADES, 3)]
 NEVER, BY_FUNCTION = LogisticRegression(C="fitted"), make_scorer(rs.ndcg_score)
 LEAVE_ONE_OUT = rs.QueryRanker(RidgeClassifierCV(scoring="ndcg@3"))
 REFUSED = [  # what a scorer that ranks classes cannot rank
-    ("No query ids reached", lambda: BY_IDS(GaussianNB().fit(X, RELEVANT), X, RELEVANT)),
+    ("No query ids reached the metric 'ndcg@3'",
+     lambda: BY_IDS(GaussianNB().fit(X, RELEVANT), X, RELEVANT)),
     ("Ridge returns one score per row", lambda: IN_ROWS(Ridge().fit(X, GRADES), X, GRADES)),
     (r"each row would rank one class\. .*cv=QueryKFold\(5\)",
      lambda: LEAVE_ONE_OUT.fit(INDEXED, RELEVANT)),

@@ -88,6 +88,9 @@ def test_columns_of_x_and_levels(name, table):
             assert copied(FITTED, TABLES[table], CLICKS) == expected
         assert scorer(FITTED, FRAME[["a", "b"]], BY_Y) == expected
         assert scorer.score_labels(BY_Y, FEATURES[:, 0]) == expected
+    given = {"groups": QID, "target": ORDERS}
+    recall = scorer_of("recall@2").score_labels(CLICKS, FEATURES[:, 0], **given)
+    assert recall == SAME["target"][1]
 
 
 def test_positions_of_columns_that_have_integers_as_names():
