@@ -124,6 +124,9 @@ def test_a_target_that_nobody_judged_and_labels_that_would_be_refused():
     scorer = scorer_of("ndcg(target=orders,unjudged=drop,propensity=seen)")
     expected = value("ndcg", orders, unjudged="drop", propensity=SEEN)
     assert scorer(FITTED, FRAME.assign(orders=orders), CLICKS - 9) == expected
+    by_orders = {"scoring": "recall@2(target=orders)"}
+    values = validated(Column(), y=np.where(CLICKS, "yes", "no"), **by_orders)
+    np.testing.assert_array_equal(values, validated(Column(), **by_orders))
 
 
 METRICS = ["dcg@3", "dcg@3(propensity=seen)", "dcg@3(target=orders)", "hits@3(propensity=seen)",
