@@ -143,6 +143,10 @@ class QueryScores(Tabular):
         check_query_values(self.ids, self.values, self.metrics, self.weights)
         if self.weights is not None and not self.weights.any():
             raise ValueError("weights must not all be 0; at least one must be positive.")
+        if unknown := self.limits.keys() - set(self.metrics):
+            raise ValueError(
+                f"limits are those of metrics; {sorted(unknown)[0]!r} is none of them."
+            )
         columns = None if segments is None else read_segments(segments, self.ids)
         object.__setattr__(self, "segments", columns)
 
@@ -232,7 +236,8 @@ class QueryScores(Tabular):
         Notes
         -----
         A user-defined metric is assumed to have the range [0, 1] or, if not all of its values lie
-        within, [-1, 1]; it is unbounded if this does not hold either.
+        within, [-1, 1]; it is unbounded if this does not hold either. The parameter `limits` of
+        `QueryScores` states another range.
 
         References
         ----------

@@ -285,6 +285,9 @@ def test_refuses_metrics_without_a_value_per_query():
         query_scores([0, 1], [1, 2], ["mrr", "ndcg(average=micro)"])
     with pytest.raises(ValueError, match="Did you mean 'ndcg'"):
         query_scores([0, 1], [1, 2], "ndgc")
+    systems = r"passed as a dict to evaluate or query_scores, \{'a': scores_of_a"
+    with pytest.raises(ValueError, match=systems):
+        query_scores([1, 0], np.eye(2), "mrr", groups=[1, 1])
     with pytest.raises(KeyError, match="no metric 'map'; the metrics are m0, m1"):
         skewed()["map"]
 
