@@ -149,9 +149,16 @@ def t_interval(values: Array, weights: Array, confidence: float, *, skewed: bool
 
     If it is `skewed`, skewness moves each end, away from the mean only.
     """
-    t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
     center, error = mean(values, weights), standard_error(values, weights)
     skewness = skewness_of_mean(values, weights) if skewed else np.zeros_like(error)
+    return skewed_ends(center, error, skewness, degrees_of_freedom(weights), confidence)
+
+
+def skewed_ends(
+    center: Array, error: Array, skewness: Array, freedom: float, confidence: float
+) -> Array:
+    """`t_interval` of the mean, its standard error and its skewness, as a stream knows them."""
+    t = stats.t.ppf((1 + confidence) / 2, freedom)
     above, below = _with_skewness(t, skewness), _with_skewness(-t, skewness)
     return np.asarray(center - error * np.array([np.maximum(t, above), np.minimum(-t, below)]))
 
