@@ -14,7 +14,7 @@ from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_fraction
 from ..comparison.intervals import FARTHEST, FEWEST_DISTINCT, TOLERANCE, Interval, skewed_ends
-from ..comparison.query_scores import range_of
+from ..comparison.query_scores import value_range
 from ..metrics.labels import Limits
 from ..metrics.metric import Metric
 
@@ -200,7 +200,7 @@ class Moments:
         The bounds are those of Clopper and Pearson for the shares of queries below and above the
         most common value, each of which could have the lowest or the highest value.
         """
-        low, high = range_of(limits, *self.extremes.tolist())
+        low, high = value_range(limits, *self.extremes.tolist())
         if is_difference:
             low, high = low - high, high - low
         error, freedom, skewness = self._shape()
