@@ -143,6 +143,10 @@ class QueryScores(Tabular):
         check_query_values(self.ids, self.values, self.metrics, self.weights)
         if self.weights is not None and not self.weights.any():
             raise ValueError("weights must not all be 0; at least one must be positive.")
+        if unknown := self.limits.keys() - set(self.metrics):
+            raise ValueError(
+                f"limits are those of metrics; {sorted(unknown)[0]!r} is none of them."
+            )
         columns = None if segments is None else read_segments(segments, self.ids)
         object.__setattr__(self, "segments", columns)
 
@@ -232,7 +236,8 @@ class QueryScores(Tabular):
         Notes
         -----
         A user-defined metric is assumed to have the range [0, 1] or, if not all of its values lie
-        within, [-1, 1]; it is unbounded if this does not hold either.
+        within, [-1, 1]; it is unbounded if this does not hold either. The parameter `limits` of
+        `QueryScores` states another range.
 
         References
         ----------
@@ -502,22 +507,27 @@ def check_query_values(
 
 
 def value_ranges(scores: QueryScores, values: Array) -> tuple[Array, Array]:
-    """The lowest and the highest value that each metric can take, infinite if that is not known.
-
-    The range of a metric that is not one of this package is taken to be [0, 1], or else [-1, 1], if
-    all its `values` lie within.
-    """
+    """The lowest and the highest value of each metric, infinite if that is not known."""
     defined = ~np.isnan(values)
     lowest = np.min(values, axis=0, initial=np.inf, where=defined)
     highest = np.max(values, axis=0, initial=-np.inf, where=defined)
-    ranges = []
-    for metric, *ends in zip(scores.metrics, lowest.tolist(), highest.tolist(), strict=True):
-        own = scores.limits[metric] if metric in scores.limits else _limits(metric)
-        possible = COMMON_RANGES if own is None else (own,)
-        holds = [low - ROUNDING <= ends[0] and ends[1] <= high + ROUNDING for low, high in possible]
-        ranges.append(possible[holds.index(True)] if any(holds) else UNKNOWN)
-    low, high = np.array(ranges).T
+    limits = [
+        scores.limits[metric] if metric in scores.limits else _limits(metric)
+        for metric in scores.metrics
+    ]
+    low, high = np.array(list(map(value_range, limits, lowest.tolist(), highest.tolist()))).T
     return low, high
+
+
+def value_range(limits: Limits | None, lowest: float, highest: float) -> Limits:
+    """The range of a metric with these limits, of which some values are known.
+
+    That of a metric without is taken to be [0, 1], or else [-1, 1], if all values lie within.
+    """
+    for low, high in COMMON_RANGES if limits is None else (limits,):
+        if low - ROUNDING <= lowest and highest <= high + ROUNDING:
+            return low, high
+    return UNKNOWN
 
 
 def _limits(name: str) -> Limits | None:

@@ -26,7 +26,7 @@ from ..metrics.segment import (
 )
 from ..query_ids import Grouping
 from ..query_ids.lookup import check_same_order, index_level
-from ..query_ids.read import as_key, as_keys, as_objects, of_python
+from ..query_ids.read import as_key, as_keys, as_objects, factorize, of_python
 from ..ranking.aggregate import scaled_weights
 from .intervals import Interval, has_few_distinct
 from .tabular import Record, Records
@@ -265,13 +265,8 @@ def _column(name: str, values: Array) -> SegmentColumn:
     if present.dtype.kind in "iuf" and len(np.unique(present)) > MOST_CATEGORIES:
         names, codes[~missing] = _quantile_bins(present)
     else:
-        distinct: dict[Hashable, None] = dict.fromkeys(present.tolist())
-        try:
-            names = sorted(distinct)  # type: ignore[type-var]
-        except TypeError:
-            names = list(distinct)
-        position = {value: code for code, value in enumerate(names)}
-        codes[~missing] = [position[value] for value in present.tolist()]
+        distinct, codes[~missing] = factorize(present, name)
+        names = distinct.tolist()
     if missing.any():
         codes[missing], names = len(names), [*names, MISSING]
     return SegmentColumn(name, names, codes)
