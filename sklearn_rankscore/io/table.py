@@ -118,9 +118,9 @@ def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
             as_text = other.decode(errors="replace") if isinstance(other, bytes) else str(other)
             unequal += [(other, as_text)] if as_text in text else []
     if unequal:
-        one, other = map(shown, unequal[0])
+        here, there = map(shown, unequal[0])
         raise TypeError(
-            f"{name} are {one} in one place and {other} in another, which are never equal. Convert "
+            f"{name} are {here} in one place and {there} in another, which are never equal. Convert "
             "all of them to one type; pairs of an item and its score become a dict, dict(pairs)."
         )
 
