@@ -120,8 +120,9 @@ def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
     if unequal:
         here, there = map(shown, unequal[0])
         raise TypeError(
-            f"{name} are {here} in one place and {there} in another, which are never equal. Convert "
-            "all of them to one type; pairs of an item and its score become a dict, dict(pairs)."
+            f"{name} are {here} in one place and {there} in another, which are never equal. "
+            "Convert all of them to one type; pairs of an item and its score become a dict, "
+            "dict(pairs)."
         )
 
 
