@@ -6,7 +6,6 @@ means beside other ids, and in searches within searches, is below.
 """
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import ClassVar
 
@@ -212,16 +211,6 @@ def test_every_tool_and_kind_of_scorer(tool, way, kind):
     value, by_fold = call(tool, way, kind), expected(way, None if kind == "none" else 3)
     is_mean = tool == "permutation test"
     assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
-
-
-IN_PROCESSES = [("cross_validate", "groups="), ("grid", "groups=, GroupKFold"),
-                ("grid", "level in Arrow"), ("nested", "routed qid")]  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("tool", "way"), IN_PROCESSES)
-def test_two_processes(tool, way):
-    assert call(tool, way, n_jobs=2) == expected(way)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
@@ -433,16 +422,6 @@ def test_a_list_of_ids_that_are_names_of_columns():
     # one name is a column; two are two columns, whose values together are the id
     for names in (["a"], ["a", "b"]):
         assert sum(len(test) for _, test in rs.QueryKFold(2).split(frame, groups=names)) == 8
-
-
-def test_calls_at_the_same_time_keep_their_own_ids():
-    def score(seed):
-        order = np.random.default_rng(seed).permutation(len(Y))
-        given = {"groups": QID[order], "scoring": ALIGNED, "cv": CV}
-        return tuple(ms.cross_val_score(RIDGE, X[order], Y[order], **given).tolist())
-
-    with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(score, range(12))) == {(1.0, 1.0, 1.0)}
 
 
 def test_the_arguments_of_the_caller_are_not_changed():
