@@ -512,12 +512,18 @@ def value_ranges(scores: QueryScores, values: Array) -> tuple[Array, Array]:
     highest = np.max(values, axis=0, initial=-np.inf, where=defined)
     ranges = []
     for metric, *ends in zip(scores.metrics, lowest.tolist(), highest.tolist(), strict=True):
-        own = scores.limits[metric] if metric in scores.limits else _limits(metric)
-        possible = COMMON_RANGES if own is None else (own,)
-        holds = [low - ROUNDING <= ends[0] and ends[1] <= high + ROUNDING for low, high in possible]
-        ranges.append(possible[holds.index(True)] if any(holds) else UNKNOWN)
+        limits = scores.limits[metric] if metric in scores.limits else _limits(metric)
+        ranges.append(range_of(limits, *ends))
     low, high = np.array(ranges).T
     return low, high
+
+
+def range_of(limits: Limits | None, lowest: float, highest: float) -> Limits:
+    """`value_ranges` of one metric with these limits, and of the ends of its values."""
+    for low, high in COMMON_RANGES if limits is None else (limits,):
+        if low - ROUNDING <= lowest and highest <= high + ROUNDING:
+            return low, high
+    return UNKNOWN
 
 
 def _limits(name: str) -> Limits | None:
