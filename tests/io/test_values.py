@@ -1,4 +1,4 @@
-"""What each form of input is worth: values by hand, by published examples and by the oracle."""
+"""What each form of input gives: values by hand, by published examples and by the oracle."""
 
 import gzip
 import math

@@ -85,7 +85,7 @@ def fill_keys(
     documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
 ) -> Kind | None:
     """Give each bucket the keys of its queries as rows; None if scores had better be sorted."""
-    for kind in _kinds(documents, max(bucket.width for bucket in buckets), depth):
+    for kind in _ways_to_write(documents, max(bucket.width for bucket in buckets), depth):
         # where keys cannot be exact, the first documents tell in most cases
         first = documents.labels[:TRIED], documents.scores[:TRIED]
         is_tried = kind.is_exact and len(documents.scores) > TRIED
@@ -98,7 +98,7 @@ def fill_keys(
     return None
 
 
-def _kinds(documents: Documents, width: int, depth: int | None) -> Iterator[Kind]:
+def _ways_to_write(documents: Documents, width: int, depth: int | None) -> Iterator[Kind]:
     """The kinds of keys that may be written, the cheapest first."""
     column_bits = 0
     if documents.input_order_decides and documents.has_many_ties:

@@ -19,8 +19,8 @@ HIGHEST_GRADE = 62
 # number of labels that are encoded at once, and per call of `take`
 ENCODED, LOOK_UP = 2**16, 2**19
 
-# up to so many ranks and grades a counting sort takes less time than a sort of few distinct values,
-# and in wider rows always less memory
+# up to these numbers of ranks and grades a counting sort takes less time than a sort of few
+# distinct values, and in wider rows always less memory
 COUNTED_RANKS, COUNTED_GRADES, WIDEST_SORTED = 32, 7, 2**16
 
 
