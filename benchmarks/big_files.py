@@ -21,10 +21,26 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from stream_parquet import make
 
 METRICS = ["ndcg@10", "map@10", "mrr@10"]
 PACKAGE = Path(__file__).parents[1]
+CHUNK = 1_000_000
+
+
+def make(path, n_rows, seed=0):
+    """Write the given number of rows in chunks."""
+    random = np.random.default_rng(seed)
+    schema = pa.schema([("qid", pa.int64()), ("label", pa.int8()), ("score", pa.float32())])
+    first = 0
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, n_rows, CHUNK):
+            n = min(CHUNK, n_rows - start)
+            ends = np.cumsum(random.integers(10, 101, size=n // 10 + 1))
+            qid = first + np.searchsorted(ends, np.arange(n), side="right")
+            first = int(qid[-1])  # the last query continues in the next chunk
+            label = np.searchsorted([0.5, 0.75, 0.9, 0.97], random.random(n)).astype(np.int8)
+            score = random.normal(label, 2.0).astype(np.float32)
+            writer.write_batch(pa.record_batch([qid, label, score], schema=schema))
 
 
 def write_files(folder, n_rows):
@@ -69,7 +85,7 @@ def child(path, options):
     import duckdb  # noqa: F401 - not part of the time
     import pyarrow.dataset  # noqa: F401
 
-    import sklearn_rankscore.metrics  # noqa: F401
+    from sklearn_rankscore import evaluate, evaluate_parquet  # noqa: F401
 
     wall, cpu = time.perf_counter(), time.process_time()
     values = in_memory(path) if options is None else stream(path, options)

@@ -39,10 +39,7 @@ UNDERSCORE: dict[type, Any] = {str: "_", bytes: b"_"}
 # how to replace NaN
 REMEDIES = {
     "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
-    "score": (
-        "A document that was not retrieved, as after a left join, has the score -inf: fill these "
-        "values with -inf. Without its row, a relevant document would not count as missed."
-    ),
+    "score": "A document that was not retrieved, as after a left join, has the score -inf.",
     "rank": "A document that was not retrieved has no rank: leave out its row.",
 }
 # as pandas, and DuckDB or polars, write them
@@ -89,11 +86,10 @@ class Columns:
             return name
         which = "such as " + ", ".join(name for name in NAMES[field] if isinstance(name, str))
         fix = (
-            f"Rename one, or name it by from_frames, on the command line by --columns {field}=NAME."
-            " Ranks, 1 for the best, are a column 'rank'; if every row is relevant, add ones."
+            f"Name it by from_frames or --columns {field}=NAME, in the first line of a file, by "
+            "commas in .csv and tabs in .tsv. Ranks are a column 'rank'; if all are relevant, add "
+            "ones."
         )
-        if self.lines is not None:
-            fix += " The first line names the columns, by commas in .csv and by tabs in .tsv files."
         if field in given:
             which, fix = repr(name), did_you_mean(name, self.names).strip()
         raise ValueError(
@@ -150,9 +146,8 @@ def columns_of(name: str, frame: Any) -> Columns:
     if not names:
         raise TypeError(
             f"{name} must be a DataFrame in memory with one row per query and document; got a "
-            f"{type(frame).__name__}. pandas.DataFrame takes columns and records; lists by query "
-            "go into from_ranked_lists, files into from_trec, and several systems are a dict of "
-            "DataFrames by name."
+            f"{type(frame).__name__}. Lists go into from_ranked_lists, files into from_trec, and "
+            "several systems are a dict of DataFrames by name."
         )
 
     def read(column: Any) -> Any:
@@ -160,8 +155,9 @@ def columns_of(name: str, frame: Any) -> Columns:
             return frame[column]
         if column not in names and (level := index_level(frame, column)) is not None:
             return level
-        same = [one for one in names if str(one).lower() == str(column).lower()]
-        fix = f" Did you mean {same[0]!r}?" if same else did_you_mean(column, names)
+        by_case = {str(one).lower(): one for one in names}
+        same = by_case.get(str(column).lower())
+        fix = did_you_mean(column, names) if same is None else f" Did you mean {same!r}?"
         raise ValueError(
             f"{name} has {'more than one' if column in names else 'no'} column {column!r}; its "
             f"columns are {names}.{fix} Columns of ids need the same name in all frames; ids of "

@@ -56,20 +56,20 @@ def select_queries(
                 f"{judged.name} and {table.name} have no query in common: {judged.name} has "
                 f"{shown(ids[is_judged][0])}, {table.name} has {shown(ids[has][0])}."
             )
-    selected = is_judged if complete else is_judged & np.logical_or.reduce(has_results)
-    if complete is None and (n_lacking := int(is_judged.sum() - selected.sum())):
+    selected = np.asarray(is_judged if complete else is_judged & np.logical_or.reduce(has_results))
+    if complete is not None:
+        return selected
+    if n_lacking := int(is_judged.sum() - selected.sum()):
         warn(
             f"no run has results for {counted(n_lacking, 'judged query')} of {is_judged.sum():,}, "
             "left out of the means as by trec_eval; complete=True (-c on the command line) counts "
             "them, and complete=False leaves them out without this note."
         )
     for name, has in zip(systems, has_results, strict=True):
-        if complete is None and (n_lacking := int((selected & ~has).sum())):
-            warn(
-                f"{name} has no results for {n_lacking:,} of {selected.sum():,} queries, where it "
-                "retrieved nothing."
-            )
-    return np.asarray(selected)
+        if n_lacking := int((selected & ~has).sum()):
+            of_all = f"{n_lacking:,} of {selected.sum():,} queries, where it retrieved nothing."
+            warn(f"{name} has no results for {of_all}")
+    return selected
 
 
 def join(

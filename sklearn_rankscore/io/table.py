@@ -101,30 +101,29 @@ def in_common(
 
 def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
     """Refuse columns without an id of the same kind, and 2 beside "2", which were meant as one."""
-    examples: list[dict[str, Any]] = []
+    seen: list[dict[str, Any]] = []
     for ids in columns:
         types = {type(one): one for one in (ids if ids.dtype.kind == "O" else ids[:1]).tolist()}
-        examples.append({
-            next((kind for k, kind in KINDS.items() if issubclass(of, k)), "others"): one
-            for of, one in types.items()
-        })  # fmt: skip
-    for one, other in combinations(filter(None, examples), 2):
-        if one.keys().isdisjoint(other) and "others" not in one | other:
-            both = [f"{kind}, such as {shown(id_)}," for kind, id_ in sorted((one | other).items())]
-            raise TypeError(
-                f"{name} are {' and '.join(both)} which are never equal. Convert one of them; "
-                "pairs of an item and its score become a dict, dict(pairs)."
-            )
-    if len(set().union(*examples) & {"numbers", "text", "bytes"}) > 1:
-        listed = [one for ids in columns for one in ids.tolist()]
+        kinds = {of: [kind for k, kind in KINDS.items() if issubclass(of, k)] for of in types}
+        seen.append({"".join(kinds[of]): one for of, one in types.items()})
+    unequal = [
+        (next(iter(one.values())), next(iter(other.values())))
+        for one, other in combinations(filter(None, seen), 2)
+        if one.keys().isdisjoint(other) and "" not in one | other
+    ]
+    if not unequal and len(set().union(*seen) & {"numbers", "text", "bytes"}) > 1:
+        listed: list[Any] = [one for ids in columns for one in ids.tolist()]
         text = {one for one in listed if isinstance(one, str)}
-        for one in listed:
-            as_text = one.decode(errors="replace") if isinstance(one, bytes) else str(one)
-            if isinstance(one, Number | bytes) and as_text in text:
-                raise TypeError(
-                    f"{name} are {shown(one)} in one place and {as_text!r} in another, which are "
-                    "never equal. Convert all of them to the same type."
-                )
+        for other in (one for one in listed if isinstance(one, Number | bytes)):
+            as_text = other.decode(errors="replace") if isinstance(other, bytes) else str(other)
+            unequal += [(other, as_text)] if as_text in text else []
+    if unequal:
+        here, there = map(shown, unequal[0])
+        raise TypeError(
+            f"{name} are {here} in one place and {there} in another, which are never equal. "
+            "Convert all of them to one type; pairs of an item and its score become a dict, "
+            "dict(pairs)."
+        )
 
 
 def at_ranks(table: Table) -> Table:

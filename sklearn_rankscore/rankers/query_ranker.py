@@ -246,7 +246,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 caller = f"an evaluation set of {type(ranker).__name__}.fit"
                 raise no_groups_error(caller, fix="pass eval_qid=[ids].")
             is_plain = weights is None is sample_weight and not start
-            if X_set is X and y_set is y and is_plain and np.array_equal(qid, ids):
+            has_same_ids = np.array_equal(np.asarray(qid), np.asarray(ids))
+            if X_set is X and y_set is y and is_plain and has_same_ids:
                 return data  # which LightGBM knows by the same objects
             return read(X_set, copy(y_set), qid, weights, start)
 

@@ -21,7 +21,7 @@ from ..metrics.metric import Metric
 from ..metrics.names import METRICS, display_name, name_of_function, parse_name, with_cutoff
 from ..metrics.resolve import has_option, list_metrics
 from ..plots.display import inference_of
-from ..ranking import Queries, read_queries
+from ..ranking import Block, Queries, read_queries
 from ..ranking.queries import is_judged
 from .render import Contents, RankingReport, System
 
@@ -206,7 +206,7 @@ def ranking_report(
         chance = _of_random_order(queries, resolved)
         of_chance = measure_per_query(queries, chance, n_jobs, places).mean() if chance else {}
         ranges = _bounds_of_means(queries, resolved) if needs_bounds else {}
-        return _system(queries, measured, limit, inference, of_chance, ranges)
+        return _system(queries, measured, limit, inference, of_chance, ranges, n_jobs)
 
     if isinstance(y_score, Mapping):
         systems = by_system(compute, y_true, y_score, groups)
@@ -250,7 +250,7 @@ def _cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, tuple[str
 
 def _options_text(metric: Metric) -> str:
     """``"gain=linear, ties=average, …"`` for a named metric."""
-    if metric.definition is None:
+    if not metric.definition.is_known:
         return "a function of a block"
     undefined = metric.replace_undefined_by
     options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}
@@ -275,11 +275,11 @@ def _system(
     inference: Mapping[str, Any],
     chance: Mapping[str, float],
     bounds: Mapping[str, Mapping[str, float]],
+    n_jobs: int | None,
 ) -> System:
     """Properties of the data, and means with intervals, of all queries and by segment."""
-    is_relevant, codes = queries.y_true > threshold, queries.grouping.codes
-    n_relevant = np.bincount(codes, is_relevant, len(queries)).astype(int)
-    facts = _describe(queries, n_relevant)
+    n_relevant = _count(queries, queries.y_true > threshold)
+    facts = _describe(queries, n_relevant, n_jobs)
     for summary in [*scores.propensity_summary().values()][:1]:
         facts |= {
             "clicks": summary.n_clicks, "effective_clicks": summary.effective_clicks,
@@ -315,18 +315,13 @@ def _bounds_of_means(
     return bounds
 
 
-def _describe(queries: Queries, n_relevant: Array) -> dict[str, float]:
+def _describe(queries: Queries, n_relevant: Array, n_jobs: int | None) -> dict[str, float]:
     """Numbers of documents, and shares of queries and documents with ties or without results."""
-    codes, scores, sizes = queries.grouping.codes, queries.y_score, queries.sizes
-    n, is_retrieved = len(sizes), ~np.isneginf(scores)
-    retrieved = np.bincount(codes, is_retrieved, n)
-    order = np.lexsort((scores, codes))
-    before, after = order[:-1], order[1:]
-    is_tie = (codes[before] == codes[after]) & (scores[before] == scores[after])
-    is_tie &= is_retrieved[after]
-    is_tied = np.append(is_tie, False) | np.append(False, is_tie)
-    n_ties = np.bincount(codes[after], is_tie, n)
-    facts: dict[str, float] = {"queries": n, "documents": len(codes)}
+    sizes, has_all = queries.sizes, math.isfinite(queries.lowest_score)
+    retrieved = sizes if has_all else _count(queries, queries.y_score > -math.inf)
+    of_ties = resolve_per_query([_tied_documents, _are_all_tied], unjudged="irrelevant")
+    n_tied, all_tied = measure_per_query(queries, of_ties, n_jobs).values.T
+    facts: dict[str, float] = {"queries": len(sizes), "documents": int(sizes.sum())}
     for kind, counts in (("documents", sizes), ("retrieved", retrieved)):
         facts[f"fewest_{kind}"] = int(counts.min())
         facts[f"median_{kind}"] = float(np.median(counts))
@@ -335,7 +330,26 @@ def _describe(queries: Queries, n_relevant: Array) -> dict[str, float]:
         "queries_without_results": float((retrieved == 0).mean()),
         "queries_without_relevant": float((n_relevant == 0).mean()),
         "queries_of_one_document": float((sizes == 1).mean()),
-        "queries_all_tied": float(((retrieved > 1) & (n_ties == retrieved - 1)).mean()),
-        "documents_tied": float(is_tied.mean()),
+        "queries_all_tied": float(all_tied.mean()),
+        "documents_tied": float(n_tied.sum() / sizes.sum()),
         "documents_unjudged": 1 - float(is_judged(queries.y_true).mean()),
     }
+
+
+def _count(queries: Queries, chosen: Array) -> Array:
+    """The number of documents of each query that are chosen by a mask."""
+    return np.bincount(queries.grouping.codes[chosen], minlength=len(queries))
+
+
+def _tied_documents(block: Block) -> Array:
+    """Number of retrieved documents that share their score with another one."""
+    _, size = block.tie_groups()
+    is_tied = (size > 1) & (block.ranks <= block.retrieved[:, None])
+    return np.asarray(is_tied.sum(axis=1), dtype=np.float64)
+
+
+def _are_all_tied(block: Block) -> Array:
+    """Whether all retrieved documents of a query, at least two, have the same score."""
+    _, size = block.tie_groups()
+    first = size[:, 0] if isinstance(size, np.ndarray) else size
+    return np.asarray((first == block.retrieved) & (block.retrieved > 1), dtype=np.float64)

@@ -15,13 +15,13 @@ QRELS, RUN = "qid,docno,label\n1,a,1\n2,b,0\n", "qid,docno,score\n1,a,0.5\n2,b,0
 LATIN = "qid,docné,label\n".encode("latin-1")
 NOT_A_NUMBER = r"BAD, line 4, column label: must be a number; got {!r}"
 NO_ID = r"BAD, line 4, column {}: an id is missing"
-NO_NAMES = r"BAD: no column for the query, .*first line names the columns, by commas"
+NO_NAMES = r"BAD: no column for the query, .*in the first line of a file, by commas"
 
 BAD_QRELS = [
     ("", r"BAD: the file has no rows"),
     ("\n\n", r"BAD: the file has no rows"),
     ("qid,docno,label\n", r"BAD: the file has no rows"),
-    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, .* every row is relevant, add ones"),
+    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, .* if all are relevant, add ones"),
     ("qid,label\n1,1\n", r"BAD: no column for the document"),
     ("docno,label\na,1\n", r"BAD: no column for the query"),
     ("uid,mid,stars\n2,7,0\n", r"BAD: no column for the query, .*; it has uid, mid, stars"),

@@ -248,7 +248,7 @@ def test_a_model_is_continued(form, ranker):
 
 def test_what_warns():
     ids = np.arange(len(Y))  # those of documents are no query ids
-    with pytest.warns(UserWarning, match="same id for all documents of a query"):
+    with pytest.warns(UserWarning, match=r"LGBMRanker\.fit learns little; .* same id for all"):
         QueryRanker(make("LGBMRanker", 2)).fit(X, Y, ids)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -256,6 +256,3 @@ def test_what_warns():
         for others in (np.zeros(len(Y)), np.maximum(ids, 1)):  # one query has two documents
             QueryRanker(make("LGBMRanker", 2)).fit(X, Y, others)
         QueryRanker(Ridge()).fit(X[:1], Y[:1], groups=[0])
-    with pytest.warns(UserWarning, match="A column-vector y was passed"):
-        fitted = QueryRanker(Ridge()).fit(X, pd.DataFrame({"rel": Y}), IDS)
-    np.testing.assert_array_equal(fitted.predict(X), Ridge().fit(X, Y).predict(X))

@@ -277,15 +277,19 @@ FROZEN = [
 
 
 class OfRows(Ridge):
-    """A ranker that is told the ids of its rows by a name of its own, as those of CatBoost are."""
+    """A ranker that is told the ids of its rows by a name of its own, or reads a column `qid`."""
 
-    def fit(self, X, y, group_id=None):
-        assert len(group_id) == len(y)
-        return super().fit(X, y)
+    def fit(self, X, y, group_id=None, qid=None):
+        assert len(X["qid"] if group_id is None else group_id) == len(y)
+        return super().fit(np.asarray(X)[:, :3], y)
+
+    def predict(self, X):
+        return super().predict(np.asarray(X)[:, :3])
 
 
 CALLS = [  # a model, X, options of the call, and its scores
     (OfRows(), X, {"params": {"group_id": QID}}, ALL),
+    (OfRows(), FRAME.assign(qid=QID), {"groups": None}, ALL),  # as XGBRanker does
     *((model, X, {"cv": cv}, by_hand(folds_of(cv)))
       for cv in SPLITS for model in (Ridge(), RIDGE)),
     (RIDGE, X, {"cv": BY_NUMBER}, by_hand(list(BY_NUMBER.split()))),

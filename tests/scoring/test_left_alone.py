@@ -19,13 +19,14 @@ from joblib import parallel_config, register_parallel_backend
 from joblib._parallel_backends import ThreadingBackend
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, SGDRegressor
 from sklearn.metrics import _scorer, get_scorer, make_scorer, r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     cross_val_score,
     cross_validate,
+    learning_curve,
     permutation_test_score,
 )
 from sklearn.pipeline import make_pipeline
@@ -126,8 +127,6 @@ BY_GROUP = {"groups": GROUPS, "cv": GroupKFold(3)}
 SEARCH = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=3)
 CALLS = {
     "steps as pairs": lambda: validated(Model(steps=[(1, 2), (3, 4)])),
-    "steps in a pipeline": lambda: validated(make_pipeline(StandardScaler(), Model())),
-    "steps in a search": lambda: GridSearchCV(Model(), {"steps": [1, 2]}).fit(X, Y).best_score_,
     "score with groups": lambda: validated(Model(), **BY_GROUP),
     "score with groups of a frame": lambda: validated(Model(), X=INDEXED, **BY_GROUP),
     "a function of its own": lambda: validated(Model(groups=source), X=INDEXED, scoring="r2"),
@@ -138,6 +137,9 @@ CALLS = {
     "an Index of weights": lambda: validated(
         WeightedRidge(), params={"sample_weight": pd.Index(np.linspace(1, 2, 60))}
     ),
+    "a curve of partial fits": lambda: learning_curve(
+        SGDRegressor(random_state=0), X, Y, exploit_incremental_learning=True
+    )[2].tolist(),
     "a metric that names a lazy module": lambda: validated(
         Ridge(), scoring=make_scorer(accuracy_within_one)
     ),

@@ -273,7 +273,7 @@ SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
     "several": by_ids(Ridge(), scoring=["r2", "mrr", "ndcg@3"]),
     "two processes": by_ids(Ridge(), n_jobs=2),
     "a search": lambda cv: ms.GridSearchCV(Ridge(), {}, scoring="mrr", cv=cv).fit(X, BY_Y),
-    "a named column": by_ids(Ridge(), SESSIONS, scoring="ndcg(groups=session)"),
+    "a named column": by_ids(Ridge(), SESSIONS, LABELS, "ndcg(groups=session)"),
     "a column of the ranker": by_ids(BY_SESSION, SESSIONS, LABELS),
     "a default score": by_ids(BY_SESSION, SESSIONS, LABELS, None),
     "a ranker in a search": replaced,
