@@ -179,13 +179,10 @@ def compare(
     aligned = defined_for_all(aligned) if correction == "tukey" else aligned
     first = aligned[baseline]
     margins = _read_margin(margin, first.metrics)
-    statistics = partial(
-        _pair_statistics,
-        estimate=interval_estimate(difference_interval, confidence, method, n_resamples, seed),
-        needs_range=method == "auto",
-        p_values_of=partial(paired_p_values, test=test, n_resamples=n_resamples, seed=seed),
-        directions_of=partial(directions, test=test if correction != "tukey" else "permutation"),
-    )
+    estimate = interval_estimate(difference_interval, confidence, method, n_resamples, seed)
+    p_values = partial(paired_p_values, test=test, n_resamples=n_resamples, seed=seed)
+    signs = partial(directions, test=test if correction != "tukey" else "permutation")
+    statistics = partial(_statistics, estimate, p_values, signs, method == "auto")
     columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
     every_two = combinations([baseline, *models], 2)
     compared = list(every_two if pairs == "all" else product([baseline], models))
@@ -225,10 +222,7 @@ def _compare_pair(
     statistics: Callable[..., Array],
     margin: Array | None,
 ) -> Iterator[Difference]:
-    """The differences of one pair by segment, with p-values that are not adjusted yet.
-
-    `statistics` are `_pair_statistics`.
-    """
+    """The differences of one pair by segment, with p-values that are not adjusted yet."""
     first, second = systems[baseline], systems[model]
     paired = paired_differences(first, second)
     included = paired.included()
@@ -252,21 +246,20 @@ def _compare_pair(
             )  # fmt: skip
 
 
-# the rows of `_pair_statistics`
+# the rows of `_statistics`
 N_STATISTICS = 12
 
 
-def _pair_statistics(
+def _statistics(
+    estimate: Callable[..., Array],
+    p_values_of: Callable[..., Array],
+    signs_of: Callable[..., Array],
+    needs_range: bool,
     differences: Array,
     weights: Array,
     low: Array,
     high: Array,
     margin: Array | None = None,
-    *,
-    estimate: Callable[..., Array],
-    needs_range: bool,
-    p_values_of: Callable[..., Array],
-    directions_of: Callable[..., Array],
 ) -> Array:
     """What is stated of the differences of each metric, which lie in [low, high]."""
     margins = np.full((2, differences.shape[1]), np.nan)
@@ -274,7 +267,8 @@ def _pair_statistics(
         margins = one_sided_p_values(differences, weights, margin, low, high)
     ends = estimate(differences, weights, low, high)
     few = shows_too_little(differences, weights, low, high)
-    excludes_0 = (ends[0] > 0) | (ends[1] < 0)
+    # few queries show a direction if the bound for those that were not seen does
+    is_known = ~few | (needs_range & ((ends[0] > 0) | (ends[1] < 0)))
     signs = np.sign(differences)
     return np.vstack(
         [
@@ -283,8 +277,7 @@ def _pair_statistics(
             ends,
             few,
             p_values_of(differences, weights),
-            # few queries show a direction if the bound for those that were not seen does
-            np.where(few & ~(excludes_0 & needs_range), 0, directions_of(differences, weights)),
+            np.where(is_known, signs_of(differences, weights), 0),
             margins[0],
             margins.max(axis=0),  # equivalence is shown by both one-sided tests
             *((signs == sign).sum(axis=0) for sign in (1, 0, -1)),

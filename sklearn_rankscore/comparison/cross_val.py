@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -159,7 +158,7 @@ def cross_val_query_scores(
     X, y, sample_weight = indexable(X, y, sample_weight)
     params = params or {}
     check_same_rows(X=X, y=y, sample_weight=sample_weight)
-    groups, ids = _find_ids(X, y, cv, groups, params)
+    _, groups, ids = find_ids(CALLER, X, y, groups, cv, params)
     for one in judged:
         check_no_feature(one, estimator, X)
         find_target(one, None, X, y)
@@ -175,13 +174,11 @@ def cross_val_query_scores(
     scores = np.empty((num_samples(X), *np.shape(predicted[0])[1:]))
     for (_, test), of_fold in zip(folds, predicted, strict=True):
         scores[test] = of_fold
-    # all of the labels, of which the training data of a fold may lack some
-    model = SimpleNamespace(classes_=np.unique(y)) if is_classifier(estimator) else None
     values = {}
     for place in dict.fromkeys(one.target for one in judged):
         labels = y if place is None else find_column(place, (X, y), "target")
         own = {one.name: one.resolved for one in judged if one.target == place}
-        queries = read_predictions(model, labels, scores, grouping, sample_weight, ", ".join(own))
+        queries = read_predictions(None, labels, scores, grouping, sample_weight, ", ".join(own))
         values[place] = measure_per_query(queries, own, data=(X, y))
     return _joined(judged, values)
 
@@ -244,16 +241,20 @@ def _check_scorer(scorer: RankingScorer) -> None:
         )
 
 
-def _find_ids(X: Any, y: Any, cv: Any, groups: Any, params: dict[str, Any]) -> tuple[Any, Any]:
-    """The ids given as `groups`, if any, and the query ids."""
+def find_ids(
+    caller: str, X: Any, y: Any, groups: Any, holder: Any, params: Mapping[str, Any] | None = None
+) -> tuple[Any, Any, Any]:
+    """Where the query ids are, those given as `groups`, and the ids themselves.
+
+    The column that `holder` reads, a splitter or a ranker, also identifies the queries to score.
+    """
     id_source, groups = source_or_ids(groups, X)
-    # the column from which the splitter reads its ids also identifies the queries to score
-    id_source = getattr(cv, "groups", None) if id_source is None else id_source
-    given, qid = params.get("groups", groups), params.get("qid")
-    ids = find_explicit_ids(X, y, groups=given, qid=qid, id_source=id_source)
+    id_source = getattr(holder, "groups", None) if id_source is None else id_source
+    given = {"groups": groups, **(params or {})}
+    ids = find_explicit_ids(X, y, groups=given["groups"], qid=given.get("qid"), id_source=id_source)
     if ids is None:
-        raise no_groups_error(CALLER, X=X)
-    return groups, ids
+        raise no_groups_error(caller, X=X)
+    return id_source, groups, ids
 
 
 def _route(

@@ -16,15 +16,11 @@ from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, Quer
 from .._validation import check_choice, check_count, counted
 from ..metrics.evaluate import Metrics
 from ..query_ids import group_rows
-from ..query_ids.lookup import (
-    check_same_rows,
-    find_explicit_ids,
-    no_groups_error,
-    source_or_ids,
-)
+from ..query_ids.lookup import check_same_rows
 from ..rankers.training_data import DroppedColumns
 from ..scoring.predictions import predict_scores, read_predictions
 from .compare import difference_ranges
+from .cross_val import find_ids
 from .intervals import (
     Interval,
     difference_interval,
@@ -234,7 +230,8 @@ def query_permutation_importance(
     check_choice("within", within, get_args(Within))
     resolved = resolve_per_query(metrics, like=like, **options)
     X, n_repeats = as_table(X), check_count("n_repeats", n_repeats, 1)
-    id_source, ids = _find_ids(estimator, X, y, groups)
+    check_same_rows(X=X, y=y)
+    id_source, _, ids = find_ids(CALLER, X, y, groups, estimator)
     grouping: Any = group_rows(ids, len(np.asarray(y)))
     features = _features(X, DroppedColumns.find(X, id_source).columns)
     orders = permutations(grouping.codes, within, n_repeats, random_state)
@@ -259,17 +256,6 @@ def query_permutation_importance(
         entries += _summaries(name, baseline, deltas[name], lost, estimate if changes else None)
     entries.sort(key=lambda e: (baseline.column(e.metric), -e.importance))
     return QueryImportances(baseline, deltas, tuple(entries), within, confidence, method)
-
-
-def _find_ids(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
-    """Where the query ids are, and the ids."""
-    id_source, given = source_or_ids(groups, X)
-    id_source = getattr(estimator, "groups", None) if id_source is None else id_source
-    check_same_rows(X=X, y=y)
-    ids = find_explicit_ids(X, y, groups=given, id_source=id_source)
-    if ids is None:
-        raise no_groups_error(CALLER, X=X)
-    return id_source, ids
 
 
 def _features(X: Any, id_columns: tuple[Any, ...]) -> dict[str, int]:

@@ -1,13 +1,11 @@
 """cross_val_query_scores: every query scored once, by a model that has not seen it."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from lightgbm import LGBMRanker
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -181,17 +179,16 @@ def test_query_weights_and_options_reach_the_result(arrays):
 
 def test_classifiers_rank_by_their_expected_grade(arrays):
     X, y, groups = arrays
-    model, folds = LogisticRegression(), [(groups % 2 != i, groups % 2 == i) for i in (0, 1)]
-    folds = [tuple(np.flatnonzero(part) for part in fold) for fold in folds]
-    expected = np.zeros(len(y))
+    folds, expected = list(QueryKFold(3).split(X, y, groups)), np.zeros(len(y))
     for train, test in folds:
-        fitted = clone(model).fit(X[train], y[train])
-        expected[test] = fitted.predict_proba(X[test]) @ fitted.classes_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        scores = cross_val_query_scores(model, X, y, "map(threshold=0)", groups=groups, cv=folds)
-    means = evaluate(y, expected, "map(threshold=0)", groups=groups)
-    assert scores.mean() == pytest.approx(means)
+        model = LogisticRegression().fit(X[train], y[train])
+        expected[test] = model.predict_proba(X[test]) @ model.classes_
+    given = {"groups": groups, "cv": folds}
+    scores = cross_val_query_scores(LogisticRegression(), X, y, METRICS, **given)
+    assert scores.mean() == pytest.approx(evaluate(y, expected, METRICS, groups=groups))
+    text = np.where(y > 1, "y", "n")
+    with pytest.raises(ValueError, match="are text, such as 'n'"):
+        cross_val_query_scores(LogisticRegression(), X, text, METRICS, **given)
 
 
 def test_progress_is_shown_on_request(arrays, capfd):
