@@ -118,10 +118,11 @@ def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
             as_text = one.decode(errors="replace") if isinstance(one, bytes) else str(one)
             unequal += [(one, as_text)] if as_text in text else []
     if unequal:
-        one, other = map(shown, unequal[0])
+        first, second = map(shown, unequal[0])
         raise TypeError(
-            f"{name} are {one} in one place and {other} in another, which are never equal. Convert "
-            "all of them to one type; pairs of an item and its score become a dict, dict(pairs)."
+            f"{name} are {first} in one place and {second} in another, which are never equal. "
+            "Convert all of them to one type; pairs of an item and its score become a dict, "
+            "dict(pairs)."
         )
 
 

@@ -1,4 +1,4 @@
-"""What each form of input is worth: values by hand, by published examples and by the oracle."""
+"""Values of each form of input: by hand, by published examples and by the oracle."""
 
 import gzip
 import math
