@@ -299,7 +299,7 @@ def evaluate(arguments: Namespace) -> str:
     if comparison is not None:
         table = comparison.system_table(digits=4 if digits is None else digits)
         results = [*(results if per_query else []), table, comparison]
-    of_tables = {"table": "text", "markdown": "markdown", "latex": "tabular"}
+    of_tables = {"table": "text", "markdown": "markdown", "latex": "latex"}
     of_others = {"table": "to_string", "markdown": "to_markdown", "latex": "to_latex"}
     ways = ((of_tables if isinstance(of, Table) else of_others)[form] for of in results)
     texts = (getattr(of, way)() for of, way in zip(results, ways, strict=True))
