@@ -87,15 +87,15 @@ READ = [
 @pytest.mark.parametrize(("texts", "options", "part", "expected"), READ)
 def test_values_of_files(tmp_path, texts, options, part, expected):
     files = [write(tmp_path, text, f"{at}.txt") for at, text in enumerate(texts)]
-    found = [of_file[part] for of_file in load_letor(files, **options)]
-    assert [values.tolist() for values in found] == expected
+    loaded = [of_file[part] for of_file in load_letor(files, **options)]
+    assert [values.tolist() for values in loaded] == expected
     is_same = [
         type(a) is type(b)
-        for a, b in zip(found[0].ravel().tolist(), np.ravel(expected[0]).tolist(), strict=True)
+        for a, b in zip(loaded[0].ravel().tolist(), np.ravel(expected[0]).tolist(), strict=True)
     ]
     assert part == 0 or all(is_same)
     if "dtype" in options:
-        assert found[0].dtype == options["dtype"]
+        assert loaded[0].dtype == options["dtype"]
 
 
 def test_files_with_sizes_are_numbered_and_do_not_mix_with_ids(tmp_path):
