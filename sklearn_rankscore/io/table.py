@@ -112,15 +112,15 @@ def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
         if one.keys().isdisjoint(other) and "" not in one | other
     ]
     if not unequal and len(set().union(*seen) & {"numbers", "text", "bytes"}) > 1:
-        listed = [one for ids in columns for one in ids.tolist()]
+        listed: list[Any] = [one for ids in columns for one in ids.tolist()]
         text = {one for one in listed if isinstance(one, str)}
-        for one in (one for one in listed if isinstance(one, Number | bytes)):
-            as_text = one.decode(errors="replace") if isinstance(one, bytes) else str(one)
-            unequal += [(one, as_text)] if as_text in text else []
+        for other in (one for one in listed if isinstance(one, Number | bytes)):
+            as_text = other.decode(errors="replace") if isinstance(other, bytes) else str(other)
+            unequal += [(other, as_text)] if as_text in text else []
     if unequal:
-        first, second = map(shown, unequal[0])
+        here, there = map(shown, unequal[0])
         raise TypeError(
-            f"{name} are {first} in one place and {second} in another, which are never equal. "
+            f"{name} are {here} in one place and {there} in another, which are never equal. "
             "Convert all of them to one type; pairs of an item and its score become a dict, "
             "dict(pairs)."
         )

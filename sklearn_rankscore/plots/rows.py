@@ -361,11 +361,11 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
             for s in scores.by(by, **inference) if by is not None or scores.segments else ():
                 estimates[name][s.metric, s.segment] = s.mean, s.interval
         rows = [
-            (style.metric_label(of), _in_words(segment), name, position, *found[of, segment])
+            (style.metric_label(of), _in_words(segment), name, position, *known[of, segment])
             for of in _select(systems[first].metrics, metric)
-            for segment in dict.fromkeys(s for found in estimates.values() for _, s in found)
-            for position, (name, found) in enumerate(estimates.items())
-            if (of, segment) in found
+            for segment in dict.fromkeys(s for known in estimates.values() for _, s in known)
+            for position, (name, known) in enumerate(estimates.items())
+            if (of, segment) in known
         ]
         *_, positions, values, intervals = zip(*rows, strict=True)
         return cls(

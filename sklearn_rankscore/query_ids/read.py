@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
-from itertools import pairwise
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,7 @@ def order_by_code(codes: Array, n_codes: int) -> Array:
 def _is_scattered(ids: Array) -> bool:
     """Whether the rows of queries are so far apart that few neighbors have the same id."""
     sample = ids[:1024].tolist()
-    changes = sum(a != b for a, b in pairwise(sample))
+    changes = sum(map(ne, sample, sample[1:]))
     try:
         return bool(2 * changes > len(sample) and len(set(sample)) <= changes)
     except TypeError:  # unhashable ids are refused by factorize

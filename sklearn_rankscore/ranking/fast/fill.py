@@ -93,6 +93,8 @@ def fill_keys(
             continue
         if _fill(documents, buckets, kind, jobs):
             return kind
+    for bucket in buckets:
+        bucket.keys = None
     return None
 
 

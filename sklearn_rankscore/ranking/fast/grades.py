@@ -19,8 +19,9 @@ HIGHEST_GRADE = 62
 # number of labels that are encoded at once, and per call of `take`
 ENCODED, LOOK_UP = 2**16, 2**19
 
-# up to so many ranks and grades a counting sort takes less time than a sort of few distinct values
-COUNTED_RANKS, COUNTED_GRADES = 32, 7
+# up to so many ranks and grades a counting sort takes less time than a sort of few distinct values,
+# and in wider rows always less memory
+COUNTED_RANKS, COUNTED_GRADES, WIDEST_SORTED = 32, 7, 2**16
 
 
 def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
@@ -102,7 +103,8 @@ class GradedLabels(Labels):
 def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
     """The n highest grades of each row in descending order; 0 where there are no more."""
     width = labels.shape[1]
-    if width <= SHORT or n > COUNTED_RANKS or n_grades > COUNTED_GRADES:
+    many = n > COUNTED_RANKS or n_grades > COUNTED_GRADES
+    if width <= SHORT or (many and width <= WIDEST_SORTED):
         complement = ~labels
         if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
             complement = complement.astype(np.int32)
