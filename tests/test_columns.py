@@ -144,7 +144,7 @@ def test_messages_show_values_without_the_types_of_numpy():
     one, two = (pd.DataFrame({"user": [u], "item": [1], "rank": [1]}) for u in (1, 2))
     with pytest.raises(ValueError, match="truth has 1, predictions has 2"):
         from_frames(one, two, groups="user", document="item", rank="rank")
-    with pytest.raises(TypeError, match="numbers, such as 1, and text, such as 'a', which"):
+    with pytest.raises(TypeError, match="are 1 in one place and 'a' in another, which"):
         from_ranked_lists([np.array([1])], [np.array(["a"])])
 
 

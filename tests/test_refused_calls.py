@@ -93,10 +93,10 @@ SPLITS_AND_FITS = [
      lambda: QueryRanker(LGBMRanker()).set_params(n_estimators=3)),
 ]  # fmt: skip
 READERS = [
-    (T, "numbers, such as 101, and text", ranked(NUMBERS, TEXT)),
-    (T, "Convert one of them", ranked(TEXT, {"a": TEXT, "b": NUMBERS})),
-    (T, "text, such as .*become a dict: {query: dict", ranked(TEXT, PAIRS)),
-    (T, "numbers, .* and tuples, such as", ranked(NUMBERS, PAIRS)),
+    (T, "are 103 in one place and '103' in another", ranked(NUMBERS, TEXT)),
+    (T, "Convert all of them to one type", ranked(TEXT, {"a": TEXT, "b": NUMBERS})),
+    (T, "in another, .*become a dict, dict", ranked(TEXT, PAIRS)),
+    (T, "103 in one place and .'103', 0.1. in", ranked(NUMBERS, PAIRS)),
     (V, r"`actual` lacks 1 query of `predicted`; the first is 'knn'",
      ranked(TEXT, {"knn": pd.Series(TEXT)})),
     (T, "predicted is a tuple of item numbers and scores.*use from_recommendations",

@@ -208,7 +208,9 @@ def number_pairs(query: Array, document: Array, by_id: bool) -> tuple[Array, Arr
     number = np.empty(n_rows, dtype=np.int64)
     if not by_id:
         number[first] = np.arange(len(first))
-        first = np.sort(first)
+        is_new = np.zeros(n_rows, dtype=bool)
+        is_new[first] = True
+        first = np.flatnonzero(is_new)
         first = first[order_by_code(query[first], n_queries)]
         place = np.empty(len(first), dtype=np.int64)
         place[number[first]] = np.arange(len(first))

@@ -214,6 +214,7 @@ def _aligned(truth: _Lists, predicted: Any, name: str) -> list[Any]:
                 "`actual`, with which they count 0 in most metrics (option replace_undefined_by)."
             )
         return [_as_list(predicted.get(query, ())) for query in truth.ids]
+    _refuse_items_and_scores(predicted, name)
     lists = _by_query(predicted, name)
     is_same = lists.ids == truth.ids and len(set(truth.ids)) == len(truth.ids)
     is_other_index = truth.kind == lists.kind == "index" and not is_same
@@ -458,6 +459,15 @@ def from_recommendations(
     )
 
 
+def _refuse_items_and_scores(predicted: Any, name: str) -> None:
+    if isinstance(predicted, tuple) and [getattr(of, "ndim", 0) for of in predicted] == [2, 2]:
+        raise TypeError(
+            f"{name} is a tuple of item numbers and scores, as returned by implicit. With a matrix "
+            "of interactions, use from_recommendations(interactions, *model.recommend(...)), with "
+            "several systems, as two dicts."
+        )
+
+
 def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], Table]:
     """The shape and the entries of a matrix, which is not changed."""
     matrix = csr_array(values if hasattr(values, "tocsr") else as_numbers(values, name), copy=True)
@@ -477,6 +487,7 @@ def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int
 
 def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> Table:
     """The items recommended to each user, best first."""
+    _refuse_items_and_scores(recommended, "recommended")
     items = as_column(recommended, "recommended")
     by_rank: Array = -np.arange(items.shape[-1], dtype=np.float32)
     values = (

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain
+from operator import itemgetter
 from typing import Any, get_args
 
 import numpy as np
@@ -285,7 +286,8 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
     names = list(getattr(first, "_fields", range(len(first))))
     if names == [0, 1, 2]:
         names = ["query", "document", "relevance" if kind == "qrels" else "score"]
-    return Columns(name, names, lambda of: [row[names.index(of)] for row in rows])
+    place = {of: at for at, of in enumerate(names)}
+    return Columns(name, names, lambda of: list(map(itemgetter(place[of]), rows)))
 
 
 def _as_texts(ids: Array, kind: str, name: str) -> Array:

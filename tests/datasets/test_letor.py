@@ -33,6 +33,7 @@ def test_lines_with_ids(tmp_path, end, packed):
     assert list(frame) == ["feature_1", "feature_2", "feature_3"]
     assert frame.index.name == y.index.name == "qid"
     assert (frame.index.tolist(), frame.to_numpy().tolist()) == ([7, 7, 9], X)
+    assert list(load_letor(write(tmp_path, ZERO), as_frame=True)[0]) == ["feature_0"]
     assert ndcg_score(y, frame["feature_1"]) == pytest.approx((1 + 1) / 2)
 
 
@@ -53,74 +54,58 @@ def test_sizes_beside_the_file(tmp_path, end):
     assert load_letor(write(tmp_path, TEXT))[2].tolist() == [7, 7, 9]  # they agree with the ids
 
 
-@pytest.mark.parametrize(
-    ("ids", "expected"),
-    [
-        (["a", "b"], ["a", "b"]),
-        (["7", "07"], ["7", "07"]),  # as integers they would be one query
-        (["7", "9223372036854775808"], ["7", "9223372036854775808"]),
-        (["7", "-1"], [7, -1]),
-    ],
-)
-def test_ids_remain_distinct(tmp_path, ids, expected):
-    path = write(tmp_path, "".join(f"1 qid:{i} 1:1\n" for i in ids))
-    assert load_letor(path)[2].tolist() == expected
+def lines(*ids):
+    return "".join(f"1 qid:{i} 1:1\n" for i in ids)
 
 
-@pytest.mark.parametrize(
-    "label", ["0.5", "1e19", "-1e19", "9223372036854775808", "9007199254740992"]
-)
-def test_labels_that_are_no_exact_integers_are_floats(tmp_path, label):
-    y = load_letor(write(tmp_path, f"{label} qid:1 1:1\n1 qid:1 1:1\n"))[1]
-    assert (y.dtype, y.tolist()) == (float, [float(label), 1])
+ONE, ZERO, SHUFFLED = "1 qid:1 1:8\n", "1 qid:1 0:8\n", "1 qid:3 3:-4 1:0.25\n"
+REPEATED = "1 qid:3 1:1\n1 qid:3 2:5 1:0.25 2:6\n"
+# texts of files, options, which of the results, and its values in each file
+READ = [
+    ([lines("a", "b")], {}, 2, [["a", "b"]]),
+    ([lines("7", "07")], {}, 2, [["7", "07"]]),  # as integers they would be one query
+    ([lines("7", "9223372036854775808")], {}, 2, [["7", "9223372036854775808"]]),
+    ([lines("7", "-1")], {}, 2, [[7, -1]]),
+    ([lines("1"), lines("2"), lines("q9")], {}, 2, [["1"], ["2"], ["q9"]]),
+    ([lines("1"), lines("2")], {}, 2, [[1], [2]]),
+    *(([f"{y} qid:1 1:1\n1 qid:1 1:1\n"], {}, 1, [[float(y), 1.0]])
+      for y in ("0.5", "1e19", "-1e19", "9223372036854775808", "9007199254740992")),
+    ([TEXT, ONE], {}, 0, [X, [[8, 0, 0]]]),
+    ([ONE], {"n_features": 3}, 0, [[[8, 0, 0]]]),
+    ([ONE], {}, 0, [[[8]]]), ([ZERO], {}, 0, [[[8]]]),
+    ([ONE], {"zero_based": True}, 0, [[[0, 8]]]), ([ONE, ZERO], {}, 0, [[[0, 8]], [[8, 0]]]),
+    ([SHUFFLED], {}, 0, [[[0.25, 0, -4]]]),
+    ([REPEATED], {"repeated_features": "first"}, 0, [[[1, 0], [0.25, 5]]]),
+    ([REPEATED], {"repeated_features": "last"}, 0, [[[1, 0], [0.25, 6]]]),
+    *((["1 qid:1 1:3 2:7\n"], {"dtype": dtype}, 0, [np.array([[3, 7]], dtype).tolist()])
+      for dtype in ("f2", "f4", "f8", "i4", "u1")),
+    (["1 qid:1 1:1e39\n0 qid:1 1:9007199254740991\n"], {}, 0, [[[1e39], [2.0**53 - 1]]]),
+    (["1 qid:1 1:9007199254740991\n"], {"dtype": "int64"}, 0, [[[2**53 - 1]]]),
+]  # fmt: skip
 
 
-def test_ids_of_several_files_have_one_type(tmp_path):
-    files = [write(tmp_path, f"1 qid:{i} 1:1\n", f"{i}.txt") for i in ("1", "2", "q9")]
-    assert [ids.tolist() for *_, ids in load_letor(files)] == [["1"], ["2"], ["q9"]]
-    assert [ids.tolist() for *_, ids in load_letor(files[:2])] == [[1], [2]]
-    write(tmp_path, "1\n", "sizes.txt.query")
-    files[1] = write(tmp_path, "1 1:1\n", "sizes.txt")
-    with pytest.raises(ValueError, match="query ids in their lines, or none of them"):
-        load_letor(files)
-    write(tmp_path, "2\n", "more.txt.group")
-    files = [files[1], write(tmp_path, "1 1:1\n0 1:3\n", "more.txt")]
+@pytest.mark.parametrize(("texts", "options", "part", "expected"), READ)
+def test_values_of_files(tmp_path, texts, options, part, expected):
+    files = [write(tmp_path, text, f"{at}.txt") for at, text in enumerate(texts)]
+    loaded = [of_file[part] for of_file in load_letor(files, **options)]
+    assert [values.tolist() for values in loaded] == expected
+    is_same = [
+        type(a) is type(b)
+        for a, b in zip(loaded[0].ravel().tolist(), np.ravel(expected[0]).tolist(), strict=True)
+    ]
+    assert part == 0 or all(is_same)
+    if "dtype" in options:
+        assert loaded[0].dtype == options["dtype"]
+
+
+def test_files_with_sizes_are_numbered_and_do_not_mix_with_ids(tmp_path):
+    for name, sizes, text in (("one", "1\n", "1 1:1\n"), ("two", "2\n", "1 1:1\n0 1:3\n")):
+        write(tmp_path, sizes, f"{name}.txt.query")
+        write(tmp_path, text, f"{name}.txt")
+    files = [tmp_path / "one.txt", tmp_path / "two.txt"]
     assert [ids.tolist() for *_, ids in load_letor(files)] == [[0], [1, 1]]
-
-
-def test_several_files_have_the_same_features(tmp_path):
-    train, test = write(tmp_path, TEXT), write(tmp_path, "1 qid:1 1:8\n", "test.txt")
-    (X_train, *_), (X_test, *_) = load_letor([train, test])
-    assert (X_train.tolist(), X_test.tolist()) == (X, [[8, 0, 0]])
-    assert load_letor(test, n_features=3)[0].tolist() == X_test.tolist()
-
-
-def test_the_number_of_the_first_feature(tmp_path):
-    one, zero = (write(tmp_path, f"1 qid:1 {i}:8\n", f"{i}.txt") for i in (1, 0))
-    assert load_letor(one)[0].tolist() == load_letor(zero)[0].tolist() == [[8]]
-    assert load_letor(one, zero_based=True)[0].tolist() == [[0, 8]]
-    assert list(load_letor(zero, as_frame=True)[0]) == ["feature_0"]
-    assert load_letor([one, zero])[0][0].tolist() == [[0, 8]]
-
-
-def test_features_in_another_order_and_repeated_ones(tmp_path):
-    assert load_letor(write(tmp_path, "1 qid:3 3:-4 1:0.25\n"))[0].tolist() == [[0.25, 0, -4]]
-    path = write(tmp_path, "1 qid:3 1:1\n1 qid:3 2:5 1:0.25 2:6\n")
-    assert load_letor(path, repeated_features="first")[0][1].tolist() == [0.25, 5]
-    assert load_letor(path, repeated_features="last")[0][1].tolist() == [0.25, 6]
-
-
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u1"])
-def test_features_of_any_numeric_type(tmp_path, dtype):
-    features = load_letor(write(tmp_path, "1 qid:1 1:3 2:7\n"), dtype=dtype)[0]
-    assert (features.dtype, features.tolist()) == (dtype, [[3, 7]])
-
-
-def test_the_range_of_numbers_is_that_of_the_type(tmp_path):
-    path = write(tmp_path, "1 qid:1 1:1e39\n0 qid:1 1:9007199254740991\n")
-    assert load_letor(path)[0].tolist() == [[1e39], [2**53 - 1]]
-    integers = write(tmp_path, "1 qid:1 1:9007199254740991\n")
-    assert load_letor(integers, dtype="int64")[0].tolist() == [[2**53 - 1]]
+    with pytest.raises(ValueError, match="query ids in their lines, or none of them"):
+        load_letor([*files, write(tmp_path, TEXT)])
 
 
 def feature(value, dtype):

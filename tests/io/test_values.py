@@ -1,4 +1,4 @@
-"""What each form of input gives: values by hand, by published examples and by the oracle."""
+"""Values of each form of input: by hand, by published examples and by the oracle."""
 
 import gzip
 import math
@@ -130,6 +130,7 @@ LISTS = [
     (lists([[], []], [[], []]), {"mrr": [0, 0]}),
     (lists(MIXED, {("u", 1): ["1", b"x", 2.0, frozenset("ba")], ("u", 2): [DAY, (2, 5)]}),
      {"recall@4": [1, 0.5]}),
+    (lists(([(1, 2)], [(1, 2)]), ([(1, 2), (3, 4)], [(3, 4), (1, 2)])), {"mrr": [1, 0.5]}),
     (lists(["ABC"], [["A", "ABC"]]), {"recall@2": [1]}),  # a string is one item
     (lists([["a", "a", "b"]], [["a"]]), {"recall@2": [0.5]}),
     (lists({"u": ["a", "b"], "v": ["c"]}, {"u": ["a", "x", "b"], "v": ["v", "c"]},
