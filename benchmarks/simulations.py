@@ -13,6 +13,8 @@ import numpy as np
 from sklearn_rankscore import QueryScores, compare
 from sklearn_rankscore.comparison.intervals import difference_interval, mean_interval
 from sklearn_rankscore.comparison.significance import paired_p_values
+from sklearn_rankscore.large.moments import Moments
+from sklearn_rankscore.metrics.resolve import resolve
 
 REPETITIONS = 1_000
 
@@ -151,6 +153,18 @@ def coverage(name, populations, interval, weights, n):
     return covered / max(stated, 1), 1 - stated / REPETITIONS
 
 
+def streamed(kind):
+    """The interval of sums of the values, as in accumulators: of a "summary" or a "difference"."""
+
+    def interval(values, weights, confidence, low, high):
+        metric = resolve("ndcg" if np.isfinite(high[0]) else "dcg")
+        defined, extremes = np.zeros(len(values), dtype=bool), np.array([0.0, 1.0])
+        moments = (Moments.of(weights, of, None, defined, extremes) for of in values.T)
+        return np.array([getattr(of, kind)(metric).interval(confidence) for of in moments]).T
+
+    return interval
+
+
 def level(name, test, weights, n):
     """The share of true hypotheses of equal systems that are rejected at .05.
 
@@ -194,6 +208,9 @@ def print_coverage(title, populations, interval, sizes):
 def main():
     print_coverage("means", MEANS, mean_interval, (10, 20, 50, 100))
     print_coverage("differences", DIFFERENCES, difference_interval, (20, 50, 100, 200, 400))
+    sizes = (20, 50, 200, 1000)
+    print_coverage("means of streams", MEANS, streamed("summary"), sizes)
+    print_coverage("differences of streams", DIFFERENCES, streamed("difference"), sizes)
     sizes = (10, 20, 50, 100)
     print("\n| equal systems | weights | test |", " | ".join(map(str, sizes)), "|")
     print("|---" * (3 + len(sizes)) + "|")

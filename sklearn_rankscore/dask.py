@@ -10,17 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from ._typing import Library
-from ._validation import check_count
+from .large import tables
 from .large.accumulator import RankingAccumulator, State, StreamedScores
-from .large.tables import (
-    Columns,
-    add_sorted,
-    plain_table,
-    query_values,
-    read_options,
-    read_query_options,
-)
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -124,7 +118,7 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
         As in `evaluate`.
     """
     n_partitions = options.pop("n_partitions", None)
-    accumulator, columns = read_options(metrics, options)
+    accumulator, columns = tables.read_options(metrics, **options)
     total = accumulator._empty()
     partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
     from dask.base import compute
@@ -132,7 +126,7 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
 
     tasks = [delayed(_state_of)(part, total, columns) for part in partitions]
     for state in compute(*tasks):  # type: ignore[no-untyped-call]
-        total._extend(total._state, state)
+        total._state += state
     return accumulator.merge(total)
 
 
@@ -142,14 +136,14 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     Parameters
     ----------
     df, metrics, **options
-        As in `evaluate`, with the same keyword arguments except for `by`, and for one system.
+        As in `evaluate`, with the same keyword arguments.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per query: its id, then a column of floats for each metric, under its name. It is
-        lazy. A query for which a metric is undefined has the value `replace_undefined_by`, which
-        may be NaN.
+        One row per query: its id, its columns of `by`, then a column of floats for each metric,
+        under its name after that of one of several systems. It is lazy. A query for which
+        a metric is undefined has the value `replace_undefined_by`, which may be NaN.
 
     Raises
     ------
@@ -157,26 +151,17 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
         For a missing column. Invalid rows raise an error when the values are computed.
     """
     n_partitions = options.pop("n_partitions", None)
-    empty, columns = read_query_options(metrics, options)
+    empty, columns = tables.read_options(metrics, per_query=True, **options)
+    names = tables.query_columns(columns, empty.names)
     partitions = _partition_by_query(df, columns, n_partitions)
-    meta = partitions._meta[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
-    values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta=meta)
+    meta = partitions._meta[columns.of_queries].assign(**dict.fromkeys(names, 0.0))
+    values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta, meta=meta)
     return values
 
 
-def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> Any:
+def _partition_by_query(df: Any, columns: tables.Columns, n_partitions: int | None) -> Any:
     """Partitions of whole queries."""
-    if not hasattr(df, "map_partitions"):
-        raise TypeError(
-            f"df must be a Dask DataFrame; got {type(df).__name__}. Create one with "
-            "dask.dataframe.from_pandas or read_parquet, or use sklearn_rankscore.evaluate."
-        )
-    index = df.index.name
-    if index in columns.distinct and index not in df.columns:
-        raise ValueError(f"{index!r} is the index of the DataFrame: pass df.reset_index().")
     columns.check(df.columns, "the DataFrame")
-    if n_partitions is not None:
-        check_count("n_partitions", n_partitions, 1)
     rows = df[columns.distinct]
     checked = rows.map_partitions(_check_types, rows._meta[columns.ids].dtypes, meta=rows._meta)
     return checked.shuffle(on=columns.ids, npartitions=n_partitions)
@@ -184,36 +169,27 @@ def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> 
 
 def _check_types(part: Any, types: Any) -> Any:
     """Refuse ids of other types than the DataFrame's, whose hash values the shuffle compares."""
-    for name, kind in types.items():
-        if part[name].dtype != kind:
-            raise ValueError(
-                f"column {name!r} of a partition has the type {part[name].dtype}, and {kind} in "
-                f"the DataFrame. Convert it to one type, by df.astype({{{name!r}: {str(kind)!r}}})."
-            )
+    given = part[[*types.index]].dtypes
+    if not given.equals(types):
+        raise ValueError(
+            f"the ids of a partition have the types {given.to_dict()}, and {types.to_dict()} in "
+            "the DataFrame. Convert them by df.astype."
+        )
     return part
 
 
-def _tables(part: Any, columns: Columns) -> list[Any]:
+def _tables(part: Any, columns: tables.Columns) -> list[Any]:
     """A partition, which is a pandas DataFrame, as a table sorted by query."""
-    import pyarrow as pa
-
-    rows = pa.Table.from_pandas(part[columns.distinct], preserve_index=False)
-    plain = plain_table(rows, columns, "a partition")
+    rows = pa.RecordBatch.from_pandas(part[columns.distinct], preserve_index=False)
+    plain = tables.plain_table(rows, columns, "a partition")
     return [plain.sort_by([(name, "ascending") for name in columns.ids])]
 
 
-def _state_of(part: Any, empty: RankingAccumulator, columns: Columns) -> State:
+def _state_of(part: Any, empty: RankingAccumulator, columns: tables.Columns) -> State:
     """The numbers of a partition, without functions: one of a notebook cannot be sent back."""
-    accumulator = empty._empty()
-    add_sorted(accumulator, _tables(part, columns), columns)
-    return accumulator._state
+    return tables.add_sorted(empty._empty(), _tables(part, columns), columns)._state
 
 
-def _query_values(part: Any, empty: RankingAccumulator, columns: Columns) -> Any:
-    import pandas as pd
-
-    values = [table.to_pandas() for table in query_values(empty, _tables(part, columns), columns)]
-    if not values:
-        return part[columns.ids].assign(**dict.fromkeys(empty.names, 0.0))
-    whole = pd.concat(values, ignore_index=True)
-    return whole.astype({name: part[name].dtype for name in columns.ids})
+def _query_values(part: Any, empty: RankingAccumulator, columns: tables.Columns, meta: Any) -> Any:
+    values = [*tables.query_values(empty, _tables(part, columns), columns)]
+    return pa.concat_tables(values).to_pandas().astype(meta.dtypes) if values else meta

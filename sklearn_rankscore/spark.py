@@ -14,17 +14,11 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from ._typing import Library
-from ._validation import check_count
+from .large import tables
 from .large.accumulator import RankingAccumulator, StreamedScores
-from .large.tables import (
-    Columns,
-    add_sorted,
-    plain_table,
-    query_values,
-    read_options,
-    read_query_options,
-)
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -128,26 +122,17 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
         As in `evaluate`.
     """
     n_partitions = options.pop("n_partitions", None)
-    accumulator, columns = read_options(metrics, options)
+    accumulator, columns = tables.read_options(metrics, **options)
     total = accumulator._empty()
 
     def counted(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        part, message = total._empty(), None
-        try:
-            add_sorted(part, _tables(batches, columns), columns)
-        except (TypeError, ValueError) as error:  # which Spark would hide in a trace
-            message = str(error)
+        part = tables.add_sorted(total._empty(), _tables(batches, columns), columns)
         # without functions: one of a notebook cannot be sent back
-        arrays = [pa.array([pickle.dumps(part._state)]), pa.array([message], pa.string())]
-        yield pa.record_batch(arrays, ["state", "error"])
+        yield pa.record_batch([[pickle.dumps(part._state)]], ["state"])
 
     partitions = _partition_by_query(df, columns, n_partitions)
-    for part in partitions.mapInArrow(counted, "state binary, error string").collect():
-        if part["error"]:
-            raise ValueError(part["error"])
-        total._extend(total._state, pickle.loads(part["state"]))
+    for row in partitions.mapInArrow(counted, "state binary").collect():
+        total._state += pickle.loads(row["state"])
     return accumulator.merge(total)
 
 
@@ -157,14 +142,14 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     Parameters
     ----------
     df, metrics, **options
-        As in `evaluate`, with the same keyword arguments except for `by`, and for one system.
+        As in `evaluate`, with the same keyword arguments.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One row per query: its id, then a column of doubles for each metric, under its name. It is
-        evaluated lazily. A query for which a metric is undefined has the value
-        `replace_undefined_by`, which may be NaN.
+        One row per query: its id, its columns of `by`, then a column of doubles for each metric,
+        under its name after that of one of several systems. It is evaluated lazily. A query
+        for which a metric is undefined has the value `replace_undefined_by`, which may be NaN.
 
     Raises
     ------
@@ -175,36 +160,32 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     from pyspark.sql.types import DoubleType, StructField, StructType
 
     n_partitions = options.pop("n_partitions", None)
-    empty, columns = read_query_options(metrics, options)
+    empty, columns = tables.read_options(metrics, per_query=True, **options)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
-        for table in query_values(empty, _tables(batches, columns), columns):
+        for table in tables.query_values(empty, _tables(batches, columns), columns):
             yield from table.to_batches()
 
-    doubles = [StructField(name, DoubleType()) for name in empty.names]
-    of_queries = StructType([*(df.schema[name] for name in columns.ids), *doubles])
+    names = tables.query_columns(columns, empty.names)
+    doubles = [StructField(name, DoubleType()) for name in names]
+    of_queries = StructType([*(df.schema[name] for name in columns.of_queries), *doubles])
     return _partition_by_query(df, columns, n_partitions).mapInArrow(values, of_queries)
 
 
-def _partition_by_query(df: Any, columns: Columns, n_partitions: int | None) -> DataFrame:
+def _partition_by_query(df: Any, columns: tables.Columns, n_partitions: int | None) -> DataFrame:
     """Sorted partitions of whole queries, with column names that need no quotes."""
-    if not hasattr(df, "mapInArrow"):
-        raise TypeError(
-            f"df must be a Spark DataFrame; got {type(df).__name__}. Create one with "
-            "session.createDataFrame, or use sklearn_rankscore.evaluate."
-        )
     columns.check(df.columns, "the DataFrame")
     # by position, because Spark ignores the case of names
-    numbered = [f"c{i}" for i in range(len(df.columns))]
-    plain = dict(zip(df.columns, numbered, strict=True))
-    renamed: Any = df.toDF(*numbered).select(*(plain[name] for name in columns.distinct))
+    plain = {name: f"c{i}" for i, name in enumerate(df.columns)}
+    all_columns: Any = df.toDF(*plain.values())
+    renamed = all_columns.select(*(plain[name] for name in columns.distinct))
     ids = [plain[name] for name in columns.ids]
-    number = [] if n_partitions is None else [check_count("n_partitions", n_partitions, 1)]
+    number = [] if n_partitions is None else [n_partitions]
     sorted_rows: DataFrame = renamed.repartition(*number, *ids).sortWithinPartitions(*ids)
     return sorted_rows
 
 
-def _tables(batches: Iterable[Any], columns: Columns) -> Iterator[Any]:
+def _tables(batches: Iterable[Any], columns: tables.Columns) -> Iterator[Any]:
     """The rows of a partition, with the column names of the DataFrame."""
     for batch in batches:
-        yield plain_table(batch.rename_columns(columns.distinct), columns, "a partition")
+        yield tables.plain_table(batch.rename_columns(columns.distinct), columns, "a partition")

@@ -35,7 +35,7 @@ BUILDS_ON = {
     "plots": ["comparison"],
     "reports": ["plots"],
     "io": ["query_ids"],
-    "large": ["metrics"],
+    "large": ["comparison"],
     "spark": ["large"],
     "dask": ["large"],
     "datasets": ["io"],

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import sklearn_rankscore
-from sklearn_rankscore import dask, evaluate, metrics, spark
+from sklearn_rankscore import evaluate, metrics
 from sklearn_rankscore.metrics.names import METRICS
 
 PACKAGE = Path(sklearn_rankscore.__file__).parent
@@ -243,14 +243,6 @@ def test_an_absent_library_is_named_with_the_command_that_installs_it(library, m
             absent.setitem(sys.modules, library, None)
             with pytest.raises(ImportError, match=f"needs {library}, .*: pip install {library}$"):
                 eval(f"sklearn_rankscore.{call}")
-
-
-def test_a_frame_of_another_library_is_refused_without_spark_and_dask(monkeypatch):
-    for library in ("dask", "pyspark"):
-        monkeypatch.setitem(sys.modules, library, None)
-    for module, library in ((spark, "Spark"), (dask, "Dask")):
-        with pytest.raises(TypeError, match=f"df must be a {library} DataFrame; got dict"):
-            module.evaluate({"label": [1]}, "mrr")
 
 
 def test_importing_the_package_imports_no_optional_library():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -14,14 +14,16 @@ from numpy.typing import ArrayLike
 from .._table import Table
 from .._typing import Array, Library, QueryIds
 from .._validation import check_choice, check_flag
+from ..comparison.compare import value_differences
+from ..comparison.segments import read_segments
 from ..metrics import segment as of_segments
 from ..metrics.evaluate import Metrics, by_system
-from ..metrics.metric import Metric, measure
+from ..metrics.metric import measure
 from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
 from ..metrics.segment import ALL_QUERIES, MISSING, Segment
 from ..query_ids import group_rows
-from ..query_ids.lookup import check_same_order, index_ids
+from ..query_ids.lookup import index_ids
 from ..query_ids.read import as_objects, of_python
 from ..ranking import Queries, read_queries
 from .moments import DifferenceSummary, Moments
@@ -29,9 +31,6 @@ from .moments import DifferenceSummary, Moments
 # a system, () if there is one without a name, or the baseline and the model of a difference
 Systems: TypeAlias = tuple[str, ...]
 Key: TypeAlias = tuple[Segment, Systems, str]
-
-# values that differ by less are equal, and differ by rounding
-TOLERANCE = 1e-12
 
 # each segment costs some hundred bytes per metric, in every partition
 MOST_SEGMENTS = 10_000
@@ -64,28 +63,29 @@ class State:
     last_id: Any = None
 
     def __add__(self, other: State) -> State:
-        ours, theirs = self.systems(), other.systems()
-        if self.moments and other.moments and ours != theirs:
+        if self.moments and other.moments and self.systems() != other.systems():
             raise ValueError(
-                f"all queries must have scores of the same systems; got {ours!r:.80} and "
-                f"{theirs!r:.80}."
+                f"all queries must have scores of the same systems; got {self.systems()!r:.80} and "
+                f"{other.systems()!r:.80}."
             )
         moments = dict(self.moments)
         for key, added in other.moments.items():
             moments[key] = moments[key] + added if key in moments else added
         if len(moments) > len(self.moments):
             _check_segments({segment for segment, _, _ in moments})
-        return State(
-            moments,
-            self.n_documents + other.n_documents,
-            self.has_positive_weight or other.has_positive_weight,
-            self.values + other.values,
-            other.last_id,
-        )
+        values, n_documents = self.values + other.values, self.n_documents + other.n_documents
+        has_positive_weight = self.has_positive_weight or other.has_positive_weight
+        return State(moments, n_documents, has_positive_weight, values, other.last_id)
 
     def systems(self) -> list[Systems]:
         """The systems; one without a name is ()."""
         return list(dict.fromkeys(names for _, names, _ in self.moments if len(names) < 2))
+
+    def for_systems(self, compute: Callable[[Systems], dict[str, Any]]) -> dict[str, Any]:
+        """Results by the name of the system; those of one without a name by themselves."""
+        if self.systems() == [()]:
+            return compute(())
+        return {"".join(names): compute(names) for names in self.systems()}
 
 
 class RankingAccumulator:
@@ -154,7 +154,13 @@ class RankingAccumulator:
         self.options, self.like, self.n_jobs = options, like, n_jobs
         self.by = (by,) if isinstance(by, str) else tuple(by or ())
         self.per_query = check_flag("per_query", per_query)
-        self._resolved = _resolve_averaged(list_metrics(metrics), like, options)
+        self._resolved = resolve_all(list_metrics(metrics), like=like, **options)
+        for name, metric in self._resolved.items():
+            if metric.average is None or metric.propensity is not None or metric.clip is not None:
+                raise ValueError(
+                    f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no propensity, "
+                    "and no average=None: use per_query=True and query_values()."
+                )
         self._state = State()
 
     @property
@@ -189,8 +195,9 @@ class RankingAccumulator:
             2-D input is one.
         sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
             Query weights, constant within each query.
-        segments : array-like of shape (n_documents,), mapping or DataFrame of them, default=None
-            The columns named by `by`, constant within each query.
+        segments : array-like, mapping or DataFrame of them, default=None
+            The columns named by `by`: one value per document, constant within each query, or per
+            query.
 
         Returns
         -------
@@ -206,9 +213,6 @@ class RankingAccumulator:
         if groups is None and np.ndim(y_true) == 1:
             scores: Any = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
             groups = index_ids(y_true=y_true, **scores)
-        columns = _columns_of(segments, self.by)
-        named = {f"segments[{name!r}]": column for name, column in columns.items()}
-        check_same_order(y_true=y_true, groups=groups, **named)
 
         def read(scores: Any, ids: Any) -> Queries:
             weights: dict[str, Any] = {"sample_weight": sample_weight, "allow_zero_weights": True}
@@ -220,22 +224,22 @@ class RankingAccumulator:
                 queries[name,] = of
         else:
             queries[()] = read(y_score, groups)
-        grouping = next(iter(queries.values())).grouping
-        values = {
-            name: of_segments.constant_within(
-                name, segment_values(name, column, grouping.n_rows), grouping
-            )
-            for name, column in columns.items()
-        }
+        grouping, rows = next(iter(queries.values())).grouping, {"y_true": y_true, "groups": groups}
+        if bool(self.by) != (segments is not None):
+            raise ValueError(f"segments= must hold the columns of by=, {list(self.by)}.")
+        if not isinstance(segments, Mapping) and not hasattr(segments, "columns"):
+            segments = dict.fromkeys(self.by[:1], segments)
+        values = {}
+        for name in self.by:
+            read_column = read_segments({name: segments[name]}, grouping.ids, grouping, rows)
+            values[name] = segment_values(name, read_column[name])
         last_id = None
         if groups is not None:
-            last_rows = grouping.rows_at(grouping.starts + grouping.sizes - 1)
-            first_id, last_id = grouping.ids[[grouping.first_rows.argmin(), last_rows.argmax()]]
+            first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]
             if self._state.last_id is not None and self._state.last_id == first_id:
                 raise ValueError(
                     f"query {first_id} is split: it ends the previous batch and starts this one. "
-                    "Pass whole queries to update(), or batches sorted by query to "
-                    "evaluate_batches."
+                    "Pass whole queries to update(), or sorted batches to evaluate_batches."
                 )
         return self._add(queries, values, last_id)
 
@@ -243,39 +247,40 @@ class RankingAccumulator:
         self, queries: Mapping[Systems, Queries], segments: Mapping[str, Array], last_id: Any = None
     ) -> RankingAccumulator:
         """Add the same queries with the scores of each system, and their values of segments."""
-        before, first_system = self._state, next(iter(queries.values()))
-        one = np.ones(len(first_system))
-        weights = one if first_system.weights is None else first_system.weights
+        first_system = next(iter(queries.values()))
+        n, weights = len(first_system), first_system.weights
+        weights = np.ones(n) if weights is None else weights
         parts: list[tuple[Segment, Any]] = [(ALL_QUERIES, slice(None))]
         for column, of_queries in segments.items():
-            by_value = group_rows(of_queries, len(one))
+            by_value = group_rows(of_queries, n)
             entries = zip(by_value.ids.tolist(), by_value.starts, by_value.sizes, strict=True)
             for value, start, size in entries:
                 rows = by_value.rows_at(np.arange(start, start + size))
                 parts.append((Segment(column, value), rows))
-        moments: dict[Key, Moments] = {}
         values: dict[tuple[Systems, str], Array] = {}
-
-        def count(systems: Systems, name: str, *terms: Array) -> None:
-            for segment, rows in parts:
-                moments[segment, systems, name] = Moments.of(*(of[rows] for of in terms))
-
+        terms: dict[tuple[Systems, str], tuple[Any, ...]] = {}
         for systems, given in queries.items():
             measured = measure(given, self._resolved.values(), n_jobs=self.n_jobs)
             for (name, metric), of in zip(self._resolved.items(), measured, strict=True):
                 value = values[systems, name] = of.per_query(metric.replace_undefined_by)
-                is_ratio = metric.average == "micro"
-                ratio = (of.numerator, of.denominator) if is_ratio else (value, one)
-                count(systems, name, *ratio, weights, ~np.isnan(value), ~of.defined)
-        for first, second in permutations(queries, 2):
+                terms[systems, name] = value, None, ~of.defined
+                if metric.average == "micro":
+                    numerator = np.where(np.isnan(value), np.nan, of.numerator)
+                    terms[systems, name] = numerator, of.denominator, ~of.defined
+        for pair in permutations(queries, 2):
             for name in self._resolved:
-                value = _difference(values[first, name], values[second, name])
-                is_missing = np.isnan(value)
-                count(first + second, name, value, one, weights, ~is_missing, is_missing)
+                both = [values[systems, name] for systems in pair]
+                difference = value_differences(*both)
+                terms[pair[0] + pair[1], name] = difference, None, np.isnan(difference), *both
+        moments = {
+            (segment, *key): Moments.of(weights[rows], *(t if t is None else t[rows] for t in of))
+            for segment, rows in parts
+            for key, of in terms.items()
+        }
         stored = ((first_system.ids, values),) if self.per_query else ()
         n_documents = len(first_system.y_true)
-        added = State(moments, n_documents, bool(weights.any()), stored, last_id)
-        return self._extend(before, added)
+        self._state += State(moments, n_documents, bool(weights.any()), stored, last_id)
+        return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
         """Add the queries of another accumulator of the same metrics.
@@ -296,43 +301,20 @@ class RankingAccumulator:
         ------
         ValueError
             If the metrics or options differ; functions are compared by name.
-        TypeError
-            If `other` is not a RankingAccumulator.
         """
-        if not isinstance(other, RankingAccumulator):
-            raise TypeError(
-                f"merge() takes another RankingAccumulator; got {type(other).__name__}."
-            )
-        if other is self:
-            raise ValueError(
-                "an accumulator cannot be merged with itself: all its queries would count twice."
-            )
         if self._settings() != other._settings():
             raise ValueError(
                 "accumulators can be merged if their metrics and options are the same; got "
                 f"{self._settings()} and {other._settings()}."
             )
-        return self._extend(self._state, replace(other._state, last_id=None))
-
-    def _extend(self, before: State, added: State) -> RankingAccumulator:
-        """Add to the state `before`, unless it is no longer the present one."""
-        after = before + added
-        if self._state is not before:
-            raise RuntimeError(
-                "another thread changed the accumulator during this call, which has no effect. "
-                "Give each thread an accumulator of its own, and merge them at the end."
-            )
-        self._state = after
+        self._state += replace(other._state, last_id=None)
         return self
 
     def _settings(self) -> str:
         """Metrics and options as text, by which accumulators are compared."""
-        given = {"like": self.like, "by": self.by, "per_query": self.per_query, **self.options}
-        options = (
-            f"{name}={display_name(value) if callable(value) else repr(value)}"
-            for name, value in sorted(given.items())
-        )
-        return f"{', '.join(self.names)} ({', '.join(options)})"
+        options = {"like": self.like, "by": self.by, "per_query": self.per_query, **self.options}
+        shown = {n: display_name(v) if callable(v) else v for n, v in sorted(options.items())}
+        return f"{', '.join(self.names)} with {shown}"
 
     def result(self) -> dict[str, Any]:
         """Mean, standard error and numbers of queries of each metric.
@@ -347,8 +329,7 @@ class RankingAccumulator:
         ValueError
             If there are no documents, or no query has a positive weight.
         """
-        self._check_not_empty()
-        return self._summaries(ALL_QUERIES)
+        return self._summaries(self._counted(), ALL_QUERIES)
 
     def by_segment(self) -> dict[Segment, dict[str, Any]]:
         """Like `result`, for the queries of each segment.
@@ -364,24 +345,23 @@ class RankingAccumulator:
         ValueError
             As in `result`, and without `by`.
         """
-        self._check_not_empty()
-        known: list[Any] = list(dict.fromkeys(segment for segment, _, _ in self._state.moments))
-        known = [segment for segment in known if segment != ALL_QUERIES]
-        known.sort(key=lambda s: (s.value == MISSING, type(s.value).__name__, s.value))
-        known.sort(key=lambda s: self.by.index(s.column))
-        return {segment: self._summaries(segment) for segment in known}
+        state = self._counted()
 
-    def _summaries(self, segment: Segment) -> dict[str, Any]:
-        by_system = {
-            systems: {
-                name: self._state.moments[segment, systems, name].summary(
-                    metric.replace_undefined_by
-                )
+        def place(segment: Segment) -> tuple[Any, ...]:
+            value = segment.value
+            return self.by.index(segment.column), value == MISSING, type(value).__name__, value
+
+        known = sorted({segment for segment, _, _ in state.moments} - {ALL_QUERIES}, key=place)
+        return {segment: self._summaries(state, segment) for segment in known}
+
+    def _summaries(self, state: State, segment: Segment) -> dict[str, Any]:
+        def summaries(systems: Systems) -> dict[str, Any]:
+            return {
+                name: state.moments[segment, systems, name].summary(metric)
                 for name, metric in self._resolved.items()
             }
-            for systems in self._state.systems()
-        }
-        return _nested(by_system)
+
+        return state.for_systems(summaries)
 
     def differences(
         self, baseline: str | None = None, *, segment: tuple[str, Hashable] = ALL_QUERIES
@@ -398,27 +378,25 @@ class RankingAccumulator:
         Returns
         -------
         dict of str to dict of str to DifferenceSummary
-            By system and metric, over the queries for which the metric is defined for both.
+            By system and metric, over the queries for which the metric is defined for both; empty
+            for a single system.
 
         Raises
         ------
         ValueError
-            If there are fewer than two systems, an unknown one or an unknown segment is named, or
-            metrics have ``average="micro"``.
+            If an unknown system is named, or metrics have ``average="micro"``.
+        KeyError
+            If an unknown segment is named.
         """
-        self._check_not_empty()
-        names, key = ["".join(systems) for systems in self._state.systems()], Segment(*segment)
-        if len(names) < 2:
-            raise ValueError("a difference needs several systems: pass y_score as a dict.")
+        state, key = self._counted(), Segment(*segment)
+        names = ["".join(systems) for systems in state.systems()]
         if any(metric.average == "micro" for metric in self._resolved.values()):
             raise ValueError('paired differences need average="macro".')
-        if all(known != key for known, _, _ in self._state.moments):
-            raise ValueError(f"no segment {tuple(segment)!r}; those of by_segment() are known.")
         first = names[0] if baseline is None else check_choice("baseline", baseline, tuple(names))
         return {
             model: {
-                name: self._state.moments[key, (first, model), name].difference()
-                for name in self.names
+                name: state.moments[key, (first, model), name].difference(metric)
+                for name, metric in self._resolved.items()
             }
             for model in names
             if model != first
@@ -451,9 +429,8 @@ class RankingAccumulator:
         """
         if not self.per_query:
             raise ValueError("the values of queries are stored only with per_query=True.")
-        self._check_not_empty()
-        stored = self._state.values
-        parts = [ids for ids, _ in stored]
+        state = self._counted()
+        parts = [ids for ids, _ in state.values]
         if len({ids.dtype.kind for ids in parts}) > 1:  # numbers and text stay what they are
             parts = [as_objects(of_python(ids)) for ids in parts]
         ids = np.concatenate(parts)
@@ -463,19 +440,17 @@ class RankingAccumulator:
                 f"query {grouping.ids[grouping.sizes > 1][0]} is in several batches. Pass whole "
                 "queries to update()."
             )
-        by_system: dict[Systems, dict[str, Array]] = {}
-        for systems, name in stored[0][1]:
-            joined = np.concatenate([values[systems, name] for _, values in stored])
-            by_system.setdefault(systems, {})[name] = joined[grouping.first_rows]
-        return grouping.ids, _nested(by_system)
 
-    def _check_not_empty(self) -> None:
+        def values(systems: Systems) -> dict[str, Array]:
+            joined = {name: [of[systems, name] for _, of in state.values] for name in self.names}
+            return {name: np.concatenate(of)[grouping.first_rows] for name, of in joined.items()}
+
+        return grouping.ids, state.for_systems(values)
+
+    def _counted(self) -> State:
         if not self._state.has_positive_weight:
-            raise ValueError(
-                "no documents given; at least one is needed."
-                if not self.n_documents
-                else "sample_weight is zero for every query; at least one weight must be positive."
-            )
+            raise ValueError("no documents so far, or none whose query has a positive weight.")
+        return self._state
 
     def _empty(self) -> RankingAccumulator:
         """An accumulator of the same metrics without documents."""
@@ -492,16 +467,11 @@ class RankingAccumulator:
     def _table(self) -> Table:
         title = f"{type(self).__name__} of {self.n_documents:,} documents"
         header = ["", "mean", "std. error", "queries", "undefined"]
-        try:
-            result = self.result()
-        except ValueError:  # no documents so far, or none with a weight
-            return Table(title, header, [[name, *["-"] * 4] for name in self.names])
-        by_system = {"": result} if () in self._state.systems() else result
         rows = [
-            [f"{system} {name}".strip(), of.mean, of.standard_error, of.n_queries, of.n_undefined]
-            for system, summaries in by_system.items()
-            for name, of in summaries.items()
-        ]  # fmt: skip
+            [" ".join([*systems, name]), *of.summary(self._resolved[name])[:4]]
+            for (segment, systems, name), of in self._state.moments.items()
+            if segment == ALL_QUERIES and len(systems) < 2
+        ]
         return Table(title, header, rows)
 
 
@@ -543,63 +513,13 @@ class StreamedScores(dict[Any, Any]):
         return self.accumulator._repr_html_()
 
 
-def _resolve_averaged(
-    metrics: list[Any], like: Library | None, options: dict[str, Any]
-) -> dict[str, Metric]:
-    """Metrics by their names, each averaged over queries."""
-    resolved = resolve_all(metrics, like=like, **options)
-    for name, metric in resolved.items():
-        refused = {
-            "average=None: use per_query=True and query_values()": metric.average is None,
-            "propensity": metric.propensity is not None,
-            "clip": metric.clip is not None,
-        }
-        if any(refused.values()):
-            option = next(option for option, is_given in refused.items() if is_given)
-            raise ValueError(
-                f"{name!r}: accumulators, evaluate_parquet, Spark and Dask take no {option}."
-            )
-    return resolved
-
-
-def _difference(first: Array, second: Array) -> Array:
-    """The second values minus the first; 0 where they differ only by rounding."""
-    scale = np.maximum(np.maximum(np.abs(first), np.abs(second)), 1.0)
-    difference = second - first
-    return np.where(np.abs(difference) <= TOLERANCE * scale, 0.0, difference)
-
-
-def _nested(by_system: dict[Systems, dict[str, Any]]) -> dict[str, Any]:
-    """Results by the name of the system; those of one without a name by themselves."""
-    if () in by_system:
-        return by_system[()]
-    return {name: of_system for (name,), of_system in by_system.items()}
-
-
 def _means(result: dict[str, Any]) -> dict[str, Any]:
     return {name: _means(of) if isinstance(of, dict) else of.mean for name, of in result.items()}
 
 
-def _columns_of(segments: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The columns named by `names` among those given to an update."""
-    if bool(names) != (segments is not None):
-        raise ValueError(
-            "segments= holds the columns that by= of the accumulator names; got "
-            f"{'none' if segments is None else 'some'} for by={list(names)}."
-        )
-    if len(names) == 1 and not (isinstance(segments, Mapping) or hasattr(segments, "columns")):
-        return {names[0]: segments}
-    return {name: segments[name] for name in names}
-
-
-def segment_values(name: str, column: Any, n_rows: int) -> Array:
+def segment_values(name: str, column: Any) -> Array:
     """A column of segments as objects, in which missing values are a segment of their own."""
     values, missing = of_segments.values_and_missing(column)
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"segments must hold one value per document ({n_rows}); {name!r} has the shape "
-            f"{values.shape}."
-        )
     of_segments.refuse_missing_as_text(name, values, missing)
     values = as_objects(of_python(values))
     values[missing] = MISSING
@@ -614,6 +534,5 @@ def _check_segments(segments: set[Segment]) -> None:
         if n_numbers > of_segments.MOST_CATEGORIES or len(kinds) > MOST_SEGMENTS:
             raise ValueError(
                 f"column {name!r} has more than {of_segments.MOST_CATEGORIES} distinct numbers, or "
-                f"more than {MOST_SEGMENTS:,} distinct values, which do not define segments. Bin "
-                "or group them first, or convert categories to text."
+                f"{MOST_SEGMENTS:,} other values, to define segments. Bin them, or convert to text."
             )

@@ -1,10 +1,11 @@
-"""Sums that can be added, from which means, differences and their standard errors follow."""
+"""Sums that can be added, from which means, differences and their intervals follow."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -12,20 +13,46 @@ from scipy import stats
 from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_fraction
-
-# with fewer queries that differ, no interval of Student's covers the difference often enough
-FEWEST_DIFFERING = 6
-
-
-def _interval(
-    center: float, error: float, freedom: float, confidence: float
-) -> tuple[float, float]:
-    margin = stats.t.ppf((1 + check_fraction("confidence", confidence)) / 2, freedom) * error
-    return float(center - margin), float(center + margin)
+from ..comparison.intervals import FARTHEST, FEWEST_DISTINCT, TOLERANCE, Interval, skewed_ends
+from ..comparison.query_scores import range_of
+from ..metrics.labels import Limits
+from ..metrics.metric import Metric
 
 
-class MetricSummary(NamedTuple):
-    """A metric over all queries so far.
+class _Estimate:
+    """What a summary has besides its numbers."""
+
+    _ends: partial[Interval]
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """Confidence interval of the expectation, like that of `QueryScores` and `compare`.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            The probability that it covers the expectation.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``; nan if the queries do not determine it.
+        """
+        return self._ends(check_fraction("confidence", confidence))
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
+
+class _MeanFields(NamedTuple):
+    mean: float
+    standard_error: float
+    n_queries: int
+    n_undefined: int
+    degrees_of_freedom: float
+
+
+class MetricSummary(_Estimate, _MeanFields):
+    """A metric over all queries so far, a named tuple.
 
     Parameters
     ----------
@@ -42,33 +69,19 @@ class MetricSummary(NamedTuple):
         are equal.
     """
 
-    mean: float
+
+class _DifferenceFields(NamedTuple):
+    difference: float
     standard_error: float
     n_queries: int
-    n_undefined: int
+    wins: int
+    ties: int
+    losses: int
     degrees_of_freedom: float
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Student's confidence interval of the mean.
 
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            The probability that it covers the expectation.
-
-        Returns
-        -------
-        tuple of (low, high)
-            Its ends; nan for fewer than two queries.
-        """
-        return _interval(self.mean, self.standard_error, self.degrees_of_freedom, confidence)
-
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
-
-class DifferenceSummary(NamedTuple):
-    """The difference of two systems in a metric, over the queries for which it is defined for both.
+class DifferenceSummary(_Estimate, _DifferenceFields):
+    """The difference of two systems over the queries that count for both, a named tuple.
 
     Parameters
     ----------
@@ -84,34 +97,6 @@ class DifferenceSummary(NamedTuple):
         As in `MetricSummary`.
     """
 
-    difference: float
-    standard_error: float
-    n_queries: int
-    wins: int
-    ties: int
-    losses: int
-    degrees_of_freedom: float
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Student's confidence interval of the difference.
-
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            The probability that it covers the expectation.
-
-        Returns
-        -------
-        tuple of (low, high)
-            Its ends; nan if fewer than six queries differ.
-        """
-        few = self.wins + self.losses < FEWEST_DIFFERING
-        error = math.nan if few else self.standard_error
-        return _interval(self.difference, error, self.degrees_of_freedom, confidence)
-
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
 
 @dataclass(frozen=True)
 class Moments:
@@ -125,12 +110,15 @@ class Moments:
     Parameters
     ----------
     counts : int array
-        Number of queries, of those for which the metric is undefined, that count, and that have a
-        positive and a negative numerator.
+        Number of queries, of those for which the metric is undefined, that count, and whose
+        value is positive, negative, and 1.
     sums : float array
         Sums of numerators and of denominators.
-    products : float array
-        Sums of residual², residual * denominator, and of powers 2 to 5 of the denominators.
+    products : float array of shape (2, 4, 6)
+        Sums of residual**i * denominator**j over the queries that count, each without and with its
+        weight; they are of use for i + j up to 5.
+    extremes : float array
+        The lowest and the highest value of the metric, from which its range may follow.
 
     References
     ----------
@@ -141,69 +129,126 @@ class Moments:
     counts: Array
     sums: Array
     products: Array
+    extremes: Array
 
     @classmethod
-    def of(
-        cls, values: Array, sizes: Array, weights: Array, counted: Array, undefined: Array
-    ) -> Moments:
-        """The sums over queries of ``weights * values`` and ``weights * sizes``, if they count."""
-        numerator = np.where(counted, weights * values, 0.0)
-        denominator, counted = weights * sizes * counted, counted & (weights > 0)
-        sums = np.array([numerator.sum(), denominator.sum()])
-        residual = numerator - _ratio(*sums) * denominator
-        # sums, because dot products start threads of their own
-        second = denominator * denominator
-        powers = second, second * denominator, second * second, second * second * denominator
-        products = residual * residual, residual * denominator, *powers
-        of = map(np.count_nonzero, (undefined, counted, numerator > 0, numerator < 0))
-        counts = np.array([len(numerator), *of])
-        return cls(counts, sums, np.array([product.sum() for product in products]))
+    def of(cls, weights: Array, values: Any, sizes: Any, undefined: Any, *others: Any) -> Moments:
+        """The sums over queries of ``weights * values`` and ``weights * sizes``.
+
+        Values of nan do not count; those of means have no `sizes`. The extremes are those of
+        `others`, which a difference has.
+        """
+        counted = ~np.isnan(values) & (weights > 0)
+        kept, weights = values[counted], weights[counted]
+        denominator = np.ones(len(kept)) if sizes is None else sizes[counted]
+        sums = np.array([(weights * kept).sum(), (weights * denominator).sum()])
+        residual, products = kept - _ratio(*sums) * denominator, []
+        for weight in (1.0, weights):
+            powers = (np.vander(weight * of, 6, increasing=True) for of in (residual, denominator))
+            # no matrix product, which would start threads of its own
+            products.append(np.einsum("qi,qj->ij", *powers)[:4])
+        ones = kept == (1 if sizes is None else np.nan)
+        of = map(np.count_nonzero, (undefined, counted, kept > 0, kept < 0, ones))
+        counts = np.array([len(values), *of])
+        extremes = np.array([-np.inf, np.inf])  # a numerator may be anything
+        if sizes is None:
+            extremes = _extremes(*(others or [values]))
+        return cls(counts, sums, np.array(products), extremes)
 
     def __add__(self, other: Moments) -> Moments:
         sums = self.sums + other.sums
         ratio = _ratio(*sums)
         products = self._products_about(ratio) + other._products_about(ratio)
-        return Moments(self.counts + other.counts, sums, products)
+        extremes = _extremes(self.extremes, other.extremes)
+        return Moments(self.counts + other.counts, sums, products, extremes)
 
     def _products_about(self, ratio: float) -> Array:
-        """The products for residuals about another ratio."""
-        squares, cross, second = self.products[:3]
-        step = _ratio(*self.sums) - ratio
-        moved = squares + 2 * step * cross + step**2 * second, cross + step * second
-        return np.concatenate([moved, self.products[2:]])
+        """The products for residuals about another ratio, by the binomial theorem."""
+        step, moved = _ratio(*self.sums) - ratio, self.products.copy()
+        for i in range(1, 4):
+            for k in range(1, i + 1):
+                moved[:, i, : 6 - k] += math.comb(i, k) * step**k * self.products[:, i - k, k:]
+        return moved
 
-    def error_and_freedom(self) -> tuple[float, float]:
-        """Standard error of the ratio for a random sample of queries, and its degrees of freedom.
+    def _shape(self) -> tuple[float, float, float]:
+        """Standard error of the ratio for a random sample of queries, its freedom and skewness.
 
         With shares h of the denominators, the squared error is Σ h² r² over residuals r, divided by
         its expectation for equal variances of the queries relative to their variance: Σ h² r² has
         the matrix A = M' diag(h²) M with M = I - 1 h', of which tr A = Σh² - 2 Σh³ + (Σh²)², and
-        the degrees of freedom are Satterthwaite's (tr A)² / tr(A²).
+        the degrees of freedom are Satterthwaite's (tr A)² / tr(A²). The skewness of a query is that
+        of the residuals without weights, of which few are among the largest weights.
         """
-        total = float(self.sums[1])
-        if self.counts[2] < 2 or total <= 0:
-            return math.nan, math.nan
-        squares, _, *powers = self.products.tolist()
-        s2, s3, s4, s5 = (power / total**p for p, power in enumerate(powers, 2))
+        n, total = int(self.counts[2]), float(self.sums[1])
+        if n < 2 or total <= 0:
+            return math.nan, math.nan, math.nan
+        s2, s3, s4, s5 = (self.products[1, 0, p] / total**p for p in range(2, 6))
         trace = s2 - 2 * s3 + s2**2
         of_square = s4 - 4 * s5 + 2 * s3**2 + 4 * s2 * s4 - 4 * s2**2 * s3 + s2**4
         if trace <= 2.0**-52 * s2 or of_square <= 0:  # the weight of one query is all of it
-            return math.nan, math.nan
-        return math.sqrt(max(squares, 0.0) / total**2 * s2 / trace), trace**2 / of_square
+            return math.nan, math.nan, math.nan
+        error = math.sqrt(max(self.products[1, 2, 0], 0.0) / total**2 * s2 / trace)
+        first, second, third = (self.products[0, 1:, 0] / n).tolist()
+        variance = second - first**2
+        skewness = third - 3 * first * second + 2 * first**3
+        skewness *= 0.0 if variance < TOLERANCE**2 else s3 / (s2 * variance) ** 1.5
+        return error, trace**2 / of_square, float(skewness)
 
-    def summary(self, replace_undefined_by: float) -> MetricSummary:
+    def _ends(self, limits: Limits | None, is_difference: bool, confidence: float) -> Interval:
+        """Ends by skewness, or bounds where the queries show too little, as in memory.
+
+        The bounds are those of Clopper and Pearson for the shares of queries below and above the
+        most common value, each of which could have the lowest or the highest value.
+        """
+        low, high = range_of(limits, *self.extremes.tolist())
+        if is_difference:
+            low, high = low - high, high - low
+        error, freedom, skewness = self._shape()
+        n, above, below, ones = self.counts[2:].tolist()
+        if not n:
+            return Interval(math.nan, math.nan)
+        share = float(self.sums[1] ** 2 / self.products[1, 0, 2]) / n  # of effective queries
+        common, differing = min((0.0, above + below), (1.0, n - ones), key=lambda of: of[1])
+        width = high - low if math.isfinite(high - low) else 0.0
+        shows_enough = differing * share >= FEWEST_DISTINCT * (1 - TOLERANCE)
+        if shows_enough and FARTHEST * error >= width / 2 / (n * share):
+            center, errors, skew = np.array([[_ratio(*self.sums)], [error], [skewness]])
+            ends = skewed_ends(center, errors, skew, freedom, confidence)[:, 0]
+        elif width:
+            counts = (below, above) if common == 0 else (differing, differing * (high > 1))
+            seen = np.array(counts) * share
+            unseen = np.maximum(n * share - seen, 1e-9)
+            most = stats.beta.ppf((1 + confidence) / 2, seen + 1, unseen)
+            ends = common + np.array([low - common, high - common]) * most
+        else:
+            ends = np.full(2, math.nan)
+        return Interval(*ends.tolist())
+
+    def summary(self, metric: Metric) -> MetricSummary:
         """Mean, standard error and numbers of queries."""
         n, n_undefined, n_counted = self.counts[:3].tolist()
-        mean = _ratio(*self.sums) if self.sums[1] else replace_undefined_by
-        error, freedom = self.error_and_freedom()
-        return MetricSummary(mean if n_counted else math.nan, error, n, n_undefined, freedom)
+        mean = _ratio(*self.sums) if self.sums[1] else metric.replace_undefined_by
+        error, freedom, _ = self._shape()
+        mean = mean if n_counted else math.nan
+        summary = MetricSummary(mean, error, n, n_undefined, freedom)
+        summary._ends = partial(self._ends, metric.limits, False)
+        return summary
 
-    def difference(self) -> DifferenceSummary:
+    def difference(self, metric: Metric) -> DifferenceSummary:
         """The same for differences of two systems, with wins, ties and losses."""
-        n, wins, losses = self.counts[2:].tolist()
-        error, freedom = self.error_and_freedom()
+        n, wins, losses = self.counts[2:5].tolist()
+        error, freedom, _ = self._shape()
         mean = _ratio(*self.sums) if n else math.nan
-        return DifferenceSummary(mean, error, n, wins, n - wins - losses, losses, freedom)
+        counts = n, wins, n - wins - losses, losses
+        summary = DifferenceSummary(mean, error, *counts, freedom)
+        summary._ends = partial(self._ends, metric.limits, True)
+        return summary
+
+
+def _extremes(*values: Array) -> Array:
+    """The lowest and the highest of all values that are not nan."""
+    lowest = (np.fmin.reduce(of, initial=np.inf) for of in values)
+    return np.array([min(lowest), max(np.fmax.reduce(of, initial=-np.inf) for of in values)])
 
 
 def _ratio(numerator: float, denominator: float) -> float:

@@ -1,43 +1,34 @@
-"""Documents of Arrow streams and Parquet files: sorted by query, ranked, and summed up."""
+"""Documents in Arrow tables and Parquet files: sorted by query, ranked, and summed up."""
 
 from __future__ import annotations
 
 import os
-import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from pyarrow import fs
 
-from .._typing import Array, Library
-from .._validation import check_flag, installed, shown
-from ..metrics.evaluate import Metrics
+from .._typing import Array
+from .._validation import check_system_names, shown
 from ..query_ids import Grouping
 from ..query_ids.read import as_objects
 from ..ranking import read_queries
-from .accumulator import RankingAccumulator, StreamedScores, Systems, segment_values
-
-Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+from .accumulator import RankingAccumulator, Systems, segment_values
 
 # rows ranked at a time: enough that queries of similar length fill a block, in a few megabytes
 BATCH_ROWS = 2**20
 ROWS_READ = 2**17
+ROW = "row of the file"
 
 BAR: dict[str, Any] = {"unit": "row", "unit_scale": True, "delay": 1}
-
-_AGAIN = "an interrupted run starts again, because it reads some ten million rows per second"
-_GONE = {
-    "group": "groups= names the columns of query ids",
-    "order": "rows of files may have any order; sort batches by query, or write them to files",
-    "batch_rows": "its size has no effect on the result",
-    "filesystem": "name a file by its URI, such as 's3://bucket/scores/*.parquet', which fsspec "
-    "opens with the credentials of its configuration",
-    **dict.fromkeys(("checkpoint", "checkpoint_seconds", "checkpoint_wait"), _AGAIN),
-}
 
 
 @dataclass(frozen=True)
@@ -67,99 +58,86 @@ class Columns:
     @property
     def required(self) -> list[str]:
         """The columns without missing values: a missing label means that nobody judged."""
-        names = [*self.ids, *self.systems.values(), self.weight]
-        return list(dict.fromkeys(name for name in names if name is not None))
+        weight = [] if self.weight is None else [self.weight]
+        return list(dict.fromkeys([*self.ids, *self.systems.values(), *weight]))
 
     @property
     def distinct(self) -> list[str]:
         """The columns to read."""
         return list(dict.fromkeys([*self.required, self.label, *self.by]))
 
+    @property
+    def of_queries(self) -> list[str]:
+        """The columns that are constant within a query, and name or describe it."""
+        return list(dict.fromkeys([*self.ids, *self.by]))
+
     def check(self, available: Iterable[Any], place: str) -> None:
         """Refuse a name that is not a column, or that of several."""
         known = list(available)
         for name in self.distinct:
             if known.count(name) != 1:
-                count = f"{known.count(name)} columns" if name in known else "no column"
-                raise ValueError(
-                    f"{place} has {count} {name!r}; it has {', '.join(map(str, known))}."
-                )
+                raise ValueError(f"{place} must have one column {name!r}; it has {known}.")
 
 
 def read_options(
-    metrics: Metrics | RankingAccumulator, options: dict[str, Any]
+    metrics: Any,
+    *,
+    label: str = "label",
+    score: str | Mapping[str, str] = "score",
+    groups: str | Sequence[str] = "qid",
+    weight: str | None = None,
+    **options: Any,
 ) -> tuple[RankingAccumulator, Columns]:
     """The accumulator of a call, which may be given as metrics, and the columns that it names."""
-    for name in _GONE.keys() & options.keys():
-        raise TypeError(f"there is no option {name}= any more: {_GONE[name]}.")
-    usual = {"label": "label", "score": "score", "groups": "qid", "weight": None}
-    given = {name: options.pop(name, default) for name, default in usual.items()}
-    label, score, groups, weight = given.values()
-    by_name = isinstance(score, Mapping)
-    systems: dict[Systems, str] = {(): score}
-    if by_name:
+    systems: dict[Systems, str] = {(): score}  # type: ignore[dict-item]
+    if isinstance(score, Mapping):
+        check_system_names("score", score)
         systems = {(name,): column for name, column in score.items()}
-    ids = list(groups) if isinstance(groups, list | tuple) else [groups]
-    names = [label, *systems.values(), *ids, *filter(None, [weight]), *(score if by_name else ())]
-    are_names = all(isinstance(name, str) and name for name in names)
-    if not (are_names and systems and len(set(ids)) == len(ids) > 0):
-        raise TypeError(
-            "label, score, groups and weight are names of columns, of which groups may be several "
-            "distinct ones, and score a dict from systems to their columns; got "
-            f"{', '.join(f'{name}={value!r:.80}' for name, value in given.items())}."
-        )
     if not isinstance(metrics, RankingAccumulator):
         metrics = RankingAccumulator(metrics, **options)
     elif any(value is not None for value in options.values()):
         raise ValueError("pass like=, by=, n_jobs= and options to the RankingAccumulator itself.")
+    ids = [groups] if isinstance(groups, str) else list(groups)
+    names = [label, *systems.values(), *ids, weight or ""]
+    if not ids or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"label, score, groups and weight are names of columns; got {names}.")
     return metrics, Columns(label, systems, ids, weight, metrics.by)
 
 
 def plain_table(batch: Any, columns: Columns, place: str, row: int = 0) -> Any:
     """The columns of a batch as numbers and text; refuse missing values, and name their row."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     columns.check(batch.schema.names, place)
-    table = pa.table({name: _without_views(batch[name]) for name in columns.distinct})
+    table = pa.table({name: _plain(batch[name]) for name in columns.distinct})
     for name in columns.required:
-        is_missing = pc.is_null(table[name], nan_is_null=True)
-        if pc.any(is_missing).as_py():
-            fix = "; a document that was not retrieved has the score -inf"
+        at = pc.index(pc.is_null(table[name], nan_is_null=True), True).as_py()
+        if at >= 0:
             raise ValueError(
-                f"{place}, row {row + pc.index(is_missing, True).as_py()} (counted from 0): column "
-                f"{name!r} has a missing value. Drop or fill it first"
-                f"{fix if name in columns.systems.values() else ''}."
+                f"{place}, row {row + at} (counted from 0): column {name!r} has a missing value. "
+                "Drop or fill it first."
             )
-    return table.cast(_plain(table.schema, columns))
+    return table
 
 
-def _without_views(column: Any) -> Any:
-    """Categories of polars with values that Arrow converts; other columns unchanged."""
-    import pyarrow as pa
+def _plain(column: Any) -> Any:
+    """A column of values in place of a dictionary."""
+    kind = _plain_type(column.type)
+    if pa.types.is_dictionary(column.type):  # Arrow cannot cast those of polars
+        return column.dictionary.cast(kind).take(column.indices)
+    return column.cast(kind)
 
-    if not isinstance(column, pa.DictionaryArray) or column.type.value_type != pa.string_view():
-        return column
-    return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.large_string()))
 
-
-def _plain(schema: Any, columns: Columns) -> Any:
-    """A schema without dictionaries, in one type for all text."""
-    import pyarrow as pa
-
-    text = {"string": pa.large_string(), "string_view": pa.large_string()}
-    text |= {"binary": pa.large_binary(), "binary_view": pa.large_binary()}
-    kinds = [schema.field(name).type for name in columns.distinct]
-    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
-    kinds = [text.get(str(kind), kind) for kind in kinds]
-    return pa.schema(list(zip(columns.distinct, kinds, strict=True)))
+def _plain_type(kind: Any) -> Any:
+    """The type without a dictionary, and one for all text, whose length has no limit."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    name = str(kind).removesuffix("_view")
+    return pa.type_for_alias(f"large_{name}") if name in ("string", "binary") else kind
 
 
 class NotSortedError(ValueError):
     """The rows of a stream are not sorted by query."""
 
 
-def whole_queries(tables: Iterable[Any], columns: Columns) -> Iterator[tuple[Any, Array]]:
+def whole_queries(tables: Iterable[Any], ids: list[str]) -> Iterator[tuple[Any, Array]]:
     """Tables of whole queries, and the first row of each, from tables sorted by query."""
     waiting: list[Any] = []
     n_new = 0
@@ -167,19 +145,16 @@ def whole_queries(tables: Iterable[Any], columns: Columns) -> Iterator[tuple[Any
         waiting.append(table)
         n_new += table.num_rows
         if n_new >= BATCH_ROWS:
-            joined, starts = _joined(waiting, columns.ids)
+            joined, starts = _joined(waiting, ids)
             if len(starts) > 1:  # the last query may continue
                 yield joined[: starts[-1]], starts[:-1]
             waiting, n_new = [joined[starts[-1] :]], 0
     if sum(part.num_rows for part in waiting):
-        yield _joined(waiting, columns.ids)
+        yield _joined(waiting, ids)
 
 
 def _joined(tables: list[Any], names: list[str]) -> tuple[Any, Array]:
     """One table and the first row of each query, none of which comes after a larger one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
     ids = table.select(names)
     differ = [pc.not_equal(column[1:], column[:-1]).to_numpy() for column in ids.columns]
@@ -189,10 +164,10 @@ def _joined(tables: list[Any], names: list[str]) -> tuple[Any, Array]:
     moved = order != np.arange(len(order))
     if moved.any():
         row = int(order[moved.argmax()])
-        before, after = (_shown_id(rows) for rows in (queries[row - 1 :], queries[row:]))
         raise NotSortedError(
-            f"the stream is not sorted by query: {after} comes after {before}. Sort the rows by "
-            "query id in ascending order, or write them to Parquet files for evaluate_parquet."
+            f"the stream is not sorted by query: {_shown_id(queries[row:])} comes after "
+            f"{_shown_id(queries[row - 1 :])}. Sort the rows by query id in ascending order, or "
+            "write them to Parquet files for evaluate_parquet."
         )
     return table, starts
 
@@ -203,10 +178,13 @@ def _shown_id(rows: Any) -> str:
     return shown(values[0] if len(values) == 1 else values)
 
 
-def add_sorted(run: RankingAccumulator, tables: Iterable[Any], columns: Columns) -> None:
+def add_sorted(
+    run: RankingAccumulator, tables: Iterable[Any], columns: Columns
+) -> RankingAccumulator:
     """Rank all queries of tables that are sorted by query."""
-    for table, starts in whole_queries(tables, columns):
+    for table, starts in whole_queries(tables, columns.ids):
         _add_queries(run, table, starts, columns)
+    return run
 
 
 def _add_queries(run: RankingAccumulator, table: Any, starts: Array, columns: Columns) -> None:
@@ -236,8 +214,6 @@ def _add_queries(run: RankingAccumulator, table: Any, starts: Array, columns: Co
 
 def _numbers(column: Any) -> Array:
     """A column of numbers, in which a missing label is NaN."""
-    import pyarrow as pa
-
     if column.null_count or pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy())
@@ -250,341 +226,122 @@ def _segments(name: str, column: Any, starts: Array) -> Array:
     changes[starts[1:] - 1] = False
     if changes.any():
         raise ValueError(f"segments must be constant within each query; {name!r} varies.")
-    return segment_values(name, column.take(starts), len(starts))
+    return segment_values(name, column.take(starts))
 
 
-def read_query_options(
-    metrics: Metrics, options: dict[str, Any]
-) -> tuple[RankingAccumulator, Columns]:
-    """The same for the values of queries, which are columns beside the ids."""
-    empty, columns = read_options(metrics, options | {"per_query": True})
-    if empty.by or () not in columns.systems:
-        raise ValueError(
-            "query_scores takes one system and no by=: call it for each system, and join segments "
-            "to its result."
-        )
-    known = set(map(str.lower, empty.names))  # Spark ignores case
-    if clash := [name for name in columns.ids if name.lower() in known]:
-        raise ValueError(
-            f"the column of query ids has the name of a metric, {clash[0]!r}. Rename it first."
-        )
-    return empty, columns
+def query_columns(columns: Columns, names: list[str]) -> list[str]:
+    """Names of the values of queries: metrics, after the name of one of several systems."""
+    return [" ".join([*systems, name]) for systems in columns.systems for name in names]
 
 
 def query_values(
     empty: RankingAccumulator, tables: Iterable[Any], columns: Columns
 ) -> Iterator[Any]:
     """Tables of query ids and the values of metrics."""
-    for table, starts in whole_queries(tables, columns):
+    for table, starts in whole_queries(tables, columns.ids):
         run = empty._empty()
         _add_queries(run, table, starts, columns)
         ((_, values),) = run._state.values
-        of_queries = table.select(columns.ids).take(starts)
-        for (_, name), column in values.items():
-            of_queries = of_queries.append_column(name, [column])
+        of_queries = table.select(columns.of_queries).take(starts)
+        for (systems, name), column in values.items():
+            of_queries = of_queries.append_column(" ".join([*systems, name]), [column])
         yield of_queries
 
 
-def evaluate_batches(
-    batches: Any,
-    metrics: Metrics | RankingAccumulator,
-    *,
-    label: str = "label",
-    score: str | Mapping[str, str] = "score",
-    groups: str | Sequence[str] = "qid",
-    weight: str | None = None,
-    by: str | Sequence[str] | None = None,
-    like: Library | None = None,
-    n_jobs: int | None = None,
-    **options: Any,
-) -> StreamedScores:
-    """Compute ranking metrics over batches of rows that are sorted by query.
-
-    Batches may end within a query; memory holds a million rows and the incomplete query. Requires
-    pyarrow.
-
-    Parameters
-    ----------
-    batches : Arrow stream, or iterable of tables
-        Any object with the method ``__arrow_c_stream__``, such as a result of DuckDB, a
-        ``pyarrow.RecordBatchReader`` or a table of polars; or an iterable of such tables, Arrow
-        record batches and pandas DataFrames. Query ids ascend over the whole stream.
-    metrics : str, callable, iterable of them, or RankingAccumulator
-        As in `evaluate_parquet`.
-    label, score, groups, weight, by, like, n_jobs, **options
-        As in `evaluate_parquet`.
-
-    Returns
-    -------
-    StreamedScores
-        As in `evaluate_parquet`.
-
-    Raises
-    ------
-    ValueError
-        If the rows are not sorted by query, if a column is missing or has missing values, and for
-        any input that `evaluate` refuses. An error names the batch and the row, counted from 0, or
-        the query.
-    TypeError
-        If `batches` is neither a stream nor an iterable of tables, or if a column has types in two
-        batches that have none in common.
-
-    See Also
-    --------
-    evaluate_parquet : Parquet files, whose rows may be in any order.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from sklearn_rankscore import evaluate_batches
-    >>> first = pyarrow.table({"qid": [1, 1], "label": [0, 1], "score": [0.5, 0.2]})
-    >>> second = pyarrow.table({"qid": [1, 2], "label": [0, 1], "score": [0.1, 0.3]})
-    >>> evaluate_batches(iter([first, second]), "mrr")
-    {'mrr': 0.75}
-    """
-    read = installed("pyarrow", "evaluate_batches").RecordBatchReader.from_stream
-    options |= {"label": label, "score": score, "groups": groups, "weight": weight}
-    options |= {"by": by, "like": like, "n_jobs": n_jobs}
-    accumulator, columns = read_options(metrics, options)
-    streams = [batches] if hasattr(batches, "__arrow_c_stream__") else batches
-    numbered = enumerate(batch for stream in streams for batch in read(stream))
-    run = accumulator._empty()
-    add_sorted(run, (plain_table(b, columns, f"batch {i}") for i, b in numbered), columns)
-    return _added(accumulator, run)
-
-
-def _added(accumulator: RankingAccumulator, run: RankingAccumulator) -> StreamedScores:
-    """Add a run to the accumulator that was given, unless an error leaves it unchanged."""
-    scores = StreamedScores(accumulator._empty().merge(accumulator).merge(run))
-    accumulator.merge(run)
-    return scores
-
-
-def evaluate_parquet(
-    path: Paths,
-    metrics: Metrics | RankingAccumulator,
-    *,
-    label: str = "label",
-    score: str | Mapping[str, str] = "score",
-    groups: str | Sequence[str] = "qid",
-    weight: str | None = None,
-    by: str | Sequence[str] | None = None,
-    like: Library | None = None,
-    memory_limit: str | None = None,
-    progress: bool | None = None,
-    n_jobs: int | None = None,
-    **options: Any,
-) -> StreamedScores:
-    """Compute ranking metrics over Parquet files that are larger than memory.
-
-    Rows may be in any order. If they are not sorted by query, DuckDB sorts them, partly on disk: in
-    a temporary folder, where ``TMPDIR`` is, which is deleted at the end. Nothing else is written.
-
-    Parameters
-    ----------
-    path : str, path-like or list of them
-        A file, a folder, of which all files ``*.parquet`` are read, a pattern such as
-        ``"scores/*.parquet"``, or a list of them. A URI such as ``s3://…`` is opened by fsspec. A
-        folder ``country=de`` in a path is a column "country" of its files.
-    metrics : str, callable, iterable of them, or RankingAccumulator
-        As in `evaluate`; or an accumulator, to which all queries are added, and whose own `by` and
-        options count. If an error is raised, it is not changed.
-    label : str
-        Name of the column of relevance.
-    score : str or dict of str to str
-        Name of the column of scores; for several systems, a dict from their names to the columns.
-    groups : str or list of str
-        Name of the column of query ids, or of several columns that together identify a query.
-    weight : str, default=None
-        Name of the column of query weights, constant within each query.
-    by : str or list of str, default=None
-        Names of columns that define segments, constant within each query: strings, or at most ten
-        distinct numbers.
-    like : str, default=None
-        Library whose conventions to use, as in `evaluate`.
-    memory_limit : str, default=None
-        The memory of DuckDB, such as ``"1GB"``, beside which a few hundred megabytes are needed.
-        None is its default, 80 % of the memory of the machine.
-    progress : bool, default=None
-        Whether to show a progress bar of tqdm, which appears after a second; None shows it on a
-        terminal.
-    n_jobs : int, default=None
-        Number of threads for the metrics; None means 1 unless in a joblib context.
-    **options
-        Options of the metrics, as in `evaluate`; `average` is ``"macro"`` or ``"micro"``.
-
-    Returns
-    -------
-    StreamedScores
-        A dict of the value of each metric under its name, as `evaluate` returns it, whose
-        `summaries` have standard errors and intervals; with `by`, a dict of such dicts for
-        ``("", "all queries")`` and for each ``(column, value)``. For several systems each of these
-        is a dict by system, and `differences` has the paired differences.
-
-    Raises
-    ------
-    ValueError
-        If a file cannot be read or is damaged, if a column is missing or has missing values, and
-        for any input that `evaluate` refuses. An error names the file and the row, counted from 0,
-        or the query.
-    TypeError
-        If `path` is not a path, or a column has types in two files that have none in common.
-
-    See Also
-    --------
-    evaluate_batches : The same for streams that are sorted by query.
-    RankingAccumulator : Collects the results of several calls.
-
-    Notes
-    -----
-    Sorted rows keep their order, and with ``ties="stable"`` and ``"reversed"`` others do as well.
-    Text is sorted by a hash value of 128 bits.
-
-    Examples
-    --------
-    >>> import pyarrow, pyarrow.parquet, tempfile
-    >>> from sklearn_rankscore import evaluate_parquet
-    >>> columns = {"qid": [1, 2, 1, 1, 2], "label": [2, 0, 0, 1, 1], "score": [3, 9, 2, 1, 4]}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pyarrow.parquet.write_table(pyarrow.table(columns), f"{folder}/part.parquet")
-    ...     scores = evaluate_parquet(folder, ["mrr", "precision@2"])
-    >>> scores
-    {'mrr': 0.75, 'precision@2': 0.5}
-    >>> scores.summaries["mrr"].standard_error
-    0.25
-    """
-    for library in ("pyarrow", "fsspec", "duckdb", "tqdm"):
-        installed(library, "evaluate_parquet")
+def add_files(
+    empty: RankingAccumulator, path: Any, columns: Columns, memory_limit: str | None, **bar: Any
+) -> RankingAccumulator:
+    """Rank all queries of Parquet files, which are read again and sorted if they are not."""
     from tqdm import tqdm
 
-    options |= {"label": label, "score": score, "groups": groups, "weight": weight}
-    options |= {"by": by, "like": like, "n_jobs": n_jobs}
-    accumulator, columns = read_options(metrics, options)
-    disable = None if progress is None else not check_flag("progress", progress)
-    files = ParquetFiles(path, columns)
-    by_hash = files.has_text_ids and not accumulator.per_query
+    fragments, schema = _open_files(path, columns)
+    n_rows = sum(fragment.count_rows() for fragment in fragments)
+    sort = partial(_add_unsorted, schema=schema, memory_limit=memory_limit)
 
-    def run_of(add: Callable[..., None]) -> RankingAccumulator:
-        run = accumulator._empty()
-        with tqdm(total=files.n_rows, disable=disable, **BAR) as bar:
-            add(run, files.tables(bar.update), columns)
-        return run
+    def attempt(add: Any) -> RankingAccumulator:
+        with tqdm(total=n_rows, **bar, **BAR) as shown_bar:
+            tables = _read_files(fragments, schema, columns, shown_bar)
+            return add(empty._empty(), tables, columns)  # type: ignore[no-any-return]
 
-    sort_and_add = partial(_sort_and_add, files, memory_limit)
     try:
-        run = run_of(add_sorted)
+        return attempt(add_sorted)
     except NotSortedError:
-        try:
-            run = run_of(partial(sort_and_add, by_hash=by_hash))
-        except (TypeError, ValueError):
-            if not by_hash:
-                raise
-            run = run_of(sort_and_add)  # for the error that names the query
-    return _added(accumulator, run)
+        pass
+    try:
+        return attempt(sort)
+    except (TypeError, ValueError):  # again, for an error that names the query
+        return attempt(partial(sort, by_hash=False))
 
 
-class ParquetFiles:
-    """Files whose columns have common types; folders name further columns, which are text."""
+def _open_files(path: Any, columns: Columns) -> tuple[list[Any], Any]:
+    """Files, and a schema for all; the names of folders define further columns, which are text."""
+    from fsspec.core import url_to_fs
 
-    def __init__(self, path: Paths, columns: Columns) -> None:
-        import pyarrow as pa
-        import pyarrow.dataset as ds
-
-        reading = ds.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
-        parquet = ds.ParquetFileFormat(default_fragment_scan_options=reading)
-        self.columns, self.n_rows, self.fragments = columns, 0, []
-        self.schema: Any = pa.schema([])
-        for name, filesystem in _find_files(path).items():
-            with _errors_naming(name):
-                fragment = parquet.make_fragment(name, filesystem)
-                schema, self.n_rows = fragment.physical_schema, self.n_rows + fragment.count_rows()
-            missing = [(c, pa.string()) for c in columns.distinct if c not in schema.names]
+    names: set[str] = set()
+    for pattern in [path] if isinstance(path, str | os.PathLike) else path:
+        filesystem, plain = url_to_fs(os.fspath(pattern))
+        matches = filesystem.glob(plain)
+        inside = [name for match in matches for name in filesystem.find(match)]
+        names |= {name for name in inside if name in matches or name.endswith(".parquet")}
+    if not names:
+        raise FileNotFoundError(
+            f"there is no Parquet file {path}; those of a folder are *.parquet."
+        )
+    local = "file" in filesystem.protocol
+    opened = fs.LocalFileSystem() if local else fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+    reading = ds.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
+    parquet = ds.ParquetFileFormat(default_fragment_scan_options=reading)
+    fragments, schema = [], pa.schema([])
+    for name in sorted(names):
+        with _errors_naming(name):
+            of_file = parquet.make_fragment(name, opened).physical_schema
+            missing = [(c, pa.string()) for c in columns.distinct if c not in of_file.names]
             of_folders = ds.partitioning(pa.schema(missing), flavor="hive").parse(name)
-            for column in ds.get_partition_keys(of_folders):
-                schema = schema.append(pa.field(column, pa.string()))
-            self.fragments.append(parquet.make_fragment(name, filesystem, of_folders))
-            columns.check(schema.names, name)
-            try:
-                both = [self.schema, _plain(schema, columns)]
-                self.schema = pa.unify_schemas(both, promote_options="permissive")
-            except pa.ArrowException as error:
-                raise TypeError(
-                    f"{name} has other types than the files before: {error}."
-                ) from error
-
-    @property
-    def has_text_ids(self) -> bool:
-        """Whether ids are text or bytes, sorted in a fifth of the time by hash values."""
-        kinds = [str(self.schema.field(name).type) for name in self.columns.ids]
-        return any(kind.startswith("large_") for kind in kinds)
-
-    def tables(self, progress: Callable[[int], object]) -> Iterator[Any]:
-        """The rows of all files, in one schema."""
-        names = self.columns.distinct
-        for fragment in self.fragments:
-            row = 0
-            with _errors_naming(fragment.path):
-                for batch in fragment.to_batches(
-                    self.schema, names, batch_size=ROWS_READ, batch_readahead=2, use_threads=False
-                ):
-                    yield plain_table(batch, self.columns, fragment.path, row)
-                    row += batch.num_rows
-                    progress(batch.num_rows)
+            keys = ds.get_partition_keys(of_folders)
+            fields = [*of_file, *(pa.field(column, pa.string()) for column in keys)]
+            columns.check([field.name for field in fields], name)
+            used = [(f.name, _plain_type(f.type)) for f in fields if f.name in columns.distinct]
+            schema = pa.unify_schemas([schema, pa.schema(used)], promote_options="permissive")
+            fragments.append(parquet.make_fragment(name, opened, of_folders))
+    return fragments, schema
 
 
 @contextmanager
 def _errors_naming(path: str) -> Iterator[None]:
-    import pyarrow as pa
-
     try:
         yield
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
 
 
-def _find_files(path: Paths) -> dict[str, Any]:
-    """The files of paths, folders and patterns with their filesystems, by the numbers in names."""
-    from fsspec.core import url_to_fs
-    from pyarrow import fs
-
-    files: dict[str, Any] = {}
-    for given in [path] if isinstance(path, str | os.PathLike) else path:
-        filesystem, plain = url_to_fs(os.fspath(given))
-        matches = [plain] if filesystem.exists(plain) else filesystem.glob(plain)
-        inside = [name for match in matches for name in filesystem.find(match)]
-        names = [name for name in inside if name in matches or name.endswith(".parquet")]
-        if not names:
-            raise FileNotFoundError(
-                f"there is no Parquet file {given}; those of a folder are *.parquet."
-            )
-        local = "file" in filesystem.protocol
-        opened = fs.LocalFileSystem() if local else fs.PyFileSystem(fs.FSSpecHandler(filesystem))
-        files |= dict.fromkeys(sorted(names, key=_natural), opened)
-    if not files:
-        raise ValueError("path is an empty list; name at least one file.")
-    return files
+def _read_files(
+    fragments: list[Any], schema: Any, columns: Columns, progress: Any
+) -> Iterator[Any]:
+    """The rows of all files, in one schema."""
+    reading: dict[str, Any] = {"batch_size": ROWS_READ, "batch_readahead": 2, "use_threads": False}
+    for fragment in fragments:
+        row = 0
+        with _errors_naming(fragment.path):
+            for batch in fragment.to_batches(schema, columns.distinct, **reading):
+                yield plain_table(batch, columns, fragment.path, row)
+                row += batch.num_rows
+                progress.update(batch.num_rows)
 
 
-def _natural(path: str) -> list[Any]:
-    return [int(part) if part.isdigit() else part for part in re.split("([0-9]+)", path)]
-
-
-def _sort_and_add(
-    files: ParquetFiles,
-    memory_limit: str | None,
+def _add_unsorted(
     run: RankingAccumulator,
     tables: Iterable[Any],
     columns: Columns,
     *,
-    by_hash: bool = False,
-) -> None:
+    schema: Any,
+    memory_limit: str | None,
+    by_hash: bool = True,
+) -> RankingAccumulator:
     """Rank the rows of tables as DuckDB sorts them, within its memory and a temporary folder."""
     import duckdb
-    import pyarrow as pa
 
-    names = {name: f"c{i}" for i, name in enumerate(columns.distinct)}  # need no quotes
+    sql = {name: '"' + name.replace('"', '""') + '"' for name in columns.distinct}
+    types = [*((name, schema.field(name).type) for name in sql), (ROW, pa.int64())]
     failures: list[BaseException] = []
 
     def rows() -> Iterator[Any]:
@@ -592,40 +349,34 @@ def _sort_and_add(
         try:
             for table in tables:
                 numbers = pa.array(np.arange(n, n := n + table.num_rows))
-                table = table.append_column("n", numbers).rename_columns([*names.values(), "n"])
-                yield from table.to_batches()
+                yield from table.append_column(ROW, numbers).to_batches()
         except BaseException as error:  # of which DuckDB repeats the message only
             failures.append(error)
             raise
 
-    ids = [names[name] for name in columns.ids]
-    keys = dict(zip(columns.ids, ids, strict=True))
-    if by_hash:
-        others = [f"'x' || {name}::varchar" for name in ids]
-        keys = {f"hash {i}": f"hash({', '.join(of)})" for i, of in enumerate((ids, others))}
-        columns = replace(columns, ids=list(keys))
-    chosen = [(names | keys)[name] for name in columns.distinct]
+    of_text = any(str(schema.field(name).type).startswith("large_") for name in columns.ids)
+    if by_hash and of_text and not run.per_query:  # in a fifth of the time
+        ids = [sql[name] for name in columns.ids]
+        salted = [f"'x' || {name}::varchar" for name in ids]
+        sql |= {f"hash {i}": f"hash({', '.join(of)})" for i, of in enumerate((ids, salted))}
+        columns = replace(columns, ids=["hash 0", "hash 1"])
     by_order = any(metric.ties in ("stable", "reversed") for metric in run._resolved.values())
-    order = [*keys.values(), *(["n"] if by_order else [])]
-    types = [pa.field(names[name], files.schema.field(name).type) for name in names]
-    reader = pa.RecordBatchReader.from_batches(
-        pa.schema([*types, pa.field("n", pa.int64())]), rows()
-    )
+    order = [*(sql[name] for name in columns.ids), *([f'"{ROW}"'] if by_order else [])]
+    selected = [sql[name] for name in columns.distinct]
     with tempfile.TemporaryDirectory(prefix="rankscore-") as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         config |= {} if memory_limit is None else {"memory_limit": memory_limit}
         with duckdb.connect(config=config) as connection:
             connection.execute("set enable_progress_bar = false")  # it would print to stdout
+            reader = pa.RecordBatchReader.from_batches(pa.schema(types), rows())
             connection.register("documents", reader)
+            query = f"select {', '.join(selected)} from documents order by {', '.join(order)}"
             try:
-                result = connection.sql(
-                    f"select {', '.join(chosen)} from documents order by {', '.join(order)}"
+                batches = pa.RecordBatchReader.from_stream(connection.sql(query))
+                sorted_rows = (
+                    pa.Table.from_arrays(batch.columns, names=columns.distinct) for batch in batches
                 )
-                batches = (
-                    pa.Table.from_arrays(batch.columns, names=columns.distinct)
-                    for batch in pa.RecordBatchReader.from_stream(result)
-                )
-                add_sorted(run, batches, columns)
+                return add_sorted(run, sorted_rows, columns)
             except Exception as error:
                 if failures:
                     raise failures[0] from None

@@ -105,22 +105,15 @@ class Labels:
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
-        return np.asarray(np.einsum("qd->q", self._all(function)))
+        return np.asarray(np.einsum("qd->q", self.values(function, self.labels, self.sizes)))
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
-        negated = -self._all(function)
-        negated.sort(axis=1)
-        if (negated[:, -1] <= 0).all():
-            return np.asarray(-negated[:, :depth])
-        # the zeros of padding stand above negative gains; NaN is sorted behind all of them
-        negated = -self._all(function)
-        negated[np.arange(negated.shape[1]) >= self.sizes[:, None]] = np.nan
+        negated = -self.values(function, self.labels, self.sizes)
+        if not self._is_full:  # the zeros of padding stand above negative gains, NaN behind all
+            negated[np.arange(negated.shape[1]) >= self.sizes[:, None]] = np.nan
         negated.sort(axis=1)
         return zero_from(self.sizes, np.asarray(-negated[:, :depth]))
-
-    def _all(self, function: ArrayFunction) -> Array:
-        return self.values(function, self.labels, self.sizes)
 
 
 def zero_from(ends: Array, values: Array) -> Array:

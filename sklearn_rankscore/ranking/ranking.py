@@ -90,7 +90,12 @@ class Ranking:
             for formula, values in zip(formulas, results, strict=True):
                 values.set(block.queries, formula(block))
 
-        parallel_for(measure, self._blocks or self._tasks(jobs), jobs)
+        tasks = self._blocks or self._tasks(jobs)
+        if jobs == 1:
+            for task in tasks:
+                measure(task)
+        else:
+            parallel_for(measure, tasks, jobs)
         return results
 
     def _threads(self, n_jobs: int | None) -> int:

@@ -280,7 +280,7 @@ def test_intervals_and_the_table():
     one = replace(ours, baseline=ours.baseline.select([0]))
     assert "within queries, 1 query\n" in repr(one)
     assert len(repr(ours).splitlines()) == 13  # with the note on values of MRR
-    with pytest.raises(KeyError, match="features are x0, x1"):
+    with pytest.raises(KeyError, match=r"the importances are \('x0', 'ndcg@5'\)"):
         ours["x9", "mrr"]
 
 

@@ -78,7 +78,7 @@ def test_whole_floats_are_integers(form):
 @pytest.mark.parametrize("form", [qrels_of, nested_of])
 @pytest.mark.parametrize("label", [99999999999999999999.0, -(2.0**63), 2.0**53])
 def test_a_relevance_that_is_no_exact_integer_is_refused(form, label):
-    message = r"relevance must be an integer of less than 2\*\*53; got"
+    message = r"relevance must be an integer of less than 2\*\*53,.* got"
     with pytest.raises(ValueError, match=message):
         from_trec(form(list("112"), relevance=[1, label, 1]), StringIO(RUN))
     with pytest.raises(ValueError, match=rf"line 2: {message}"):

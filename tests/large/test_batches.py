@@ -91,10 +91,14 @@ def test_wider_types_of_later_batches():
         (pl.LazyFrame(COLUMNS), TypeError, "LazyFrame is not subscriptable"),
         ([COLUMNS], TypeError, "Arrow PyCapsule Protocol for streams .*got <class 'dict'>"),
         ([np.zeros((2, 3))], TypeError, "for streams .*got <class 'numpy.ndarray'>"),
-        (TABLE.drop_columns("score"), ValueError, "batch 0 has no column 'score'"),
-        (TABLE.append_column("score", TABLE["score"]), ValueError, "0 has 2 columns 'score'"),
-        ([], ValueError, "no documents given"),
-        (TABLE[:0], ValueError, "no documents given"),
+        (TABLE.drop_columns("score"), ValueError, "batch 0 must have one column 'score'"),
+        (
+            TABLE.append_column("score", TABLE["score"]),
+            ValueError,
+            "0 must have one column 'score'",
+        ),
+        ([], ValueError, "no documents so far"),
+        (TABLE[:0], ValueError, "no documents so far"),
         (
             pl.DataFrame(TABLE).with_columns(qid=pl.struct("qid")),
             NotImplementedError,

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from doors import shuffled
 from many_queries import EXACT, in_memory, make_documents
 
 from sklearn_rankscore import evaluate_parquet
@@ -89,14 +90,12 @@ def test_a_full_disk_is_an_error(path, tmp_path, monkeypatch):
 def test_damaged_files_with_checksums(tmp_path, order):
     """Each is an error that names the file, or has the right result: bits, ranges, and lengths."""
     random, columns = np.random.default_rng(0), make_documents(300)
-    rows = np.arange(len(columns["qid"]))
-    rows = rows if order == "sorted" else random.permutation(rows)
+    columns = shuffled(columns) if order == "shuffled" else columns
     path, n_named = tmp_path / "rows.parquet", 0
-    table = pa.table({name: column[rows] for name, column in columns.items()})
-    pq.write_table(table, path, write_page_checksum=True, data_page_size=2000)
+    pq.write_table(pa.table(columns), path, write_page_checksum=True, data_page_size=2000)
     whole, expected = path.read_bytes(), evaluate_parquet(path, "ndcg@10")
     footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
-    for i in range(80):
+    for i in range(299):
         damaged, at = bytearray(whole), int(random.integers(4 if i % 2 else footer, len(whole)))
         if i % 3 == 0:
             damaged[at] ^= 1 << int(random.integers(8))
@@ -106,12 +105,9 @@ def test_damaged_files_with_checksums(tmp_path, order):
         else:
             damaged = damaged[:at] + damaged[at + int(random.integers(1, 9)) :]
         path.write_bytes(damaged)
-        result, message = None, "rows.parquet"
         try:
-            result = evaluate_parquet(path, "ndcg@10")
+            assert evaluate_parquet(path, "ndcg@10") == expected
         except (ValueError, TypeError) as error:
-            message = str(error)
+            assert "rows.parquet" in str(error)  # noqa: PT017 - it may have the right result
             n_named += 1
-        assert result in (expected, None)
-        assert "rows.parquet" in message
-    assert n_named > 40
+    assert n_named > 150

@@ -154,7 +154,7 @@ class RawLabels(plain.Labels):
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
-        values = self._all(function)
+        values = self.values(function, self.labels, self.sizes)
         if self.sizes.min() < values.shape[1] and not values.min() >= 0:
             return super().ideal(function, depth)  # padding is above negative gains
         keys = _empty_keys(values.shape)
