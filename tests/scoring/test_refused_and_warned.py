@@ -243,16 +243,6 @@ def test_ids_of_all_rows_are_right_for_all_rows():
     assert np.isfinite(importance.importances).all()
 
 
-def test_groups_of_another_kind_of_model_are_no_place():
-    """Models with a parameter of that name, such as a group lasso, mean groups of features."""
-
-    class GroupLasso(Ridge):
-        groups = ((0, 1), (2,))
-
-    values = ms.cross_val_score(GroupLasso(), ON_X, LABELS, **BY_NDCG)
-    assert np.isfinite(values).all()
-
-
 def warned(call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

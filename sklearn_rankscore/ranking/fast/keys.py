@@ -90,9 +90,7 @@ def write_decimals(keys: Array, labels: Array | int, scores: Array, mask: int) -
     n_bits, first = mask.bit_length(), scores[:TRIED]
     most = _infinity(keys.dtype) >> n_bits
     with np.errstate(over="ignore", invalid="ignore"):
-        for scale in POWERS_OF_TEN:
-            if (np.rint(first * scale) / scale == first).all():
-                break
+        scale = next((p for p in POWERS_OF_TEN if (np.rint(first * p) / p == first).all()), 1.0)
         integers = scores * -scale
         np.rint(integers, out=integers)
         np.copyto(keys, integers, casting="unsafe")
